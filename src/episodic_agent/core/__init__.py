@@ -1,0 +1,1 @@
+"""Decisions: pure, synchronous, without I/O, clock, environment or logging."""

@@ -1,0 +1,55 @@
+"""Drive a policy over inputs, one at a time, so that batching cannot matter (I7)."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from episodic_agent.core.boundary.contract import (
+    Arrival,
+    Boundary,
+    Check,
+    Input,
+    ManualCut,
+    Policy,
+    Question,
+    Record,
+    Step,
+    Tick,
+    Verdict,
+)
+from episodic_agent.schemas import Reason
+
+M = TypeVar("M")
+
+
+def run(memory: M, inputs: Sequence[Input], policy: Policy[M]) -> Step[M]:
+    """Feed `inputs` to `policy` from `memory` on, stopping early only at a question.
+
+    Pure: the same memory and inputs give the same step, however they are split over calls. A `Tick`
+    reaches here only when the caller found the frame silent past `policy.idle_after`; it drains.
+    """
+    cuts: list[Boundary] = []
+    records: list[Record] = []
+    consumed = 0
+    question: Question | None = None
+    for item in inputs:
+        check = _one(memory, item, policy)
+        memory, question, consumed = check.memory, check.question, consumed + 1
+        cuts.extend(check.cuts)
+        records.extend(check.records)
+        if question is not None:
+            break
+    return Step(memory, cuts, records, question, consumed)
+
+
+def settle(memory: M, question: Question, verdict: Verdict | None, policy: Policy[M]) -> Step[M]:
+    """Put a model's verdict back in (None: the deterministic fallback); `run` goes on over the tail."""
+    check = policy.settle(memory, question, verdict)
+    return Step(check.memory, list(check.cuts), list(check.records), check.question, 0)
+
+
+def _one(memory: M, item: Input, policy: Policy[M]) -> Check[M]:
+    if isinstance(item, Arrival):
+        return policy.check(memory, item)
+    if isinstance(item, Tick):
+        return policy.drain(memory, ManualCut(item.now, Reason.TIME_GAP))
+    return policy.drain(memory, item)

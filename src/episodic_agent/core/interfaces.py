@@ -1,0 +1,363 @@
+"""The seams of the house: where core and engine meet stores, providers, sensors and custom detectors.
+
+Protocols in the domain's own words, never query text, and the one public ABC (seed 000's
+`BoundaryDetector`). Stores and providers implement these; `wiring` introduces them to the engine.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.schemas import (
+    ActiveContextFrame,
+    Decision,
+    Encoding,
+    Episode,
+    Frame,
+    Job,
+    Json,
+    Observation,
+    Receipt,
+    Scope,
+    Thread,
+    Vector,
+)
+
+Refs = NDArray[np.int64]
+Scores = NDArray[np.float32]
+
+
+class BoundaryDetector(ABC):
+    """Decide when an embodied agent's frame freezes (seed 000's extension point, as its document shows)."""
+
+    @abstractmethod
+    def check(self, acf: ActiveContextFrame) -> tuple[bool, str | None]:
+        """Return whether to freeze now, and why."""
+
+
+class Embedder(Protocol):
+    """Turn texts into vectors. The name travels with every vector; different names are never compared (I9)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+    def embed(self, texts: Sequence[str]) -> Vector:
+        """Return float32 [len(texts), dimensions] with rows of length 1 (a blank text: a zero row).
+
+        Raises ProviderUnavailable when the model cannot be loaded or reached.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A language model's validated answer with what it cost; latency in seconds."""
+
+    value: Mapping[str, Json]
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    latency: float = 0.0
+
+
+class LanguageModel(Protocol):
+    """Complete a prompt into a value that fits a JSON schema; `stage` names the caller for ledgers."""
+
+    @property
+    def name(self) -> str: ...
+    def complete(self, prompt: str, schema: Mapping[str, Json], stage: str) -> Reply:
+        """Return the reply; raises ProviderUnavailable or BadReply."""
+        ...
+
+
+class Sensor(Protocol):
+    """Deliver readings, one per step."""
+
+    def __iter__(self) -> Iterator[Mapping[str, Json]]: ...
+
+
+# --- the store ------------------------------------------------------------------------------------------
+
+OBSERVATIONS = "o"  # the two kinds of indexed documents
+EPISODES = "e"
+
+
+def ref_of(thread_number: int, seq: int) -> int:
+    """Return the index reference of a document: its thread's number and its (first) seq in one int64.
+
+    Neighbours in a thread are neighbours in number, so seq - 1 and seq + 1 are ref - 1 and ref + 1.
+
+    >>> ref_of(3, 7) - ref_of(3, 6)
+    1
+    """
+    return (thread_number << 32) | seq
+
+
+def split_ref(ref: int) -> tuple[int, int]:
+    """Undo `ref_of`.
+
+    >>> split_ref(ref_of(3, 7))
+    (3, 7)
+    """
+    return ref >> 32, ref & 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """The searchable words of one document: term -> count, and the length in terms (counts' sum)."""
+
+    ref: int
+    terms: Mapping[str, int]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextStatistics:
+    """What BM25 needs of a scope: documents, mean length in terms, documents that hold each term."""
+
+    documents: int
+    average_length: float
+    frequencies: Mapping[str, int]
+
+
+class Threads(Protocol):
+    """Threads, their open frames and their observations."""
+
+    def get(self, thread_id: UUID) -> Thread | None: ...
+    def by_origin(self, origin: str) -> Thread | None:
+        """Find a thread by the caller's own name of it (unique in a scope)."""
+        ...
+
+    def number(self, thread_id: UUID) -> int:
+        """Return the thread's small number in its scope (for `ref_of`); raises NotFound."""
+        ...
+
+    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, UUID]: ...
+    def create(self, thread: Thread, frame: Frame) -> None:
+        """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
+        ...
+
+    def save(self, thread: Thread) -> None: ...
+    def list(self, *, limit: int | None = None) -> Sequence[Thread]:
+        """Return threads by last activity, newest first, ties by id."""
+        ...
+
+    def frame(self, thread_id: UUID) -> Frame:
+        """Read the frame (in a write transaction nobody else can change it before the end); NotFound."""
+        ...
+
+    def save_frame(self, frame: Frame) -> None:
+        """Write the frame whose stored version is `frame.version`, as version + 1; Conflict otherwise."""
+        ...
+
+    def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
+        """Return first receipts (added=False) of those observation ids that are stored already."""
+        ...
+
+    def append(self, observations: Sequence[Observation]) -> None:
+        """Insert observations of one thread with consecutive seqs; Conflict on a taken id or seq."""
+        ...
+
+    def observations(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
+        """Read `first_seq..last_seq` (inclusive) in order; erased ones are left out."""
+        ...
+
+    def by_refs(self, refs: Sequence[int]) -> Mapping[int, Observation]: ...
+    def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Observation]: ...
+    def save_records(self, thread_id: UUID, records: Mapping[int, bytes]) -> None:
+        """Keep the packed record of the check at each seq."""
+        ...
+
+    def records(self, thread_id: UUID, first_seq: int, last_seq: int) -> Mapping[int, bytes]: ...
+    def count(self) -> int:
+        """Count the scope's observations."""
+        ...
+
+    def actors(self, *, limit: int = 200) -> Mapping[str, int]:
+        """Return speakers of the scope with how often each spoke, most frequent first."""
+        ...
+
+    def last_at(self) -> datetime | None:
+        """Return the newest event time in the scope."""
+        ...
+
+    def times(self, refs: Refs) -> NDArray[np.int64]:
+        """Return event times of observation refs in microseconds since 1970 (missing: minimum int64)."""
+        ...
+
+    def between(self, start: datetime, end: datetime, *, limit: int) -> Refs:
+        """Return refs of observations whose event time lies in [start, end), oldest first."""
+        ...
+
+
+class Episodes(Protocol):
+    """Episodes, their encodings (versions) and the decisions that made them."""
+
+    def insert(self, episode: Episode) -> None:
+        """Write an episode row; inserting the same id again changes nothing (idempotent)."""
+        ...
+
+    def get(self, episode_id: UUID) -> Episode | None:
+        """Read one episode with its newest encoding."""
+        ...
+
+    def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]: ...
+    def of_thread(self, thread_id: UUID, *, generation: int | None = None) -> Sequence[Episode]:
+        """Return the event episodes of a thread's current (or the given) generation by first_seq."""
+        ...
+
+    def covering(self, places: Sequence[tuple[UUID, int]]) -> Sequence[Episode | None]:
+        """Return, for each (thread_id, seq), the current event episode that owns it, or None (open frame)."""
+        ...
+
+    def by_refs(self, refs: Sequence[int]) -> Mapping[int, Episode]:
+        """Return current event episodes by `ref_of(thread number, first_seq)`."""
+        ...
+
+    def recent(
+        self, *, limit: int, since: datetime | None = None, before: datetime | None = None
+    ) -> Sequence[Episode]:
+        """Return current event episodes by end of event time, newest first, ties by id."""
+        ...
+
+    def encode(self, encoding: Encoding) -> None:
+        """Append a version of an episode's words; writing the same version again changes nothing."""
+        ...
+
+    def encodings(self, episode_id: UUID) -> Sequence[Encoding]: ...
+    def count(self) -> int: ...
+    def decide(self, decision: Decision) -> None:
+        """Write a decision; the same id again changes nothing."""
+        ...
+
+    def decision(self, decision_id: UUID) -> Decision | None: ...
+    def decisions(self, *, subject: UUID | None = None, type: str | None = None) -> Sequence[Decision]:
+        """Return decisions by time, then id."""
+        ...
+
+
+class Index(Protocol):
+    """The text and vector index. `kind` is OBSERVATIONS or EPISODES; refs come from `ref_of`."""
+
+    def put_postings(self, kind: str, postings: Sequence[Posting]) -> None:
+        """Index documents' words; a document indexed before is replaced."""
+        ...
+
+    def put_vectors(self, kind: str, embedder: str, refs: Sequence[int], vectors: Vector) -> None:
+        """Index vectors [n, d]; a ref may come several times (chunks of one text), replaced as a whole."""
+        ...
+
+    def drop(self, kind: str, refs: Sequence[int]) -> None: ...
+    def statistics(self, kind: str, terms: Sequence[str]) -> TextStatistics: ...
+    def text_scores(
+        self, kind: str, weights: Mapping[str, float], *, k1: float, b: float, average_length: float, limit: int
+    ) -> tuple[Refs, Scores]:
+        """Score documents by BM25 = sum of weight * tf (k1+1) / (tf + k1 (1 - b + b length/average)).
+
+        `weights` is term -> idf. Returns the best `limit`, falling, ties by ref.
+        """
+        ...
+
+    def text_scores_of(
+        self, kind: str, weights: Mapping[str, float], refs: Refs, *, k1: float, b: float, average_length: float
+    ) -> Scores:
+        """Score just these refs (0 where no term occurs)."""
+        ...
+
+    def vector_scores(self, kind: str, embedder: str, query: Vector, *, limit: int) -> tuple[Refs, Scores]:
+        """Return the best documents by cosine (best chunk counts), falling, ties by ref."""
+        ...
+
+    def vector_scores_of(self, kind: str, embedder: str, query: Vector, refs: Refs) -> Scores:
+        """Return cosines of just these refs (best chunk; NaN where there is no vector)."""
+        ...
+
+    def vectors(self, kind: str, embedder: str, refs: Sequence[int]) -> Mapping[int, Vector]:
+        """Read the first vector (chunk 0) of each ref that has one."""
+        ...
+
+    def unindexed(self, kind: str, embedder: str, *, limit: int) -> Sequence[int]:
+        """Return refs of non-blank documents that have postings but no vector of this embedder."""
+        ...
+
+
+class Jobs(Protocol):
+    """Later work of a scope, as rows."""
+
+    def put(self, kind: str, key: str, serial: str, *, now: datetime, run_after: datetime | None = None) -> None:
+        """Ask for work; a second request for a waiting (kind, key) coalesces with the first."""
+        ...
+
+    def finish(self, job: Job) -> None:
+        """Delete a claimed job in the transaction of its effect; Conflict when its token is not ours."""
+        ...
+
+    def fail(self, job: Job, error: str, *, retry_at: datetime | None) -> None:
+        """Put a claimed job back for `retry_at`, or among the dead letters when None."""
+        ...
+
+    def list(self, *, state: str | None = None) -> Sequence[Job]: ...
+    def retry(self, job_id: UUID, *, now: datetime) -> None: ...
+    def cancel(self, job_id: UUID) -> None: ...
+
+
+class Transaction(Protocol):
+    """The unit of work in one scope: everything in it becomes visible together or not at all."""
+
+    @property
+    def scope(self) -> Scope: ...
+    @property
+    def threads(self) -> Threads: ...
+    @property
+    def episodes(self) -> Episodes: ...
+    @property
+    def index(self) -> Index: ...
+    @property
+    def jobs(self) -> Jobs: ...
+
+
+class Store(Protocol):
+    """A database that holds everything scopes own."""
+
+    def begin(self, scope: Scope, *, write: bool = True) -> AbstractContextManager[Transaction]:
+        """Open a transaction: committed when the block ends, rolled back when it raises.
+
+        A read transaction sees one snapshot. A scope is created by its first write; reading an unknown
+        scope sees nothing. Raises StoreUnavailable when the database is locked, full or read-only.
+        """
+        ...
+
+    def scopes(self) -> Sequence[Scope]: ...
+    def exists(self, scope: Scope) -> bool: ...
+    def claim(
+        self,
+        owner: str,
+        *,
+        now: datetime,
+        lease: timedelta,
+        limit: int = 1,
+        scope: Scope | None = None,
+        kinds: Sequence[str] | None = None,
+    ) -> tuple[Scope, Sequence[Job]] | None:
+        """Claim up to `limit` due jobs of one scope and kind, one per serial, oldest first.
+
+        Expired leases, and leases of processes of this machine that are gone, count as due.
+        """
+        ...
+
+    def waiting(self, scope: Scope | None = None, *, due: datetime | None = None) -> int:
+        """Count waiting and leased jobs (only those due at `due`, when given)."""
+        ...
+
+    def check(self) -> Sequence[str]:
+        """Return what is wrong with the file itself (one line each); empty when sound."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,70 @@
+"""The error tree: what can go wrong, whether trying again may help, and how a face should say it.
+
+Every message is one line and names the remedy. `retryable` tells a caller whether the same call may
+succeed later; `status_hint` is the HTTP status a REST face answers with; `exit_code` is the CLI's.
+"""
+
+from typing import ClassVar
+
+
+class EpisodicError(Exception):
+    """Base of every error the engine raises on purpose."""
+
+    retryable: ClassVar[bool] = False
+    status_hint: ClassVar[int] = 500
+    exit_code: ClassVar[int] = 1
+
+
+class InvalidInput(EpisodicError):
+    """The caller's data or arguments cannot be accepted as they are."""
+
+    status_hint = 400
+    exit_code = 2
+
+
+class NotFound(EpisodicError):
+    """The thing named does not exist in this scope."""
+
+    status_hint = 404
+    exit_code = 3
+
+
+class Conflict(EpisodicError):
+    """Another writer was faster; the same call may be repeated."""
+
+    retryable = True
+    status_hint = 409
+    exit_code = 4
+
+
+class StoreError(EpisodicError):
+    """The database refused or failed; nothing of the open transaction was kept."""
+
+    exit_code = 5
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be reached or written to right now (locked, full, read-only, gone)."""
+
+    retryable = True
+    status_hint = 503
+
+
+class ProviderError(EpisodicError):
+    """An embedder or a language model failed."""
+
+    status_hint = 502
+    exit_code = 6
+
+
+class ProviderUnavailable(ProviderError):
+    """An embedder or a language model is not there (not installed, not pulled, unreachable)."""
+
+    retryable = True
+    status_hint = 503
+
+
+class BadReply(ProviderError):
+    """A language model answered with something that does not fit the schema it was given."""
+
+    retryable = True

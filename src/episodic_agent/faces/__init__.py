@@ -1,0 +1,1 @@
+"""How people and programs reach the engine: thin layers that parse, make one call and render."""

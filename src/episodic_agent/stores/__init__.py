@@ -1,0 +1,1 @@
+"""The databases behind the one `Store` port."""
