@@ -1,0 +1,265 @@
+"""What a caller gives, cleaned: strings, chat messages, tool calls and steps become one shape, `Item`.
+
+Field names of the common chat formats are synonyms (`FIELDS`); what is not recognised is kept in `extras`.
+Nothing is guessed silently: a time that cannot be, an empty text or a value of the wrong kind is refused by
+name. Text is repaired here, once, so that no later room ever meets a NUL or a lone surrogate.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import Final
+
+from episodic_agent.core.intake.clean import Cleaner
+from episodic_agent.core.intake.times import Moment, place, read_clock, read_time
+from episodic_agent.core.intake.tools import ToolUse, describe, tool_uses
+from episodic_agent.core.intake.words import spoken, step_words, type_name
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Json, Kind, TimeSource
+
+# What each field may be called, in the order they are looked for. `message` is also the envelope of some
+# agent logs ({"uuid": …, "message": {"role": …, "content": …}}), unwrapped before anything else.
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "speaker": ("name", "speaker", "author", "actor", "from", "sender", "user_name", "username"),
+    "role": ("role",),
+    "text": ("content", "text", "message", "body", "value"),
+    "at": (
+        "timestamp", "at", "time", "created_at", "date", "datetime", "ts", "epoch", "sent_at", "create_time",
+    ),
+    "id": ("id", "external_id", "message_id", "msg_id", "uuid"),
+    "conversation": (
+        "conversation_id", "conversation", "thread_id", "thread", "session_id", "session", "sessionId",
+        "chat_id", "chat",
+    ),
+    "channel": ("channel", "platform"),
+    "location": ("location", "location_label", "room", "place"),
+    "location_confidence": ("location_confidence",),
+    "prediction_error": ("prediction_error", "prediction_error_magnitude"),
+    "events": ("events",),
+    "kind": ("kind",),
+    "at_source": ("at_source",),
+}  # fmt: skip
+_TOOL_KEYS: Final = frozenset(
+    (
+        "tool_calls", "function_call", "tool_call_id", "call_id", "arguments", "input", "result", "output",
+        "error", "is_error",
+    )
+)  # fmt: skip
+_STEP_KEYS: Final = ("action", "events", "objects", *FIELDS["location"])
+_SPEAKING_KEYS: Final = ("role", "speaker", "author", "from", "sender", "name")
+EMPTY: Final = "the text is empty; give some text, or a tool call with a name"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing a caller wants remembered, normalised but not yet placed in a thread.
+
+    `at` is aware UTC, None (with `at_source` assumed) where the caller gave none; `utc_offset` is in seconds
+    east of UTC; `location_confidence` and `prediction_error` lie in [0, 1]. `conversation` is the caller's
+    name of the chat. `repaired` tells that characters no database can hold were replaced.
+    """
+
+    actor: str
+    text: str
+    at: datetime | None = None
+    at_source: TimeSource = TimeSource.ASSUMED
+    utc_offset: int | None = None
+    external_id: str | None = None
+    kind: Kind = Kind.MESSAGE
+    channel: str | None = None
+    location: str | None = None
+    location_confidence: float | None = None
+    events: tuple[Mapping[str, Json], ...] = ()
+    prediction_error: float | None = None
+    extras: Mapping[str, Json] = field(default_factory=dict)
+    conversation: str | None = None
+    repaired: bool = False
+
+
+def read_item(
+    raw: object, *, default_actor: str = "user", timezone: tzinfo | None = None, channel: str | None = None
+) -> Item:
+    """Clean one string, chat message, tool message or step into an Item.
+
+    Naive times are in `timezone` (UTC without one); `channel` is used where the item names none. Raises
+    InvalidInput for an empty text, an impossible time or a value of the wrong kind.
+
+    >>> read_item("I'm moving to Lisbon").actor
+    'user'
+    >>> item = read_item({"role": "assistant", "content": [{"type": "text", "text": "Hi"}], "id": 7})
+    >>> item.actor, item.text, item.external_id
+    ('assistant', 'Hi', '7')
+    >>> read_item({"role": "user", "content": "  "})
+    Traceback (most recent call last):
+    ...
+    episodic_agent.errors.InvalidInput: the text is empty; give some text, or a tool call with a name
+    """
+    if isinstance(raw, str):
+        raw = {"content": raw}
+    if not isinstance(raw, Mapping):
+        raise InvalidInput(f"a message is a text or an object with role and content, not {type_name(raw)}")
+    cleaner = Cleaner()
+    fields = _unwrapped(raw)
+    moment = _moment(fields, timezone)
+    uses = tool_uses(fields)
+    kind = _kind(fields, uses)
+    text = cleaner.text(_text(fields, uses, kind))
+    if not text.strip():
+        raise InvalidInput(EMPTY)
+    role = _word(fields, "role", cleaner)
+    # A tool message's `name` is the tool's; whoever used it is named elsewhere, if at all.
+    voices = {k: v for k, v in fields.items() if k != "name"} if uses else fields
+    speaker = _word(voices, "speaker", cleaner)
+    actor = speaker or role or cleaner.text(_default_actor(uses, kind, default_actor))
+    extras = cleaner.mapping({**_rest(fields, kind), **_tool_extras(uses)})
+    if speaker and role and speaker != role:
+        extras["role"] = role
+    return Item(
+        actor=actor,
+        text=text,
+        at=moment.at if moment else None,
+        at_source=moment.source if moment else TimeSource.ASSUMED,
+        utc_offset=moment.utc_offset if moment else None,
+        external_id=_word(fields, "id", cleaner),
+        kind=kind,
+        channel=_word(fields, "channel", cleaner) or channel,
+        location=_word(fields, "location", cleaner),
+        location_confidence=_unit(fields, "location_confidence"),
+        events=_events(fields, cleaner),
+        prediction_error=_unit(fields, "prediction_error"),
+        extras=extras,
+        conversation=_word(fields, "conversation", cleaner),
+        repaired=cleaner.repaired,
+    )
+
+
+def _unwrapped(raw: Mapping[object, object]) -> dict[str, object]:
+    fields = {str(key): value for key, value in raw.items()}
+    inner = fields.get("message")
+    if not isinstance(inner, Mapping):
+        return fields
+    del fields["message"]
+    # One reply of a model may span several log lines that share the inner id; the line's own id is unique.
+    own_id = any(name in fields for name in FIELDS["id"])
+    return {str(k): v for k, v in inner.items() if not (own_id and k == "id")} | fields
+
+
+def _first(fields: Mapping[str, object], name: str) -> tuple[str, object]:
+    for key in FIELDS[name]:
+        if fields.get(key) is not None:
+            return key, fields[key]
+    return "", None
+
+
+def _word(fields: Mapping[str, object], name: str, cleaner: Cleaner) -> str | None:
+    """Read a short name; numbers become strings, objects give their own name or id."""
+    _, value = _first(fields, name)
+    if isinstance(value, Mapping):
+        value = next(
+            (value[key] for key in ("name", "role", "id", "label") if value.get(key) is not None), None
+        )
+    if value is None:
+        return None
+    if isinstance(value, Mapping | list | tuple | set | bytes):
+        raise InvalidInput(f"{name} must be a name or a number, not {type_name(value)}")
+    if isinstance(value, int) and value.bit_length() > 256:
+        raise InvalidInput(f"{name} is a number of {value.bit_length()} bits; give a shorter one or a string")
+    return cleaner.text(str(value)).strip() or None
+
+
+def _unit(fields: Mapping[str, object], name: str) -> float | None:
+    """Read a number in [0, 1]: clamped, NaN is 0 (seed 000's rule for prediction errors)."""
+    key, value = _first(fields, name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput(f"{key} must be a number between 0 and 1, not {type_name(value)}")
+    return 0.0 if value != value else float(min(1, max(0, value)))  # noqa: PLR0124 (the test for NaN)
+
+
+def _events(fields: Mapping[str, object], cleaner: Cleaner) -> tuple[Mapping[str, Json], ...]:
+    _, value = _first(fields, "events")
+    if value is None:
+        return ()
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        raise InvalidInput(f"events must be a list of objects, not {type_name(value)}")
+    events: list[Mapping[str, Json]] = []
+    for event in value:
+        if isinstance(event, str):
+            events.append({"type": cleaner.text(event)})
+        elif isinstance(event, Mapping):
+            events.append(cleaner.mapping(event))
+        else:
+            raise InvalidInput(f"an event must be an object with a type, not {type_name(event)}")
+    return tuple(events)
+
+
+def _moment(fields: Mapping[str, object], timezone: tzinfo | None) -> Moment | None:
+    if fields.get("at_source") == TimeSource.ASSUMED:
+        return None
+    key, value = _first(fields, "at")
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    day = fields.get("date")
+    clock = read_clock(value) if isinstance(value, str) else None
+    if clock is not None and key != "date" and isinstance(day, str):
+        return place(read_time(day).at.date(), clock, timezone)
+    moment = read_time(value, timezone)
+    if fields.get("at_source") == TimeSource.DATE_ONLY:
+        return Moment(moment.at, TimeSource.DATE_ONLY, moment.utc_offset)
+    return moment
+
+
+def _kind(fields: Mapping[str, object], uses: Sequence[ToolUse]) -> Kind:
+    named = fields.get("kind")
+    if isinstance(named, str) and named in set(Kind):
+        return Kind(named)
+    if uses:
+        return Kind.TOOL
+    if any(fields.get(key) is not None for key in _SPEAKING_KEYS):
+        return Kind.MESSAGE
+    return Kind.STEP if any(fields.get(key) is not None for key in _STEP_KEYS) else Kind.MESSAGE
+
+
+def _default_actor(uses: Sequence[ToolUse], kind: Kind, default_actor: str) -> str:
+    if uses:
+        return "tool" if any(use.answered for use in uses) else "assistant"
+    return "agent" if kind is Kind.STEP else default_actor
+
+
+def _text(fields: Mapping[str, object], uses: Sequence[ToolUse], kind: Kind) -> str:
+    _, value = _first(fields, "text")
+    if fields.get("kind") == Kind.TOOL and value is not None:
+        return spoken(value)
+    # A tool's answer is told by `describe`, with the tool's name; its raw content would say it twice.
+    said = "" if fields.get("role") in ("tool", "function") and uses else spoken(value)
+    told = "\n".join(part for part in (said, *map(describe, uses)) if part.strip())
+    return told or (_told_step(fields) if kind is Kind.STEP else "")
+
+
+def _told_step(fields: Mapping[str, object]) -> str:
+    _, location = _first(fields, "location")
+    if isinstance(location, Mapping):
+        location = location.get("name") or location.get("label")
+    return step_words(fields, location)
+
+
+def _rest(fields: Mapping[str, object], kind: Kind) -> dict[object, object]:
+    """Return what no field took: kept as it came, so that nothing a caller sent is lost."""
+    taken = {key for name in FIELDS for key in (_first(fields, name)[0],) if key}
+    skipped = _TOOL_KEYS | {"name"} if kind is Kind.TOOL else set()
+    extras = fields.get("extras")
+    merged: dict[object, object] = dict(fields.items())
+    if isinstance(extras, Mapping):
+        merged.update(extras)
+    skipped |= taken | {"extras", "at_source"}
+    return {key: value for key, value in merged.items() if key not in skipped and value not in (None, {})}
+
+
+def _tool_extras(uses: Sequence[ToolUse]) -> dict[object, object]:
+    """Return name, arguments, result and error of the first use; several are listed in full under `calls`."""
+    if not uses:
+        return {}
+    calls = [use.as_json() for use in uses]
+    first: dict[object, object] = dict(calls[0].items())
+    return first | ({"calls": calls} if len(calls) > 1 else {})

@@ -1,0 +1,40 @@
+"""The pure half of recall: reading the query, scoring, fusing, confidence (`memory.md` 2)."""
+
+from .bm25 import ceiling, idf, kept_terms, scores, term_score
+from .candidates import Candidates, Episodes, choose, gather, no_episodes, take
+from .confidence import ABSTENTION_THRESHOLD, Confidence, assess, support
+from .diversity import diversify
+from .fusion import Fused, fuse, fuse_episodes, strength_prior, time_match
+from .query import Query, analyse
+from .seed import reciprocal_ranks, seed_003
+from .weights import DEFAULT_WEIGHTS, Weights
+
+__all__ = [
+    "ABSTENTION_THRESHOLD",
+    "DEFAULT_WEIGHTS",
+    "Candidates",
+    "Confidence",
+    "Episodes",
+    "Fused",
+    "Query",
+    "Weights",
+    "analyse",
+    "assess",
+    "ceiling",
+    "choose",
+    "diversify",
+    "fuse",
+    "fuse_episodes",
+    "gather",
+    "idf",
+    "kept_terms",
+    "no_episodes",
+    "reciprocal_ranks",
+    "scores",
+    "seed_003",
+    "strength_prior",
+    "support",
+    "take",
+    "term_score",
+    "time_match",
+]

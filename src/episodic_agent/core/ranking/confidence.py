@@ -1,0 +1,87 @@
+"""How sure recall is: whether the question is answered here at all, and whether a hit is evidence.
+
+Two logistic curves fitted on the development data (280 questions a set with evidence, and as many questions
+of *other* sets asked in the same language). Leaving one set out, the first separates them with an AUC of .96
+on average (.93 to 1.00 by set). It cannot see that a question about something well known here asks for the
+one detail that was never mentioned: such questions look answerable to any score without a language model.
+"""
+
+from dataclasses import dataclass
+from math import exp, sqrt
+from typing import Final
+
+import numpy as np
+
+from .bm25 import FloatArray
+from .candidates import Candidates
+from .fusion import Fused, dense_share
+from .query import Query
+from .weights import DEFAULT_WEIGHTS
+
+ABSTENTION_THRESHOLD: Final = 0.1
+"""Below this the best hit is reported as nothing relevant: 1-2 % of answerable questions fall under it."""
+
+_COSINE: Final = 16.7
+_COVERAGE: Final = 6.1
+_NO_COSINE: Final = 8.4  # stands in for the cosine where the embedder is absent or does not know the script
+_BIAS: Final = -11.6
+_HIT: Final = (-2.18, 0.25, 1.19)  # bias, own support, score as a share of the best one
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """Hold the probabilities that the question is answered in the scope and that each hit is evidence."""
+
+    answerable: float
+    hits: FloatArray
+
+    def abstains(self, threshold: float = ABSTENTION_THRESHOLD) -> bool:
+        """Say whether to answer that nothing relevant is stored.
+
+        >>> Confidence(0.05, np.zeros(0)).abstains()
+        True
+        """
+        return self.answerable < threshold
+
+
+def support(cosine: float, coverage: float, *, dense: bool = True) -> float:
+    """Return the probability that a question with such a best cosine and coverage is answered in the scope.
+
+    `coverage` is a BM25 score as a share of the query's `bm25.ceiling`; `dense=False` leaves the cosine out.
+
+    >>> support(0.2, 0.2) < 0.1 < support(0.5, 0.6)
+    True
+    """
+    meaning = _COSINE * max(cosine, 0.0) if dense else _NO_COSINE
+    return _logistic(meaning + _COVERAGE * sqrt(min(max(coverage, 0.0), 1.5)) + _BIAS)
+
+
+def assess(query: Query, found: Candidates, fused: Fused, ceiling: float) -> Confidence:
+    """Return how sure recall is of a fused result; `ceiling` is `bm25.ceiling` of the query's content terms.
+
+    No candidates, or none that shares a word or is near in meaning, give a probability near 0.
+    """
+    if not len(found) or not float(fused.scores.max()) > 0:
+        return Confidence(0.0, np.zeros(len(found)))
+    known = bool(np.isfinite(found.cosine).any())
+    dense = known and dense_share(query) == DEFAULT_WEIGHTS.dense
+    cosine = np.nan_to_num(found.cosine)
+    coverage = found.bm25 / ceiling if ceiling > 0 else np.zeros(len(found))
+    if not dense and not float(coverage.max()) > 0:
+        return Confidence(0.0, np.zeros(len(found)))
+    answerable = support(float(cosine.max()), float(coverage.max()), dense=dense)
+    own = _supports(cosine, coverage, dense)
+    bias, by_support, by_score = _HIT
+    relative = fused.scores / float(fused.scores.max())
+    hits = answerable / (1 + np.exp(-(bias + by_support * own + by_score * relative)))
+    return Confidence(answerable, hits)
+
+
+def _supports(cosine: FloatArray, coverage: FloatArray, dense: bool) -> FloatArray:
+    meaning = _COSINE * np.maximum(cosine, 0.0) if dense else np.full(len(cosine), _NO_COSINE)
+    values: FloatArray = 1 / (1 + np.exp(-(meaning + _COVERAGE * np.sqrt(np.clip(coverage, 0, 1.5)) + _BIAS)))
+    return values
+
+
+def _logistic(value: float) -> float:
+    return 1 / (1 + exp(-value))

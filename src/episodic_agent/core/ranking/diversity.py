@@ -1,0 +1,40 @@
+"""Near-duplicates give way to hits that say something else (`memory.md` 2, step 4)."""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .bm25 import IntArray
+
+NEAR_DUPLICATE: Final = 0.97
+_WINDOW: Final = 50  # deeper hits are seldom shown, and the comparison is quadratic
+
+
+def diversify(
+    order: IntArray, vectors: npt.NDArray[np.float32], threshold: float = NEAR_DUPLICATE
+) -> tuple[IntArray, IntArray]:
+    """Move hits nearly equal to a better one behind the other hits, keeping the order within both groups.
+
+    `order` ranks rows of `vectors` (unit length; a zero row, not embedded, is never a duplicate). Only the
+    first 50 are compared. Returns the new order and, for each of its places, the row it repeats or -1.
+
+    >>> vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+    >>> [part.tolist() for part in diversify(np.array([0, 1, 2]), vectors)]
+    [[0, 2, 1], [-1, -1, 0]]
+    """
+    head = order[:_WINDOW]
+    similar = vectors[head] @ vectors[head].T >= threshold
+    kept: list[int] = []
+    repeats: dict[int, int] = {}
+    for place in range(len(head)):
+        twins = [other for other in kept if similar[place, other]]
+        if twins:
+            repeats[place] = int(head[twins[0]])
+        else:
+            kept.append(place)
+    places = kept + list(repeats)
+    tail = order[_WINDOW:]
+    moved = np.concatenate([head[np.array(places, np.int64)], tail])
+    marks = [repeats.get(place, -1) for place in places] + [-1] * len(tail)
+    return moved, np.array(marks, np.int64)

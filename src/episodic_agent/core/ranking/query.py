@@ -1,0 +1,203 @@
+"""What a recall query asks for: terms, quoted phrases, people, time, how many (`memory.md` 2, step 1).
+
+Questions name a person, and a sentence model then ranks turns that *address* that person. So known speakers'
+names become "you" in the text that is embedded, and the turn's speaker is compared with the one asked about
+(`embedder.md`: recall@10 .288 with the bare text, .581 with "you", .652 with a speaker bonus).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from ..text import fold, script, tokens, words
+from ..text.scripts import BIGRAM_SCRIPTS
+from ..timewords import TimeQuery, date_terms, parse_time
+
+_Form: TypeAlias = "tuple[re.Pattern[str], str]"
+
+# Roles, not names: "the user interface" does not ask about the role "user".
+_ROLES: Final = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai", "bot", "function"})
+_ASKER_ROLES: Final = ("user", "human")
+_ANSWERER_ROLES: Final = ("assistant", "ai", "bot", "agent")
+_QUOTED: Final = re.compile(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]{2,200})[\"“”„«»「」『』]")
+_FIRST_PERSON: Final = re.compile(
+    r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll|ich|mir|mich|mein\w*|yo|mis?|je|mon|mes|moi|io|mio|mia|eu|meu|"
+    r"minha|ik|mijn|я|мне|меня|мой|моя|мои|we|our|us)\b|我|咱",
+)
+_ABOUT_ANSWERER: Final = re.compile(
+    r"\b(?:did|have|had|were|do|could|can) you (?:\w+ )?(?:say|said|tell|told|recommend\w*|"
+    r"suggest\w*|advi[sc]e\w*|"
+    r"propose\w*|explain\w*|mention\w*|give|gave|given|list\w*|provide\w*|describe\w*|write|wrote|create\w*)\b|"
+    r"\byou(?:'d)? (?:said|told|recommended|suggested|advised|proposed|explained|mentioned|gave|provided|"
+    r"listed)\b|"
+    r"\byour (?:advice|answer|suggestions?|recommendations?|explanation|list|reply|response)\b|"
+    r"你(?:说|告诉|推荐|建议|提到|给)"
+)
+_LAST_TIMES: Final = re.compile(
+    r"\b(?:last|latest|most recent|previous)\s+"
+    r"(?:(?P<n>\d+|two|three|four|five|six|seven|eight|nine|ten|few|couple of)\s+)?(?P<what>times?|occasions?|conversations?|chats?|sessions?|discussions?|messages?|events?|episodes?)\b|"
+    r"(?:最近|上)(?P<m>[一二两三四五六七八九十几\d]+)?次"
+)
+_COUNTS: Final = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "few": 3, "couple of": 2, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8,
+    "九": 9, "十": 10, "几": 3,
+}  # fmt: skip
+_QUESTIONS: Final = re.compile(r"(?<=[?？])\s*|(?<=[。！!.])\s*|另外[，,]?|对了[，,]")
+_LATEST: Final = re.compile(
+    r"\b(?:latest|most recent(?:ly)?|currently|current|newest|at the moment|nowadays|these days)\b"
+    r"|最新|目前|现在"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Hold a query as recall needs it.
+
+    `text` is what was asked, `dense_text` what is embedded; `terms` are looked up in the postings;
+    `content` are the terms without dates. `speakers` are actors asked about, as they are stored;
+    `parts` are the terms of each question when several are asked; `last` is the N of "last N times"
+    (0: not asked); `latest` says that the newest answer is wanted.
+    """
+
+    text: str
+    dense_text: str
+    terms: tuple[str, ...]
+    content: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    parts: tuple[tuple[str, ...], ...] = ()
+    speakers: frozenset[str] = frozenset()
+    time: TimeQuery = field(default_factory=TimeQuery)
+    last: int = 0
+    latest: bool = False
+    script: str = "latin"
+    language: str | None = None
+
+
+def analyse(
+    text: str,
+    speakers: Iterable[str],
+    now: datetime,
+    *,
+    language: str | None = None,
+    utc_offset: timedelta | None = None,
+) -> Query:
+    """Read a query against the actors known in its scope.
+
+    `speakers` are the scope's distinct actors (names or roles); `now` is aware; `language` an ISO 639-1 code.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2024, 1, 1, tzinfo=UTC)
+    >>> found = analyse('Did Ana say "green tea" in May 2023?', ["Ana", "Bo"], now)
+    >>> found.dense_text, sorted(found.speakers), found.phrases
+    ('Did you say "green tea" in May 2023?', ['Ana'], ('green tea',))
+    >>> found.terms
+    ('ana', 'say', 'green', 'tea', '2023', '2023-05')
+    """
+    actors = tuple(dict.fromkeys(speakers))
+    time = parse_time(text, now, utc_offset)
+    content = tuple(dict.fromkeys(tokens(text, language)))
+    dense, named = _addressed(text, actors)
+    asked = named or _by_role(text, actors)
+    return Query(
+        text=text,
+        dense_text=dense,
+        terms=tuple(dict.fromkeys((*content, *date_terms(time, utc_offset)))),
+        content=content,
+        phrases=tuple(match.strip() for match in _QUOTED.findall(text)),
+        parts=_parts(text, language),
+        speakers=frozenset(asked),
+        time=time,
+        last=_last_times(text),
+        latest=bool(_LATEST.search(text.casefold())),
+        script=script(text),
+        language=language,
+    )
+
+
+def _parts(text: str, language: str | None) -> tuple[tuple[str, ...], ...]:
+    """Return the terms of each question when several are asked at once, nothing otherwise.
+
+    The longest question's words would drown the others: MemDaily's recall@5 is .85 without, .87 with.
+    """
+    pieces = [piece.strip() for piece in _QUESTIONS.split(text)]
+    asked = [tuple(dict.fromkeys(tokens(piece, language))) for piece in pieces if piece.endswith(("?", "？"))]
+    asked = [terms for terms in asked if len(terms) > 1]
+    return tuple(asked) if len(asked) > 1 else ()
+
+
+def _addressed(text: str, actors: tuple[str, ...]) -> tuple[str, set[str]]:
+    """Return the text with the names of actors replaced by "you", and the actors named."""
+    named: set[str] = set()
+    spaced, unspaced = _names(actors)
+    heard = {name: form for word in set(words(text)) for name, form in spaced.get(word, {}).items()}
+    heard.update({name: form for name, form in unspaced.items() if name in text})
+    for _, (pattern, actor) in sorted(heard.items(), key=lambda item: (-len(item[0]), item[0])):
+        changed = pattern.sub(_second_person, text)
+        if changed != text:
+            named.add(actor)
+            text = changed
+    return text, named
+
+
+@lru_cache(maxsize=64)
+def _names(actors: tuple[str, ...]) -> tuple[dict[str, dict[str, _Form]], dict[str, _Form]]:
+    """Return the ways of naming actors: by first word, and those written without spaces.
+
+    A first name alone names its bearer where only one actor has it.
+    """
+    forms = {actor: actor for actor in actors if fold(actor) not in _ROLES and words(actor)}
+    firsts: dict[str, set[str]] = {}
+    for actor in forms:
+        firsts.setdefault(actor.split()[0], set()).add(actor)
+    for first, bearers in firsts.items():
+        if len(bearers) == 1 and len(first) > 2:
+            forms.setdefault(first, next(iter(bearers)))
+    spaced: dict[str, dict[str, _Form]] = {}
+    unspaced: dict[str, _Form] = {}
+    for name, actor in forms.items():
+        form = (_name_pattern(name), actor)
+        if script(name) in BIGRAM_SCRIPTS:
+            unspaced[name] = form
+        else:
+            spaced.setdefault(words(name)[0], {})[name] = form
+    return spaced, unspaced
+
+
+def _name_pattern(name: str) -> re.Pattern[str]:
+    """Match a name in any case, but a capitalised single name not against a lower-case word."""
+    if script(name) in BIGRAM_SCRIPTS:
+        return re.compile(re.escape(name))
+    body = r"\s+".join(map(re.escape, name.split()))
+    if " " not in name:
+        body = rf"(?:{re.escape(name)}|{re.escape(name.capitalize())}|{re.escape(name.upper())})"
+        return re.compile(rf"(?<!\w){body}(?P<of>['’]s)?(?!\w)")
+    return re.compile(rf"(?<!\w){body}(?P<of>['’]s)?(?!\w)", re.IGNORECASE)
+
+
+def _second_person(match: re.Match[str]) -> str:
+    if script(match.group()) == "han":
+        return "你"
+    return "your" if match.groupdict().get("of") else "you"
+
+
+def _by_role(text: str, actors: tuple[str, ...]) -> Iterator[str]:
+    """Yield the roles a question without names is about: the asker's own words, or the answers given."""
+    folded = text.casefold().replace("’", "'")
+    if _ABOUT_ANSWERER.search(folded):
+        yield from (actor for actor in actors if fold(actor) in _ANSWERER_ROLES)
+    elif _FIRST_PERSON.search(folded):
+        yield from (actor for actor in actors if fold(actor) in _ASKER_ROLES)
+
+
+def _last_times(text: str) -> int:
+    match = _LAST_TIMES.search(text.casefold())
+    if match is None:
+        return 0
+    count = match["n"] or match["m"] or ""
+    if count.isdecimal():
+        return min(int(count), 1000)
+    return _COUNTS.get(count, 1)

@@ -1,0 +1,178 @@
+"""Open a file as text lines: gzip or not, any encoding, undecodable bytes marked instead of fatal.
+
+A byte that is not text in the chosen encoding becomes the mark U+DCFF, which no decoder ever yields by
+itself, so that the one record it stands in can be refused while its neighbours are read.
+"""
+
+import codecs
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+from episodic_agent.errors import InvalidInput
+
+MARK: Final = "\udcff"
+SAMPLE: Final = 65_536
+LONGEST_LINE: Final = 64_000_000  # characters; longer "lines" are a broken file, not a message
+_EXCERPT: Final = 80
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_GZIP: Final = b"\x1f\x8b"
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is its beginning
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A record that could not be read: its line in the file (from 1), why, and its beginning."""
+
+    line: int
+    reason: str
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What the first bytes tell: the encoding to use and the first characters as text."""
+
+    path: Path
+    encoding: str
+    sample: str
+    whole: bool
+
+
+def _mark(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return MARK, error.end
+
+
+codecs.register_error("episodic-mark", _mark)
+
+
+def excerpt(text: str) -> str:
+    r"""Shorten a record for a report: one line, at most 80 characters, undecodable bytes as U+FFFD.
+
+    >>> excerpt("a\nb" + chr(0xDCFF))
+    'a b\ufffd'
+    """
+    shown = " ".join(_SURROGATES.sub("\ufffd", text[: 4 * _EXCERPT]).split())
+    return shown if len(shown) <= _EXCERPT else shown[: _EXCERPT - 1] + "…"
+
+
+def inspect(path: Path, encoding: str | None = None) -> Opened:
+    """Read the beginning of a file and settle its encoding: the caller's, else the mark's, else UTF-8.
+
+    Raises InvalidInput when the file cannot be opened or is not text.
+    """
+    head = _head(path)
+    chosen = encoding or next((name for bom, name in _BOMS if head.startswith(bom)), "utf-8")
+    try:
+        text = codecs.getincrementaldecoder(chosen)("episodic-mark").decode(head)
+    except (LookupError, ValueError) as error:
+        raise InvalidInput(
+            f"unknown encoding {chosen!r}; examples: utf-8, utf-16, latin-1, cp1252"
+        ) from error
+    if head[:SAMPLE].count(0) and text.count("\0") > len(text) / 20:
+        raise InvalidInput(
+            f"{path} is not text (or UTF-16 without its mark); convert it to UTF-8 or pass --encoding"
+        )
+    return Opened(path, chosen, text[:SAMPLE], len(head) < 4 * SAMPLE and len(text) <= SAMPLE)
+
+
+def _head(path: Path) -> bytes:
+    head = b""
+    try:
+        with _binary(path) as stream:
+            while len(head) < 4 * SAMPLE and (part := stream.read(8192)):
+                head += part
+    except (OSError, EOFError, zlib.error) as error:
+        if not head:  # else a damaged archive, whose beginning is worth reading
+            raise InvalidInput(f"cannot read {path}: {_why(error)}") from error
+    return head
+
+
+def lines(opened: Opened) -> Iterator[tuple[int, str] | Unreadable]:
+    """Stream (line number from 1, line without its end); lines that are not text come as Unreadable."""
+    for number, line in raw_lines(opened):
+        if isinstance(line, Unreadable):
+            yield line
+        elif MARK in line:
+            yield Unreadable(number, undecodable(opened.encoding), excerpt(line))
+        else:
+            yield number, line
+
+
+def raw_lines(opened: Opened) -> Iterator[tuple[int, str | Unreadable]]:
+    """Stream numbered lines with undecodable bytes marked; a damaged archive ends with one Unreadable."""
+    number = 0
+    try:
+        with _binary(opened.path) as stream, _text(stream, opened.encoding) as text:
+            while line := text.readline(LONGEST_LINE):
+                number += 1
+                if len(line) < LONGEST_LINE:
+                    yield number, line.removesuffix("\n")
+                    continue
+                while line and not line.endswith("\n"):
+                    line = text.readline(LONGEST_LINE)
+                yield number, Unreadable(number, f"the line is longer than {LONGEST_LINE:,} characters")
+    except (OSError, EOFError, zlib.error) as error:
+        yield number + 1, Unreadable(number + 1, f"the file ends here: {_why(error)}")
+
+
+def whole(opened: Opened) -> str:
+    """Read a file that has to be read at once (one JSON document), undecodable bytes marked.
+
+    A damaged archive gives what could be unpacked; the document then breaks off there.
+    """
+    parts: list[str] = []
+    try:
+        with _binary(opened.path) as stream, _text(stream, opened.encoding) as text:
+            while part := text.read(SAMPLE * 16):
+                parts.append(part)
+    except (OSError, EOFError, zlib.error) as error:
+        if not parts:
+            raise InvalidInput(f"cannot read {opened.path}: {_why(error)}") from error
+    return "".join(parts)
+
+
+def undecodable(encoding: str) -> str:
+    """Say that a record is not text in this encoding, with the remedy."""
+    name = encoding.upper().removesuffix("-SIG")
+    return f"not valid {name}; convert the file to UTF-8 or pass --encoding"
+
+
+@contextmanager
+def _binary(path: Path) -> Iterator[BinaryIO]:
+    with path.open("rb") as raw:
+        packed = raw.read(2) == _GZIP  # by content: a name may lie
+        raw.seek(0)
+        if not packed:
+            yield raw
+            return
+        with gzip.GzipFile(fileobj=raw) as unpacked:
+            yield cast(BinaryIO, unpacked)
+
+
+@contextmanager
+def _text(stream: BinaryIO, encoding: str) -> Iterator[TextIOWrapper]:
+    text = TextIOWrapper(stream, encoding, errors="episodic-mark")
+    try:
+        yield text
+    finally:
+        text.detach()  # the stream is closed by its opener
+
+
+def _why(error: Exception) -> str:
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return f"{reason[0].lower()}{reason[1:]}".rstrip(".")

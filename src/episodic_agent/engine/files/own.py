@@ -1,0 +1,237 @@
+"""The project's own export: JSON lines, a header and then one typed noun a line, lossless.
+
+`{"format": "episodic-agent", "version": 1, …}` then `{"type": "observation", …}` and so on. Ids are UUID
+strings, times ISO 8601 in UTC with microseconds, bytes base64; numbers that are none ("nan", "inf") are
+strings where a number belongs. Reading gives back equal nouns: what a field holds is told by its type in
+`schemas.py`, so a new field needs nothing here.
+"""
+
+import base64
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Decision, Encoding, Episode, Frame, Observation, Scope, Thread
+
+from .opening import Unreadable, excerpt, inspect, lines
+
+FORMAT: Final = "episodic-agent"
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRecord:
+    """What the boundary machine saw at one observation, packed as the store keeps it (I6)."""
+
+    thread_id: UUID
+    seq: int
+    packed: bytes
+
+
+Noun: TypeAlias = Thread | Observation | Frame | Episode | Encoding | Decision | CheckRecord
+TYPES: Final[Mapping[str, type[Noun]]] = {
+    "thread": Thread,
+    "observation": Observation,
+    "record": CheckRecord,
+    "frame": Frame,
+    "episode": Episode,
+    "encoding": Encoding,
+    "decision": Decision,
+}
+_HINTS: Final = {noun: get_type_hints(noun) for noun in TYPES.values()}
+_NAMES: Final = {noun: name for name, noun in TYPES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Whose memory an export holds, when it was made, and how many lines of each type follow."""
+
+    scope: Scope
+    exported_at: datetime
+    counts: Mapping[str, int]
+    version: int = VERSION
+
+
+def header_line(scope: Scope, exported_at: datetime, counts: Mapping[str, int]) -> str:
+    """Write the first line of an export.
+
+    >>> header_line(Scope("ana"), datetime(2024, 3, 1, tzinfo=UTC), {"thread": 1})[:58]
+    '{"format": "episodic-agent", "version": 1, "space": "defau'
+    """
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "space": scope.space,
+        "user_id": scope.user_id,
+        "exported_at": _time(exported_at),
+        "counts": dict(counts),
+    }
+    return json.dumps(head, ensure_ascii=False)
+
+
+def export_lines(nouns: Iterable[Noun]) -> Iterator[str]:
+    """Write nouns as lines (without line ends), in the order given: threads before what is in them."""
+    for noun in nouns:
+        yield json.dumps(to_json(noun), ensure_ascii=False, allow_nan=False)
+
+
+def read_header(path: Path) -> Header:
+    """Read an export's first line; raises InvalidInput when it is no export or of a newer version."""
+    first = next(lines(inspect(path)), None)
+    try:
+        head = json.loads(first[1]) if isinstance(first, tuple) else None
+    except (ValueError, RecursionError):
+        head = None
+    if not isinstance(head, Mapping) or head.get("format") != FORMAT:
+        raise InvalidInput(f"{path} is not an export of this project (no header on its first line)")
+    if not isinstance(head.get("version"), int) or head["version"] > VERSION:
+        raise InvalidInput(
+            f"{path} has export version {head.get('version')}; this program reads up to {VERSION}"
+        )
+    try:
+        scope = Scope(str(head.get("user_id", "default")), str(head.get("space", "default")))
+        return Header(scope, _decode(datetime, head["exported_at"]), head.get("counts", {}), head["version"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{path} has a damaged header: {error}") from error
+
+
+def read_export(path: Path) -> Iterator[Noun | Unreadable]:
+    """Stream an export's nouns; lines that hold none are reported and the next one read.
+
+    The header is checked at the call (InvalidInput, see `read_header`).
+    """
+    read_header(path)
+    return _nouns(path)
+
+
+def to_json(noun: Noun) -> dict[str, object]:
+    """Turn a noun into the object of its line.
+
+    >>> to_json(CheckRecord(UUID(int=1), 4, b"hi"))["packed"]
+    'aGk='
+    """
+    line: dict[str, object] = {"type": _NAMES[type(noun)]}
+    # A value that equals its default is left out: most fields of most observations do.
+    for field in fields(noun):
+        value = getattr(noun, field.name)
+        if not (
+            field.default is not MISSING and value == field.default and type(value) is type(field.default)
+        ):
+            line[_key(field.name)] = _encode(value)
+    return line
+
+
+def from_json(line: Mapping[str, object]) -> Noun:
+    """Turn a line's object back into its noun; raises InvalidInput naming the field that does not fit.
+
+    >>> record = CheckRecord(UUID(int=1), 4, b"hi")
+    >>> from_json(to_json(record)) == record
+    True
+    """
+    noun: type[Any] | None = TYPES.get(str(line.get("type")))
+    if noun is None:
+        raise InvalidInput(f"unknown type {line.get('type')!r}; known: {', '.join(TYPES)}")
+    values = {}
+    for field in fields(noun):
+        if (key := _key(field.name)) not in line:
+            if field.default is MISSING and field.default_factory is MISSING:
+                raise InvalidInput(f"the {line['type']} has no {key}")
+            continue
+        try:
+            values[field.name] = _decode(_HINTS[noun][field.name], line[key])
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidInput(f"the {line['type']}'s {key} does not fit: {error}") from error
+    return cast(Noun, noun(**values))
+
+
+def _key(field: str) -> str:
+    return "decision_type" if field == "type" else field  # `type` names the noun itself
+
+
+def _nouns(path: Path) -> Iterator[Noun | Unreadable]:
+    for entry in lines(inspect(path)):
+        if isinstance(entry, Unreadable):
+            yield entry
+            continue
+        number, line = entry
+        if number == 1 or not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+            yield from_json(value if isinstance(value, dict) else {})
+        except InvalidInput as error:
+            yield Unreadable(number, str(error), excerpt(line))
+        except (ValueError, RecursionError):
+            yield Unreadable(number, "the line is not JSON or breaks off", excerpt(line))
+
+
+def _time(value: datetime) -> str:
+    return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _encode(value: object) -> object:
+    match value:
+        case datetime():
+            return _time(value)
+        case UUID():
+            return str(value)
+        case bytes():
+            return base64.b64encode(value).decode("ascii")
+        case StrEnum():
+            return value.value
+        case float() if not math.isfinite(value):
+            return str(value)
+        case str():
+            return value
+        case Mapping():
+            return {str(key): _encode(inner) for key, inner in value.items()}
+        case Sequence():
+            return [_encode(inner) for inner in value]
+    return value
+
+
+def _decode(hint: Any, value: Any) -> Any:  # type hints are values of no common type
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return _decode_union(get_args(hint), value)
+    if origin in (tuple, Sequence):
+        if not isinstance(value, list):
+            raise TypeError("a list is needed")
+        return tuple(_decode(get_args(hint)[0], inner) for inner in value)
+    if origin is Mapping:
+        if not isinstance(value, dict):
+            raise TypeError("an object is needed")
+        return {key: _decode(get_args(hint)[1], inner) for key, inner in value.items()}
+    return _decode_scalar(hint, value) if isinstance(hint, type) else value
+
+
+def _decode_union(options: Sequence[Any], value: Any) -> Any:
+    """Decode an optional field; a union of plain JSON values (`Json`) stays as it is."""
+    given = [option for option in options if option is not NoneType]
+    if value is None or len(given) > 1:
+        return value
+    return _decode(given[0], value)
+
+
+def _decode_scalar(hint: type[Any], value: Any) -> Any:
+    if hint is float and type(value) is int:
+        return float(value)
+    if type(value) is hint:
+        return value
+    if not isinstance(value, str):
+        raise TypeError(f"{hint.__name__} is needed, not {type(value).__name__}")
+    if hint is datetime:
+        return datetime.fromisoformat(value).astimezone(UTC)
+    if hint is bytes:
+        return base64.b64decode(value, validate=True)
+    if hint in (UUID, float) or issubclass(hint, StrEnum):
+        return hint(value)
+    raise TypeError(f"{hint.__name__} is needed, not a string")

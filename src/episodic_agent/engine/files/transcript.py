@@ -1,0 +1,263 @@
+"""Plain transcripts: `[time] Name: text`, `Name: text` and their common cousins, over several lines.
+
+A line opens a message when it begins with a time (`[time] Name: text`, `time - Name: text`, `[time] <name>
+text`, `Name [time]: text`) or, in a transcript without times, with a name of at most four words and a colon.
+In a transcript with times a line without one opens a message only for somebody who has spoken before; every
+other line continues the message above it. A timed line without a name is a notice by "system".
+
+Times: ISO, `2024-03-01 09:15`, `03/01/2024, 9:15 AM`, `1.3.2024 09:15`, `1 March 2024 9:15`. Dots mean day
+first. With slashes or dashes the file decides: the first date with a number over 12 tells which one is the
+day; without any, the month comes first. A clock without a date (`[09:14]`) gives no event time.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import date, tzinfo
+from typing import Final
+
+from episodic_agent.core.intake import Item, Moment, read_item, read_time
+from episodic_agent.core.intake.times import place, read_clock
+from episodic_agent.errors import InvalidInput
+
+from .opening import MARK, Opened, Unreadable, excerpt, raw_lines, undecodable
+
+LONGEST_MESSAGE: Final = 1_000_000
+_NAME: Final = r"(?P<name>[^:<>\[\]\n]{1,60}?)"
+_SAYS: Final = rf"(?:<(?P<nick>[^>\n]{{1,60}})>|{_NAME}:(?=\s|$))\s*(?P<text>.*)"
+_CLOCK: Final = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\.?)?"
+_DAY: Final = r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}"
+_BARE: Final = rf"(?:{_DAY}(?:,?[T ]\s*{_CLOCK}(?:Z|\s?[+-]\d\d:?\d\d)?)?|{_CLOCK})"
+_OPENINGS: Final = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        rf"[\[(](?P<time>[^\])\n]{{3,40}})[\])]\s*(?:{_SAYS}|(?P<notice>.*))",
+        rf"(?P<time>{_BARE})\s+(?:[-–—|]\s+)?{_SAYS}",
+        rf"(?P<time>{_BARE})\s+[-–—|]\s+(?P<notice>.*)",
+        rf"{_NAME}\s*[\[(](?P<time>[^\])\n]{{3,40}})[\])]\s*:(?=\s|$)\s*(?P<text>.*)",
+    )
+)
+_SPOKEN: Final = re.compile(rf"{_NAME}:(?=\s|$)\s*(?P<text>.*)", re.DOTALL)
+_NUMERIC: Final = re.compile(rf"(\d{{1,2}})([/.-])(\d{{1,2}})\2(\d{{2}}|\d{{4}})(?:,?\s+({_CLOCK}))?")
+_YEAR_FIRST: Final = re.compile(rf"(\d{{4}})[/.](\d{{1,2}})[/.](\d{{1,2}})(?:,?\s+({_CLOCK}))?")
+_INVISIBLE: Final = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
+_ROLES: Final = frozenset({"user", "assistant", "system", "tool"})
+# Words before a colon that introduce a remark, not a speaker.
+_NO_NAMES: Final = frozenset(
+    {"note", "nb", "ps", "p.s", "p.s.", "todo", "tip", "edit", "warning", "http", "https"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How this file writes its dates, and the zone its naive times are in (None: UTC)."""
+
+    day_first: bool = False
+    timezone: tzinfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A line that opens a message: its written time (None without one), the speaker and the first words."""
+
+    time: str | None
+    name: str
+    text: str
+
+
+@dataclass(slots=True)
+class _Message:
+    """A message being collected; `moment` None: no event time; `lost` tells why it cannot be read."""
+
+    line: int
+    opening: Opening
+    moment: Moment | None = None
+    lost: str = ""
+    length: int = 0
+    more: list[str] = field(default_factory=list)
+
+
+def read_transcript(opened: Opened, style: Style) -> Iterator[Item | Unreadable]:
+    """Stream a transcript's messages; lines before the first one are reported once."""
+    message: _Message | None = None
+    timed = opens_with_message(opened.sample, timed=True)
+    speakers: set[str] = set()
+    stray = False
+    for number, line in raw_lines(opened):
+        if isinstance(line, Unreadable):
+            yield line
+            continue
+        opening = opening_of(line, speakers if timed else None)
+        if opening is not None:
+            if message is not None:
+                yield _item(message)
+            message = _begin(number, opening, style, opened.encoding)
+            speakers.add(opening.name)
+        elif MARK in line:
+            yield Unreadable(number, undecodable(opened.encoding), excerpt(line))
+        elif message is not None:
+            _continue(message, line)
+        elif line.strip() and not stray:
+            stray = True
+            yield Unreadable(number, "this line comes before the first `Name: text`", excerpt(line))
+    if message is not None:
+        yield _item(message)
+
+
+def opening_of(line: str, speakers: Iterable[str] | None = None) -> Opening | None:
+    """Read a line as the opening of a message; None when it is a continuation.
+
+    `speakers` are those who may speak without a time (a timed transcript); None lets any plausible name.
+
+    >>> opening_of("[2024-03-01 09:15] Ana: Morning!")
+    Opening(time='2024-03-01 09:15', name='Ana', text='Morning!')
+    >>> opening_of("Bruno: hello", speakers=["Ana"]) is None
+    True
+    """
+    line = _INVISIBLE.sub("", line).replace("\u202f", " ").replace("\xa0", " ").strip()
+    for pattern in _OPENINGS:
+        match = pattern.fullmatch(line)
+        if match is not None and _may_be_time(match["time"]):
+            return _opening(match.groupdict())
+    match = _SPOKEN.fullmatch(line)
+    if match is None:
+        return None
+    name = _role_or_name(match["name"])
+    if not (_plausible(name) if speakers is None else name in speakers):
+        return None
+    return Opening(None, name, match["text"])
+
+
+def opens_with_message(text: str, *, timed: bool) -> bool:
+    """Tell whether a file that begins so is a transcript: a timed line near its top, or a first `Name: text`.
+
+    >>> opens_with_message("Ana: hi", timed=False), opens_with_message("id,role,content", timed=False)
+    (True, False)
+    """
+    top = [line for line in text.splitlines() if line.strip()][:20]
+    openings = [opening_of(line) for line in (top if timed else top[:1])]
+    return any(o is not None and (o.time is not None or not timed) for o in openings)
+
+
+def has_numeric_dates(lines: Iterable[str]) -> bool:
+    """Tell whether any line opens with a date like 03/01/2024, whose day must be told from its month.
+
+    >>> has_numeric_dates(["[03/01/2024, 9:15 AM] Ana: hi"]), has_numeric_dates(["[3.1.2024 9:15] Ana: hi"])
+    (True, False)
+    """
+    return any(True for _ in _numeric_dates(lines))
+
+
+def is_day_first(lines: Iterable[str]) -> bool:
+    """Decide what 03/01/2024 means from the file's own dates (see the module's note).
+
+    >>> is_day_first(["[03/01/2024, 9:15 AM] Ana: hi", "[14/01/2024, 9:15 AM] Ana: hi"])
+    True
+    """
+    return next((first > 12 for first, second in _numeric_dates(lines) if first > 12 or second > 12), False)
+
+
+def _numeric_dates(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
+    for line in lines:
+        opening = opening_of(line, ())
+        match = _NUMERIC.fullmatch(opening.time.strip()) if opening and opening.time else None
+        if match is not None and match[2] != ".":
+            yield int(match[1]), int(match[3])
+
+
+def read_when(text: str, style: Style) -> Moment | None:
+    """Read a written time; None for a clock without a date; raises InvalidInput for what cannot be.
+
+    >>> read_when("03/01/2024, 9:15 AM", Style()).at.isoformat()
+    '2024-03-01T09:15:00+00:00'
+    """
+    text = text.strip()
+    if read_clock(text) is not None:
+        return None
+    match = _NUMERIC.fullmatch(text)
+    if match is not None:
+        first, separator, second, year, clock = match.groups()
+        day_first = separator == "." or style.day_first
+        day, month = (first, second) if day_first else (second, first)
+        return _dated((year if len(year) == 4 else f"20{year}", month, day), clock, text, style)
+    match = _YEAR_FIRST.fullmatch(text)
+    if match is not None:
+        return _dated(match.groups()[:3], match[4], text, style)
+    return read_time(text.replace(", ", " ", 1) if text[:4].isdigit() else text, style.timezone)
+
+
+def _dated(day: tuple[str, ...], clock: str | None, text: str, style: Style) -> Moment:
+    time = read_clock(clock) if clock else None
+    refused = InvalidInput(f"cannot read the time {text!r}; accepted: 2024-03-01 09:15, 03/01/2024 9:15 AM")
+    if clock and time is None:
+        raise refused
+    try:
+        return place(date(int(day[0]), int(day[1]), int(day[2])), time, style.timezone)
+    except ValueError as error:
+        raise refused from error
+
+
+def _opening(groups: dict[str, str | None]) -> Opening | None:
+    name = _role_or_name(groups.get("nick") or groups.get("name") or "")
+    if groups.get("notice") is not None:
+        return Opening(groups["time"], "system", groups["notice"] or "")
+    return Opening(groups["time"], name, groups.get("text") or "") if name else None
+
+
+def _role_or_name(name: str) -> str:
+    """Return a speaker's name; "User" and "ASSISTANT" are roles, whose case means nothing."""
+    name = name.strip()
+    return name.lower() if name.lower() in _ROLES else name
+
+
+def _may_be_time(text: str) -> bool:
+    """Tell a time, possible or not, from other words in brackets: it has digits and only time's letters."""
+    if not re.search(r"\d", text) or not re.search(r"\d[:/.\-T ]\s?[\dA-Za-z]", text):
+        return False
+    words = re.findall(r"[A-Za-z]{4,}", text)
+    months = ("janu", "febr", "marc", "apri", "june", "july", "augu", "sept", "octo", "nove", "dece")
+    days = ("mond", "tues", "wedn", "thur", "frid", "satu", "sund")
+    return all(word.lower()[:4] in (*months, *days) for word in words)
+
+
+def _plausible(name: str) -> bool:
+    """Tell a speaker's name from a phrase that happens to end in a colon."""
+    if not name or len(name) > 40 or len(name.split()) > 4 or name.lower() in _NO_NAMES:
+        return False
+    return name[0].isalpha() and not re.search(r"[!?;,\"=(){}/\\]|\.\s|\w\.\w{3}", name)
+
+
+def _begin(number: int, opening: Opening, style: Style, encoding: str) -> _Message:
+    message = _Message(number, opening)
+    if MARK in opening.text or MARK in opening.name or MARK in (opening.time or ""):
+        message.lost = undecodable(encoding)
+        return message
+    try:
+        message.moment = read_when(opening.time, style) if opening.time else None
+    except InvalidInput as error:
+        message.lost = str(error)
+    return message
+
+
+def _continue(message: _Message, line: str) -> None:
+    message.length += len(line) + 1
+    if message.length > LONGEST_MESSAGE:
+        message.lost, message.more = f"the message is longer than {LONGEST_MESSAGE:,} characters", []
+    else:
+        message.more.append(line.rstrip())
+
+
+def _item(message: _Message) -> Item | Unreadable:
+    opening = message.opening
+    shown = excerpt(f"{opening.name}: {opening.text}")
+    if message.lost:
+        return Unreadable(message.line, message.lost, shown)
+    text = "\n".join([opening.text, *message.more]).strip()
+    try:
+        item = read_item({"speaker": opening.name, "content": text})
+    except InvalidInput as error:
+        return Unreadable(message.line, str(error), shown)
+    if message.moment is None:
+        return item
+    at = message.moment
+    return replace(item, at=at.at, at_source=at.source, utc_offset=at.utc_offset)
