@@ -15,7 +15,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-Json: TypeAlias = "str | int | float | bool | None | Sequence[Json] | Mapping[str, Json]"
+Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 Vector: TypeAlias = NDArray[np.float32]
 
 

@@ -1,0 +1,53 @@
+# Two commands do everything, set-up included: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= ../shared/data
+READY := $(VENV)/.ready
+
+.PHONY: setup demo check test test-all test-slow fix run bench docs clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; try: make PYTHON=python3.12 setup" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[plot]" --group dev
+	$(BIN)/episodic models pull
+	@touch $(READY)
+
+demo: setup
+	$(BIN)/episodic demo --output demo
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/pytest tests/house
+
+test: setup
+	$(BIN)/pytest -n auto -m "not slow"
+
+test-all: setup
+	$(BIN)/pytest -n auto
+
+test-slow: setup
+	$(BIN)/pytest -n auto -m slow
+
+fix: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+run: setup
+	$(BIN)/episodic $(ARGS)
+
+bench: setup
+	$(BIN)/python -m benchmarks --data $(DATA)
+
+docs: setup
+	$(BIN)/pytest tests/docs
+
+clean:
+	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

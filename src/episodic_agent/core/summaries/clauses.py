@@ -1,0 +1,178 @@
+"""From observations to clauses: sentences fit to be quoted, with markdown, code and tool output tamed."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from episodic_agent.core.boundary.cues.speech import speech
+from episodic_agent.core.summaries.languages import ASSISTANTS, phrasebook
+from episodic_agent.core.text import sentences, tokens
+from episodic_agent.schemas import Json, Kind, Observation
+
+_READ: Final = 3_000  # characters read of one message: long replies say what they are about at the start
+_MOST: Final = 8  # clauses kept of one message
+_SHORT_TALK: Final = 60  # characters and, below, terms of the longest sentence that is but a courtesy
+_FEW_TERMS: Final = 3
+_TOOL_RESULT: Final = 160
+
+_FENCE: Final = re.compile(r"```[ \t]*(\w*)[^\n]*\n.*?(?:```|\Z)", re.DOTALL)
+_MARKED: Final = re.compile(r"[\[<*_`~#\\]|http|\$\$")  # what no plain text holds: spares it all the rest
+_LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_URL: Final = re.compile(r"https?://(?:www\.)?([^\s/)\]]+)\S*")
+_TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
+_EMPHASIS: Final = re.compile(r"(\*\*|__|~~|`+|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w))")
+_HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+|^\s*\*\*[^*]{1,80}\*\*:?\s*$")
+_ITEM: Final = re.compile(r"^\s*(?:[-*+•·]|\(?\d{1,2}[.)])\s+")
+_NUMBER_OF_HEADING: Final = re.compile(r"^\s*(?:step\s+)?\d{1,2}[.):]\s*", re.IGNORECASE)
+_TABLE: Final = re.compile(r"^\s*\|.*\|\s*$|^\s*[-=_*|:\s]{3,}$")
+_CODE_LINE: Final = re.compile(
+    r"[{};]\s*$|^\s*(?:import|from|def|class|return|const|let|var|public|#include)\s\S.*[=(;]"
+)
+_SPACES: Final = re.compile(r"\s+")
+_FORMULA: Final = re.compile(r"\\[()\[\]]|\$\$")
+_STRAY_STOP: Final = re.compile(r"([。！？])[。]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence of an episode: `place` counts observations, `order` clauses inside one.
+
+    `weight` in (0, 1] says how fit for quoting its form is: a heading or the lead-in of a list is less.
+    """
+
+    place: int
+    order: int
+    text: str
+    terms: frozenset[str]
+    weight: float
+    asks: bool
+
+
+def clauses(observations: Sequence[Observation], language: str) -> list[Clause]:
+    """Return the sentences of an episode that say something, in order; courtesies are left out."""
+    found: list[Clause] = []
+    for place, observation in enumerate(observations):
+        found.extend(_of_message(place, observation, language))
+    return found
+
+
+def tame(text: str, code: str = "code") -> str:
+    r"""Strip markdown, markup and code blocks from a message; its lines stay lines.
+
+    >>> tame("### Plan\n1. **Pack** the `boxes`\n```python\nx = 1\n```\nSee [the map](https://a.b/c).")
+    '### Plan\n1. Pack the boxes\n\nSee the map.'
+    >>> tame("```python\nx = 1\n```")
+    '[python code]'
+    """
+    text = text[:_READ]
+    if not _MARKED.search(text):
+        return text.strip()
+    fence = _FENCE.search(text) if "```" in text else None
+    language = fence.group(1) if fence else ""
+    plain = _FENCE.sub("", text) if fence else text
+    plain = _TAG.sub(" ", _LINK.sub(r"\1", plain))
+    if "\\" in plain or "$$" in plain:
+        plain = _FORMULA.sub("", plain)
+    if "http" in plain:
+        plain = _URL.sub(r"\1", plain)
+    headed = [line if _HEADING.match(line) is None else _heading(line) for line in plain.splitlines()]
+    plain = "\n".join(_EMPHASIS.sub("", line) for line in headed).strip()
+    return plain or (f"[{' '.join(filter(None, (language, code)))}]" if fence else "")
+
+
+def _heading(line: str) -> str:
+    """Mark every form of heading with the sign `_of_message` knows it by."""
+    return "### " + line.strip().strip("#*: ")
+
+
+def told(observation: Observation, language: str = "en") -> str:
+    """Return what an observation says, as plain text; a tool's call and result shortly.
+
+    Tool observations carry `name`, `arguments`, `result` and `error` in `extras`.
+    """
+    text = tame(observation.text, phrasebook(language).code)
+    if observation.kind is not Kind.TOOL:
+        return text
+    name = observation.extras.get("name")
+    if not isinstance(name, str) or not name:
+        return _short(text)
+    error, result = observation.extras.get("error"), observation.extras.get("result")
+    answer = error if error is not None else result
+    call = f"{name}({_arguments(observation.extras.get('arguments'))})"
+    return call if answer is None else f"{call}: {_short(tame(_plain(answer)))}"
+
+
+def _arguments(arguments: Json) -> str:
+    if not isinstance(arguments, Mapping):
+        return "" if arguments is None else _short(_plain(arguments), 60)
+    return _short(", ".join(_plain(value) for value in arguments.values()), 80)
+
+
+def _plain(value: Json) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_plain(part)}" for key, part in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(_plain(part) for part in value)
+    return str(value)
+
+
+def _short(text: str, limit: int = _TOOL_RESULT) -> str:
+    """Cut a text to a limit, at a space where there is one.
+
+    >>> _short("one two three", 9)
+    'one two …'
+    """
+    flat = _SPACES.sub(" ", text).strip()
+    if len(flat) <= limit:
+        return flat
+    cut = flat[: limit - 1]
+    spaced = cut.rsplit(" ", 1)[0] if " " in cut[limit // 2 :] else cut
+    return spaced.rstrip(" ,;:") + " …"
+
+
+def _of_message(place: int, observation: Observation, language: str) -> list[Clause]:
+    if observation.kind is Kind.TOOL:
+        text = told(observation, language)
+        return [Clause(place, 0, text, frozenset(tokens(text)), 0.5, False)] if text else []
+    found: list[Clause] = []
+    # assistants write at length about what users say in a word
+    trust = 0.85 if observation.actor.casefold() in ASSISTANTS else 1.0
+    for line in tame(observation.text, phrasebook(language).code).splitlines():
+        if not line.strip() or _TABLE.match(line) or _CODE_LINE.search(line):
+            continue
+        item = _ITEM.match(line)
+        weight = 0.3 if line[0] == "#" else 0.65 if item else 1.0
+        bare = line[item.end() :] if item else _NUMBER_OF_HEADING.sub("", line.lstrip("# >"))
+        for sentence in sentences(bare, language or None):
+            found.extend(_clause(place, len(found), sentence, trust * weight, language))
+            if len(found) >= _MOST:
+                return found
+    return found
+
+
+def _clause(place: int, order: int, sentence: str, weight: float, language: str) -> list[Clause]:
+    text = _STRAY_STOP.sub(r"\1", _SPACES.sub(" ", sentence)).strip(" -–•")
+    terms = frozenset(tokens(text, language or None))
+    if not terms or _is_courtesy(text, terms):
+        return []
+    asks = text.rstrip("\"'”’)»").endswith(("?", "？", "؟", ";?"))
+    return [Clause(place, order, text, terms, weight * _form(text), asks)]
+
+
+def _form(text: str) -> float:
+    """Return how fit for quoting a sentence's form is, in (0, 1]."""
+    fit = 0.4 if text.endswith((":", "：")) else 1.0
+    if text.startswith(("[", "(")):
+        fit *= 0.5
+    letters = sum(map(str.isalpha, text)) + text.count(" ")
+    return fit if letters >= 0.7 * len(text) else fit * 0.5
+
+
+def _is_courtesy(text: str, terms: frozenset[str]) -> bool:
+    """Tell whether a sentence only greets, thanks, acknowledges or takes leave."""
+    if len(text) > _SHORT_TALK or len(terms) > _FEW_TERMS:
+        return False
+    cues = speech(text)[0]
+    social = cues.greets or cues.thanks or cues.closes or cues.agrees
+    return bool(cues.ack) or (bool(social) and len(terms) <= 2 and not any(map(str.isdigit, text)))

@@ -1,0 +1,224 @@
+"""What an episode is about: its key phrases, as they were written, and the title made of them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import Final
+
+from episodic_agent.core.summaries.clauses import Clause
+from episodic_agent.core.summaries.languages import UNSPACED, Phrasebook, is_function_word, phrasebook
+from episodic_agent.core.summaries.weak import HAN_BREAK_CHARACTERS, HAN_BREAKS, HAN_DOUBTFUL, LIGHT, WEAK
+from episodic_agent.core.text import fold, script, tokens
+
+_PIECE: Final = re.compile(r"[^\W_]+(?:[-'’.&/+_][^\W_]+)*(?:\+\+|#|%)?|[^\w\s]|\s{2,}")
+_HAN_RUN: Final = re.compile(
+    "|".join([*map(re.escape, HAN_BREAKS), HAN_DOUBTFUL, f"[{HAN_BREAK_CHARACTERS}]", r"[^\w]+", r"_"])
+)
+_HIRAGANA: Final = re.compile("[\u3041-\u309f]+")
+_ARTICLES: Final = """
+a an the my your his her our their its this that these those some any another der die das den dem ein eine
+einen einem einer mein meine meinen dein deine sein seine ihr ihre unser unsere el la los las un una unos
+unas mi tu su nuestro nuestra le les l une mon ma mes ton ta son sa notre votre il lo gli i uno mio mia suo
+sua o os as um uma meu minha seu de het een mijn jouw zijn haar ons onze
+"""
+_DETERMINERS: Final = frozenset(_ARTICLES.split())
+# A noun phrase in the letters of `_kind`: content, perhaps joined by one preposition and article to more.
+# "to" joins only names and articles ("to Lisbon", "to the sea"): else it begins an infinitive.
+_SPAN: Final = re.compile(r"(?P<head>[cNw]+)(?P<tail>(?:jd?|t(?=[Nd])d?)[cNw]+)?")
+_LONGEST: Final = 5  # words of a phrase, joints included
+_LONGEST_RUN: Final = 14  # characters of a phrase in a script without spaces
+_TITLE_PHRASES: Final = 3
+_MORE_PHRASES: Final = 5  # where the best three are single words
+_TITLE_LEAST: Final = 5  # words
+_TITLE_WORDS: Final = 13
+_TITLE_CHARACTERS: Final = 34  # where words cannot be counted
+_OPENING: Final = 4  # sentences of a message that phrases are taken from: it begins with its subject
+_RELATIVE: Final = 0.35  # share of the best phrase's score that another needs
+_KEYWORDS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A key phrase as written, its first place in the episode, its terms and its score."""
+
+    text: str
+    place: int
+    terms: tuple[str, ...]
+    score: float
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is known of one phrase while the sentences are read."""
+
+    forms: Counter[str]
+    place: int
+    terms: tuple[str, ...]
+    count: int = 0
+    marked: int = 0  # seen after an article or possessive: surely a noun phrase
+    named: int = 0  # seen in capitals inside a sentence: a name
+    weight: float = 0.0
+
+
+def key_phrases(found: Sequence[Clause], weights: Mapping[str, float], language: str) -> list[Phrase]:
+    """Return an episode's key phrases, most telling first, none containing the words of a better one."""
+    tallies: dict[tuple[str, ...], _Tally] = {}
+    for clause in found:
+        if clause.order >= _OPENING:
+            continue
+        for text, marked, named in _phrases(clause.text, language):
+            terms = tuple(chain.from_iterable([_terms(piece, language) for piece in text.split(" ")]))
+            if not terms:
+                continue
+            tally = tallies.setdefault(terms, _Tally(Counter(), clause.place, terms))
+            tally.forms[text] += 1
+            tally.count += 1
+            tally.marked += marked
+            tally.named += named
+            tally.weight = max(tally.weight, clause.weight)
+    scored = [_scored(tally, weights) for tally in tallies.values()]
+    scored.sort(key=lambda phrase: (-phrase.score, phrase.place, phrase.text))
+    return _distinct(scored)
+
+
+def keywords(phrases: Sequence[Phrase]) -> list[str]:
+    """Return the surface forms of the best key phrases, for metadata."""
+    return [phrase.text for phrase in phrases[:_KEYWORDS]]
+
+
+def title_of(phrases: Sequence[Phrase], who: str, language: str) -> str:
+    """Return a title from key phrases and the names of who took part ("" where those say nothing)."""
+    book = phrasebook(language)
+    chosen: list[Phrase] = []
+    length = _length(who)
+    limit = (
+        _TITLE_CHARACTERS if any(script(phrase.text) in UNSPACED for phrase in phrases[:1]) else _TITLE_WORDS
+    )
+    for phrase in phrases:
+        more = _length(phrase.text) + (1 if chosen else 0)
+        if len(chosen) >= (_TITLE_PHRASES if length >= _TITLE_LEAST else _MORE_PHRASES):
+            break
+        if chosen and (length + more > limit or phrase.score < _RELATIVE * chosen[0].score):
+            continue
+        chosen.append(phrase)
+        length += more
+    about = _listed(
+        [phrase.text for phrase in sorted(chosen, key=lambda phrase: phrase.place)], book, language
+    )
+    if not who:
+        return about[:1].upper() + about[1:]
+    separator = "：" if language in ("zh", "ja") else ": "
+    return f"{who}{separator}{about}" if about else who
+
+
+def _listed(texts: Sequence[str], book: Phrasebook, language: str) -> str:
+    if len(texts) < 2:
+        return "".join(texts)
+    comma = "、" if language in ("zh", "ja") else ", "
+    return book.both.format(comma.join(texts[:-1]), texts[-1])
+
+
+def _length(text: str) -> int:
+    """Count words, or characters where they are not spaced."""
+    return len(text) if script(text) in UNSPACED else len(text.split())
+
+
+def _scored(tally: _Tally, weights: Mapping[str, float]) -> Phrase:
+    distinct = set(tally.terms)
+    told = sum(weights.get(term, 0.0) for term in distinct)
+    # a two- or three-word phrase says more than a word; a longer one says it less sharply
+    score = told / (len(distinct) + 0.8) ** 0.6
+    text = max(tally.forms, key=lambda form: (tally.forms[form], -len(form), form))
+    if len(distinct) == 1 and not tally.named:
+        score *= 0.45 if tally.count < 3 else 0.8
+    if tally.count > 1:
+        score *= 1.0 + 0.2 * min(tally.count - 1, 3)
+    score *= 1.0 + 0.35 * (tally.named > 0) + 0.2 * (tally.marked > 0)
+    if text.isdecimal():
+        score *= 0.1
+    return Phrase(text, tally.place, tally.terms, score * (0.6 + 0.4 * tally.weight))
+
+
+def _distinct(scored: Sequence[Phrase]) -> list[Phrase]:
+    kept: list[Phrase] = []
+    seen: set[str] = set()
+    for phrase in scored:
+        terms = set(phrase.terms)
+        if len(terms & seen) * 2 >= len(terms) and seen:
+            continue
+        if any(phrase.text in other.text or other.text in phrase.text for other in kept):
+            continue
+        kept.append(phrase)
+        seen |= terms
+        if len(kept) == 2 * _KEYWORDS:
+            break
+    return kept
+
+
+def _phrases(text: str, language: str) -> Iterator[tuple[str, bool, bool]]:
+    """Yield (phrase, stands after an article, is a name) of a sentence."""
+    if script(text) in UNSPACED:
+        yield from _runs(text)
+        return
+    pieces = _PIECE.findall(text)
+    kinds = "".join([_kind(piece, language) for piece in pieces])
+    place = 0
+    while (match := _SPAN.search(kinds, place)) is not None:
+        start, end = match.span()
+        if not _is_one_phrase(match):
+            start, end = max(match.start(), match.end("head") - _LONGEST + 1), match.end("head")
+        place = end
+        if start and kinds[start - 1] in "st" and kinds[start] == "c":
+            start += 1  # after a subject or an infinitive's mark comes a verb
+        if "c" not in kinds[start:end] and "N" not in kinds[start:end]:
+            continue
+        first = pieces[start]
+        named = "N" in kinds[start + (start == 0) : end] or (first.isupper() and len(first) > 1)
+        yield " ".join(pieces[start:end]), start > 0 and kinds[start - 1] == "d", named and language != "de"
+
+
+def _is_one_phrase(match: re.Match[str]) -> bool:
+    """Tell "bar in Miami" from two phrases that only stand side by side."""
+    tail = match["tail"]
+    if tail is None:
+        return match.end() - match.start() < _LONGEST
+    told = all("c" in part or "N" in part for part in (match["head"], tail))
+    return told and match.end() - match.start() <= _LONGEST
+
+
+@lru_cache(maxsize=16_384)
+def _kind(piece: str, language: str) -> str:
+    """Return one letter for a word's part in a phrase.
+
+    N content in capitals, c other content, w weak (only beside content), j a joint ("of"), t "to",
+    d an article or possessive, s a subject or auxiliary, b anything else: a break.
+    """
+    if not piece[0].isalnum():
+        return "b"
+    folded, plain = fold(piece.replace("’", "'")), piece.lower().replace("’", "'")
+    book = phrasebook(language)
+    for letter, members in (("d", _DETERMINERS), ("j", book.joints), ("s", book.subjects)):
+        if folded in members or plain in members:
+            return "t" if piece == "to" else letter
+    if is_function_word(piece, language) or folded.split("'")[0] in LIGHT:
+        return "b"
+    if folded in WEAK or piece.isdecimal():
+        return "w"
+    if len(piece) == 1:
+        return "b"
+    return "N" if piece[0].isupper() else "c"
+
+
+@lru_cache(maxsize=16_384)
+def _terms(piece: str, language: str) -> tuple[str, ...]:
+    return tuple(tokens(piece, language or None))
+
+
+def _runs(text: str) -> Iterator[tuple[str, bool, bool]]:
+    """Yield the pieces of an unspaced sentence between particles, stop phrases and signs."""
+    for run in _HAN_RUN.split(_HIRAGANA.sub("，", text)):
+        if run and 2 <= len(run) <= _LONGEST_RUN and not run.isdecimal():
+            yield run, False, False

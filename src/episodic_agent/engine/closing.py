@@ -1,0 +1,82 @@
+"""Close open frames by request (`flush`) or by the clock (`upkeep`); both are recorded and replayed (I7)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from episodic_agent.core.boundary.contract import Input, ManualCut, Tick
+from episodic_agent.core.interfaces import Transaction
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.segmenting import Segmenter, read_arrivals
+from episodic_agent.errors import NotFound
+from episodic_agent.schemas import Frame, Reason, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Closer:
+    """The verbs `flush` and `upkeep`."""
+
+    parts: Parts
+    segmenter: Segmenter
+
+    def flush(self, scope: Scope, thread_id: UUID | None = None, *, reason: Reason = Reason.MANUAL) -> int:
+        """Close the open frame of one thread, or of all the scope's threads; return how many closed.
+
+        What the policy still held pending is decided first, with what there is. NotFound for an unknown
+        thread.
+        """
+        with self.parts.store.begin(scope, write=False) as tx:
+            if thread_id is not None and tx.threads.get(thread_id) is None:
+                raise NotFound(
+                    f"no thread {thread_id} in this memory; `episodic episodes` shows what there is"
+                )
+            threads = [thread_id] if thread_id else [t.id for t in tx.threads.list()]
+        return sum(self._close(scope, t, ManualCut(self.parts.clock(), reason)) for t in threads)
+
+    def upkeep(self, scope: Scope, now: datetime | None = None) -> int:
+        """Close frames silent past the gap at which their policy would cut before any later observation.
+
+        Silent in event time and in record time: a backlog that is still being imported is not silent.
+        """
+        moment = now or self.parts.clock()
+        with self.parts.store.begin(scope, write=False) as tx:
+            idle = [t.id for t in tx.threads.list() if self._idle(tx, t.id, t.last_activity_at, moment)]
+        return sum(self._close(scope, thread, Tick(moment)) for thread in idle)
+
+    def _idle(self, tx: Transaction, thread: UUID, last: datetime, now: datetime) -> bool:
+        frame = tx.threads.frame(thread)
+        gap = self.segmenter.policy_of(frame).idle_after
+        if gap is None or frame.first_seq == frame.next_seq:
+            return False
+        received = frame.last_received_at
+        return now - last > gap and (received is None or now - received > gap)
+
+    def _close(self, scope: Scope, thread: UUID, cut: Input) -> int:
+        now = self.parts.clock()
+        with self.parts.store.begin(scope) as tx:
+            frame = tx.threads.frame(thread)
+            if frame.first_seq == frame.next_seq:
+                return 0
+            if isinstance(cut, Tick) and not self._idle(tx, thread, _last(tx, thread), cut.now):
+                return 0  # somebody spoke between the look and the lock
+            frame = self._catch_up(tx, frame, now)
+            tx.threads.save_frame(self.segmenter.advance(tx, frame, [cut], now))
+        return 1
+
+    def _catch_up(self, tx: Transaction, frame: Frame, now: datetime) -> Frame:
+        """Take in what waits behind a question or a missing vector, by the fallback: a flush cannot wait."""
+        while frame.question is not None:
+            frame = self.segmenter.settle(tx, frame, None, now)
+        if frame.cursor < frame.next_seq:
+            rest = read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1, lenient=True)
+            frame = self.segmenter.advance(tx, frame, rest, now)
+            while frame.question is not None:
+                frame = self.segmenter.settle(tx, frame, None, now)
+        return frame
+
+
+def _last(tx: Transaction, thread: UUID) -> datetime:
+    found = tx.threads.get(thread)
+    if found is None:
+        raise NotFound(f"no thread {thread}")
+    return found.last_activity_at

@@ -1,0 +1,167 @@
+"""Check a memory against its invariants (I1-I12), and mend what can be derived again."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from episodic_agent.core.boundary.contract import DRAIN_ALL
+from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
+from episodic_agent.core.windows import windows
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.segmenting import ENCODE
+from episodic_agent.schemas import Episode, Scope, Thread
+
+PAGE = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong or waiting: which invariant, in which scope, and what to do about it.
+
+    `severity` is `error` (an invariant is broken) or `note` (later work that waits).
+    """
+
+    severity: str
+    invariant: str
+    scope: Scope | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doctor:
+    """The verb `doctor`."""
+
+    parts: Parts
+
+    def examine(self) -> list[Finding]:
+        """Check the file, then every scope; an empty list or notes alone mean a sound memory."""
+        store = self.parts.store
+        found = [Finding("error", "file", None, line) for line in store.check()]
+        for scope in store.scopes():
+            with store.begin(scope, write=False) as tx:
+                for thread in tx.threads.list():
+                    found.extend(self._thread(tx, thread))
+                found.extend(self._derived(tx))
+        return found
+
+    def repair(self) -> int:
+        """Rebuild derived data: queue missing encodings and write missing vectors; return how many."""
+        mended = 0
+        for scope in self.parts.store.scopes():
+            mended += self._queue_encodings(scope)
+            while n := self._embed_page(scope):
+                mended += n
+        return mended
+
+    def _thread(self, tx: Transaction, thread: Thread) -> Iterator[Finding]:
+        frame = tx.threads.frame(thread.id)
+        yield from self._cover(tx, thread, frame.first_seq)
+        if not frame.first_seq <= frame.cursor <= frame.next_seq:
+            yield self._error(tx, "I1", f"thread {thread.origin}: the frame's cursor lies outside the frame")
+        stored = sum(
+            len(tx.threads.observations(thread.id, start, start + PAGE - 1))
+            for start in range(0, frame.next_seq + PAGE, PAGE)
+        )
+        if stored != frame.next_seq:
+            yield self._error(
+                tx, "I10", f"thread {thread.origin}: {stored} observations stored, {frame.next_seq} counted"
+            )
+
+    def _cover(self, tx: Transaction, thread: Thread, open_from: int) -> Iterator[Finding]:
+        expected = 0
+        for episode in tx.episodes.of_thread(thread.id):
+            if episode.first_seq != expected or episode.last_seq < episode.first_seq:
+                yield self._error(
+                    tx,
+                    "I1",
+                    f"thread {thread.origin}: episode {episode.id} begins at {episode.first_seq}, not {expected}",
+                )
+            expected = episode.last_seq + 1
+            yield from self._verdict(tx, thread, episode)
+        if expected != open_from:
+            yield self._error(
+                tx, "I1", f"thread {thread.origin}: the frame begins at {open_from}, not {expected}"
+            )
+
+    def _verdict(self, tx: Transaction, thread: Thread, episode: Episode) -> Iterator[Finding]:
+        decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
+        if decision is None:
+            yield self._error(tx, "I6", f"thread {thread.origin}: episode {episode.id} has no decision")
+        elif decision.detail.get("edge") != DRAIN_ALL and decision.score < decision.threshold:
+            yield self._error(
+                tx,
+                "I6",
+                f"thread {thread.origin}: the verdict on {episode.id} does not follow from its score",
+            )
+
+    def _derived(self, tx: Transaction) -> Iterator[Finding]:
+        waiting = tx.jobs.list(state="waiting")
+        if waiting:
+            yield Finding("note", "jobs", tx.scope, f"{len(waiting)} jobs wait; they run at the next opening")
+        for job in tx.jobs.list(state="dead"):
+            yield self._error(
+                tx, "jobs", f"job {job.kind} {job.key} gave up: {job.last_error}; `doctor --repair`"
+            )
+        asked = {job.key for job in (*waiting, *tx.jobs.list(state="leased"))}
+        for thread in tx.threads.list():
+            for episode in tx.episodes.of_thread(thread.id):
+                if not episode.encoding_version and str(episode.id) not in asked:
+                    yield self._error(
+                        tx, "words", f"episode {episode.id} has no summary; `doctor --repair` makes it"
+                    )
+        if self.parts.embedder is not None:
+            bare = len(tx.index.unindexed(OBSERVATIONS, self.parts.embedder_name, limit=100_000))
+            if bare:
+                yield Finding(
+                    "note",
+                    "I9",
+                    tx.scope,
+                    f"{bare} observations have no vector of {self.parts.embedder_name} and are found by words only; "
+                    "`doctor --repair` embeds them",
+                )
+
+    def _error(self, tx: Transaction, invariant: str, message: str) -> Finding:
+        return Finding("error", invariant, tx.scope, message)
+
+    def _queue_encodings(self, scope: Scope) -> int:
+        queued = 0
+        now = self.parts.clock()
+        with self.parts.store.begin(scope) as tx:
+            for job in tx.jobs.list(state="dead"):
+                tx.jobs.retry(job.id, now=now)
+                queued += 1
+            for thread in tx.threads.list():
+                for episode in tx.episodes.of_thread(thread.id):
+                    if not episode.encoding_version:
+                        tx.jobs.put(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=now)
+                        queued += 1
+        return queued
+
+    def _embed_page(self, scope: Scope) -> int:
+        embedder = self.parts.embedder
+        if embedder is None:
+            return 0
+        with self.parts.store.begin(scope, write=False) as tx:
+            pages = {
+                kind: tx.index.unindexed(kind, embedder.name, limit=PAGE) for kind in (OBSERVATIONS, EPISODES)
+            }
+            texts = {
+                (kind, ref): piece
+                for kind, refs in pages.items()
+                for ref, piece in _texts(tx, kind, list(refs)).items()
+            }
+        rows = [(kind, ref, w) for (kind, ref), text in texts.items() for w in windows(text) if w.strip()]
+        if not rows:
+            return 0
+        vectors = embedder.embed([w for _, _, w in rows])
+        with self.parts.store.begin(scope) as tx:
+            for kind in (OBSERVATIONS, EPISODES):
+                chosen = [n for n, row in enumerate(rows) if row[0] == kind]
+                if chosen:
+                    tx.index.put_vectors(kind, embedder.name, [rows[n][1] for n in chosen], vectors[chosen])
+        return len(texts)
+
+
+def _texts(tx: Transaction, kind: str, refs: list[int]) -> dict[int, str]:
+    if kind == OBSERVATIONS:
+        return {ref: o.text for ref, o in tx.threads.by_refs(refs).items() if o.text.strip()}
+    return {ref: e.summary for ref, e in tx.episodes.by_refs(refs).items() if e.summary.strip()}

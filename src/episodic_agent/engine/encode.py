@@ -1,0 +1,92 @@
+"""The encode job: give closed episodes their title, summary, metadata, words and vector (A4).
+
+Runs in batches, because embedding thirty summaries together costs half of embedding them one by one.
+Everything is computed outside the transaction; the effect and the end of the job commit together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, ref_of
+from episodic_agent.core.summaries import Words, encode_extractive
+from episodic_agent.core.text import term_counts
+from episodic_agent.core.windows import windows
+from episodic_agent.engine.parts import Parts
+from episodic_agent.schemas import Encoding, Episode, Job, Scope, Vector
+
+EXTRACTIVE = "extractive-1"
+
+
+@dataclass(slots=True)
+class _Work:
+    job: Job
+    episode: Episode
+    ref: int
+    words: Words
+    texts: Sequence[str]
+    vectors: Vector | None = None
+
+
+class Encoder:
+    """The handler of `encode` jobs."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Encode the episodes the jobs name; an episode that is gone or encoded only ends its job."""
+        works, idle = self._read(scope, jobs)
+        self._embed(works)
+        now = self._parts.clock()
+        with self._parts.store.begin(scope) as tx:
+            for job in idle:
+                tx.jobs.finish(job)
+            for work in works:
+                tx.jobs.finish(work.job)
+                tx.episodes.encode(_encoding(work, now))
+            tx.index.put_postings(EPISODES, [_posting(w, self._parts.language) for w in works])
+            for work in works:
+                if work.vectors is not None:
+                    refs = [work.ref] * len(work.vectors)
+                    tx.index.put_vectors(EPISODES, self._parts.embedder_name, refs, work.vectors)
+
+    def _read(self, scope: Scope, jobs: Sequence[Job]) -> tuple[list[_Work], list[Job]]:
+        works: list[_Work] = []
+        idle: list[Job] = []
+        with self._parts.store.begin(scope, write=False) as tx:
+            for job in jobs:
+                episode = tx.episodes.get(UUID(job.key))
+                if episode is None or episode.encoding_version or episode.generation_to is not None:
+                    idle.append(job)
+                    continue
+                number = tx.threads.number(episode.thread_id)
+                cover = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
+                refs = [ref_of(number, o.seq) for o in cover]
+                vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs)
+                words = encode_extractive(cover, [vectors.get(r) for r in refs])
+                texts = windows(words.summary) if words.summary.strip() else []
+                works.append(_Work(job, episode, ref_of(number, episode.first_seq), words, texts))
+        return works, idle
+
+    def _embed(self, works: Sequence[_Work]) -> None:
+        embedder = self._parts.embedder
+        texts = [t for w in works for t in w.texts]
+        if embedder is None or not texts:
+            return
+        vectors = embedder.embed(texts)  # a failure leaves the jobs to be tried again
+        start = 0
+        for work in works:
+            work.vectors = vectors[start : start + len(work.texts)] if work.texts else None
+            start += len(work.texts)
+
+
+def _encoding(work: _Work, now: datetime) -> Encoding:
+    words = work.words
+    return Encoding(work.episode.id, 1, words.title, words.summary, words.metadata, EXTRACTIVE, now)
+
+
+def _posting(work: _Work, language: str | None) -> Posting:
+    counts = term_counts(f"{work.words.title}\n{work.words.summary}", language)
+    return Posting(work.ref, counts, sum(counts.values()))

@@ -1,0 +1,104 @@
+"""Score a boundary policy on labelled streams, online: a unit is judged from what came before it plus a delay."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from episodic_agent.core.boundary.contract import Arrival, Boundary, ManualCut, Policy
+from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.evaluation import SegmentationReport, score_streams
+from episodic_agent.core.interfaces import Embedder
+from episodic_agent.core.windows import windows
+from episodic_agent.engine.evaluate.cases import Stream, Unit, streams
+from episodic_agent.schemas import Observation, TimeSource, Vector
+
+BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
+THREAD = UUID(int=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentationResult:
+    """The scores of one file, and what a unit cost (embedding included), in milliseconds."""
+
+    report: SegmentationReport
+    ms_per_unit: float
+    predicted: Sequence[Sequence[int]]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the scores as plain JSON."""
+        return {**self.report.as_json(), "ms_per_unit": round(self.ms_per_unit, 4)}
+
+
+def evaluate_file(
+    path: Path, policy: Policy[Any], embedder: Embedder | None, *, use_times: bool = True
+) -> SegmentationResult:
+    """Score `policy` on one file; `use_times=False` hides the times, to see what they are worth.
+
+    A dialogue without any labelled or predicted boundary counts F1 0, as in the published tables.
+    """
+    labelled = list(streams(path))
+    started = time.perf_counter()
+    predicted = [segment(s.units, policy, vectors_of(s, embedder), use_times=use_times) for s in labelled]
+    spent = time.perf_counter() - started
+    units = sum(len(s.units) for s in labelled)
+    report = score_streams([s.starts for s in labelled], predicted, empty_f1=0.0)
+    return SegmentationResult(report, 1000 * spent / max(units, 1), predicted)
+
+
+def vectors_of(stream: Stream, embedder: Embedder | None) -> Sequence[Vector | None]:
+    """Embed a stream's units by the first window of each text, as ingest does for segmentation."""
+    if embedder is None:
+        return [None] * len(stream.units)
+    return list(embedder.embed([windows(u.text)[0] for u in stream.units]))
+
+
+def segment(
+    units: Sequence[Unit], policy: Policy[Any], vectors: Sequence[Vector | None], *, use_times: bool = True
+) -> list[int]:
+    """Return the starts a policy gives a stream; what is pending at the end is decided with what there is."""
+    inputs: list[Any] = [
+        Arrival(_observation(n, u, use_times=use_times), v)
+        for n, (u, v) in enumerate(zip(units, vectors, strict=True))
+    ]
+    memory, cuts = policy.begin(), list[Boundary]()
+    waiting = [*inputs, ManualCut(BEGINNING)]
+    while waiting:
+        step = run(memory, waiting, policy)
+        waiting = waiting[step.consumed :]
+        cuts.extend(step.cuts)
+        while step.question is not None:
+            step = settle(step.memory, step.question, None, policy)
+            cuts.extend(step.cuts)
+        memory = step.memory
+    starts = [0] * len(units)
+    for cut in cuts:
+        if cut.before_seq < len(units):
+            starts[cut.before_seq] = 1
+    return starts
+
+
+def _observation(seq: int, unit: Unit, *, use_times: bool) -> Observation:
+    given = use_times and unit.at is not None
+    at = unit.at if given and unit.at is not None else BEGINNING
+    return Observation(
+        UUID(int=seq),
+        THREAD,
+        seq,
+        at,
+        BEGINNING,
+        unit.speaker,
+        unit.text,
+        at_source=TimeSource.GIVEN if given else TimeSource.ASSUMED,
+        location=unit.location,
+    )
+
+
+def compare(
+    paths: Sequence[Path], policy: Policy[Any], embedder: Embedder | None
+) -> Mapping[str, dict[str, Any]]:
+    """Score several files: file name -> scores."""
+    return {path.name: evaluate_file(path, policy, embedder).as_json() for path in paths}

@@ -1,0 +1,222 @@
+"""Say why episodes begin and end where they do, and what another policy would have done (boundaries.md C)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, ManualCut, Policy, Record, Tick
+from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.boundary.records import unpack_record
+from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
+from episodic_agent.engine.parts import NO_EMBEDDER
+from episodic_agent.errors import NotFound
+from episodic_agent.schemas import Decision, Episode, Observation, Reason
+
+NEAR = 3  # how many runner-up gaps an explanation names
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One end of an episode: what decided it. `decision` is None where the thread itself begins or is open."""
+
+    seq: int
+    reason: str
+    sentence: str
+    observation: Observation | None
+    decision: Decision | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerUp:
+    """A gap inside the episode that nearly became a boundary: what would have been needed."""
+
+    seq: int
+    probability: float
+    threshold: float
+    observation: Observation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why an episode begins and ends where it does."""
+
+    episode: Episode
+    begins: Edge
+    ends: Edge
+    runners_up: Sequence[RunnerUp]
+    what_would_change: Sequence[str]
+
+
+def explain(tx: Transaction, episode_id: UUID) -> Explanation:
+    """Explain an episode from its stored decisions and records; NotFound for an unknown id."""
+    episode = tx.episodes.get(episode_id)
+    if episode is None:
+        raise NotFound(f"no episode {episode_id} in this memory; `episodic episodes` lists the ids")
+    thread = tx.episodes.of_thread(episode.thread_id)
+    before = next((e for e in thread if e.last_seq == episode.first_seq - 1), None)
+    records = read_records(tx, episode.thread_id, episode.first_seq, episode.last_seq + 1)
+    words = {
+        o.seq: o for o in tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq + 1)
+    }
+    began = tx.episodes.decision(before.decision_id) if before and before.decision_id else None
+    ended = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
+    inner = [r for seq, r in records.items() if episode.first_seq < seq <= episode.last_seq]
+    nearest = sorted(inner, key=lambda r: (-r.probability, r.seq))[:NEAR]
+    return Explanation(
+        episode=episode,
+        begins=_edge(episode.first_seq, began, words.get(episode.first_seq), "the thread begins here"),
+        ends=_edge(episode.last_seq + 1, ended, words.get(episode.last_seq + 1), "the episode is still open"),
+        runners_up=[RunnerUp(r.seq, r.probability, r.threshold, words.get(r.seq)) for r in nearest],
+        what_would_change=_changes(began, ended, nearest),
+    )
+
+
+def _edge(seq: int, decision: Decision | None, observation: Observation | None, otherwise: str) -> Edge:
+    if decision is None:
+        return Edge(seq, "", otherwise, observation, None)
+    return Edge(seq, decision.verdict, _sentence(decision), observation, decision)
+
+
+def _sentence(decision: Decision) -> str:
+    who = "the clock" if "tick" in str(decision.detail.get("input", "")) else ""
+    if decision.verdict == Reason.MANUAL:
+        return "a flush closed everything taken in so far"
+    strongest = sorted(decision.features.items(), key=lambda kv: (-abs(kv[1]), kv[0]))[:4]
+    cues = ", ".join(f"{name} {value:.2f}" for name, value in strongest)
+    told = f"probability {decision.score:.2f} reached the threshold {decision.threshold:.2f}"
+    return f"{decision.verdict}{' by ' + who if who else ''}: {told}" + (f" ({cues})" if cues else "")
+
+
+def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[Record]) -> list[str]:
+    changes = [
+        f"a threshold above {d.score:.2f} (it is {d.threshold:.2f}) would have joined this episode to the {side}"
+        for d, side in ((began, "one before"), (ended, "one after"))
+        if d is not None and d.verdict != Reason.MANUAL
+    ]
+    if nearest:
+        best = nearest[0]
+        changes.append(
+            f"a threshold of {best.probability:.2f} or less would have split it before message {best.seq}"
+        )
+    return changes
+
+
+def read_records(tx: Transaction, thread_id: UUID, first_seq: int, last_seq: int) -> dict[int, Record]:
+    """Read the checks' records of a span."""
+    packed = tx.threads.records(thread_id, first_seq, last_seq)
+    return {seq: unpack_record(seq, body) for seq, body in packed.items()}
+
+
+# --- replay ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A would-be episode: its seqs (inclusive) and why it ends; an open end has the reason `open`."""
+
+    first_seq: int
+    last_seq: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a policy makes of a thread's stored observations."""
+
+    spans: Sequence[Span]
+    cuts: Sequence[Boundary]
+    records: Sequence[Record]
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """The stored episodes of a thread beside those of another policy; nothing was written."""
+
+    thread_id: UUID
+    policy: str
+    stored: Sequence[Span]
+    proposed: Sequence[Span]
+    same: int
+    removed: Sequence[int] = field(default=())
+    added: Sequence[int] = field(default=())
+
+
+def replay(tx: Transaction, thread_id: UUID, policy: Policy[Any], embedder: str) -> Replay:
+    """Run a policy over exactly the recorded inputs of a thread: observations, flushes and clock ticks (I7).
+
+    Questions are answered by the fallback.
+    """
+    memory: Any = policy.begin()
+    cuts: list[Boundary] = []
+    records: list[Record] = []
+    waiting = list(stored_inputs(tx, thread_id, embedder))
+    while waiting:
+        step = run(memory, waiting, policy)
+        waiting = waiting[step.consumed :]
+        memory, question = step.memory, step.question
+        cuts.extend(step.cuts)
+        records.extend(step.records)
+        while question is not None:
+            step = settle(memory, question, None, policy)
+            memory, question = step.memory, step.question
+            cuts.extend(step.cuts)
+            records.extend(step.records)
+    frame = tx.threads.frame(thread_id)
+    return Replay(_spans(cuts, frame.next_seq), cuts, records)
+
+
+def stored_inputs(tx: Transaction, thread_id: UUID, embedder: str) -> Iterator[Input]:
+    """Yield a thread's recorded inputs in their order."""
+    frame = tx.threads.frame(thread_id)
+    number = tx.threads.number(thread_id)
+    drains = _drains(tx, thread_id)
+    for start in range(0, frame.next_seq, 1024):
+        observations = tx.threads.observations(thread_id, start, min(start + 1024, frame.next_seq) - 1)
+        refs = [ref_of(number, o.seq) for o in observations]
+        vectors = {} if embedder == NO_EMBEDDER else tx.index.vectors(OBSERVATIONS, embedder, refs)
+        for ref, observation in zip(refs, observations, strict=True):
+            yield Arrival(observation, vectors.get(ref))
+            if observation.seq in drains:
+                yield drains[observation.seq]
+
+
+def _drains(tx: Transaction, thread_id: UUID) -> Mapping[int, Input]:
+    found: dict[int, Input] = {}
+    for episode in tx.episodes.of_thread(thread_id):
+        decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
+        given = decision.detail.get("input") if decision is not None else None
+        if not isinstance(given, Mapping):
+            continue
+        if "tick" in given:
+            found[episode.last_seq] = Tick(datetime.fromisoformat(str(given["tick"])))
+        else:
+            at, reason = str(given["manual"]), str(given["reason"])
+            found[episode.last_seq] = ManualCut(datetime.fromisoformat(at), Reason(reason))
+    return found
+
+
+def _spans(cuts: Sequence[Boundary], next_seq: int) -> list[Span]:
+    spans: list[Span] = []
+    first = 0
+    for cut in cuts:
+        spans.append(Span(first, cut.before_seq - 1, str(cut.reason)))
+        first = cut.before_seq
+    return [*spans, Span(first, next_seq - 1, "open")] if first < next_seq else spans
+
+
+def whatif(tx: Transaction, thread_id: UUID, policy: Policy[Any], embedder: str) -> WhatIf:
+    """Compare a thread's stored episodes with those another policy would make; writes nothing."""
+    if tx.threads.get(thread_id) is None:
+        raise NotFound(f"no thread {thread_id} in this memory")
+    proposed = replay(tx, thread_id, policy, embedder).spans
+    frame = tx.threads.frame(thread_id)
+    stored = [Span(e.first_seq, e.last_seq, e.reason) for e in tx.episodes.of_thread(thread_id)]
+    if frame.first_seq < frame.next_seq:
+        stored.append(Span(frame.first_seq, frame.next_seq - 1, "open"))
+    before, after = ({s.first_seq for s in spans if s.first_seq} for spans in (stored, proposed))
+    both = {(s.first_seq, s.last_seq) for s in stored} & {(s.first_seq, s.last_seq) for s in proposed}
+    return WhatIf(
+        thread_id, policy.name, stored, proposed, len(both), sorted(before - after), sorted(after - before)
+    )

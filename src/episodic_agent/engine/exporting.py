@@ -1,0 +1,38 @@
+"""Write a scope as JSON lines without loss: thread by thread, observations before what was made of them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from episodic_agent.core.interfaces import Transaction
+from episodic_agent.engine.files import export_lines, header_line
+from episodic_agent.engine.files.own import CheckRecord, Noun
+from episodic_agent.schemas import Thread
+
+PAGE = 1024
+
+
+def export(tx: Transaction, now: datetime) -> Iterator[str]:
+    """Yield the header and then every noun of the scope, one JSON object a line."""
+    threads = sorted(tx.threads.list(), key=lambda t: (t.created_at, t.id.bytes))
+    counts = {"thread": len(threads), "observation": tx.threads.count(), "episode": tx.episodes.count()}
+    yield header_line(tx.scope, now, counts)
+    for thread in threads:
+        yield from export_lines(_thread(tx, thread))
+
+
+def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
+    frame = tx.threads.frame(thread.id)
+    yield thread
+    yield replace(frame, version=0)  # the version counts writes here: it is no part of the memory
+    for start in range(0, frame.next_seq, PAGE):
+        last = min(start + PAGE, frame.next_seq) - 1
+        yield from tx.threads.observations(thread.id, start, last)
+        for seq, packed in sorted(tx.threads.records(thread.id, start, last).items()):
+            yield CheckRecord(thread.id, seq, packed)
+    for episode in tx.episodes.of_thread(thread.id):
+        decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
+        if decision is not None:
+            yield decision
+        yield episode
+        yield from tx.episodes.encodings(episode.id)

@@ -1,0 +1,285 @@
+"""Gather what may answer a query, in one read transaction: candidates from four legs and their episodes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.forgetting import retrievability
+from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Refs, Transaction, ref_of
+from episodic_agent.core.ranking import Candidates, Episodes, Query, ceiling, idf, kept_terms
+from episodic_agent.core.ranking.bm25 import B, K1
+from episodic_agent.core.ranking.candidates import NEAR, PER_LEG
+from episodic_agent.engine.listing import open_card
+from episodic_agent.engine.results import EpisodeCard
+from episodic_agent.schemas import Episode, Observation, TimeSource, Vector
+
+WIDEST = 50_000  # observations a filter may leave before the legs' best are filtered instead
+DAY = 86_400.0
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What the caller insists on: a stretch of event time, a thread."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    thread_id: UUID | None = None
+
+    def __bool__(self) -> bool:
+        return self.since is not None or self.until is not None or self.thread_id is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Everything the fusion needs, and what the answer shows.
+
+    `cards` and `episodes` run parallel: closed episodes first, then open frames. `ceiling` is the BM25
+    score of an average document with every content word of the query; `scope_cosine` (mean, spread) of the
+    query to the candidates.
+    """
+
+    refs: Refs
+    observations: Sequence[Observation]
+    found: Candidates
+    episodes: Episodes
+    cards: "Sequence[Episode | EpisodeCard]"
+    documents: int
+    ceiling: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    """One kind's text weights, ready for the store."""
+
+    weights: Mapping[str, float]
+    average_length: float
+    documents: int
+    ceiling: float
+
+
+class Gatherer:
+    """Reads candidates of one query inside a transaction."""
+
+    def __init__(self, tx: Transaction, query: Query, vector: Vector | None, embedder: str) -> None:
+        self._tx = tx
+        self._query = query
+        self._vector = vector
+        self._embedder = embedder
+        self._legs = {kind: self._leg(kind) for kind in (OBSERVATIONS, EPISODES)}
+
+    def _leg(self, kind: str) -> _Leg:
+        terms = self._query.terms
+        statistics = self._tx.index.statistics(kind, terms)
+        frequencies = {t: statistics.frequencies.get(t, 0) for t in terms}
+        kept = kept_terms(frequencies, statistics.documents)
+        weights = {t: idf(df, statistics.documents) for t, df in kept.items()}
+        top = ceiling(frequencies, statistics.documents, self._query.content)
+        return _Leg(weights, statistics.average_length, statistics.documents, top)
+
+    def best_text(self, kind: str, limit: int) -> tuple[Refs, Floats]:
+        """Return the best documents by words."""
+        leg = self._legs[kind]
+        if not leg.weights:
+            return np.zeros(0, np.int64), np.zeros(0)
+        refs, scores = self._tx.index.text_scores(
+            kind, leg.weights, k1=K1, b=B, average_length=leg.average_length, limit=limit
+        )
+        return refs, scores.astype(np.float64)
+
+    def text(self, kind: str, refs: Refs) -> Floats:
+        """Score these documents by words."""
+        leg = self._legs[kind]
+        if not leg.weights or not len(refs):
+            return np.zeros(len(refs))
+        scores = self._tx.index.text_scores_of(
+            kind, leg.weights, refs, k1=K1, b=B, average_length=leg.average_length
+        )
+        return scores.astype(np.float64)
+
+    def best_vectors(self, kind: str, limit: int) -> tuple[Refs, Floats]:
+        """Return the best documents by meaning."""
+        if self._vector is None:
+            return np.zeros(0, np.int64), np.zeros(0)
+        refs, scores = self._tx.index.vector_scores(kind, self._embedder, self._vector, limit=limit)
+        return refs, scores.astype(np.float64)
+
+    def cosines(self, kind: str, refs: Refs) -> Floats:
+        """Return cosines of these documents, NaN where there is no vector."""
+        if self._vector is None or not len(refs):
+            return np.full(len(refs), np.nan)
+        scores = self._tx.index.vector_scores_of(kind, self._embedder, self._vector, refs)
+        return scores.astype(np.float64)
+
+    def gather(self, wanted: Filter, now: datetime) -> Gathered:
+        """Read candidates, their neighbours' scores, their episodes and strengths."""
+        refs = self._choose(wanted)
+        stored = self._tx.threads.by_refs(refs.tolist())
+        refs = np.array([r for r in refs.tolist() if r in stored], np.int64)
+        observations = [stored[r] for r in refs.tolist()]
+        cards, thread_rows, rows = self._episodes(refs, observations, wanted, now)
+        found = self._candidates(refs, observations, rows)
+        episodes = self._episode_arrays(cards, thread_rows, now)
+        leg = self._legs[OBSERVATIONS]
+        return Gathered(refs, observations, found, episodes, cards, leg.documents, leg.ceiling)
+
+    def _choose(self, wanted: Filter) -> Refs:
+        if wanted:
+            return self._chosen_within(wanted)
+        lexical, _ = self.best_text(OBSERVATIONS, PER_LEG)
+        dense, _ = self.best_vectors(OBSERVATIONS, PER_LEG)
+        seeds = np.concatenate([lexical[:NEAR], dense[:NEAR]])
+        chosen: Refs = np.unique(np.concatenate([lexical, dense, seeds - 1, seeds + 1])).astype(np.int64)
+        return chosen
+
+    def _chosen_within(self, wanted: Filter) -> Refs:
+        """Choose inside a filter exactly, by scoring everything it leaves."""
+        refs = within(self._tx, wanted)
+        if len(refs) <= 2 * PER_LEG:
+            return refs
+        lexical, dense = self.text(OBSERVATIONS, refs), np.nan_to_num(self.cosines(OBSERVATIONS, refs))
+        best = np.concatenate([np.argsort(-lexical, kind="stable")[:PER_LEG], np.argsort(-dense)[:PER_LEG]])
+        chosen: Refs = refs[np.unique(best)]
+        return chosen
+
+    def _candidates(
+        self, refs: Refs, observations: Sequence[Observation], rows: NDArray[np.int64]
+    ) -> Candidates:
+        around = np.concatenate([refs - 1, refs, refs + 1])
+        before, own, after = np.split(self.text(OBSERVATIONS, around), 3)
+        cosine_before, cosine, cosine_after = np.split(self.cosines(OBSERVATIONS, around), 3)
+        at = np.array([_seconds(o) for o in observations])
+        times = np.split(_event_seconds(self._tx.threads.times(around)), 3)
+        phrases = [p.casefold() for p in self._query.phrases]
+        held = [[p in o.text.casefold() for p in phrases] for o in observations] if phrases else []
+        return Candidates(
+            ids=[str(o.id) for o in observations],
+            bm25=own,
+            cosine=cosine,
+            bm25_before=before,
+            bm25_after=after,
+            cosine_before=cosine_before,
+            cosine_after=cosine_after,
+            gap_before=np.abs(np.nan_to_num(times[1] - times[0])),
+            gap_after=np.abs(np.nan_to_num(times[2] - times[1])),
+            actors=[o.actor for o in observations],
+            at=at,
+            episode=rows,
+            phrase=np.array([sum(h) / len(h) for h in held]) if held else np.zeros(0),
+        )
+
+    def _episodes(
+        self, refs: Refs, observations: Sequence[Observation], wanted: Filter, now: datetime
+    ) -> "tuple[list[Episode | EpisodeCard], list[int], NDArray[np.int64]]":
+        """Return the episodes of the candidates (and those found by their own text), and each one's row."""
+        del now
+        covers = self._tx.episodes.covering([(o.thread_id, o.seq) for o in observations])
+        cards: list[Episode | EpisodeCard] = []
+        row_of: dict[UUID, int] = {}
+        rows: list[int] = []
+        open_of: dict[UUID, EpisodeCard] = {}
+        for observation, cover in zip(observations, covers, strict=True):
+            card = cover if cover is not None else self._open(observation.thread_id, open_of)
+            identity = card.id if isinstance(card, Episode) else card.episode_id
+            if identity not in row_of:
+                row_of[identity] = len(cards)
+                cards.append(card)
+            rows.append(row_of[identity])
+        if not wanted:
+            cards.extend(e for e in self._by_own_text() if e.id not in row_of)
+        threads = {t: n for n, t in enumerate(dict.fromkeys(c.thread_id for c in cards))}
+        return cards, [threads[c.thread_id] for c in cards], np.array(rows, np.int64)
+
+    def _open(self, thread_id: UUID, known: dict[UUID, EpisodeCard]) -> EpisodeCard:
+        if thread_id not in known:
+            thread, frame = self._tx.threads.get(thread_id), self._tx.threads.frame(thread_id)
+            inside = self._tx.threads.observations(thread_id, frame.first_seq, frame.next_seq - 1)
+            if thread is None:  # a foreign key forbids it
+                raise LookupError(f"observations without their thread {thread_id}")
+            known[thread_id] = open_card(thread, frame.first_seq, inside)
+        return known[thread_id]
+
+    def _by_own_text(self) -> list[Episode]:
+        lexical, _ = self.best_text(EPISODES, PER_LEG // 2)
+        dense, _ = self.best_vectors(EPISODES, PER_LEG // 2)
+        refs = list(dict.fromkeys([*lexical.tolist(), *dense.tolist()]))
+        found = self._tx.episodes.by_refs(refs)
+        return [found[r] for r in refs if r in found]
+
+    def _episode_arrays(
+        self, cards: "Sequence[Episode | EpisodeCard]", threads: Sequence[int], now: datetime
+    ) -> Episodes:
+        numbers = {t: self._tx.threads.number(t) for t in {c.thread_id for c in cards}}
+        refs = np.array(
+            [ref_of(numbers[c.thread_id], c.first_seq) if isinstance(c, Episode) else -1 for c in cards],
+            np.int64,
+        )
+        ages = np.array([_age(c, now) for c in cards])
+        stability = np.array([c.stability if isinstance(c, Episode) else 1.0 for c in cards])
+        return Episodes(
+            ids=[str(c.id if isinstance(c, Episode) else c.episode_id) for c in cards],
+            bm25=self.text(EPISODES, refs),
+            cosine=self.cosines(EPISODES, refs),
+            retrievability=np.asarray(retrievability(stability, ages), np.float64)
+            if len(cards)
+            else np.zeros(0),
+            thread=np.array(threads, np.int64),
+        )
+
+    def candidate_vectors(self, gathered: Gathered, order: NDArray[np.int64]) -> Vector:
+        """Return the vectors of the best candidates by row (zero rows elsewhere), to tell near-duplicates."""
+        head = order[: 2 * PER_LEG // 4].tolist()
+        refs = [int(gathered.refs[n]) for n in head]
+        found = self._tx.index.vectors(OBSERVATIONS, self._embedder, refs)
+        width = len(next(iter(found.values()))) if found else 1
+        vectors = np.zeros((len(gathered.refs), width), np.float32)
+        for row, ref in zip(head, refs, strict=True):
+            if ref in found:
+                vectors[row] = found[ref]
+        return vectors
+
+    def proof(self, episode: Episode, count: int) -> list[tuple[Observation, float]]:
+        """Return the observations of an episode found by its summary alone that come nearest the query."""
+        number = self._tx.threads.number(episode.thread_id)
+        refs = np.arange(ref_of(number, episode.first_seq), ref_of(number, episode.last_seq) + 1)
+        scores = np.nan_to_num(self.cosines(OBSERVATIONS, refs)) + self.text(OBSERVATIONS, refs)
+        best = refs[np.lexsort((refs, -scores))][:count]
+        stored = self._tx.threads.by_refs(best.tolist())
+        return [(stored[r], 0.0) for r in best.tolist() if r in stored]
+
+
+def within(tx: Transaction, wanted: Filter) -> Refs:
+    """Return the refs a filter leaves."""
+    refs: Refs | None = None
+    if wanted.thread_id is not None:
+        number, frame = tx.threads.number(wanted.thread_id), tx.threads.frame(wanted.thread_id)
+        refs = np.arange(ref_of(number, 0), ref_of(number, frame.next_seq), dtype=np.int64)
+    if wanted.since is not None or wanted.until is not None:
+        start, end = wanted.since or FIRST, wanted.until or LAST
+        timed = tx.threads.between(start, end, limit=WIDEST)
+        refs = timed if refs is None else np.intersect1d(refs, timed)
+    return np.sort(refs) if refs is not None else np.zeros(0, np.int64)
+
+
+FIRST = datetime.fromisoformat("0001-01-01T00:00:00+00:00")
+LAST = datetime.fromisoformat("9999-12-31T23:59:59+00:00")
+
+
+def _seconds(o: Observation) -> float:
+    return float("nan") if o.at_source == TimeSource.ASSUMED else o.at.timestamp()
+
+
+def _event_seconds(times: NDArray[np.int64]) -> Floats:
+    missing = times == np.iinfo(np.int64).min
+    seconds: Floats = np.where(missing, np.nan, times / 1e6)
+    return seconds
+
+
+def _age(card: "Episode | EpisodeCard", now: datetime) -> float:
+    if not isinstance(card, Episode):
+        return 0.0
+    return max(0.0, (now - card.last_reviewed_at).total_seconds() / DAY)

@@ -1,0 +1,113 @@
+"""Import files: chats through the ordinary way of an observation, own exports by restoring them whole."""
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+from uuid import UUID
+
+from episodic_agent.core.identity import assign_ids
+from episodic_agent.engine.files import Format, Unreadable, detect, read_export, read_file
+from episodic_agent.engine.files.own import Noun
+from episodic_agent.engine.ingest import Incoming, Ingest, Progress
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.restoring import Restorer
+from episodic_agent.engine.results import ImportReport
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Scope, Thread
+
+T = TypeVar("T")
+BATCH = 256  # items named at a time, so that a file of any size streams
+
+
+class Importer:
+    """The verb `import_file`. `settle` runs the later work of a scope between groups, in this process."""
+
+    def __init__(self, parts: Parts, ingest: Ingest, settle: Callable[[Scope], int]) -> None:
+        self._parts = parts
+        self._ingest = ingest
+        self._settle = settle
+
+    def run(
+        self, path: Path, scope: Scope, source: str | None, encoding: str | None, progress: Progress | None
+    ) -> ImportReport:
+        """Import one file; see `Memory.import_file`."""
+        if not path.is_file():
+            raise InvalidInput(f"no such file: {path}")
+        episodes = self._episodes(scope)
+        if detect(path, encoding=encoding) == Format.OWN:
+            read, added, threads, unreadable = self._restore(path, scope)
+        else:
+            read, added, threads, unreadable = self._chats(path, scope, source, encoding, progress)
+        self._settle(scope)
+        return ImportReport(
+            observations=read,
+            added=added,
+            duplicates=read - added,
+            episodes=self._episodes(scope) - episodes,
+            unreadable=[f"{path.name}:{u.line}: {u.reason}" for u in unreadable],
+            threads=threads,
+        )
+
+    def _episodes(self, scope: Scope) -> int:
+        with self._parts.store.begin(scope, write=False) as tx:
+            return tx.episodes.count()
+
+    def _chats(
+        self, path: Path, scope: Scope, source: str | None, encoding: str | None, progress: Progress | None
+    ) -> tuple[int, int, int, list[Unreadable]]:
+        unreadable: list[Unreadable] = []
+        origins: set[str] = set()
+        incoming = self._incoming(path, scope, source, encoding, unreadable, origins=origins)
+        counts = self._ingest.run(
+            scope, incoming, receipts=False, progress=progress, after_group=lambda: self._settle(scope)
+        )
+        return counts.observations, counts.added, len(origins), unreadable
+
+    def _incoming(
+        self,
+        path: Path,
+        scope: Scope,
+        source: str | None,
+        encoding: str | None,
+        unreadable: list[Unreadable],
+        *,
+        origins: set[str],
+    ) -> Iterator[Incoming]:
+        seen: Counter[UUID] = Counter()
+        items = _readable(read_file(path, encoding=encoding), unreadable)
+        while batch := list(itertools.islice(items, BATCH)):
+            ids = assign_ids(batch, scope, source, seen=seen)
+            for item, identity in zip(batch, ids, strict=True):
+                origin = item.conversation or path.stem
+                origins.add(origin)
+                yield Incoming(origin, identity, item)
+
+    def _restore(self, path: Path, scope: Scope) -> tuple[int, int, int, list[Unreadable]]:
+        restorer = Restorer(self._parts, self._ingest)
+        unreadable: list[Unreadable] = []
+        read = added = threads = 0
+        for nouns in _by_thread(_readable(read_export(path), unreadable)):
+            restored = restorer.restore(scope, nouns)
+            read, added, threads = read + restored.observations, added + restored.added, threads + 1
+        return read, added, threads, unreadable
+
+
+def _readable(records: "Iterator[T | Unreadable]", unreadable: list[Unreadable]) -> Iterator[T]:
+    for record in records:
+        if isinstance(record, Unreadable):
+            unreadable.append(record)
+        else:
+            yield record
+
+
+def _by_thread(nouns: Iterator[Noun]) -> Iterator[Sequence[Noun]]:
+    group: list[Noun] = []
+    for noun in nouns:
+        if isinstance(noun, Thread) and group:
+            yield group
+            group = []
+        group.append(noun)
+    if group:
+        yield group

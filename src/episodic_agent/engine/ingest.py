@@ -1,0 +1,293 @@
+"""Take observations in, exactly once, and decide with them what can be decided without a model.
+
+Four rooms, as the architecture draws them: known ids are answered with their first receipts; the rest is
+embedded before any transaction; then one short transaction per chunk of one thread appends, indexes, runs
+the boundary machine and writes episode, decision and jobs together; only then is it acknowledged (I10).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import islice
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core.boundary.contract import Arrival, Input
+from episodic_agent.core.identity import thread_id as thread_identity
+from episodic_agent.core.intake import Item
+from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, Posting, Transaction, ref_of
+from episodic_agent.core.text import term_counts, tokens
+from episodic_agent.core.timewords import date_words
+from episodic_agent.core.windows import windows
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.segmenting import Segmenter, read_arrivals
+from episodic_agent.errors import EpisodicError, ProviderError
+from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, TimeSource, Vector
+
+CHUNK = 256  # observations per transaction (I10)
+GROUP = 1024  # observations embedded together while the group before commits
+EMBED = "embed"
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """An item on its way in: whose thread it joins (the thread's origin) and its identity."""
+
+    origin: str
+    id: UUID
+    item: Item
+
+
+@dataclass(slots=True)
+class Prepared:
+    """An incoming item with everything computed that needs no transaction.
+
+    `vectors` is [windows, d] float32, or None where there is nothing to embed or nobody to do it.
+    """
+
+    incoming: Incoming
+    terms: Mapping[str, int]
+    length: int
+    texts: Sequence[str] = ()
+    vectors: Vector | None = None
+
+
+@dataclass(slots=True)
+class Counts:
+    """What an ingest did so far; `receipts` only where the caller wants them."""
+
+    observations: int = 0
+    added: int = 0
+    receipts: list[Receipt] = field(default_factory=list)
+
+
+class Ingest:
+    """The verb behind `Memory.add` and `Memory.import_file`."""
+
+    def __init__(self, parts: Parts, segmenter: Segmenter) -> None:
+        self._parts = parts
+        self._segmenter = segmenter
+
+    def run(
+        self,
+        scope: Scope,
+        incoming: Iterable[Incoming],
+        *,
+        receipts: bool = True,
+        progress: Progress | None = None,
+        after_group: Callable[[], object] | None = None,
+    ) -> Counts:
+        """Ingest a stream in order, embedding one group while the one before commits.
+
+        Idempotent: items whose id is stored already add nothing. On an error everything acknowledged so
+        far is kept, and the message says how many that is.
+        """
+        counts = Counts()
+        stream = iter(incoming)
+        try:
+            with ThreadPoolExecutor(1, thread_name_prefix="embed") as pool:
+                ahead = self._prepare_next(pool, scope, stream)
+                while ahead is not None:
+                    group, prepared = ahead
+                    ready = prepared.result()
+                    ahead = self._prepare_next(pool, scope, stream)
+                    self._commit_group(scope, group, ready, counts, receipts)
+                    if progress is not None:
+                        progress(counts.observations)
+                    if after_group is not None:
+                        after_group()
+        except EpisodicError as error:
+            stored = f"{counts.observations} items are stored; repeat the call to add the rest"
+            raise type(error)(f"{error} ({stored})") from error
+        return counts
+
+    def _prepare_next(
+        self, pool: ThreadPoolExecutor, scope: Scope, stream: Iterator[Incoming]
+    ) -> "tuple[list[Incoming], Future[dict[UUID, Prepared]]] | None":
+        group = list(islice(stream, GROUP))
+        return (group, pool.submit(self._prepare, scope, group)) if group else None
+
+    def _prepare(self, scope: Scope, group: Sequence[Incoming]) -> dict[UUID, Prepared]:
+        with self._parts.store.begin(scope, write=False) as tx:
+            known = tx.threads.known([i.id for i in group])
+        fresh = {
+            i.id: prepare(i, self._parts.language, embeds=self._parts.embedder is not None)
+            for i in group
+            if i.id not in known
+        }
+        embed_prepared(self._parts.embedder, list(fresh.values()))
+        return fresh
+
+    def _commit_group(
+        self,
+        scope: Scope,
+        group: Sequence[Incoming],
+        ready: Mapping[UUID, Prepared],
+        counts: Counts,
+        keep: bool,
+    ) -> None:
+        given: dict[UUID, Receipt] = {}
+        for chunk in _chunks(group):
+            with self._parts.store.begin(scope) as tx:
+                receipts = self._commit(tx, chunk, ready)
+            given.update({r.id: r for r in receipts if r.added or r.id not in given})
+            counts.observations += len(chunk)
+            counts.added += sum(r.added for r in receipts)
+        if keep:
+            counts.receipts.extend(given[i.id] for i in group)
+
+    def _commit(
+        self, tx: Transaction, chunk: Sequence[Incoming], ready: Mapping[UUID, Prepared]
+    ) -> list[Receipt]:
+        now = self._parts.clock()
+        known = dict(tx.threads.known([i.id for i in chunk]))
+        fresh = list({i.id: ready[i.id] for i in chunk if i.id not in known}.values())
+        if not fresh:
+            return [known[i.id] for i in chunk]
+        thread, frame = self._thread(tx, chunk[0].origin, fresh, now)
+        frame = self._rebase(tx, frame, now)
+        observations = [observe(p, thread.id, frame.next_seq + n, now) for n, p in enumerate(fresh)]
+        tx.threads.append(observations)
+        number = tx.threads.number(thread.id)
+        index_observations(tx, number, fresh, observations, self._parts.embedder_name)
+        frame = replace(frame, next_seq=frame.next_seq + len(fresh), last_received_at=now)
+        frame = self._segmenter.advance(tx, frame, self._arrivals(tx, frame, observations, fresh), now)
+        tx.threads.save_frame(frame)
+        tx.threads.save(moved(thread, observations))
+        new = {o.id: Receipt(o.id, thread.id, o.seq, True) for o in observations}
+        receipts = [new.pop(i.id, None) or known.get(i.id) for i in chunk]
+        return [r for r in receipts if r is not None]
+
+    def _arrivals(
+        self, tx: Transaction, frame: Frame, observations: Sequence[Observation], fresh: Sequence[Prepared]
+    ) -> Sequence[Input]:
+        if frame.cursor < observations[0].seq:  # earlier arrivals wait for a vector or an answer
+            return read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1) if not frame.question else ()
+        arrivals: list[Input] = []
+        for observation, p in zip(observations, fresh, strict=True):
+            if p.vectors is None and p.texts:
+                tx.jobs.put(EMBED, str(frame.thread_id), str(frame.thread_id), now=observation.received_at)
+                break
+            arrivals.append(Arrival(observation, None if p.vectors is None else p.vectors[0]))
+        return arrivals
+
+    def _thread(
+        self, tx: Transaction, origin: str, fresh: Sequence[Prepared], now: datetime
+    ) -> tuple[Thread, Frame]:
+        thread = tx.threads.by_origin(origin)
+        if thread is not None:
+            return thread, tx.threads.frame(thread.id)
+        first = fresh[0].incoming.item
+        at = first.at or now
+        modality = "step" if first.kind == "step" else "message"
+        thread = Thread(thread_identity(tx.scope, origin), origin, at, at, modality=modality)
+        frame = Frame(thread.id, self._segmenter.wanted.name, self._parts.embedder_name)
+        tx.threads.create(thread, frame)
+        return thread, tx.threads.frame(thread.id)
+
+    def _rebase(self, tx: Transaction, frame: Frame, now: datetime) -> Frame:
+        """Begin the open frame again when the embedder changed since: its vectors cannot be compared (I9)."""
+        if frame.embedder == self._parts.embedder_name:
+            return frame
+        frame = replace(
+            frame, embedder=self._parts.embedder_name, state=b"", question=None, cursor=frame.first_seq
+        )
+        waiting = tx.threads.observations(frame.thread_id, frame.first_seq, frame.next_seq - 1)
+        if waiting and self._parts.embedder is not None:
+            tx.jobs.put(EMBED, str(frame.thread_id), str(frame.thread_id), now=now)
+        return self._segmenter.advance(
+            tx, frame, read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now
+        )
+
+
+def prepare(incoming: Incoming, language: str | None = None, *, embeds: bool) -> Prepared:
+    """Compute an item's searchable words (its own, its speaker's and its date's) and what to embed."""
+    item = incoming.item
+    text = item.text
+    counts = dict(term_counts(text, language))
+    for term in (*tokens(item.actor, language), *(date_words(item.at) if dated(item) and item.at else ())):
+        counts[term] = counts.get(term, 0) + 1
+    embedded = windows(text) if embeds and text.strip() else ()
+    return Prepared(incoming, counts, sum(counts.values()), embedded)
+
+
+def dated(item: Item) -> bool:
+    """Tell whether the item's time was given (assumed times give no date words)."""
+    return item.at is not None and item.at_source != TimeSource.ASSUMED
+
+
+def embed_prepared(embedder: Embedder | None, prepared: Sequence[Prepared]) -> None:
+    """Embed all windows of all items in one call; when the embedder fails they stay without vectors."""
+    texts = [text for p in prepared for text in p.texts]
+    if embedder is None or not texts:
+        return
+    try:
+        vectors = embedder.embed(texts)
+    except ProviderError:
+        return  # append without; a job embeds later and the cursor waits (I10)
+    start = 0
+    for p in prepared:
+        if p.texts:
+            p.vectors = vectors[start : start + len(p.texts)]
+        start += len(p.texts)
+
+
+def observe(prepared: Prepared, thread: UUID, seq: int, now: datetime) -> Observation:
+    """Give an item its place in a thread."""
+    item = prepared.incoming.item
+    return Observation(
+        id=prepared.incoming.id,
+        thread_id=thread,
+        seq=seq,
+        at=item.at or now,
+        received_at=now,
+        actor=item.actor,
+        text=item.text,
+        kind=item.kind,
+        at_source=item.at_source if item.at is not None else TimeSource.ASSUMED,
+        utc_offset=item.utc_offset,
+        external_id=item.external_id,
+        channel=item.channel,
+        location=item.location,
+        location_confidence=item.location_confidence,
+        events=item.events,
+        prediction_error=item.prediction_error,
+        extras=item.extras,
+    )
+
+
+def index_observations(
+    tx: Transaction,
+    number: int,
+    fresh: Sequence[Prepared],
+    observations: Sequence[Observation],
+    embedder: str,
+) -> None:
+    """Index words and vectors of new observations."""
+    refs = [ref_of(number, o.seq) for o in observations]
+    postings = [Posting(r, p.terms, p.length) for r, p in zip(refs, fresh, strict=True)]
+    tx.index.put_postings(OBSERVATIONS, postings)
+    embedded = [(r, p.vectors) for r, p in zip(refs, fresh, strict=True) if p.vectors is not None]
+    if embedded:
+        rows = [r for r, v in embedded for _ in range(len(v))]
+        tx.index.put_vectors(OBSERVATIONS, embedder, rows, np.concatenate([v for _, v in embedded]))
+
+
+def moved(thread: Thread, observations: Sequence[Observation]) -> Thread:
+    """Move a thread's last activity and channels on; late arrivals never move it back."""
+    channels = tuple(sorted({*thread.channels, *(o.channel for o in observations if o.channel)}))
+    last = max(thread.last_activity_at, *(o.at for o in observations))
+    return replace(thread, last_activity_at=last, channels=channels, status="open")
+
+
+def _chunks(group: Sequence[Incoming]) -> Iterator[list[Incoming]]:
+    """Split a group into runs of one thread, each at most CHUNK long, keeping every thread's order."""
+    by_origin: dict[str, list[Incoming]] = {}
+    for item in group:
+        by_origin.setdefault(item.origin, []).append(item)
+    for items in by_origin.values():
+        for start in range(0, len(items), CHUNK):
+            yield items[start : start + CHUNK]

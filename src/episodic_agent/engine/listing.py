@@ -1,0 +1,124 @@
+"""Read what is there: episodes in order, open frames as episodes-to-be, and counts."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from episodic_agent.core.forgetting import retrievability
+from episodic_agent.core.identity import episode_id
+from episodic_agent.core.interfaces import Transaction
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.results import EpisodeCard, Stats
+from episodic_agent.errors import NotFound
+from episodic_agent.schemas import Episode, Observation, Thread
+
+PREVIEW = 72  # characters of the first message that stand for the title of an open frame
+DAY = 86_400.0
+
+
+def recent(tx: Transaction, now: datetime, *, limit: int, since: datetime | None = None) -> list[EpisodeCard]:
+    """Return cards by end of event time, newest first; open frames count like episodes."""
+    origins = {t.id: t.origin for t in tx.threads.list()}
+    cards = [_card(e, origins[e.thread_id], now) for e in tx.episodes.recent(limit=limit, since=since)]
+    cards.extend(c for c in open_frames(tx) if since is None or c.end_at >= since)
+    return sorted(cards, key=lambda c: (-c.end_at.timestamp(), c.episode_id.bytes))[:limit]
+
+
+def chronological(
+    tx: Transaction, now: datetime, *, thread_id: UUID | None = None, limit: int | None = None
+) -> list[EpisodeCard]:
+    """Return cards by start of event time, oldest first; the newest `limit` of them."""
+    threads = [t for t in tx.threads.list() if thread_id is None or t.id == thread_id]
+    cards = [_card(e, t.origin, now) for t in threads for e in tx.episodes.of_thread(t.id)]
+    cards.extend(c for c in open_frames(tx) if thread_id is None or c.thread_id == thread_id)
+    cards.sort(key=lambda c: (c.start_at, c.end_at, c.episode_id.bytes))
+    return cards if limit is None else cards[max(0, len(cards) - limit) :]
+
+
+def open_frames(tx: Transaction) -> Iterator[EpisodeCard]:
+    """Yield a card for every thread's open frame that holds something (I2: it is never invisible)."""
+    for thread in tx.threads.list():
+        frame = tx.threads.frame(thread.id)
+        if frame.first_seq < frame.next_seq:
+            inside = tx.threads.observations(thread.id, frame.first_seq, frame.next_seq - 1)
+            if inside:
+                yield open_card(thread, frame.first_seq, inside)
+
+
+def open_card(thread: Thread, first_seq: int, inside: Sequence[Observation]) -> EpisodeCard:
+    """Describe an open frame as the episode it may become (its id if it is cut with this beginning)."""
+    first = inside[0].text.strip().splitlines()[0] if inside[0].text.strip() else "…"
+    title = first if len(first) <= PREVIEW else first[: PREVIEW - 1].rstrip() + "…"
+    times = [o.at for o in inside]
+    return EpisodeCard(
+        episode_id=episode_id(thread.id, first_seq, thread.generation),
+        thread_id=thread.id,
+        origin=thread.origin,
+        title=title,
+        summary="",
+        start_at=min(times),
+        end_at=max(times),
+        observations=len(inside),
+        state="open",
+        reason="",
+        surprise=0.0,
+        stability=0.0,
+        retrievability=1.0,
+    )
+
+
+def _card(episode: Episode, origin: str, now: datetime) -> EpisodeCard:
+    days = max(0.0, (now - episode.last_reviewed_at).total_seconds() / DAY)
+    return EpisodeCard(
+        episode_id=episode.id,
+        thread_id=episode.thread_id,
+        origin=origin,
+        title=episode.title,
+        summary=episode.summary,
+        start_at=episode.start_at,
+        end_at=episode.end_at,
+        observations=episode.size,
+        state=str(episode.state),
+        reason=episode.reason,
+        surprise=episode.surprise,
+        stability=episode.stability,
+        retrievability=float(retrievability(episode.stability, days)),
+    )
+
+
+def episode(tx: Transaction, identity: UUID) -> Episode:
+    """Return an episode or raise NotFound."""
+    found = tx.episodes.get(identity)
+    if found is None:
+        raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
+    return found
+
+
+def messages(tx: Transaction, identity: UUID) -> list[Observation]:
+    """Return the observations of an episode, or of the open frame that has this id."""
+    found = tx.episodes.get(identity)
+    if found is not None:
+        return list(tx.threads.observations(found.thread_id, found.first_seq, found.last_seq))
+    for card in open_frames(tx):
+        if card.episode_id == identity:
+            frame = tx.threads.frame(card.thread_id)
+            return list(tx.threads.observations(card.thread_id, frame.first_seq, frame.next_seq - 1))
+    raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
+
+
+def stats(tx: Transaction, parts: Parts, policy: str) -> Stats:
+    """Count the scope."""
+    threads = tx.threads.list()
+    frames = [tx.threads.frame(t.id) for t in threads]
+    return Stats(
+        user_id=tx.scope.user_id,
+        threads=len(threads),
+        observations=tx.threads.count(),
+        episodes=tx.episodes.count(),
+        open_observations=sum(f.next_seq - f.first_seq for f in frames),
+        waiting_jobs=len(tx.jobs.list(state="waiting")),
+        embedder=parts.embedder_name,
+        policy=policy,
+        first_at=min((t.created_at for t in threads), default=None),
+        last_at=max((t.last_activity_at for t in threads), default=None),
+    )

@@ -1,0 +1,326 @@
+"""`Memory`: the whole engine behind one verb per act. Each verb is a line or a few to its own module."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID
+
+from episodic_agent.core.boundary.contract import Policy
+from episodic_agent.core.identity import assign_ids, uuid7
+from episodic_agent.core.intake import Item, read_item
+from episodic_agent.engine import listing
+from episodic_agent.engine.closing import Closer
+from episodic_agent.engine.doctor import Doctor, Finding
+from episodic_agent.engine.encode import Encoder
+from episodic_agent.engine.explain import Explanation, WhatIf, explain, whatif
+from episodic_agent.engine.exporting import export
+from episodic_agent.engine.importing import Importer
+from episodic_agent.engine.ingest import EMBED, Incoming, Ingest, Progress
+from episodic_agent.engine.jobs import Runner
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.pending import Asker, Embedding
+from episodic_agent.engine.recall import Recaller, SearchOptions
+from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Stats
+from episodic_agent.engine.segmenting import ASK, ENCODE, Segmenter
+from episodic_agent.engine.trace import BoundaryTrace
+from episodic_agent.engine.tracing import trace
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.schemas import Encoding, Episode, Observation, Receipt, Scope, Thread
+
+DEFAULT_CHANNEL = "default"
+RANDOM_BITS = 74  # of a UUIDv7
+
+
+class Memory:
+    """An episodic memory over one store. Thread safe; several processes may share the store.
+
+    Every verb takes `user_id` (the default user otherwise); nothing crosses users (I11).
+    """
+
+    def __init__(self, parts: Parts, *, user_id: str = "default", space: str = "default") -> None:
+        self._parts = parts
+        self._user = user_id
+        self._space = space
+        self._policy = parts.resolve_policy(parts.policy)
+        self._segmenter = Segmenter(self._policy, parts.resolve_policy, parts.language_model is not None)
+        self._ingest = Ingest(parts, self._segmenter)
+        self._closer = Closer(parts, self._segmenter)
+        self._recaller = Recaller(parts)
+        handlers = {
+            ENCODE: Encoder(parts).handle,
+            ASK: Asker(parts, self._segmenter).handle,
+            EMBED: Embedding(parts, self._segmenter).handle,
+        }
+        self._jobs = Runner(parts.store, handlers, parts.clock)
+
+    # --- observe -----------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        items: "str | Mapping[str, Any] | Iterable[str | Mapping[str, Any]]",
+        *,
+        user_id: str | None = None,
+        thread: str | None = None,
+        channel: str | None = None,
+        source: str | None = None,
+        role: str = "user",
+        timestamp: "str | float | datetime | None" = None,
+        id: str | None = None,
+        wait: bool = True,
+        progress: Progress | None = None,
+    ) -> list[Receipt]:
+        """Keep observations, exactly once, and return a receipt for each, in order.
+
+        Takes a string, a chat message (`{"role", "content", "timestamp"?, "name"?, "id"?}`), a step, or an
+        iterable of them. Without `thread` they join the channel's thread. A repeated id adds nothing.
+        `wait=False` leaves titles and summaries to the background; the observations are durable and
+        searchable either way. Raises InvalidInput for an item that cannot be accepted: nothing of this
+        call is stored then.
+        """
+        scope = self._scope(user_id)
+        raw = [items] if isinstance(items, str | Mapping) else items
+        read = [_item(n, r, role, channel, timestamp, id) for n, r in enumerate(raw)]
+        if id is not None and len(read) != 1:
+            raise InvalidInput("`id` names one item; give ids inside the messages of a list")
+        counts = self._ingest.run(scope, self._named(scope, read, thread, source), progress=progress)
+        self._later(scope, wait=wait)
+        return counts.receipts
+
+    def _named(
+        self, scope: Scope, items: Sequence[Item], thread: str | None, source: str | None
+    ) -> Iterator[Incoming]:
+        ids = assign_ids(items, scope, source, self._fresh, thread=thread, seen=Counter())
+        for item, identity in zip(items, ids, strict=True):
+            yield Incoming(origin_of(item, thread), identity, item)
+
+    def _fresh(self) -> UUID:
+        return uuid7(self._parts.clock(), self._parts.entropy(RANDOM_BITS))
+
+    def import_file(
+        self,
+        path: "str | Path",
+        *,
+        user_id: str | None = None,
+        source: str | None = None,
+        encoding: str | None = None,
+        progress: Progress | None = None,
+    ) -> ImportReport:
+        """Import a chat file or an export of this project; importing it again adds nothing.
+
+        Unreadable records are reported with their line and do not stop the rest. Raises InvalidInput
+        when the file is missing or of no known format.
+        """
+        importer = Importer(self._parts, self._ingest, self._jobs.run_due)
+        return importer.run(Path(path), self._scope(user_id), source, encoding, progress)
+
+    # --- segment -----------------------------------------------------------------------------------------
+
+    def flush(self, *, user_id: str | None = None, thread: str | None = None) -> int:
+        """Close the open frames (of one thread, or all of the user's) and wait for their words."""
+        scope = self._known(user_id)
+        closed = self._closer.flush(scope, self._thread_id(scope, thread) if thread else None)
+        self._jobs.run_due(scope)
+        return closed
+
+    def upkeep(self, *, user_id: str | None = None, now: datetime | None = None) -> int:
+        """Close frames that have been silent past the gap at which their policy cuts for certain."""
+        scopes = self._parts.store.scopes() if user_id is None else [self._known(user_id)]
+        closed = sum(self._closer.upkeep(scope, now) for scope in scopes)
+        self._jobs.run_due()
+        return closed
+
+    def work(self) -> int:
+        """Run the later work that waits (encodings, questions), and return how many jobs ran."""
+        return self._jobs.run_due()
+
+    def _later(self, scope: Scope, *, wait: bool) -> None:
+        if wait:
+            self._jobs.run_due(scope)
+        else:
+            self._jobs.wake()
+
+    # --- recall ------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        limit: int = 5,
+        observations: int | None = None,
+        policy: str = "default",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        thread: str | None = None,
+        now: datetime | None = None,
+        explain: bool = False,
+    ) -> Recall:
+        """Return the episodes that best answer a query, with the observations that prove it.
+
+        `limit` counts episodes, `observations` the ranked observations over all (`limit` of them unless
+        given). `since` and `until` are filters on event time; time words in the query are a preference.
+        Never writes. Raises InvalidInput for a blank query and NotFound for an unknown user.
+        """
+        scope = self._known(user_id)
+        options = SearchOptions(
+            limit=limit,
+            observations=limit if observations is None else observations,
+            policy=policy,
+            since=since,
+            until=until,
+            thread_id=self._thread_id(scope, thread) if thread else None,
+            now=now,
+            explain=explain,
+        )
+        return self._recaller.run(scope, query, options)
+
+    def recent(
+        self, *, user_id: str | None = None, limit: int = 10, days: float | None = None
+    ) -> list[EpisodeCard]:
+        """Return episodes by end of event time, newest first, open frames included."""
+        since = self._parts.clock() - timedelta(days=days) if days is not None else None
+        with self._read(user_id) as tx:
+            return listing.recent(tx, self._parts.clock(), limit=limit, since=since)
+
+    def episodes(
+        self, *, user_id: str | None = None, thread: str | None = None, limit: int | None = None
+    ) -> list[EpisodeCard]:
+        """Return episodes in chronological order, open frames included."""
+        scope = self._known(user_id)
+        thread_id = self._thread_id(scope, thread) if thread else None
+        with self._parts.store.begin(scope, write=False) as tx:
+            return listing.chronological(tx, self._parts.clock(), thread_id=thread_id, limit=limit)
+
+    def threads(self, *, user_id: str | None = None) -> list[Thread]:
+        """Return the user's threads by last activity, newest first."""
+        with self._read(user_id) as tx:
+            return list(tx.threads.list())
+
+    def get(self, episode_id: UUID, *, user_id: str | None = None) -> Episode:
+        """Return one closed episode; NotFound otherwise."""
+        with self._read(user_id) as tx:
+            return listing.episode(tx, episode_id)
+
+    def messages(self, episode_id: UUID, *, user_id: str | None = None) -> list[Observation]:
+        """Return the observations of an episode or open frame, in order."""
+        with self._read(user_id) as tx:
+            return listing.messages(tx, episode_id)
+
+    def history(self, episode_id: UUID, *, user_id: str | None = None) -> list[Encoding]:
+        """Return every version of an episode's words, oldest first."""
+        with self._read(user_id) as tx:
+            return list(tx.episodes.encodings(listing.episode(tx, episode_id).id))
+
+    # --- explain -----------------------------------------------------------------------------------------
+
+    def explain(self, episode_id: UUID, *, user_id: str | None = None) -> Explanation:
+        """Say why an episode begins and ends where it does, and what would have changed it."""
+        with self._read(user_id) as tx:
+            return explain(tx, episode_id)
+
+    def whatif(self, thread: str, policy: "str | Policy[Any]", *, user_id: str | None = None) -> WhatIf:
+        """Compare a thread's episodes with those another policy would make; writes nothing."""
+        chosen = self._parts.resolve_policy(policy) if isinstance(policy, str) else policy
+        scope = self._known(user_id)
+        with self._parts.store.begin(scope, write=False) as tx:
+            return whatif(tx, self._thread_id(scope, thread), chosen, self._parts.embedder_name)
+
+    def trace(self, thread: str, *, user_id: str | None = None) -> BoundaryTrace:
+        """Return a thread's cues, probabilities, thresholds and cuts over time, to be plotted."""
+        scope = self._known(user_id)
+        with self._parts.store.begin(scope, write=False) as tx:
+            return trace(tx, self._thread_id(scope, thread))
+
+    # --- care --------------------------------------------------------------------------------------------
+
+    def stats(self, *, user_id: str | None = None) -> Stats:
+        """Count what the memory holds of a user."""
+        with self._read(user_id) as tx:
+            return listing.stats(tx, self._parts, self._policy.name)
+
+    def doctor(self, *, repair: bool = False) -> list[Finding]:
+        """Check the file and every invariant; `repair` first rebuilds what can be derived again."""
+        doctor = Doctor(self._parts)
+        if repair:
+            doctor.repair()
+            self._jobs.run_due()
+        return doctor.examine()
+
+    def export(self, *, user_id: str | None = None) -> Iterator[str]:
+        """Yield the user's memory as JSON lines that `import_file` takes back without loss."""
+        scope = self._known(user_id)
+        with self._parts.store.begin(scope, write=False) as tx:
+            yield from export(tx, self._parts.clock())
+
+    def users(self) -> list[str]:
+        """Return the users this space remembers something of."""
+        return sorted(s.user_id for s in self._parts.store.scopes() if s.space == self._space)
+
+    # --- life --------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Stop the background work (what is left waits for the next opening) and close the store."""
+        self._jobs.close()
+        self._parts.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _scope(self, user_id: str | None) -> Scope:
+        user = self._user if user_id is None else user_id
+        if not user.strip():
+            raise InvalidInput("user_id is empty; name whose memory it is")
+        return Scope(user, self._space)
+
+    def _known(self, user_id: str | None) -> Scope:
+        scope = self._scope(user_id)
+        if user_id is not None and not self._parts.store.exists(scope):
+            users = self.users()
+            known = f"known users: {', '.join(users[:10])}" if users else "the memory is empty"
+            raise NotFound(f"no user {scope.user_id!r} in this memory; {known}")
+        return scope
+
+    def _read(self, user_id: str | None) -> Any:
+        return self._parts.store.begin(self._known(user_id), write=False)
+
+    def _thread_id(self, scope: Scope, thread: str) -> UUID:
+        with self._parts.store.begin(scope, write=False) as tx:
+            found = tx.threads.by_origin(thread)
+            if found is None:
+                names = ", ".join(t.origin for t in tx.threads.list(limit=10)) or "none yet"
+                raise NotFound(f"no thread {thread!r} in this memory; threads: {names}")
+            return found.id
+
+
+def origin_of(item: Item, thread: str | None) -> str:
+    """Name the thread an item joins: the one given, its conversation, else its channel's own.
+
+    >>> origin_of(Item("user", "hi"), None), origin_of(Item("user", "hi", channel="sms"), None)
+    ('channel:default', 'channel:sms')
+    """
+    return thread or item.conversation or f"channel:{item.channel or DEFAULT_CHANNEL}"
+
+
+def _item(
+    n: int,
+    raw: "str | Mapping[str, Any]",
+    role: str,
+    channel: str | None,
+    timestamp: "str | float | datetime | None",
+    id: str | None,
+) -> Item:
+    if not isinstance(raw, Mapping):
+        raw = {"role": role, "content": raw}
+    given = {k: v for k, v in (("timestamp", timestamp), ("id", id)) if v is not None}
+    try:
+        return read_item({**given, **raw}, default_actor=role, channel=channel)
+    except InvalidInput as error:
+        raise InvalidInput(f"item {n + 1}: {error}") from error

@@ -1,0 +1,34 @@
+"""What the verbs share: the store, the embedder, the policy and the clock, introduced by `wiring`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from episodic_agent.core.boundary.contract import Policy
+from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
+
+NO_EMBEDDER = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The engine's collaborators. `clock` gives aware UTC times; `entropy(bits)` gives random bits.
+
+    `embedder` None means recall by words and segmentation by lexical cues; `resolve_policy` turns a
+    stored policy name back into its value, so that a frame keeps the policy it began with.
+    """
+
+    store: Store
+    embedder: Embedder | None
+    policy: str
+    resolve_policy: Callable[[str], Policy[Any]]
+    clock: Callable[[], datetime]
+    entropy: Callable[[int], int]
+    language_model: LanguageModel | None = None
+    language: str | None = None
+
+    @property
+    def embedder_name(self) -> str:
+        """Name the embedder whose vectors this process writes and reads."""
+        return self.embedder.name if self.embedder is not None else NO_EMBEDDER

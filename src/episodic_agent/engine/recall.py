@@ -1,0 +1,187 @@
+"""The verb `search`: read the query, embed it, gather candidates, fuse, and show what proves each hit.
+
+Never writes, and holds no transaction open while the query is embedded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from episodic_agent.core import ranking
+from episodic_agent.core.forgetting import retrievability
+from episodic_agent.core.interfaces import EPISODES, Transaction
+from episodic_agent.core.ranking.seed import PER_LEG
+from episodic_agent.engine.gathering import DAY, Filter, Gathered, Gatherer
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall
+from episodic_agent.errors import InvalidInput, ProviderError
+from episodic_agent.schemas import Episode, Scope, Vector
+
+POLICIES = ("default", "seed-003")
+ALIASES = {"rrf-decay": "seed-003"}
+PROOFS = 5  # observations shown with a hit
+SEED_DIGITS = 7  # rank fusion's scores are small
+DIGITS = 6  # scores are rounded before they order anything, so that machines agree
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How a search is to be done; see `Memory.search`."""
+
+    limit: int = 5
+    observations: int = 5
+    policy: str = "default"
+    since: datetime | None = None
+    until: datetime | None = None
+    thread_id: UUID | None = None
+    now: datetime | None = None
+    explain: bool = False
+
+
+class Recaller:
+    """Answers queries over one store."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def run(self, scope: Scope, text: str, options: SearchOptions) -> Recall:
+        """Answer one query; see `Memory.search`."""
+        policy = _checked(text, options)
+        now = options.now or self._parts.clock()
+        with self._parts.store.begin(scope, write=False) as tx:
+            speakers = list(tx.threads.actors())
+        query = ranking.analyse(text, speakers, now, language=self._parts.language)
+        vector, notes = self._embed(query.dense_text)
+        with self._parts.store.begin(scope, write=False) as tx:
+            gatherer = Gatherer(tx, query, vector, self._parts.embedder_name)
+            if policy == "seed-003":
+                return self._by_ranks(tx, gatherer, text, options, now)
+            wanted = Filter(options.since, options.until, options.thread_id)
+            gathered = gatherer.gather(wanted, now)
+            if not gathered.observations:
+                return Recall(text, (), (), True, 0.0, [*notes, "the memory holds nothing to search here"])
+            return self._fused(gatherer, query, gathered, options, notes)
+
+    def _embed(self, text: str) -> tuple[Vector | None, list[str]]:
+        embedder = self._parts.embedder
+        if embedder is None:
+            return None, ["no embedding model: recall by words only (`episodic models pull` fetches it)"]
+        try:
+            return embedder.embed([text])[0], []
+        except ProviderError as error:
+            return None, [f"recall by words only: {error}"]
+
+    def _fused(
+        self,
+        gatherer: Gatherer,
+        query: ranking.Query,
+        gathered: Gathered,
+        options: SearchOptions,
+        notes: list[str],
+    ) -> Recall:
+        found, episodes = gathered.found, gathered.episodes
+        observations = ranking.fuse(query, found, episodes)
+        fused = ranking.fuse_episodes(query, observations, found, episodes)
+        trust = ranking.assess(query, found, observations, gathered.ceiling)
+        order, _ = ranking.diversify(
+            observations.order, gatherer.candidate_vectors(gathered, observations.order)
+        )
+        chosen = order[: options.observations].tolist()
+        hits = [
+            _hit(gathered, fused, trust, n, _proofs(gatherer, gathered, observations, n, options))
+            for n in fused.order[: options.limit].tolist()
+        ]
+        return Recall(
+            query=query.text,
+            hits=hits,
+            observations=[_evidence(gathered, observations, n, explain=options.explain) for n in chosen],
+            abstained=trust.abstains(),
+            confidence=round(trust.answerable, DIGITS),
+            notes=notes,
+        )
+
+    def _by_ranks(
+        self, tx: Transaction, gatherer: Gatherer, text: str, options: SearchOptions, now: datetime
+    ) -> Recall:
+        """Recall by policy `seed-003`: rank fusion over summaries times retrievability, to the letter."""
+        lexical, _ = gatherer.best_text(EPISODES, PER_LEG)
+        dense, _ = gatherer.best_vectors(EPISODES, PER_LEG)
+        refs = list(dict.fromkeys([*lexical.tolist(), *dense.tolist()]))
+        stored = {str(e.id): e for e in tx.episodes.by_refs(refs).values()}
+        names = {r: str(e.id) for r, e in tx.episodes.by_refs(refs).items()}
+        ages = {n: max(0.0, (now - e.last_reviewed_at).total_seconds() / DAY) for n, e in stored.items()}
+        strengths = {n: float(retrievability(e.stability, ages[n])) for n, e in stored.items()}
+        by_words, by_meaning = ([names[r] for r in leg.tolist() if r in names] for leg in (lexical, dense))
+        hits = []
+        for name, score in ranking.seed_003(by_words, by_meaning, strengths, options.limit):
+            proofs = [Evidence(o, s) for o, s in gatherer.proof(stored[name], PROOFS)]
+            hits.append(_card_hit(stored[name], round(score, SEED_DIGITS), 0.0, strengths[name], proofs, {}))
+        observations = [e for h in hits for e in h.evidence][: options.observations]
+        return Recall(text, hits, observations, not hits, 0.0)
+
+
+def _checked(text: str, options: SearchOptions) -> str:
+    if not text.strip():
+        raise InvalidInput("the query is empty; ask something")
+    policy = ALIASES.get(options.policy, options.policy)
+    if policy not in POLICIES:
+        raise InvalidInput(f"no recall policy {options.policy!r}; there are {', '.join(POLICIES)}")
+    if options.since and options.until and options.since >= options.until:
+        raise InvalidInput("`since` must be before `until`")
+    return policy
+
+
+def _evidence(gathered: Gathered, fused: ranking.Fused, n: int, *, explain: bool) -> Evidence:
+    legs = {name: round(float(values[n]), DIGITS) for name, values in fused.legs.items()} if explain else {}
+    return Evidence(gathered.observations[n], round(float(fused.scores[n]), DIGITS), legs)
+
+
+def _proofs(
+    gatherer: Gatherer, gathered: Gathered, fused: ranking.Fused, row: int, options: SearchOptions
+) -> list[Evidence]:
+    """Return the observations that made an episode a hit, best first."""
+    mine = [n for n in fused.order.tolist() if gathered.found.episode[n] == row][:PROOFS]
+    if mine:
+        return [_evidence(gathered, fused, n, explain=options.explain) for n in mine]
+    card = gathered.cards[row]
+    return [Evidence(o, s) for o, s in gatherer.proof(card, PROOFS)] if isinstance(card, Episode) else []
+
+
+def _hit(
+    gathered: Gathered,
+    fused: ranking.Fused,
+    trust: ranking.Confidence,
+    row: int,
+    proofs: Sequence[Evidence],
+) -> Hit:
+    legs = {name: round(float(values[row]), DIGITS) for name, values in fused.legs.items()}
+    inside = trust.hits[gathered.found.episode == row]
+    confidence = float(inside.max()) if len(inside) else 0.0
+    strength = float(gathered.episodes.retrievability[row])
+    score = round(float(fused.scores[row]), DIGITS)
+    return _card_hit(gathered.cards[row], score, confidence, strength, proofs, legs)
+
+
+def _card_hit(
+    card: "Episode | EpisodeCard",
+    score: float,
+    confidence: float,
+    strength: float,
+    proofs: Sequence[Evidence],
+    legs: dict[str, float],
+) -> Hit:
+    return Hit(
+        episode_id=card.id if isinstance(card, Episode) else card.episode_id,
+        thread_id=card.thread_id,
+        title=card.title,
+        summary=card.summary,
+        score=score,
+        confidence=round(confidence, DIGITS),
+        start_at=card.start_at,
+        end_at=card.end_at,
+        state=str(card.state),
+        retrievability=round(strength, DIGITS),
+        evidence=proofs,
+        legs=legs,
+    )

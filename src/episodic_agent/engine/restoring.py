@@ -1,0 +1,148 @@
+"""Restore a thread from an export: exactly where it is not there yet, else only what is missing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+from uuid import UUID
+
+from episodic_agent.core.intake import Item
+from episodic_agent.core.interfaces import EPISODES, Posting, Transaction, ref_of
+from episodic_agent.core.text import term_counts
+from episodic_agent.core.windows import windows
+from episodic_agent.engine.files.own import CheckRecord, Noun
+from episodic_agent.engine.ingest import (
+    Counts,
+    Incoming,
+    Ingest,
+    Prepared,
+    embed_prepared,
+    index_observations,
+    prepare,
+)
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.segmenting import ENCODE
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Decision, Encoding, Episode, Frame, Observation, Scope, Thread, Vector
+
+N = TypeVar("N")
+
+
+@dataclass(slots=True)
+class _Exported:
+    """The nouns of one exported thread, sorted out."""
+
+    thread: Thread
+    frame: Frame
+    observations: list[Observation]
+    episodes: list[Episode]
+    others: Sequence[Noun]
+    newest: dict[UUID, Encoding]
+    prepared: list[Prepared] = field(default_factory=list)
+    pieces: list[tuple[UUID, str]] = field(default_factory=list)
+    vectors: Vector | None = None
+
+
+class Restorer:
+    """Puts exported threads back; words and vectors are derived again, everything else is kept as it was."""
+
+    def __init__(self, parts: Parts, ingest: Ingest) -> None:
+        self._parts = parts
+        self._ingest = ingest
+
+    def restore(self, scope: Scope, nouns: Sequence[Noun]) -> Counts:
+        """Restore one thread in one transaction; observations that are there already add nothing."""
+        exported = _sort(nouns)
+        with self._parts.store.begin(scope, write=False) as tx:
+            there = tx.threads.by_origin(exported.thread.origin)
+        if there is not None:
+            return self._merge(scope, exported)
+        incoming = [Incoming(exported.thread.origin, o.id, as_item(o)) for o in exported.observations]
+        embeds = self._parts.embedder is not None
+        exported.prepared = [prepare(i, self._parts.language, embeds=embeds) for i in incoming]
+        embed_prepared(self._parts.embedder, exported.prepared)
+        self._embed_words(exported)
+        with self._parts.store.begin(scope) as tx:
+            self._write(tx, exported)
+        count = len(exported.observations)
+        return Counts(count, count)
+
+    def _embed_words(self, exported: _Exported) -> None:
+        newest = exported.newest.items()
+        exported.pieces = [(i, w) for i, e in newest for w in windows(e.summary) if w.strip()]
+        if self._parts.embedder is not None and exported.pieces:
+            exported.vectors = self._parts.embedder.embed([w for _, w in exported.pieces])
+
+    def _merge(self, scope: Scope, exported: _Exported) -> Counts:
+        """Take in what a thread that is there lacks, by the ordinary way."""
+        origin = exported.thread.origin
+        incoming = (Incoming(origin, o.id, as_item(o)) for o in exported.observations)
+        return self._ingest.run(scope, incoming, receipts=False)
+
+    def _write(self, tx: Transaction, exported: _Exported) -> None:
+        thread, frame = exported.thread, exported.frame
+        tx.threads.create(thread, replace(frame, next_seq=0, first_seq=0, cursor=0, state=b"", version=0))
+        if exported.observations:
+            tx.threads.append(exported.observations)
+        number = tx.threads.number(thread.id)
+        index_observations(tx, number, exported.prepared, exported.observations, self._parts.embedder_name)
+        for decision in _of(exported.others, Decision):
+            tx.episodes.decide(decision)
+        for episode in exported.episodes:
+            tx.episodes.insert(episode)
+        self._write_words(tx, exported, number)
+        records = {r.seq: r.packed for r in _of(exported.others, CheckRecord)}
+        tx.threads.save_records(thread.id, records)
+        tx.threads.save_frame(replace(frame, version=tx.threads.frame(thread.id).version))
+
+    def _write_words(self, tx: Transaction, exported: _Exported, number: int) -> None:
+        refs = {e.id: ref_of(number, e.first_seq) for e in exported.episodes}
+        for encoding in sorted(_of(exported.others, Encoding), key=lambda e: e.version):
+            tx.episodes.encode(encoding)
+        postings = []
+        for identity, encoding in exported.newest.items():
+            counts = term_counts(f"{encoding.title}\n{encoding.summary}", self._parts.language)
+            postings.append(Posting(refs[identity], counts, sum(counts.values())))
+        tx.index.put_postings(EPISODES, postings)
+        if exported.vectors is not None:
+            rows = [refs[identity] for identity, _ in exported.pieces]
+            tx.index.put_vectors(EPISODES, self._parts.embedder_name, rows, exported.vectors)
+        for episode in exported.episodes:
+            if not episode.encoding_version:
+                tx.jobs.put(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=self._parts.clock())
+
+
+def _of(nouns: Sequence[Noun], kind: type[N]) -> list[N]:
+    return [n for n in nouns if isinstance(n, kind)]
+
+
+def _sort(nouns: Sequence[Noun]) -> _Exported:
+    threads, frames = _of(nouns, Thread), _of(nouns, Frame)
+    if len(threads) != 1 or len(frames) != 1:
+        raise InvalidInput("the export is damaged: a thread's head or frame is missing; export it again")
+    observations = sorted(_of(nouns, Observation), key=lambda o: o.seq)
+    if [o.seq for o in observations] != list(range(frames[0].next_seq)):
+        raise InvalidInput(
+            f"the export is damaged: thread {threads[0].origin!r} has {len(observations)} of its "
+            f"{frames[0].next_seq} observations; export it again"
+        )
+    newest = {e.episode_id: e for e in sorted(_of(nouns, Encoding), key=lambda e: e.version)}
+    return _Exported(threads[0], frames[0], observations, _of(nouns, Episode), nouns, newest)
+
+
+def as_item(o: Observation) -> Item:
+    """Turn a stored observation back into what a caller gives."""
+    return Item(
+        actor=o.actor,
+        text=o.text,
+        at=o.at,
+        at_source=o.at_source,
+        utc_offset=o.utc_offset,
+        external_id=o.external_id,
+        kind=o.kind,
+        channel=o.channel,
+        location=o.location,
+        location_confidence=o.location_confidence,
+        events=o.events,
+        prediction_error=o.prediction_error,
+        extras=o.extras,
+    )

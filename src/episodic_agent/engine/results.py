@@ -1,0 +1,113 @@
+"""What the verbs return: small frozen values that print well."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from episodic_agent.schemas import Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An observation that made a hit, with its own score in [0, 1] and its legs' scores."""
+
+    observation: Observation
+    score: float
+    legs: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Return the caller's own id of the observation where there is one, else the internal one."""
+        return self.observation.external_id or str(self.observation.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A recalled episode (`state` closed) or open frame (`state` open) with the observations that prove it.
+
+    `score` orders the hits of one recall; `confidence` is the calibrated probability in [0, 1] that it
+    answers the query; `retrievability` is the bounded forgetting's input (FSRS-6).
+    """
+
+    episode_id: UUID
+    thread_id: UUID
+    title: str
+    summary: str
+    score: float
+    confidence: float
+    start_at: datetime
+    end_at: datetime
+    state: str
+    retrievability: float
+    evidence: Sequence[Evidence]
+    legs: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer to a query: episodes with evidence, and the best observations over all.
+
+    `abstained` says that nothing relevant was found; the hits are then the best of what is not good
+    enough. `notes` tell in words what limited the search (no embedder, an empty memory).
+    """
+
+    query: str
+    hits: Sequence[Hit]
+    observations: Sequence[Evidence]
+    abstained: bool
+    confidence: float
+    notes: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        """Show the hits as a short text."""
+        if self.abstained:
+            return "nothing relevant"
+        return "\n".join(f"{h.score:.2f} {h.start_at:%Y-%m-%d} {h.title}" for h in self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeCard:
+    """One line of a listing: an episode, or the open frame of a thread (`state` open)."""
+
+    episode_id: UUID
+    thread_id: UUID
+    origin: str
+    title: str
+    summary: str
+    start_at: datetime
+    end_at: datetime
+    observations: int
+    state: str
+    reason: str
+    surprise: float
+    stability: float
+    retrievability: float
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did: items read, added, known before, episodes closed by it, and what was unreadable."""
+
+    observations: int
+    added: int
+    duplicates: int
+    episodes: int
+    unreadable: Sequence[str] = ()
+    threads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of one scope."""
+
+    user_id: str
+    threads: int
+    observations: int
+    episodes: int
+    open_observations: int
+    waiting_jobs: int
+    embedder: str
+    policy: str
+    first_at: datetime | None
+    last_at: datetime | None

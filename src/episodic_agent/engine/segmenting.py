@@ -1,0 +1,251 @@
+"""Run the boundary machine over a stored frame, inside a transaction, and write what it concluded.
+
+The one place where cuts become episodes, decisions and encode jobs: ingest, flush, the clock, a settled
+question and late vectors all come through here, so they cannot disagree (I7).
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from episodic_agent.core.boundary.contract import (
+    Arrival,
+    Boundary,
+    Input,
+    ManualCut,
+    Policy,
+    Question,
+    Record,
+    Step,
+    Tick,
+    Verdict,
+)
+from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.boundary.records import pack_record
+from episodic_agent.core.forgetting import initial_strength
+from episodic_agent.core.identity import decision_id, episode_id
+from episodic_agent.core.interfaces import OBSERVATIONS, Transaction
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Decision, Episode, Frame, Observation, Reason
+
+ENCODE = "encode"
+ASK = "ask"
+LONGEST_TAIL = 64  # observations that may wait behind an open question before the fallback answers it
+
+
+@dataclass(frozen=True, slots=True)
+class Segmenter:
+    """The policy new cuts follow, and how to find the one a frame began with."""
+
+    wanted: Policy[Any]
+    resolve: Callable[[str], Policy[Any]]
+    asks: bool = False  # is there a language model to put questions to?
+
+    def policy_of(self, frame: Frame) -> Policy[Any]:
+        """Return the policy the frame is under; a frame changes policy only at a cut."""
+        if frame.policy == self.wanted.name:
+            return self.wanted
+        try:
+            return self.resolve(frame.policy)
+        except InvalidInput:
+            return self.wanted  # a policy this version no longer knows: go on with the wanted one
+
+    def advance(self, tx: Transaction, frame: Frame, inputs: Sequence[Input], now: datetime) -> Frame:
+        """Feed inputs to the frame's machine, write cuts and records, and return the moved frame.
+
+        The caller saves the frame. With a question open nothing is taken in: arrivals wait from
+        `frame.cursor` on.
+        """
+        policy = self.policy_of(frame)
+        waiting = list(inputs)
+        while waiting and frame.question is None:
+            memory = load(frame, policy)
+            step = (
+                run(memory, waiting, policy)
+                if policy is self.wanted
+                else _to_first_cut(memory, waiting, policy)
+            )
+            taken, waiting = waiting[: step.consumed], waiting[step.consumed :]
+            frame = self._write(tx, frame, policy, step, taken, now)
+            if step.cuts and policy is not self.wanted:
+                # the kept observations are judged again, from the beginning, by the policy that follows
+                kept = read_arrivals(tx, frame, frame.first_seq, frame.cursor - 1)
+                frame = replace(frame, policy=self.wanted.name, state=b"", cursor=frame.first_seq)
+                policy, waiting = self.wanted, [*kept, *waiting]
+        return frame
+
+    def settle(self, tx: Transaction, frame: Frame, verdict: Verdict | None, now: datetime) -> Frame:
+        """Settle the frame's open question and go on over the tail that waited behind it."""
+        question = load_question(frame)
+        if question is None:
+            return frame
+        policy = self.policy_of(frame)
+        step = settle(load(frame, policy), question, verdict, policy)
+        frame = self._write(tx, replace(frame, question=None), policy, step, (), now)
+        if frame.question is not None:
+            return frame
+        return self.advance(tx, frame, read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now)
+
+    def _write(
+        self,
+        tx: Transaction,
+        frame: Frame,
+        policy: Policy[Any],
+        step: Step[Any],
+        taken: Sequence[Input],
+        now: datetime,
+    ) -> Frame:
+        clock = next((i for i in taken if not isinstance(i, Arrival)), None)
+        for cut in step.cuts:
+            write_episode(tx, frame, cut, policy.name, now, clock if cut.edge == "drain_all" else None)
+            frame = replace(frame, first_seq=cut.before_seq)
+        save_records(tx, frame.thread_id, step.records)
+        arrivals = sum(isinstance(i, Arrival) for i in taken)
+        question = step.question
+        frame = replace(
+            frame,
+            cursor=frame.cursor + arrivals,
+            state=json.dumps(policy.pack(step.memory), separators=(",", ":")).encode(),
+            question=None if question is None else dump_question(question),
+        )
+        if question is None:
+            return frame
+        if self.asks and frame.next_seq - frame.cursor < LONGEST_TAIL:
+            tx.jobs.put(ASK, question.id, str(frame.thread_id), now=now)
+            return frame
+        fallback = settle(step.memory, question, None, policy)
+        return self._write(tx, replace(frame, question=None), policy, fallback, (), now)
+
+
+def _to_first_cut(memory: Any, inputs: Sequence[Input], policy: Policy[Any]) -> Step[Any]:
+    for n in range(len(inputs)):
+        step = run(memory, inputs[n : n + 1], policy)
+        memory = step.memory
+        if step.cuts or step.question is not None or n == len(inputs) - 1:
+            return replace(step, consumed=n + 1)
+    return Step(memory, (), (), None, 0)
+
+
+def write_episode(
+    tx: Transaction, frame: Frame, cut: Boundary, policy: str, now: datetime, clock: Input | None
+) -> UUID:
+    """Close the observations before the cut: episode, decision and encode job, all idempotent by id."""
+    thread = tx.threads.get(frame.thread_id)
+    generation = thread.generation if thread is not None else 0
+    cover = tx.threads.observations(frame.thread_id, frame.first_seq, cut.before_seq - 1)
+    identity = episode_id(frame.thread_id, frame.first_seq, generation)
+    decision = _decision(identity, cut, policy, now, clock)
+    tx.episodes.decide(decision)
+    tx.episodes.insert(make_episode(identity, frame, cut, cover, generation, now, decision.id))
+    tx.jobs.put(ENCODE, str(identity), f"{ENCODE}:{identity}", now=now)
+    return identity
+
+
+def make_episode(
+    identity: UUID,
+    frame: Frame,
+    cut: Boundary,
+    cover: Sequence[Observation],
+    generation: int,
+    now: datetime,
+    decision: UUID,
+) -> Episode:
+    """Build the episode of a cut: its span in event time and its initial strength (FSRS-6, seed 001)."""
+    times = [o.at for o in cover] or [now]
+    strength = initial_strength(cut.surprise)
+    return Episode(
+        id=identity,
+        thread_id=frame.thread_id,
+        first_seq=frame.first_seq,
+        last_seq=cut.before_seq - 1,
+        start_at=min(times),
+        end_at=max(times),
+        created_at=now,
+        reason=str(cut.reason),
+        surprise=cut.surprise,
+        stability=strength.stability,
+        difficulty=strength.difficulty,
+        last_reviewed_at=max(times),
+        decision_id=decision,
+        generation_from=generation,
+    )
+
+
+def _decision(episode: UUID, cut: Boundary, policy: str, now: datetime, clock: Input | None) -> Decision:
+    detail = dict(cut.detail) | {
+        "before_seq": cut.before_seq,
+        "decided_at_seq": cut.decided_at_seq,
+        "edge": cut.edge,
+        "surprise": cut.surprise,
+    }
+    if isinstance(clock, Tick):
+        detail["input"] = {"tick": clock.now.isoformat()}
+    elif isinstance(clock, ManualCut):
+        detail["input"] = {"manual": clock.at.isoformat(), "reason": str(clock.reason)}
+    return Decision(
+        id=decision_id(episode, "boundary"),
+        type="boundary",
+        at=now,
+        subject=episode,
+        features=cut.cues,
+        score=cut.probability,
+        threshold=cut.threshold,
+        verdict=str(cut.reason),
+        policy_version=policy,
+        confidence_label="HIGH"
+        if cut.reason == Reason.MANUAL or cut.probability >= cut.threshold
+        else "UNCERTAIN",
+        detail=detail,
+    )
+
+
+def save_records(tx: Transaction, thread_id: UUID, records: Sequence[Record]) -> None:
+    """Keep each check's record beside its observation."""
+    if records:
+        tx.threads.save_records(thread_id, {r.seq: pack_record(r) for r in records})
+
+
+def read_arrivals(
+    tx: Transaction, frame: Frame, first_seq: int, last_seq: int, *, lenient: bool = False
+) -> list[Arrival]:
+    """Read stored observations with their first vectors, in the form the machine takes.
+
+    Stops before an observation whose vector is still missing though its embedder writes them, since a
+    later verdict must not depend on when the vector came; `lenient` takes it without, for a flush.
+    """
+    if last_seq < first_seq:
+        return []
+    observations = tx.threads.observations(frame.thread_id, first_seq, last_seq)
+    number = tx.threads.number(frame.thread_id)
+    refs = [(number << 32) | o.seq for o in observations]
+    found = tx.index.vectors(OBSERVATIONS, frame.embedder, refs)
+    arrivals: list[Arrival] = []
+    for ref, observation in zip(refs, observations, strict=True):
+        vector = found.get(ref)
+        if vector is None and not lenient and expects_vector(frame, observation):
+            break
+        arrivals.append(Arrival(observation, vector))
+    return arrivals
+
+
+def expects_vector(frame: Frame, observation: Observation) -> bool:
+    """Tell whether an observation will get a vector of the frame's embedder."""
+    return frame.embedder != "none" and bool(observation.text.strip())
+
+
+def load(frame: Frame, policy: Policy[Any]) -> Any:
+    """Return the machine's memory of a frame (a fresh one when nothing was taken in yet)."""
+    return policy.unpack(json.loads(frame.state)) if frame.state else policy.begin()
+
+
+def dump_question(question: Question) -> bytes:
+    """Serialise a question for the frame."""
+    return json.dumps([question.id, question.seq, question.first_seq, question.event_model]).encode()
+
+
+def load_question(frame: Frame) -> Question | None:
+    """Read the question the frame waits for, if any."""
+    return Question(*json.loads(frame.question)) if frame.question else None

@@ -1,0 +1,1 @@
+"""The `episodic` command: each command parses, makes one call and renders."""

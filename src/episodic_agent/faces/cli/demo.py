@@ -1,0 +1,88 @@
+"""`episodic demo`: the main job on bundled conversations, with something to look at afterwards."""
+
+import json
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.rule import Rule
+from rich.text import Text
+
+from episodic_agent.engine.memory import Memory as Engine
+from episodic_agent.errors import InvalidInput
+from episodic_agent.faces.cli.app import App, common, out, print_json, say
+from episodic_agent.faces.cli.reading import recall_json, render_cards, render_recall
+from episodic_agent.faces.cli.why import render_explanation
+from episodic_agent.faces.markdown import write_episode
+from episodic_agent.faces.plot import plot_png
+from episodic_agent.wiring import Memory
+
+USER = "maya"
+CHATS = ("maya-assistant.jsonl", "maya-family.jsonl", "maya-work.jsonl")
+PLOTTED = "maya-assistant"
+MARK = ".episodic-demo"  # marks a folder as ours, so that only such a one is ever emptied
+
+
+@click.command()
+@click.option("--output", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
+@common
+def demo(app: App, output: Path, user: str | None, as_json: bool) -> None:
+    """Import bundled conversations, show their episodes, answer questions, explain a boundary."""
+    del user
+    data = Path(str(files("episodic_agent") / "demo" / "data"))
+    _fresh(output)
+    questions = json.loads((data / "questions.json").read_text(encoding="utf-8"))
+    with Memory.open(output / "memory.db", user_id=USER, embedder=app.embedder, say=say) as memory:
+        for name in CHATS:
+            memory.import_file(data / name)
+        memory.flush()
+        answers = _answers(memory, questions)
+        if as_json:
+            print_json({"episodes": memory.episodes(), "answers": answers})
+        else:
+            _tell(memory, questions)
+        written = _write(memory, output)
+    if not as_json:
+        console = out()
+        console.print(Rule("to look at"))
+        console.print(f"{output / 'boundaries.png'}: cues, thresholds and cuts of one thread")
+        console.print(f"{output / 'episodes'}: {written} episodes as Markdown")
+        console.print(f'try: episodic --db {output / "memory.db"} search "What did the plumber find?" --user {USER}')
+
+
+def _fresh(output: Path) -> None:
+    if output.exists():
+        if not (output / MARK).exists() and any(output.iterdir()):
+            raise InvalidInput(f"{output} holds other things; give an empty or new folder by --output")
+        shutil.rmtree(output)
+    output.mkdir(parents=True)
+    (output / MARK).write_text("made by `episodic demo`; it may be emptied\n", encoding="utf-8")
+
+
+def _answers(memory: Engine, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"question": q["question"], **recall_json(memory.search(q["question"], limit=2))} for q in questions]
+
+
+def _tell(memory: Engine, questions: list[dict[str, Any]]) -> None:
+    console = out()
+    cards = memory.episodes()
+    threads = {c.origin for c in cards}
+    console.print(Rule(f"{sum(c.observations for c in cards)} messages, {len(threads)} threads, {len(cards)} episodes"))
+    render_cards(cards)
+    for question in questions:
+        console.print(Rule(style="dim"))
+        console.print(Text(f"? {question['question']}", style="bold cyan"))
+        render_recall(memory.search(question["question"], limit=2))
+    console.print(Rule("why does this episode begin and end here?"))
+    explained = max((c for c in cards if c.reason == "topic_shift"), key=lambda c: c.surprise, default=cards[0])
+    render_explanation(memory.explain(explained.episode_id))
+
+
+def _write(memory: Engine, output: Path) -> int:
+    plot_png(memory.trace(PLOTTED), output / "boundaries.png")
+    cards = memory.episodes()
+    for card in cards:
+        write_episode(output / "episodes", card, memory.messages(card.episode_id))
+    return len(cards)

@@ -1,0 +1,79 @@
+"""The command group: global options, the list of commands, and one place where errors become exit codes.
+
+Exit codes: 0 done, 1 an internal error, 2 bad input or usage, 3 not found, 4 conflict, 5 the store,
+6 an embedder or model, 130 interrupted.
+"""
+
+import sys
+
+import click
+
+from episodic_agent import __version__
+from episodic_agent.errors import EpisodicError
+from episodic_agent.faces.cli import care, demo, evaluating, reading, why, writing
+from episodic_agent.faces.cli.app import App, say
+
+INTERRUPTED = 130
+COMMANDS: tuple[click.Command, ...] = (
+    writing.init,
+    writing.add,
+    writing.import_,
+    reading.search,
+    reading.recent,
+    reading.episodes,
+    reading.show,
+    why.explain,
+    why.whatif,
+    why.plot,
+    writing.flush,
+    writing.upkeep,
+    reading.stats,
+    care.doctor,
+    reading.export,
+    demo.demo,
+    evaluating.evaluate,
+    care.models,
+    care.config,
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--db", metavar="FILE|URL", help="The memory (default: EPISODIC_DB or ./episodic.db).")
+@click.option("--policy", metavar="NAME", help="Boundary policy for new threads (default: `default`).")
+@click.option("--embedder", metavar="NAME", help="auto, minilm, hashing or none (default: auto).")
+@click.option("--debug", is_flag=True, help="Show a traceback on errors.")
+@click.version_option(__version__, prog_name="episodic")
+@click.pass_context
+def cli(
+    context: click.Context, db: str | None, policy: str | None, embedder: str | None, debug: bool
+) -> None:
+    """Episodic memory for AI agents: import, segment, recall, explain."""
+    context.obj = App(db, policy, embedder, debug)
+
+
+for command in COMMANDS:
+    cli.add_command(command)
+
+
+def main(arguments: "list[str] | None" = None) -> None:
+    """Run the command and leave with its exit code; errors are one line with the remedy."""
+    given = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in given
+    try:
+        cli.main(given, prog_name="episodic", standalone_mode=False)
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        say("interrupted; everything acknowledged is kept")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output went away: nothing to tell anybody
+        sys.exit(0)
+    except EpisodicError as error:
+        if debug:
+            raise
+        say(f"error: {error}")
+        sys.exit(error.exit_code)

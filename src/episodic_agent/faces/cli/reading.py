@@ -1,0 +1,245 @@
+"""Commands that look: search, recent, episodes, show, stats, export."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from episodic_agent.core.intake import read_time
+from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall
+from episodic_agent.faces.cli.app import App, common, out, parse_id, print_json, say
+
+ID = 8  # characters of an id shown to people; commands accept the beginning of an id
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else read_time(text).at
+
+
+@click.command()
+@click.argument("query")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=5, show_default=True, help="Episodes to return."
+)
+@click.option("--observations", type=click.IntRange(1, 10_000), help="Observations to rank over all.")
+@click.option("--policy", "ranking", default="default", show_default=True, help="default or seed-003.")
+@click.option("--since", help="Only from this time on.")
+@click.option("--until", help="Only before this time.")
+@click.option("--thread", help="Only this thread.")
+@click.option("--now", help="As if it were this time (for `last week` and for forgetting).")
+@click.option("--explain", is_flag=True, help="Show each leg's score.")
+@common
+def search(
+    app: App,
+    query: str,
+    limit: int,
+    observations: int | None,
+    ranking: str,
+    since: str | None,
+    until: str | None,
+    thread: str | None,
+    now: str | None,
+    explain: bool,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """Find the episodes that answer a question, with the messages that prove it."""
+    with app.memory() as memory:
+        recall = memory.search(
+            query,
+            user_id=user,
+            limit=limit,
+            observations=observations,
+            policy=ranking,
+            since=_moment(since),
+            until=_moment(until),
+            thread=thread,
+            now=_moment(now),
+            explain=explain,
+        )
+    if as_json:
+        print_json(recall_json(recall, explain=explain))
+    else:
+        render_recall(recall, explain=explain)
+
+
+def recall_json(recall: Recall, *, explain: bool = False) -> dict[str, Any]:
+    """Shape a recall for scripts: the contract of `episodic search --json`."""
+    return {
+        "hits": [_hit_json(h, explain=explain) for h in recall.hits],
+        "observations": [_evidence_json(e, explain=explain) for e in recall.observations],
+        "abstained": recall.abstained,
+        "confidence": recall.confidence,
+        "notes": list(recall.notes),
+    }
+
+
+def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
+    shown = {
+        "episode_id": hit.episode_id,
+        "title": hit.title,
+        "summary": hit.summary,
+        "score": hit.score,
+        "confidence": hit.confidence,
+        "start_at": hit.start_at,
+        "end_at": hit.end_at,
+        "state": hit.state,
+        "retrievability": hit.retrievability,
+        "observations": [_evidence_json(e, explain=explain) for e in hit.evidence],
+    }
+    return {**shown, "legs": hit.legs} if explain else shown
+
+
+def _evidence_json(evidence: Evidence, *, explain: bool) -> dict[str, Any]:
+    o = evidence.observation
+    shown = {"id": evidence.id, "actor": o.actor, "text": o.text, "at": o.at, "score": evidence.score}
+    return {**shown, "legs": evidence.legs} if explain else shown
+
+
+def render_recall(recall: Recall, *, explain: bool = False) -> None:
+    """Print a recall for people."""
+    console = out()
+    for note in recall.notes:
+        say(note)
+    if recall.abstained:
+        console.print(Text("nothing relevant", style="yellow"))
+        return
+    for rank, hit in enumerate(recall.hits, 1):
+        console.print(Text(f"{rank}. {hit.title}", style="bold"))
+        state = " · open" if hit.state == "open" else ""
+        console.print(
+            Text(
+                f"   {hit.start_at:%Y-%m-%d %H:%M}  score {hit.score:.2f}  confidence {hit.confidence:.2f}"
+                f"  {str(hit.episode_id)[:ID]}{state}",
+                style="dim",
+            )
+        )
+        for evidence in hit.evidence:
+            console.print(Text(f"   {evidence.observation.actor}: {_line(evidence.observation.text)}"))
+            if explain:
+                console.print(Text("      " + _legs(evidence.legs), style="dim"))
+
+
+def _legs(legs: Any) -> str:
+    return "  ".join(f"{name} {value:.3f}" for name, value in legs.items())
+
+
+def _line(text: str, width: int = 160) -> str:
+    one = " ".join(text.split())
+    return one if len(one) <= width else one[: width - 1] + "…"
+
+
+@click.command()
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option("--days", type=click.FloatRange(min=0), help="Only episodes that ended in the last N days.")
+@common
+def recent(app: App, limit: int, days: float | None, user: str | None, as_json: bool) -> None:
+    """List the newest episodes first."""
+    with app.memory() as memory:
+        cards = memory.recent(user_id=user, limit=limit, days=days)
+    _cards(cards, as_json=as_json)
+
+
+@click.command()
+@click.option("--thread", help="Only this thread.")
+@click.option("--limit", type=click.IntRange(1, 100_000), help="Only the newest N.")
+@common
+def episodes(app: App, thread: str | None, limit: int | None, user: str | None, as_json: bool) -> None:
+    """List all episodes in order, open frames included."""
+    with app.memory() as memory:
+        cards = memory.episodes(user_id=user, thread=thread, limit=limit)
+    _cards(cards, as_json=as_json)
+
+
+def _cards(cards: Sequence[EpisodeCard], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"episodes": cards})
+    else:
+        render_cards(cards)
+
+
+def render_cards(cards: Sequence[EpisodeCard]) -> None:
+    """Print a table of episodes for people."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("id", "from", "to", "n", "title", "ended by", "R"):
+        table.add_column(name, no_wrap=name != "title")
+    for c in cards:
+        style = "italic" if c.state == "open" else ""
+        ended = "(open)" if c.state == "open" else c.reason
+        table.add_row(
+            str(c.episode_id)[:ID],
+            f"{c.start_at:%Y-%m-%d %H:%M}",
+            f"{c.end_at:%H:%M}" if c.end_at.date() == c.start_at.date() else f"{c.end_at:%m-%d %H:%M}",
+            str(c.observations),
+            Text(c.title, style=style),
+            ended,
+            f"{c.retrievability:.2f}",
+        )
+    out().print(table)
+
+
+@click.command()
+@click.argument("episode")
+@common
+def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
+    """Show one episode: its title, summary and messages."""
+    with app.memory() as memory:
+        identity = parse_id(episode, memory, user)
+        messages = memory.messages(identity, user_id=user)
+        card = next(c for c in memory.episodes(user_id=user) if c.episode_id == identity)
+    if as_json:
+        print_json({"episode": card, "messages": messages})
+        return
+    console = out()
+    console.print(Text(card.title, style="bold"))
+    console.print(
+        Text(f"{card.start_at:%Y-%m-%d %H:%M} to {card.end_at:%Y-%m-%d %H:%M} · {card.origin}", style="dim")
+    )
+    if card.summary:
+        console.print(Text(card.summary))
+    for o in messages:
+        console.print(Text(f"[{o.at:%Y-%m-%d %H:%M}] {o.actor}: {o.text}"))
+
+
+@click.command()
+@common
+def stats(app: App, user: str | None, as_json: bool) -> None:
+    """Count what the memory holds."""
+    with app.memory() as memory:
+        counted = memory.stats(user_id=user)
+        users = memory.users()
+    if as_json:
+        print_json({**{f: getattr(counted, f) for f in counted.__dataclass_fields__}, "users": users})
+        return
+    for name in counted.__dataclass_fields__:
+        out().print(f"{name.replace('_', ' '):18} {getattr(counted, name)}")
+    out().print(f"{'users':18} {', '.join(users) or 'none'}")
+
+
+@click.command()
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Write to this file (default: standard output)."
+)
+@common
+def export(app: App, output: Path | None, user: str | None, as_json: bool) -> None:
+    """Write the memory as JSON lines that `import` takes back without loss."""
+    with app.memory() as memory:
+        lines = 0
+        if output is None:
+            for line in memory.export(user_id=user):
+                click.echo(line)
+            return
+        partial = output.with_name(output.name + ".partial")
+        with partial.open("w", encoding="utf-8") as file:
+            for line in memory.export(user_id=user):
+                file.write(line + "\n")
+                lines += 1
+        partial.replace(output)
+    if as_json:
+        print_json({"lines": lines, "output": str(output)})
+    else:
+        say(f"{lines} lines written to {output}")

@@ -1,0 +1,6 @@
+"""Plots of why a thread was cut where it was: in the terminal, as SVG and as PNG."""
+
+from .figure import plot_png, plot_svg
+from .terminal import plot_terminal
+
+__all__ = ["plot_png", "plot_svg", "plot_terminal"]

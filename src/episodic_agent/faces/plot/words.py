@@ -1,0 +1,87 @@
+"""Short, safe words for plots: no control characters, cut to a width, dates without a locale."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from rich.cells import cell_len
+
+# Controls would move the cursor or break XML; directional marks would turn the rest of a line around.
+_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ud800-\udfff\ufffe\uffff]")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def plain(text: str) -> str:
+    r"""Return text as one line without control characters.
+
+    >>> plain("two\nlines \x1b[31mred")
+    'two lines [31mred'
+    """
+    return " ".join(_UNSAFE.sub(" ", text).split())
+
+
+def shorten(text: str, cells: int) -> str:
+    """Cut a text to a width in terminal cells (Chinese characters take two), with an ellipsis.
+
+    >>> shorten("Repainting the hallway", 12), shorten("昨天我去了上海", 7)
+    ('Repainting…', '昨天我…')
+    """
+    text = plain(text)
+    if cell_len(text) <= cells:
+        return text
+    kept, width = [], 1
+    for character in text:
+        width += cell_len(character)
+        if width > cells:
+            break
+        kept.append(character)
+    return "".join(kept).rstrip() + "…"
+
+
+def reason_words(reason: str) -> str:
+    """Say a boundary's reason as words.
+
+    >>> reason_words("topic_shift")
+    'topic shift'
+    """
+    return plain(reason.replace("_", " "))
+
+
+def day(moment: datetime, *, year: bool = False) -> str:
+    """Write a day shortly, in English whatever the locale.
+
+    >>> day(datetime(2024, 3, 1), year=True)
+    '1 Mar 2024'
+    """
+    return f"{moment.day} {_MONTHS[moment.month - 1]}" + (f" {moment.year}" if year else "")
+
+
+def time_labels(times: Sequence[datetime | None], most: int) -> list[tuple[int, str]]:
+    """Choose at most `most` places and labels for a time axis: days where they change, else clock times.
+
+    >>> noon = datetime(2024, 3, 1, 12)
+    >>> time_labels([noon, noon + timedelta(days=1), noon + timedelta(days=5)], 8)
+    [(0, '1 Mar 2024'), (1, '2 Mar'), (2, '6 Mar')]
+    """
+    known = [(place, at) for place, at in enumerate(times) if at is not None]
+    if not known or most < 1:
+        return []
+    days = [known[0], *(new for old, new in zip(known, known[1:], strict=False) if new[1].date() != old[1].date())]
+    if len(days) > 2 or (len(days) > 1 and known[-1][1] - known[0][1] > timedelta(hours=36)):
+        chosen = _thinned(days, most)
+        years = [None, *(at.year for _, at in chosen)]
+        return [(place, day(at, year=at.year != year)) for (place, at), year in zip(chosen, years, strict=False)]
+    chosen = _thinned(known, most)
+    first = chosen[0][0]
+    return [(p, (day(at, year=True) + ", " if p == first else "") + f"{at:%H:%M}") for p, at in chosen]
+
+
+def _thinned(places: Sequence[tuple[int, datetime]], most: int) -> list[tuple[int, datetime]]:
+    """Keep places at least 1/most of the axis apart, always the first."""
+    apart = (places[-1][0] - places[0][0]) / most
+    kept = [places[0]]
+    for place in places[1:]:
+        if place[0] - kept[-1][0] >= apart:
+            kept.append(place)
+    return kept

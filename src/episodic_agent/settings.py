@@ -1,0 +1,67 @@
+"""Everything the environment may say, read once and nowhere else.
+
+Only `EPISODIC_*` variables are read; an unknown one is refused, because a misspelt setting that is
+silently ignored is worse than an error. `DATABASE_URL` belongs to the host application.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from episodic_agent.errors import InvalidInput
+
+PREFIX = "EPISODIC_"
+CACHE_FOLDER = Path(".cache") / "episodic-agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of one process; each field is an environment variable `EPISODIC_<FIELD>`.
+
+    - `db`: the store, `sqlite:///PATH` or a bare path.
+    - `user`, `space`: the default scope.
+    - `embedder`: `auto` (the local model, fetched at first use; without it recall goes by words),
+      `minilm` (refuse to run without it), `hashing` (tests), or `none`.
+    - `policy`: the boundary policy of new threads.
+    - `cache`: the folder of downloaded models.
+    - `synchronous`: `normal` survives a killed process, `full` a power cut.
+    - `threads`: processors the embedder uses (0: all there are).
+    - `language`: the language texts are stemmed in (`de`, `fr`, …; empty: by script, Latin as English).
+      Keep it for the life of a memory: words are indexed by their stems.
+    """
+
+    db: str = "episodic.db"
+    user: str = "default"
+    space: str = "default"
+    embedder: str = "auto"
+    policy: str = "default"
+    cache: str = ""
+    synchronous: str = "normal"
+    threads: int = 0
+    language: str = ""
+
+
+def read_settings(environment: Mapping[str, str], home: Path) -> Settings:
+    """Build settings from environment variables; raises InvalidInput naming an unknown or unusable one.
+
+    >>> read_settings({"EPISODIC_USER": "ana", "PATH": "/bin"}, Path("/home/ana")).user
+    'ana'
+    """
+    known = {PREFIX + f.name.upper(): f.name for f in fields(Settings)}
+    values: dict[str, str | int] = {"cache": str(home / CACHE_FOLDER)}
+    for name, value in environment.items():
+        if not name.startswith(PREFIX) or name.startswith(PREFIX + "TEST_"):
+            continue
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else "known: " + ", ".join(sorted(known))
+            raise InvalidInput(f"unknown setting {name}; {hint}")
+        values[known[name]] = _number(name, value) if known[name] == "threads" else value
+    return Settings(**values)  # type: ignore[arg-type]
+
+
+def _number(name: str, value: str) -> int:
+    if not value.isdigit():
+        raise InvalidInput(f"{name} must be a whole number from 0, not {value!r}")
+    return int(value)

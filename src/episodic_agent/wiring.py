@@ -1,0 +1,147 @@
+"""The door-frame: the only file that names concrete stores, embedders and models, and introduces them."""
+
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+from episodic_agent.core.boundary.contract import Policy
+from episodic_agent.core.boundary.policies import policy as named_policy
+from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
+from episodic_agent.engine.memory import Memory as Engine
+from episodic_agent.engine.parts import Parts
+from episodic_agent.errors import InvalidInput, ProviderUnavailable
+from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.minilm import MiniLM, is_present, pull
+from episodic_agent.settings import Settings, read_settings
+from episodic_agent.stores.sqlite.store import SqliteStore
+
+EMBEDDERS = ("auto", "minilm", "hashing", "none")
+Say = Callable[[str], None]
+
+
+class Memory(Engine):
+    """An episodic memory; open it with `Memory.open()`."""
+
+    @classmethod
+    def open(
+        cls,
+        url: "str | Path | None" = None,
+        *,
+        user_id: str | None = None,
+        space: str | None = None,
+        embedder: "str | Embedder | None" = None,
+        policy: str | None = None,
+        language_model: LanguageModel | None = None,
+        clock: Callable[[], datetime] | None = None,
+        say: Say | None = None,
+    ) -> Self:
+        """Open (and create, if need be) the memory at a path or `sqlite:///` URL.
+
+        What is not given comes from the environment (`EPISODIC_*`, see the configuration page).
+        `embedder` is `auto`, `minilm`, `hashing`, `none`, or an object with `name, dimensions, embed`.
+        `say` receives one line when the model must be fetched or cannot be. Raises StoreError when the
+        file cannot be used, InvalidInput for unknown names.
+        """
+        settings = load_settings()
+        chosen = settings.embedder if embedder is None else embedder
+        built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
+        parts = Parts(
+            store=make_store(str(url) if url is not None else settings.db, settings),
+            embedder=built,
+            policy=policy or settings.policy,
+            resolve_policy=named_policy,
+            clock=clock or utc_now,
+            entropy=secrets.randbits,
+            language_model=language_model,
+            language=settings.language or None,
+        )
+        return cls(parts, user_id=user_id or settings.user, space=space or settings.space)
+
+
+def load_settings() -> Settings:
+    """Read the settings of this process."""
+    return read_settings(os.environ, Path.home())
+
+
+def utc_now() -> datetime:
+    """Return the present moment, aware, in UTC: the clock handed to the engine."""
+    return datetime.now(UTC)
+
+
+def make_store(url: str, settings: Settings) -> Store:
+    """Open the store a URL or path names; InvalidInput names the schemes there are."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return SqliteStore(Path(url).expanduser(), synchronous=settings.synchronous)
+    if scheme == "sqlite":
+        if not rest.startswith("/") or rest == "/":
+            raise InvalidInput(f"{url!r} is no database; write sqlite:///FILE (or a path)")
+        return SqliteStore(Path(rest[1:]).expanduser(), synchronous=settings.synchronous)
+    raise InvalidInput(f"no store for {scheme!r}; use a path or sqlite:///FILE")
+
+
+def database_path(url: str) -> Path:
+    """Return the file behind a path or `sqlite:///` URL.
+
+    >>> database_path("sqlite:///memory.db").name
+    'memory.db'
+    """
+    return Path(url.removeprefix("sqlite:///")).expanduser()
+
+
+def make_embedder(name: str, settings: Settings, say: Say | None = None) -> Embedder | None:
+    """Build the embedder a name stands for; None for `none`, or for `auto` where no model can be had."""
+    tell = say or (lambda _line: None)
+    cache = Path(settings.cache).expanduser()
+    if name == "none":
+        return None
+    if name == "hashing":
+        return HashingEmbedder()
+    if name not in EMBEDDERS:
+        raise InvalidInput(f"no embedder {name!r}; there are {', '.join(EMBEDDERS)}")
+    try:
+        if not is_present(cache):
+            tell("fetching the embedding model once (about 83 MB) …")
+            pull(cache, None, tell)
+        return MiniLM(cache, threads=settings.threads or None)
+    except ProviderUnavailable as error:
+        if name == "minilm":
+            raise
+        tell(f"{error}; going on without: recall by words (BM25), segmentation by lexical cues")
+        return None
+
+
+@contextmanager
+def temporary_memory(
+    embedder: Embedder | None,
+    *,
+    policy: str = "default",
+    now: datetime | None = None,
+    language: str | None = None,
+) -> Iterator[Engine]:
+    """Open a fresh memory in a temporary folder, for evaluations and trials; gone afterwards."""
+    settings = replace(load_settings(), synchronous="normal")
+    with TemporaryDirectory(prefix="episodic-") as folder:
+        clock = (lambda: now) if now is not None else utc_now
+        parts = Parts(
+            store=make_store(str(Path(folder) / "trial.db"), settings),
+            embedder=embedder,
+            policy=policy,
+            resolve_policy=named_policy,
+            clock=clock,
+            entropy=secrets.randbits,
+            language=language,
+        )
+        with Engine(parts) as memory:
+            yield memory
+
+
+def resolve_policy(name: str, overrides: Mapping[str, Any] | None = None) -> Policy[Any]:
+    """Return a policy by name with changed parameters; InvalidInput names what there is."""
+    return named_policy(name, **(overrides or {}))

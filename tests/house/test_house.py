@@ -1,0 +1,148 @@
+"""The house rules that no linter holds: sizes, arrows' exceptions, where the world may be touched."""
+
+import ast
+import re
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "episodic_agent"
+FILES = sorted(SOURCE.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS = 700, 60, 6
+GENERATED = {"weights.py"}  # plain arrays written by the training script
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(SOURCE))
+
+
+def functions() -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield path, node
+
+
+def test_no_file_is_over_seven_hundred_lines_and_the_median_is_small() -> None:
+    sizes = {relative(p): p.read_text(encoding="utf-8").count("\n") for p in FILES if p.name not in GENERATED}
+    assert {n: s for n, s in sizes.items() if s > LONGEST_FILE} == {}
+    assert statistics.median(sizes.values()) <= 150
+
+
+def test_no_function_is_over_sixty_lines_and_the_median_is_short() -> None:
+    sizes = {f"{relative(p)}:{f.name}": (f.end_lineno or 0) - f.lineno + 1 for p, f in functions()}
+    assert {n: s for n, s in sizes.items() if s > LONGEST_FUNCTION} == {}
+    assert statistics.median(sizes.values()) <= 12
+
+
+def test_functions_take_at_most_six_positional_parameters() -> None:
+    wide = {}
+    for path, node in functions():
+        if "faces/cli" in str(path):
+            continue  # a command's parameters are its options
+        count = len([a for a in (*node.args.posonlyargs, *node.args.args) if a.arg not in {"self", "cls"}])
+        if count > MOST_PARAMETERS:
+            wide[f"{relative(path)}:{node.name}"] = count
+    assert wide == {}
+
+
+def test_own_modules_are_imported_at_the_top_of_files_only() -> None:
+    hidden = []
+    for path, node in functions():
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.ImportFrom) and (
+                inner.level or (inner.module or "").startswith("episodic_agent")
+            ):
+                hidden.append(f"{relative(path)}:{inner.lineno}")
+    assert hidden == []
+
+
+def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
+    allowed = {"engine/jobs.py"}
+    broad = {
+        f"{relative(path)}"
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or getattr(node.type, "id", "") in {"Exception", "BaseException"})
+    }
+    assert broad <= allowed
+
+
+def test_the_environment_is_read_only_by_the_door_frame() -> None:
+    readers = {relative(p) for p in FILES if re.search(r"os\.environ|getenv", p.read_text(encoding="utf-8"))}
+    assert readers <= {"settings.py", "wiring.py", "providers/minilm/weights.py"}
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\bdatetime\.now\(",
+        r"\btime\.time\(",
+        r"\bdate\.today\(",
+        r"\bimport (?:random|secrets|logging|socket)\b",
+    ],
+)
+def test_core_reads_no_clock_draws_no_randomness_and_writes_no_log(pattern: str) -> None:
+    guilty = [
+        relative(p)
+        for p in FILES
+        if p.is_relative_to(SOURCE / "core") and re.search(pattern, p.read_text(encoding="utf-8"))
+    ]
+    assert guilty == []
+
+
+def test_core_opens_no_files() -> None:
+    guilty = []
+    for path, tree in TREES.items():
+        if not path.is_relative_to(SOURCE / "core"):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "open":
+                guilty.append(relative(path))
+    assert guilty == []
+
+
+def test_the_engine_reads_the_clock_it_was_given() -> None:
+    allowed = {"wiring.py"}
+    readers = {
+        relative(p)
+        for p in FILES
+        if re.search(r"datetime\.now\(|time\.time\(", p.read_text(encoding="utf-8"))
+    }
+    assert readers <= allowed
+
+
+def test_core_and_interfaces_have_no_untyped_dictionaries() -> None:
+    guilty = [
+        relative(p)
+        for p in FILES
+        if p.is_relative_to(SOURCE / "core") and "dict[str, Any]" in p.read_text(encoding="utf-8")
+    ]
+    assert guilty == []
+
+
+def test_tests_use_the_shipped_fakes_and_no_mocks() -> None:
+    banned = ("unittest" + ".mock", "Magic" + "Mock", "mocker" + ".")
+    guilty = [
+        str(p)
+        for p in (ROOT / "tests").rglob("*.py")
+        if any(b in p.read_text(encoding="utf-8") for b in banned)
+    ]
+    assert guilty == []
+
+
+def test_no_file_of_the_house_is_called_by_a_word_that_says_nothing() -> None:
+    vague = {"utils.py", "util.py", "helpers.py", "common.py", "misc.py", "manager.py", "base.py"}
+    assert [relative(p) for p in FILES if p.name in vague] == []
+
+
+def test_no_tracked_text_names_a_registry_host() -> None:
+    hosts = re.compile(r"(?:pypi\.org|pythonhosted\.org|registry\.npmjs\.org|deb\.debian\.org)")
+    names = ["pyproject.toml", "Makefile", "constraints.txt", "README.md", ".ci/run"]
+    texts = [ROOT / n for n in names if (ROOT / n).exists()] + FILES
+    assert [str(p) for p in texts if hosts.search(p.read_text(encoding="utf-8"))] == []
