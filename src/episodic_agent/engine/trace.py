@@ -44,7 +44,7 @@ class BoundaryTrace:
             raise InvalidInput("the observations of a trace must be in rising order of seq")
 
     def episodes(self) -> list[tuple[int, int, str, str]]:
-        """Return each episode as (index of its first observation, index past its last, title, reason it began).
+        """Return each episode as (index of its first observation, index past its last, title, why it began).
 
         Cuts outside the trace, or before its first observation, begin nothing.
 

@@ -25,7 +25,9 @@ INK, QUIET, GRID = "#22303c", "#6b7885", "#e3e8ec"
 BLUE, ROSE, AMBER = "#2466a8", "#c2304f", "#f2a93b"
 SHADES: Final = ("#ffffff", "#f3f6f9")  # of neighbouring episodes
 HEAT: Final = ("#f7fafc", "#cfe3ef", "#7fb5d1", "#2f7fae", "#0f4c75")
-LEVELS: Final = 4
+LEFT, RIGHT = 0.105, 0.965  # of the axes, in widths of the figure
+WIDTH: Final = (RIGHT - LEFT) * SIZE[0] * DPI  # of the axes, in pixels
+LEVELS: Final = 6
 MOST_CUES: Final = 14
 
 
@@ -44,7 +46,9 @@ def _write(trace: BoundaryTrace, path: Path, format: str) -> None:
         raise InvalidInput("there is nothing to plot yet: the thread has no observations")
     with _styled(format) as fonts:
         figure = _draw(trace, fonts)
-        metadata = {"Date": None, "Creator": "episodic-agent"} if format == "svg" else {"Software": "episodic-agent"}
+        metadata = (
+            {"Date": None, "Creator": "episodic-agent"} if format == "svg" else {"Software": "episodic-agent"}
+        )
         try:
             figure.savefig(path, format=format, dpi=DPI, metadata=metadata, facecolor="white")
         except OSError as error:
@@ -78,51 +82,92 @@ def _styled(format: str) -> Iterator[Fonts]:
 
 def _draw(trace: BoundaryTrace, fonts: Fonts) -> Any:
     figure = importlib.import_module("matplotlib.figure").Figure(figsize=SIZE, dpi=DPI)
-    cues = dict(list(trace.cues.items())[:MOST_CUES])
-    heat = 0.16 * max(1, len(cues)) + 0.1 if cues else 0.01
+    cues = dict([(name, values) for name, values in trace.cues.items() if _moves(values)][:MOST_CUES])
+    labels = stagger(_labels(trace, fonts), WIDTH, LEVELS, DPI)
+    levels = max((placed.level for placed in labels), default=0) + 1
+    heights = [0.315 * levels + 0.1, 3.2, 0.07, 0.165 * len(cues) or 0.01]
     grid = figure.add_gridspec(
-        3, 1, height_ratios=[1.15, 3.2, heat], hspace=0.0, left=0.105, right=0.955, top=0.865, bottom=0.085
+        4, 1, height_ratios=heights, hspace=0.0, left=LEFT, right=RIGHT, top=0.865, bottom=0.09
     )
-    band = figure.add_subplot(grid[0])
-    main = figure.add_subplot(grid[1], sharex=band)
+    band, main = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
     _shade(trace, band, main)
     _curves(trace, main)
-    _labels(trace, band, main, fonts)
+    _titles(trace, band, labels, levels)
     _dates(trace, band)
     last = main
     if cues:
-        last = figure.add_subplot(grid[2], sharex=band)
+        last = figure.add_subplot(grid[3])
         _heat(trace, last, cues, fonts)
-        main.tick_params(axis="x", labelbottom=False, length=0)
+        _scale(figure)
+        main.set_xticks([])
     _numbers(trace, last)
     _heading(trace, figure, main, fonts)
     return figure
 
 
-def _shade(trace: BoundaryTrace, *axes: Any) -> None:
+def _shade(trace: BoundaryTrace, band: Any, main: Any) -> None:
     for number, (start, end, _, _) in enumerate(trace.episodes()):
-        for area in axes:
+        for area in (band, main):
             area.axvspan(start - 0.5, end - 0.5, color=SHADES[number % 2], linewidth=0, zorder=0)
-            if start:
-                area.axvline(start - 0.5, color=ROSE, linewidth=1.1, alpha=0.75, zorder=2)
-    for area in axes:
+    _cuts(trace, main)
+    for area in (band, main):
         area.set_xlim(-0.5, len(trace.seqs) - 0.5)
-        for side in ("top", "right", "left", "bottom"):
-            area.spines[side].set_visible(False)
+        _bare(area)
+
+
+def _cuts(trace: BoundaryTrace, area: Any) -> None:
+    starts = [start - 0.5 for start, _, _, _ in trace.episodes()[1:]]
+    for start in starts:
+        area.axvline(start, color=ROSE, linewidth=_thin(1.2, len(starts), 25), alpha=0.8, zorder=3)
+
+
+def _thin(size: float, count: int, many: int) -> float:
+    """Draw finer where there is much to draw."""
+    return size if count <= many else max(0.4, size * (many / count) ** 0.5)
+
+
+def _bare(area: Any) -> None:
+    for side in ("top", "right", "left", "bottom"):
+        area.spines[side].set_visible(False)
 
 
 def _curves(trace: BoundaryTrace, main: Any) -> None:
     places = range(len(trace.seqs))
-    marker = {"marker": "o", "markersize": 2.6} if len(trace.seqs) <= 200 else {}
+    count = len(trace.seqs)
+    marker = {"marker": "o", "markersize": 2.8} if count <= 200 else {}
     surprise = [0.0 if math.isnan(value) else value for value in trace.surprise]
-    main.fill_between(places, surprise, color=AMBER, alpha=0.28, linewidth=0, label="surprise", zorder=1)
-    main.plot(places, trace.threshold, color=QUIET, linewidth=1.1, linestyle=(0, (5, 3)), label="threshold", zorder=3)
-    main.plot(places, trace.probability, color=BLUE, linewidth=1.5, label="boundary probability", zorder=4, **marker)
+    main.fill_between(places, surprise, color=AMBER, alpha=0.22, linewidth=0, label="surprise", zorder=1)
+    main.plot(
+        places,
+        trace.threshold,
+        color=QUIET,
+        linewidth=1.1,
+        linestyle=(0, (5, 3)),
+        label="threshold",
+        zorder=3,
+    )
+    main.plot(
+        places,
+        trace.probability,
+        color=BLUE,
+        linewidth=_thin(1.6, count, 150),
+        label="boundary probability",
+        zorder=4,
+        **marker,
+    )
     starts = [start for start, _, _, _ in trace.episodes()[1:]]
     main.plot(
-        starts, [trace.probability[i] for i in starts], linestyle="", marker="o", markersize=6, color=ROSE,
-        markeredgecolor="white", markeredgewidth=1.0, label="new episode begins", zorder=5,
-    )  # fmt: skip
+        starts,
+        [trace.probability[i] for i in starts],
+        linestyle="",
+        marker="o",
+        markersize=_thin(6.5, len(starts), 25),
+        color=ROSE,
+        markeredgecolor="white",
+        markeredgewidth=1.0,
+        label="new episode begins",
+        zorder=5,
+    )
     main.set_ylim(0, 1.04)
     main.set_yticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "", "0.5", "", "1"])
     main.set_ylabel("probability")
@@ -131,35 +176,53 @@ def _curves(trace: BoundaryTrace, main: Any) -> None:
     main.tick_params(axis="both", length=0)
 
 
-def _labels(trace: BoundaryTrace, band: Any, main: Any, fonts: Fonts) -> None:
-    """Write the new episodes' titles above their lines, as many as fit."""
-    band.set_ylim(0, 1)
-    band.set_yticks([])
-    width = band.bbox.width / len(trace.seqs)  # pixels per message
+def _labels(trace: BoundaryTrace, fonts: Fonts) -> list[Label]:
     labels = []
     for number, (start, _, title, reason) in enumerate(trace.episodes(), 1):
-        name = to_draw(shorten(title, 34), fonts) or f"Episode {number}"
+        name = to_draw(shorten(title, 52), fonts) or f"Episode {number}"
         probability = trace.probability[start]
         why = reason_words(reason) or ("begins" if start == 0 else "cut")
         shown = why if start == 0 or math.isnan(probability) else f"{why} · {probability:.2f}"
-        labels.append(Label(start * width, name, to_draw(shown, fonts)))
-    for placed in stagger(labels, band.bbox.width, LEVELS, fonts, DPI):
-        _label(band, placed, width)
+        labels.append(Label(start * WIDTH / len(trace.seqs), name, to_draw(shown, fonts)))
+    return labels
 
 
-def _label(band: Any, placed: Placed, width: float) -> None:
-    top = 0.97 - placed.level / LEVELS
-    x = placed.label.at / width - 0.5
+def _titles(trace: BoundaryTrace, band: Any, labels: Sequence[Placed], levels: int) -> None:
+    """Write the new episodes' titles, each at the top of its own line."""
+    band.set_ylim(0, 1)
+    band.set_yticks([])
+    for placed in labels:
+        x, top = placed.label.at * len(trace.seqs) / WIDTH - 0.5, 1 - (placed.level + 0.12) / (levels + 0.3)
+        if placed.label.at:
+            width = _thin(1.2, len(trace.episodes()) - 1, 25)
+            band.plot(
+                [x, x], [0, top], color=ROSE, linewidth=width, alpha=0.8, zorder=3, solid_capstyle="butt"
+            )
+        _title(band, placed, x, top)
+
+
+def _title(band: Any, placed: Placed, x: float, top: float) -> None:
     shift, align = (-5, "right") if placed.leftwards else (5, "left")
+    behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4} if placed.crossed else None
     for text, size, weight, colour, drop in (
         (placed.label.title, 8.6, "bold", INK, 0),
-        (placed.label.reason, 7.4, "normal", ROSE if placed.label.at else QUIET, 11.5),
+        (placed.label.reason, 7.4, "normal", ROSE if placed.label.at else QUIET, 11),
     ):
         band.annotate(
-            text, (x, top), xytext=(shift, -drop), textcoords="offset points", ha=align, va="top", fontsize=size,
-            fontweight=weight, color=colour, zorder=6, annotation_clip=False, parse_math=False,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.6},
-        )  # fmt: skip
+            text,
+            (x, top),
+            xytext=(shift, -drop),
+            textcoords="offset points",
+            ha=align,
+            va="top",
+            fontsize=size,
+            fontweight=weight,
+            color=colour,
+            zorder=6,
+            annotation_clip=False,
+            parse_math=False,
+            bbox=behind,
+        )
 
 
 def _dates(trace: BoundaryTrace, band: Any) -> None:
@@ -172,8 +235,11 @@ def _dates(trace: BoundaryTrace, band: Any) -> None:
 def _heat(trace: BoundaryTrace, axes: Any, cues: Mapping[str, Sequence[float]], fonts: Fonts) -> None:
     colors = importlib.import_module("matplotlib.colors")
     shades = colors.LinearSegmentedColormap.from_list("cues", HEAT)
-    shades.set_bad("#ffffff")
-    rows = [[min(1.0, max(0.0, value)) if value == value else math.nan for value in cues[name]] for name in cues]  # noqa: PLR0124 (NaN)
+    shades = shades.with_extremes(bad="#ffffff")
+    rows = [
+        [math.nan if math.isnan(value) else min(1.0, max(0.0, value)) for value in cues[name]]
+        for name in cues
+    ]
     axes.imshow(rows, aspect="auto", cmap=shades, vmin=0, vmax=1, interpolation="nearest", zorder=1)
     axes.set_xlim(-0.5, len(trace.seqs) - 0.5)
     names = [to_draw(shorten(name.replace("_", " "), 18), fonts) for name in cues]
@@ -181,17 +247,33 @@ def _heat(trace: BoundaryTrace, axes: Any, cues: Mapping[str, Sequence[float]], 
     axes.tick_params(axis="both", length=0)
     for row in range(len(names) + 1):
         axes.axhline(row - 0.5, color="white", linewidth=2, zorder=2)
-    for start, _, _, _ in trace.episodes()[1:]:
-        axes.axvline(start - 0.5, color=ROSE, linewidth=1.1, alpha=0.75, zorder=3)
-    for side in ("top", "right", "left", "bottom"):
-        axes.spines[side].set_visible(False)
+    _cuts(trace, axes)
+    _bare(axes)
+
+
+def _moves(values: Sequence[float]) -> bool:
+    """Tell whether a cue says anything here: one that never changes is a flag, not a strip to look at."""
+    return len({value for value in values if not math.isnan(value)}) > 1
+
+
+def _scale(figure: Any) -> None:
+    """Show what the shades of the cues mean."""
+    colors = importlib.import_module("matplotlib.colors")
+    shades = colors.LinearSegmentedColormap.from_list("cues", HEAT)
+    bar = figure.add_axes((RIGHT - 0.085, 0.034, 0.07, 0.014))
+    bar.imshow([[i / 63 for i in range(64)]], aspect="auto", cmap=shades, vmin=0, vmax=1)
+    bar.set_axis_off()
+    figure.text(RIGHT - 0.092, 0.041, "cue strength 0", fontsize=7.5, color=QUIET, ha="right", va="center")
+    figure.text(RIGHT - 0.009, 0.041, "1", fontsize=7.5, color=QUIET, ha="right", va="center")
 
 
 def _numbers(trace: BoundaryTrace, axes: Any) -> None:
     step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**9) if len(trace.seqs) / s <= 16)
     places = [i for i, seq in enumerate(trace.seqs) if seq % step == 0]
     axes.set_xticks(places, [str(trace.seqs[i]) for i in places], fontsize=8)
-    axes.tick_params(axis="x", length=3, color=QUIET, labelbottom=True, bottom=True, top=False, labeltop=False)
+    axes.tick_params(
+        axis="x", length=3, color=QUIET, labelbottom=True, bottom=True, top=False, labeltop=False
+    )
     axes.set_xlabel("message")
 
 
@@ -204,6 +286,14 @@ def _heading(trace: BoundaryTrace, figure: Any, main: Any, fonts: Fonts) -> None
     handles, words = main.get_legend_handles_labels()
     order = [words.index(w) for w in ("boundary probability", "threshold", "surprise", "new episode begins")]
     figure.legend(
-        [handles[i] for i in order], [words[i] for i in order], loc="upper right", bbox_to_anchor=(0.962, 0.985),
-        ncols=4, frameon=False, fontsize=8.5, handlelength=1.8, columnspacing=1.6, labelcolor=INK,
-    )  # fmt: skip
+        [handles[i] for i in order],
+        [words[i] for i in order],
+        loc="upper right",
+        bbox_to_anchor=(0.962, 0.985),
+        ncols=4,
+        frameon=False,
+        fontsize=8.5,
+        handlelength=1.8,
+        columnspacing=1.6,
+        labelcolor=INK,
+    )

@@ -10,9 +10,9 @@ from episodic_agent.faces.plot.words import shorten
 # Families that hold Chinese, Japanese and Korean, by the systems that ship them; then scripts at large.
 _CANDIDATES: Final = (
     "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "WenQuanYi Micro Hei",
-    "WenQuanYi Zen Hei", "Droid Sans Fallback", "PingFang SC", "Hiragino Sans GB", "Heiti SC", "Microsoft YaHei",
-    "SimHei", "Malgun Gothic", "Yu Gothic", "Arial Unicode MS", "Noto Sans", "Noto Sans Devanagari",
-    "Noto Sans Thai", "Noto Emoji", "Unifont",
+    "WenQuanYi Zen Hei", "Droid Sans Fallback", "PingFang SC", "Hiragino Sans GB", "Heiti SC",
+    "Microsoft YaHei", "SimHei", "Malgun Gothic", "Yu Gothic", "Arial Unicode MS", "Noto Sans",
+    "Noto Sans Devanagari", "Noto Sans Thai", "Noto Emoji", "Unifont",
 )  # fmt: skip
 _BASE: Final = "DejaVu Sans"
 _EM_BOLD: Final = 0.69  # mean advance of DejaVu Sans Bold in ems, a little generous
@@ -52,11 +52,17 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A label on its level (0 is the top), to the right of its line or, near the edge, to its left."""
+    """A label on its level (0 is the top), to the right of its line or, near the edge, to its left.
+
+    `crossed` tells that another episode's line runs behind it.
+    """
 
     label: Label
     level: int
-    leftwards: bool
+    start: float
+    end: float
+    leftwards: bool = False
+    crossed: bool = False
 
 
 def to_draw(text: str, fonts: Fonts) -> str:
@@ -77,31 +83,47 @@ def text_width(text: str, size: float, dpi: float) -> float:
     return round(ems * size * dpi / 72, 3)
 
 
-def stagger(labels: Sequence[Label], width: float, levels: int, fonts: Fonts, dpi: float) -> list[Placed]:
-    """Give each label the highest level where it covers no other, shortened where that helps.
+def stagger(labels: Sequence[Label], width: float, levels: int, dpi: float) -> list[Placed]:
+    """Give each label a level where it covers no other and, if it can be, no line runs through it.
 
-    A label that fits nowhere is left out: its line still stands. `width` is the axis' in pixels.
+    A label's line hangs from its level down, so earlier labels go above later ones. Titles are shortened
+    where that helps; a label that fits nowhere is left out (its line still stands in the chart). `width`
+    is the axis' in pixels, as is `at`.
+
+    >>> first, second = stagger([Label(0, "One", "begins"), Label(20, "Two", "surprise")], 900, 4, 72)
+    >>> first.level, second.level
+    (0, 1)
     """
-    taken: list[list[tuple[float, float]]] = [[] for _ in range(levels)]
-    placed = []
-    for position, label in enumerate(labels):
-        # Later lines run through this label's level; reaching over one is fine, over its label is not.
-        for title in (label.title, shorten(label.title, 22), shorten(label.title, _SHORTEST)):
-            fitted = _fit(replace(label, title=title), taken, width, dpi)
-            if fitted is not None:
-                placed.append(fitted)
-                break
-    return placed
+    placed: list[Placed] = []
+    for label in labels:
+        titles = dict.fromkeys(shorten(label.title, cells) for cells in (99, 40, 30, 22, _SHORTEST))
+        choices = [_fit(replace(label, title=title), placed, width, levels, dpi=dpi) for title in titles]
+        fitting = [choice for choice in choices if choice is not None]
+        # Few crossings first, then the longest title, which comes first.
+        best = min(fitting, key=lambda choice: choice[0], default=None)
+        if best is not None:
+            placed.append(best[1])
+    return [replace(one, crossed=any(_runs_through(other, one) for other in placed)) for one in placed]
 
 
-def _fit(label: Label, taken: list[list[tuple[float, float]]], width: float, dpi: float) -> Placed | None:
+def _fit(
+    label: Label, placed: Sequence[Placed], width: float, levels: int, *, dpi: float
+) -> tuple[int, Placed] | None:
+    """Find the level with the fewest lines through labels; return their number and the place."""
     size = max(text_width(label.title, 8.6, dpi), text_width(label.reason, 7.4, dpi)) + _GAP
     leftwards = label.at + size > width
     start, end = (label.at - size, label.at) if leftwards else (label.at, label.at + size)
-    if start < 0:
-        return None
-    for level, spans in enumerate(taken):
-        if all(end <= other_start or start >= other_end for other_start, other_end in spans):
-            spans.append((start, end))
-            return Placed(label, level, leftwards)
-    return None
+    best: tuple[int, Placed] | None = None
+    for level in range(levels if start >= 0 else 0):
+        here = Placed(label, level, start, end, leftwards)
+        if any(start < other.end and other.start < end for other in placed if other.level == level):
+            continue
+        crossings = sum(_runs_through(here, other) + _runs_through(other, here) for other in placed)
+        if best is None or crossings < best[0]:
+            best = crossings, here
+    return best
+
+
+def _runs_through(above: Placed, below: Placed) -> bool:
+    """Tell whether the line that hangs from one label runs through another, lower one."""
+    return above.level < below.level and below.start < above.label.at < below.end

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from rich.cells import cell_len
@@ -40,9 +41,11 @@ def plot_terminal(
     listed = len(trace.seqs) <= MOST_MESSAGES if messages is None else messages
     lines = [_heading(trace, width, pen), "", *_chart(trace, width, pen), ""]
     for number, (start, end, title, reason) in enumerate(trace.episodes(), 1):
-        lines.append(_episode(trace, (number, start, end), title or "(no title yet)", reason, width=width, pen=pen))
+        lines.append(
+            _episode(trace, (number, start, end), title or "(no title yet)", reason, width=width, pen=pen)
+        )
         if listed:
-            lines += [_message(trace, index, width, pen) for index in range(start, end)]
+            lines += [_message(trace, i, width, pen, begins=i == start and i > 0) for i in range(start, end)]
     return "\n".join(lines)
 
 
@@ -64,11 +67,15 @@ def _chart(trace: BoundaryTrace, width: int, pen: _Pen) -> list[str]:
     cuts = [any(index in starts for index in column) for column in columns]
     rows = []
     for row in range(ROWS - 1, -1, -1):
-        label = {ROWS - 1: "1.0", ROWS // 2 - 1: "0.5"}.get(row, "")
-        cells = [_cell(h, t, row, cut, wide=wide, pen=pen) for h, t, cut in zip(heights, lines, cuts, strict=True)]
+        label = {ROWS - 1: "1.0", ROWS // 2: "0.5"}.get(row, "")
+        cells = [
+            _cell(h, t, row, cut, wide=wide, pen=pen) for h, t, cut in zip(heights, lines, cuts, strict=True)
+        ]
         rows.append(f"{pen('dim', f'{label:>3} ┤')}{''.join(cells)}")
     rows.append(pen("dim", "  0 └" + "─" * (wide * len(columns))))
-    rows.append("     " + "".join(pen("cut", "▲".ljust(wide)) if cut else " " * wide for cut in cuts).rstrip())
+    rows.append(
+        "     " + "".join(pen("cut", "▲") + " " * (wide - 1) if cut else " " * wide for cut in cuts).rstrip()
+    )
     return rows
 
 
@@ -77,7 +84,7 @@ def _columns(count: int, room: int) -> list[range]:
     if count <= room:
         return [range(i, i + 1) for i in range(count)]
     edges = [round(i * count / room) for i in range(room + 1)]
-    return [range(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    return [range(a, b) for a, b in pairwise(edges)]
 
 
 def _peak(values: Sequence[float]) -> float:
@@ -114,7 +121,7 @@ def _why(trace: BoundaryTrace, start: int, reason: str) -> str:
     return reason_words(reason) + ("" if math.isnan(probability) else f" {probability:.2f}")
 
 
-def _message(trace: BoundaryTrace, index: int, width: int, pen: _Pen) -> str:
+def _message(trace: BoundaryTrace, index: int, width: int, pen: _Pen, *, begins: bool) -> str:
     """Write one message: number, clock, speaker, probability with its bar, and the first words."""
     at, probability = trace.times[index], trace.probability[index]
     clock = f"{at:%H:%M}" if at is not None else "     "
@@ -125,6 +132,7 @@ def _message(trace: BoundaryTrace, index: int, width: int, pen: _Pen) -> str:
     else:
         shown, bar = f" {probability:.2f}", BARS[max(0, min(8, round(probability * 8)))]
     over = not math.isnan(probability) and probability > trace.threshold[index]
+    style = "cut" if begins else "line" if over else "bar"
     head = f"{trace.seqs[index]:>6}  {clock}  {actor}"
     text = shorten(plain(trace.texts[index]), width - cell_len(head) - 10)
-    return f"{pen('dim', head)}{pen('cut' if over else 'bar', f'{shown} {bar}')}  {text}"
+    return f"{pen('dim', head)}{pen(style, f'{shown} {bar}')}  {text}"

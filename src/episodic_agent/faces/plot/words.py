@@ -1,14 +1,12 @@
 """Short, safe words for plots: no control characters, cut to a width, dates without a locale."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Final
 
 from rich.cells import cell_len
 
-# Controls would move the cursor or break XML; directional marks would turn the rest of a line around.
-_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ud800-\udfff\ufffe\uffff]")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -18,7 +16,7 @@ def plain(text: str) -> str:
     >>> plain("two\nlines \x1b[31mred")
     'two lines [31mred'
     """
-    return " ".join(_UNSAFE.sub(" ", text).split())
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def shorten(text: str, cells: int) -> str:
@@ -67,11 +65,16 @@ def time_labels(times: Sequence[datetime | None], most: int) -> list[tuple[int, 
     known = [(place, at) for place, at in enumerate(times) if at is not None]
     if not known or most < 1:
         return []
-    days = [known[0], *(new for old, new in zip(known, known[1:], strict=False) if new[1].date() != old[1].date())]
+    days = [
+        known[0],
+        *(new for old, new in pairwise(known) if new[1].date() != old[1].date()),
+    ]
     if len(days) > 2 or (len(days) > 1 and known[-1][1] - known[0][1] > timedelta(hours=36)):
         chosen = _thinned(days, most)
         years = [None, *(at.year for _, at in chosen)]
-        return [(place, day(at, year=at.year != year)) for (place, at), year in zip(chosen, years, strict=False)]
+        return [
+            (place, day(at, year=at.year != year)) for (place, at), year in zip(chosen, years, strict=False)
+        ]
     chosen = _thinned(known, most)
     first = chosen[0][0]
     return [(p, (day(at, year=True) + ", " if p == first else "") + f"{at:%H:%M}") for p, at in chosen]
