@@ -91,13 +91,13 @@ _NUMBERS: Final = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "a couple of": 2, "couple of": 2, "a few": 3, "few": 3,
     "several": 4, "half a": 0.5, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7,
-    "八": 8,     "九": 9, "十": 10, "几": 3, "半": 0.5,
+    "八": 8, "九": 9, "十": 10, "几": 3, "半": 0.5,
 }  # fmt: skip
 _UNITS: Final = {
     "minute": "minute", "hour": "hour", "day": "day", "week": "week", "fortnight": "fortnight",
     "month": "month", "year": "year", "weekend": "weekend",
     "分钟": "minute", "小时": "hour", "个小时": "hour", "天": "day", "日": "day", "周": "week",
-    "个星期": "week",     "星期": "week", "个月": "month", "月": "month", "年": "year",
+    "个星期": "week", "星期": "week", "个月": "month", "月": "month", "年": "year",
 }  # fmt: skip
 _DAYS_OF: Final = {
     "minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "week": 7.0, "weekend": 7.0, "fortnight": 14.0,
@@ -477,7 +477,8 @@ _FOREIGN_UNITS: Final = {
     "semanas": "week", "mes": "month", "meses": "month", "ano": "year", "anos": "year", "jour": "day",
     "jours": "day", "semaine": "week", "semaines": "week", "mois": "month", "an": "year", "ans": "year",
     "giorno": "day", "giorni": "day", "settimana": "week", "settimane": "week", "mese": "month",
-    "mesi": "month",     "anno": "year", "anni": "year", "dagen": "day", "weken": "week", "maanden": "month", "jaar": "year",
+    "mesi": "month", "anno": "year", "anni": "year", "dagen": "day", "weken": "week", "maanden": "month",
+    "jaar": "year",
     "дней": "day", "дня": "day", "день": "day", "недели": "week", "недель": "week", "неделю": "week",
     "месяца": "month", "месяцев": "month", "месяц": "month", "года": "year", "лет": "year", "год": "year",
 }  # fmt: skip

@@ -21,11 +21,11 @@ class Candidates:
     """Hold observations that may answer a query: arrays with one entry for each id, or none at all.
 
     `bm25` is 0 only where no term is shared, not outside the leg's best 100; `cosine` is that of the
-    observation's best vector, NaN where it has none. `*_before` and `*_after` are those of seq - 1 and seq + 1 in the same
-    thread, 0 (or NaN) where there is none, `gap_*` the seconds between, 0 where times are unknown. `at` is
-    event time in seconds since 1970, NaN where assumed. `episode` is an index into `Episodes`, -1 for the
-    open frame. `phrase` is the share of the query's quoted phrases the text holds; `parts` has one row of
-    BM25 scores for each of `Query.parts`.
+    observation's best vector, NaN where it has none. `*_before` and `*_after` are those of seq - 1 and
+    seq + 1 in the same thread, 0 (or NaN) where there is none, `gap_*` the seconds between, 0 where times
+    are unknown. `at` is event time in seconds since 1970, NaN where assumed. `episode` is an index into
+    `Episodes`, -1 for none. `phrase` is the share of the query's quoted phrases the text holds; `parts` has
+    one row of BM25 scores for each of `Query.parts`.
     """
 
     ids: Sequence[str]
@@ -79,9 +79,8 @@ def choose(bm25: Mapping[int, float], cosine: FloatArray, before: IntArray, afte
     >>> choose({2: 1.0}, np.array([0.9, 0.1, 0.1]), np.array([-1, 0, 1]), np.array([1, 2, -1])).tolist()
     [0, 1, 2]
     """
-    lexical = np.fromiter(
-        (row for row, _ in sorted(bm25.items(), key=lambda item: (-item[1], item[0]))[:PER_LEG]), np.int64
-    )
+    matched = np.fromiter(bm25.keys(), np.int64, len(bm25))
+    lexical = _best(np.fromiter(bm25.values(), np.float64, len(bm25)), PER_LEG, matched)
     known = np.where(np.isnan(cosine), -np.inf, cosine)
     dense = _best(known, PER_LEG)
     dense = dense[known[dense] > -np.inf]
@@ -91,14 +90,13 @@ def choose(bm25: Mapping[int, float], cosine: FloatArray, before: IntArray, afte
     return rows
 
 
-def _best(values: FloatArray, count: int) -> IntArray:
-    """Return the rows of the greatest values, greatest first, without sorting all of them."""
+def _best(values: FloatArray, count: int, rows: IntArray | None = None) -> IntArray:
+    """Return the rows (places, unless given) of the greatest values, greatest first, without sorting all."""
+    named = np.arange(len(values)) if rows is None else rows
     if len(values) > 4 * count:
         edge = np.partition(values, len(values) - count)[len(values) - count]
-        rows = np.flatnonzero(values >= edge)
-    else:
-        rows = np.arange(len(values))
-    order: IntArray = rows[np.lexsort((rows, -values[rows]))][:count]
+        named, values = named[values >= edge], values[values >= edge]
+    order: IntArray = named[np.lexsort((named, -values))][:count]
     return order
 
 

@@ -38,7 +38,8 @@ _ABOUT_ANSWERER: Final = re.compile(
 )
 _LAST_TIMES: Final = re.compile(
     r"\b(?:last|latest|most recent|previous)\s+"
-    r"(?:(?P<n>\d+|two|three|four|five|six|seven|eight|nine|ten|few|couple of)\s+)?(?P<what>times?|occasions?|conversations?|chats?|sessions?|discussions?|messages?|events?|episodes?)\b|"
+    r"(?:(?P<n>\d+|two|three|four|five|six|seven|eight|nine|ten|few|couple of)\s+)?"
+    r"(?:times?|occasions?|conversations?|chats?|sessions?|discussions?|messages?|events?|episodes?)\b|"
     r"(?:最近|上)(?P<m>[一二两三四五六七八九十几\d]+)?次"
 )
 _COUNTS: Final = {
@@ -154,7 +155,7 @@ def _names(actors: tuple[str, ...]) -> tuple[dict[str, dict[str, _Form]], dict[s
     for actor in forms:
         firsts.setdefault(actor.split()[0], set()).add(actor)
     for first, bearers in firsts.items():
-        if len(bearers) == 1 and len(first) > 2:
+        if len(bearers) == 1 and len(first) > 2 and words(first):
             forms.setdefault(first, next(iter(bearers)))
     spaced: dict[str, dict[str, _Form]] = {}
     unspaced: dict[str, _Form] = {}

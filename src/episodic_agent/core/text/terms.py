@@ -101,7 +101,7 @@ def fold(word: str) -> str:
     folded = word.casefold()
     if folded.isascii():
         return folded
-    folded = unicodedata.normalize("NFKC", folded).replace("ё", "е")
+    folded = "".join(unicodedata.normalize("NFKC", folded).replace("ё", "е").split())  # ﷺ unfolds to words
     return unicodedata.normalize("NFC", "".join(map(_bare, folded)))
 
 

@@ -1,0 +1,389 @@
+"""Ranking: reading the query, BM25, fusion, episodes, confidence, the seed's rank fusion, diversity."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from episodic_agent.core.ranking import (
+    DEFAULT_WEIGHTS,
+    Candidates,
+    Episodes,
+    Query,
+    Weights,
+    analyse,
+    assess,
+    ceiling,
+    choose,
+    diversify,
+    fuse,
+    fuse_episodes,
+    gather,
+    idf,
+    kept_terms,
+    no_episodes,
+    reciprocal_ranks,
+    scores,
+    seed_003,
+    strength_prior,
+    support,
+    take,
+    term_score,
+    time_match,
+)
+from episodic_agent.core.timewords import TimeQuery, parse_time
+
+NOW = datetime(2024, 3, 20, tzinfo=UTC)
+PLAIN = Query("tea", "tea", ("tea",), ("tea",))
+UNIT = st.floats(0, 1, allow_nan=False)
+
+
+def candidates(bm25: list[float], cosine: list[float], **more: object) -> Candidates:
+    ids = [f"o{number}" for number in range(len(bm25))]
+    return replace(Candidates(ids, np.array(bm25), np.array(cosine)), **more)  # type: ignore[arg-type]
+
+
+def episodes(count: int, **more: object) -> Episodes:
+    plain = Episodes(
+        [f"e{number}" for number in range(count)],
+        np.zeros(count),
+        np.zeros(count),
+        np.ones(count),
+        np.arange(count),
+    )
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+# --- the query
+
+
+def test_names_of_known_speakers_become_you() -> None:
+    found = analyse("What is Paola's favourite book, and did Emi read it?", ["Paola", "Emi"], NOW)
+    assert found.dense_text == "What is your favourite book, and did you read it?"
+    assert found.speakers == {"Paola", "Emi"}
+    assert "paola" in found.terms
+
+
+@pytest.mark.parametrize(
+    ("query", "actors", "speakers"),
+    [
+        ("What did Ann Lee say?", ["Ann Lee", "Bo"], {"Ann Lee"}),
+        ("What did Ann say?", ["Ann Lee", "Bo"], {"Ann Lee"}),
+        ("What did Ann say?", ["Ann Lee", "Ann Ray"], set()),
+        ("What did the project manager think?", ["Project Manager", "Marketing"], {"Project Manager"}),
+        ("the marketing plan", ["Project Manager", "Marketing"], set()),
+        ("What did elise cook? Elise cooks.", ["elise"], {"elise"}),
+        ("Which user interface?", ["user", "assistant"], set()),
+        ("Where did I park my car?", ["user", "assistant"], {"user"}),
+        ("What did you recommend to me?", ["user", "assistant"], {"assistant"}),
+        ("我的上司叫什么名字？", ["user"], {"user"}),
+        ("王芳昨天说了什么？", ["王芳", "李雷"], {"王芳"}),
+        ("Who is it?", [], set()),
+        ("Who is --- it?", ["--- a", "🙂"], set()),
+    ],
+)
+def test_who_is_asked_about(query: str, actors: list[str], speakers: set[str]) -> None:
+    assert analyse(query, actors, NOW).speakers == speakers
+
+
+def test_quoted_phrases_dates_and_counts_are_read() -> None:
+    found = analyse('the last three times I said "green tea" since May 2023', ["user"], NOW)
+    assert found.phrases == ("green tea",)
+    assert found.last == 3
+    assert found.time.ranges[0].kind == "open"
+    assert analyse("what did we do last time?", [], NOW).last == 1
+    assert analyse("最近三次", [], NOW).last == 3
+    assert analyse("what is my current address?", [], NOW).latest
+
+
+def test_each_of_several_questions_has_its_own_terms() -> None:
+    found = analyse("Where is my blue car? And when does the meeting start?", [], NOW)
+    assert found.parts == (("blue", "car"), ("meet", "start"))
+    assert analyse("Where is my blue car?", [], NOW).parts == ()
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=8), max_size=4))
+def test_any_query_can_be_read(text: str, actors: list[str]) -> None:
+    found = analyse(text, actors, NOW)
+    assert found.text == text
+    assert found.speakers <= set(actors)
+    assert len(set(found.terms)) == len(found.terms)
+
+
+# --- BM25
+
+
+def test_bm25_follows_the_formula() -> None:
+    found = scores([(np.array([0, 2]), np.array([1.0, 3.0]))], np.array([4.0, 4.0, 8.0]))
+    weight = log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+    average = 16 / 3
+    assert found[0] == pytest.approx(weight * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 4 / average)))
+    assert found[1] == 0
+    assert found[2] == pytest.approx(weight * 3 * 2.2 / (3 + 1.2 * (0.25 + 0.75 * 8 / average)))
+
+
+@given(st.integers(1, 50), st.integers(1, 400), st.floats(1, 500))
+def test_the_term_form_and_the_array_form_agree(tf: int, length: int, average: float) -> None:
+    found = scores([(np.array([0]), np.array([float(tf)]))], np.array([float(length)]), average)
+    assert found[0] == pytest.approx(term_score(idf(1, 1), tf, length, average))
+
+
+@given(st.integers(0, 1000), st.integers(1, 1000))
+def test_idf_is_positive_and_falls_with_frequency(df: int, count: int) -> None:
+    assert idf(df, count) > 0
+    assert idf(df, count) >= idf(df + 1, count)
+
+
+def test_common_terms_are_dropped_in_large_scopes_only() -> None:
+    assert kept_terms({"tea": 3, "day": 9}, 10) == {"tea": 3, "day": 9}
+    assert kept_terms({"tea": 400, "day": 401}, 2000) == {"tea": 400}
+    assert kept_terms({"day": 1999, "absent": 0}, 2000) == {"day": 1999}
+
+
+def test_absent_terms_raise_the_ceiling() -> None:
+    assert ceiling({"tea": 2, "zebra": 0}, 10) > ceiling({"tea": 2}, 10)
+    assert ceiling({"tea": 2, "2023-05": 1}, 10, ("tea",)) == ceiling({"tea": 2}, 10)
+
+
+# --- choosing candidates
+
+
+def test_the_best_of_each_leg_and_the_neighbours_of_the_very_best_are_chosen() -> None:
+    count = 1000
+    cosine = np.linspace(0.0, 0.5, count)
+    before = np.arange(count) - 1
+    after = np.append(np.arange(1, count), -1)
+    rows = choose({5: 2.0, 700: 1.0}, cosine, before, after).tolist()
+    assert {4, 5, 6, 699, 700, 701} <= set(rows)
+    assert set(range(900, 1000)) <= set(rows)
+    assert len(rows) == 106
+
+
+def test_rows_without_a_vector_or_a_shared_word_are_not_candidates() -> None:
+    cosine = np.array([np.nan, np.nan, 0.3])
+    edge = np.array([-1, -1, -1])
+    assert choose({}, cosine, edge, edge).tolist() == [2]
+    assert choose({}, np.full(3, np.nan), edge, edge).tolist() == []
+
+
+def test_missing_neighbours_count_nothing() -> None:
+    rows = np.array([1, -1])
+    assert gather({1: 2.0}, rows).tolist() == [2.0, 0.0]
+    assert take(np.array([0.1, 0.2]), rows).tolist() == [0.2, 0.0]
+    assert take(np.zeros(0), rows).tolist() == [0.0, 0.0]
+
+
+# --- fusion
+
+
+def test_words_and_meaning_are_added() -> None:
+    fused = fuse(PLAIN, candidates([4.0, 4.0, 0.0], [0.3, 0.6, 0.6]), no_episodes())
+    assert fused.order.tolist() == [1, 0, 2]
+    assert fused.scores[1] == pytest.approx(1.0)
+    assert fused.scores[2] == pytest.approx(0.5)
+
+
+def test_meaning_counts_less_in_another_script() -> None:
+    found = candidates([4.0, 0.0], [0.0, 0.6])
+    assert fuse(PLAIN, found, no_episodes()).scores.tolist() == pytest.approx([0.5, 0.5])
+    foreign = replace(PLAIN, script="han")
+    assert fuse(foreign, found, no_episodes()).scores.tolist() == pytest.approx([0.8, 0.2])
+
+
+def test_neighbours_share_their_score_less_over_a_long_silence() -> None:
+    found = candidates(
+        [4.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0],
+        bm25_before=np.array([0.0, 4.0, 4.0]),
+        gap_before=np.array([0.0, 60.0, 86_400.0]),
+    )
+    lexical = fuse(PLAIN, found, no_episodes()).legs["lexical"]
+    assert lexical[1] == pytest.approx(0.5 * 0.3, rel=0.01)
+    assert lexical[2] == pytest.approx(0.5 * 0.3 / 3)
+
+
+def test_the_speaker_asked_about_is_preferred() -> None:
+    query = replace(PLAIN, speakers=frozenset({"Ana"}))
+    fused = fuse(query, candidates([1.0, 1.0], [0.5, 0.5], actors=["Bo", "Ana"]), no_episodes())
+    assert fused.order.tolist() == [1, 0]
+
+
+def test_an_expression_of_time_is_a_soft_preference() -> None:
+    query = replace(PLAIN, time=parse_time("in May 2023", NOW))
+    at = np.array(
+        [datetime(2023, 4, 2, tzinfo=UTC).timestamp(), datetime(2023, 5, 2, tzinfo=UTC).timestamp()]
+    )
+    fused = fuse(query, candidates([1.0, 1.0], [0.5, 0.5], at=at), no_episodes())
+    assert fused.order.tolist() == [1, 0]
+    far_better = fuse(query, candidates([9.0, 1.0], [0.9, 0.1], at=at), no_episodes())
+    assert far_better.order.tolist() == [0, 1]
+
+
+def test_times_of_day_wrap_around_midnight() -> None:
+    found = TimeQuery(hours=((20, 28),), weekdays=(2,))
+    at = np.array([datetime(2024, 3, 20, hour, tzinfo=UTC).timestamp() for hour in (1, 12, 22)])
+    assert time_match(found, at).tolist() == [1.0, 0.5, 1.0]
+    assert time_match(found, np.array([np.nan])).tolist() == [0.0]
+
+
+def test_a_quoted_phrase_and_the_episode_text_add_to_the_score() -> None:
+    quoted = replace(PLAIN, phrases=("green tea",))
+    fused = fuse(quoted, candidates([1.0, 1.0], [0.5, 0.5], phrase=np.array([0.0, 1.0])), no_episodes())
+    assert fused.order.tolist() == [1, 0]
+    placed = candidates([1.0, 1.0], [0.5, 0.5], episode=np.array([0, 1]))
+    assert fuse(PLAIN, placed, episodes(2, bm25=np.array([0.0, 3.0]))).order.tolist() == [1, 0]
+
+
+def test_each_of_several_questions_lifts_its_own_best_hit() -> None:
+    query = replace(PLAIN, parts=(("blue", "car"), ("meet", "start")))
+    found = candidates([9.0, 4.0, 1.0], [0.0, 0.0, 0.0], parts=np.array([[9.0, 4.0, 0.0], [0.0, 0.0, 1.0]]))
+    assert fuse(query, found, no_episodes()).order.tolist() == [0, 2, 1]
+
+
+def test_without_any_vector_words_alone_decide() -> None:
+    fused = fuse(PLAIN, candidates([1.0, 2.0], [np.nan, np.nan]), no_episodes())
+    assert fused.order.tolist() == [1, 0]
+
+
+def test_nothing_to_fuse_gives_an_empty_result() -> None:
+    fused = fuse(PLAIN, candidates([], []), no_episodes())
+    assert len(fused.scores) == len(fused.order) == 0
+    assert len(fuse_episodes(PLAIN, fused, candidates([], []), no_episodes()).order) == 0
+
+
+@given(st.lists(st.tuples(UNIT, st.floats(-1, 1)), min_size=1, max_size=12))
+def test_scores_stay_between_zero_and_one_and_follow_the_order(pairs: list[tuple[float, float]]) -> None:
+    found = candidates([9 * a for a, _ in pairs], [b for _, b in pairs])
+    fused = fuse(PLAIN, found, no_episodes())
+    assert ((fused.scores >= 0) & (fused.scores <= 1)).all()
+    assert sorted(fused.order.tolist()) == list(range(len(pairs)))
+    assert (np.diff(fused.scores[fused.order]) <= 0).all()
+
+
+@given(st.lists(st.tuples(UNIT, UNIT), min_size=2, max_size=10), st.randoms(use_true_random=False))
+def test_the_order_of_the_candidates_does_not_matter(
+    pairs: list[tuple[float, float]], random: object
+) -> None:
+    found = candidates([a for a, _ in pairs], [b for _, b in pairs])
+    turned = Candidates(found.ids[::-1], found.bm25[::-1], found.cosine[::-1])
+    first, second = fuse(PLAIN, found, no_episodes()), fuse(PLAIN, turned, no_episodes())
+    assert [found.ids[row] for row in first.order] == [turned.ids[row] for row in second.order]
+
+
+# --- episodes
+
+
+def test_an_episode_takes_its_best_observation_and_more_of_them_count_a_little() -> None:
+    found = candidates([4.0, 3.9, 3.9], [0.0, 0.0, 0.0], episode=np.array([0, 1, 1]))
+    fused = fuse(PLAIN, found, episodes(2))
+    ranked = fuse_episodes(PLAIN, fused, found, episodes(2))
+    assert ranked.order.tolist() == [1, 0]
+    alone = fuse_episodes(PLAIN, fused, found, episodes(2), replace(DEFAULT_WEIGHTS, more=0.0))
+    assert alone.order.tolist() == [0, 1]
+
+
+def test_an_episode_can_be_found_by_its_summary_alone() -> None:
+    found = candidates([1.0], [0.0], episode=np.array([-1]))
+    known = episodes(2, bm25=np.array([0.0, 2.0]))
+    ranked = fuse_episodes(PLAIN, fuse(PLAIN, found, known), found, known)
+    assert ranked.order.tolist() == [1, 0]
+    assert ranked.scores[1] > 0
+
+
+def test_the_thread_of_a_good_episode_is_evidence() -> None:
+    found = candidates([4.0, 1.0, 1.0], [0.0, 0.0, 0.0], episode=np.array([0, 1, 2]))
+    known = episodes(3, thread=np.array([7, 8, 7]))
+    ranked = fuse_episodes(PLAIN, fuse(PLAIN, found, known), found, known)
+    assert ranked.order.tolist() == [0, 2, 1]
+
+
+def test_a_weaker_memory_ranks_below_its_twin_but_age_never_buries_relevance() -> None:
+    found = candidates([4.0, 4.0, 1.0], [0.0, 0.0, 0.0], episode=np.array([0, 1, 2]))
+    known = episodes(3, retrievability=np.array([0.01, 0.9, 1.0]))
+    ranked = fuse_episodes(PLAIN, fuse(PLAIN, found, known), found, known)
+    assert ranked.order.tolist() == [1, 0, 2]
+
+
+@given(UNIT, UNIT)
+def test_the_strength_prior_is_bounded_and_rises(one: float, other: float) -> None:
+    low, high = strength_prior(np.array(sorted((one, other))))
+    assert 0.7 <= low <= high <= 1.0
+
+
+# --- confidence
+
+
+def test_an_unrelated_question_abstains_and_a_good_hit_does_not() -> None:
+    unrelated = candidates([0.4, 0.0], [0.12, 0.1])
+    assert assess(PLAIN, unrelated, fuse(PLAIN, unrelated, no_episodes()), 20.0).abstains()
+    related = candidates([9.0, 1.0], [0.6, 0.1])
+    sure = assess(PLAIN, related, fuse(PLAIN, related, no_episodes()), 10.0)
+    assert not sure.abstains()
+    assert sure.hits[0] > sure.hits[1]
+
+
+def test_without_vectors_coverage_alone_decides() -> None:
+    for query in (PLAIN, replace(PLAIN, script="han")):
+        full = candidates([9.0], [np.nan])
+        assert not assess(query, full, fuse(query, full, no_episodes()), 10.0).abstains()
+        scarce = candidates([0.1], [np.nan])
+        assert assess(query, scarce, fuse(query, scarce, no_episodes()), 10.0).abstains()
+
+
+def test_nothing_found_is_no_confidence() -> None:
+    nothing = candidates([], [])
+    assert assess(PLAIN, nothing, fuse(PLAIN, nothing, no_episodes()), 10.0).answerable == 0.0
+    silent = candidates([0.0], [np.nan])
+    assert assess(PLAIN, silent, fuse(PLAIN, silent, no_episodes()), 10.0).abstains()
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 2), st.floats(0, 2))
+def test_support_rises_with_both_signs(cosine: float, other: float, coverage: float, wider: float) -> None:
+    low = support(min(cosine, other), min(coverage, wider))
+    high = support(max(cosine, other), max(coverage, wider))
+    assert 0.0 <= low <= high <= 1.0
+
+
+# --- the seed's policy
+
+
+def test_reciprocal_ranks_are_the_seeds_vectors() -> None:
+    fused = reciprocal_ranks([["a", "b", "c"], ["a", "c", "b"]])
+    assert fused["a"] == pytest.approx(0.0327869, abs=1e-7)
+    assert reciprocal_ranks([["a"], ["b", "a"]])["a"] == pytest.approx(0.0325225, abs=1e-7)
+    assert reciprocal_ranks([["a"], []])["a"] == pytest.approx(0.0163934, abs=1e-7)
+
+
+def test_seed_003_multiplies_by_retrievability_and_truncates() -> None:
+    ranked = seed_003(["a", "b", "c"], ["a", "b", "c"], {"a": 0.5}, 2)
+    assert [key for key, _ in ranked] == ["b", "c"]
+    many = [f"m{number:03}" for number in range(150)]
+    assert len(seed_003(many, many, {}, 500)) == 100
+    assert seed_003([], [], {}, 5) == []
+
+
+# --- diversity
+
+
+def test_near_duplicates_give_way_to_other_hits() -> None:
+    vectors = np.array([[1, 0, 0], [0.9999, 0.0141, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0]], np.float32)
+    order, repeats = diversify(np.array([0, 1, 2, 3, 4]), vectors)
+    assert order.tolist() == [0, 2, 3, 4, 1]
+    assert repeats.tolist() == [-1, -1, -1, -1, 0]
+
+
+def test_only_the_first_fifty_are_compared() -> None:
+    vectors = np.tile(np.array([[1.0, 0.0]], np.float32), (60, 1))
+    order, _ = diversify(np.arange(60), vectors)
+    assert sorted(order.tolist()) == list(range(60))
+    assert order.tolist()[50:] == list(range(50, 60))
+
+
+def test_weights_are_one_frozen_setting() -> None:
+    assert Weights() == DEFAULT_WEIGHTS
+    with pytest.raises(AttributeError):
+        DEFAULT_WEIGHTS.dense = 0.1  # type: ignore[misc]

@@ -1,0 +1,365 @@
+"""Titles, summaries and metadata taken from what was said (boundaries.md A4)."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from episodic_agent.core.summaries import Words, encode_extractive, tame, told
+from episodic_agent.schemas import Kind, Observation, TimeSource, Vector
+
+START = datetime(2023, 8, 14, 15, 0, tzinfo=UTC)
+
+
+def observe(*lines: tuple[str, str], source: TimeSource = TimeSource.GIVEN) -> list[Observation]:
+    return [
+        Observation(
+            UUID(int=n), UUID(int=1), n, START + timedelta(minutes=n), START, actor, text, at_source=source
+        )
+        for n, (actor, text) in enumerate(lines)
+    ]
+
+
+def encode(observations: Sequence[Observation], **options: str) -> Words:
+    return encode_extractive(observations, [None] * len(observations), **options)
+
+
+LISBON = (
+    ("Ana", "Hey Ben! How are you?"),
+    ("Ben", "Good, thanks! And you?"),
+    ("Ana", "I'm moving to Lisbon in May, the marketing team there offered me a contract last month."),
+    ("Ben", "Wow!"),
+    ("Ben", "Have you found a flat in Lisbon yet?"),
+    ("Ana", "Yes, a small flat in Alfama with a balcony, the rent is 900 euros."),
+    ("Ben", "Sounds great."),
+    ("Ana", "My sister Clara will help me with the moving boxes tomorrow."),
+    ("Ben", "I can bring my van and the old bookshelf if you want."),
+    ("Ana", "Thanks a lot!"),
+)
+
+
+def test_a_title_names_who_spoke_and_what_about() -> None:
+    title = encode(observe(*LISBON)).title
+    assert title.startswith("Ana and Ben: ")
+    assert "Lisbon" in title
+    assert 5 <= len(title.split()) <= 15
+
+
+def test_a_summary_names_actors_and_keeps_words_verbatim() -> None:
+    summary = encode(observe(*LISBON)).summary
+    assert "Ana said: I'm moving to Lisbon in May" in summary
+    assert "a small flat in Alfama with a balcony" in summary
+    assert "Ben" in summary
+
+
+@pytest.mark.parametrize("courtesy", ["How are you", "Good, thanks", "Wow", "Sounds great", "Thanks a lot"])
+def test_courtesies_are_left_out(courtesy: str) -> None:
+    assert courtesy not in encode(observe(*LISBON)).summary
+
+
+def test_a_phrase_does_not_end_in_the_name_of_who_is_spoken_to() -> None:
+    lines = (("Ana", "Are you a fan of alpine skiing Ben?"), ("Ben", "Alpine skiing is my life."))
+    title = encode(observe(*lines)).title
+    assert title.startswith("Ana and Ben: ")
+    assert title.count("Ben") == 1
+
+
+def test_sentences_stand_in_the_order_they_were_said() -> None:
+    observations = observe(*LISBON)
+    summary = encode(observations).summary
+    said = [summary.find(o.text[:20]) for o in observations if o.text[:20] in summary]
+    assert len(said) >= 2
+    assert said == sorted(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I moved to the new house last month.", "last month (July 2023)"),
+        ("The plumber repaired the kitchen sink yesterday.", "yesterday (13 August 2023)"),
+        ("Our train to Vienna leaves tomorrow morning.", "tomorrow morning (15 August 2023)"),
+        ("Grandma bought that piano two years ago.", "two years ago (2021)"),
+        ("The exhibition opens next week in the museum.", "next week (week of 21 August 2023)"),
+        ("The exam in chemistry is in three days.", "in three days (17 August 2023)"),
+        ("We harvested the potatoes last Friday.", "last Friday (11 August 2023)"),
+        ("Gestern haben wir die neue Küche aufgebaut.", "Gestern (13 August 2023)"),
+        ("El mes pasado compramos la casa de mi abuelo.", "El mes pasado (julio 2023)"),
+        ("Le mois dernier nous avons visité le musée.", "Le mois dernier (juillet 2023)"),
+        ("昨天我和妈妈去了上海外滩。", "昨天（2023年8月13日）"),
+        ("Вчера мы посадили яблони на даче.", "Вчера (13 августа 2023)"),
+    ],
+)
+def test_relative_times_are_dated(text: str, expected: str) -> None:
+    assert expected in encode(observe(("Ana", text))).summary
+
+
+def test_a_date_is_given_once_for_the_same_words() -> None:
+    lines = [("Ana", "Yesterday the roof leaked."), ("Ana", "And yesterday the cellar flooded too.")]
+    assert encode(observe(*lines)).summary.count("13 August 2023") == 1
+
+
+def test_days_are_those_of_the_speakers_place() -> None:
+    (late,) = observe(("Ana", "Today the ferry to the island was cancelled."))
+    late = replace(late, at=START.replace(hour=23), utc_offset=2 * 3600)
+    assert "Today (15 August 2023)" in encode([late]).summary
+
+
+def test_times_nobody_gave_are_not_dated() -> None:
+    observations = observe(("Ana", "I moved to the new house last month."), source=TimeSource.ASSUMED)
+    assert encode(observations).summary == "Ana said: I moved to the new house last month."
+
+
+@pytest.mark.parametrize("phrase", ["in a row", "in two days of rain", "hier ist das Museum"])
+def test_words_that_only_look_like_times_are_left_alone(phrase: str) -> None:
+    language = "de" if phrase.startswith("hier") else "en"
+    assert "(" not in encode(observe(("Ana", f"The team won {phrase}.")), language=language).summary
+
+
+def test_roles_are_written_out_and_left_out_of_titles() -> None:
+    words = encode(
+        observe(
+            ("user", "Which vaccines do I need for a trip to Kenya?"),
+            ("assistant", "For Kenya you need a yellow fever vaccine and malaria tablets."),
+        )
+    )
+    assert words.title == "Trip to Kenya, yellow fever vaccine and malaria tablets"
+    assert words.summary == (
+        "The user asked: Which vaccines do I need for a trip to Kenya? "
+        "The assistant said: For Kenya you need a yellow fever vaccine and malaria tablets."
+    )
+
+
+def test_the_owners_name_stands_for_the_user() -> None:
+    observations = observe(("user", "My knee operation is on 3 June."), ("assistant", "Noted: 3 June."))
+    words = encode(observations, owner="Ana")
+    assert words.title.startswith("Ana")
+    assert words.summary.startswith("Ana said: My knee operation is on 3 June.")
+
+
+@pytest.mark.parametrize(
+    ("language", "lines", "title_has", "summary_has"),
+    [
+        (
+            "de",
+            (
+                ("Anna", "Hast du schon eine Stelle im Krankenhaus gefunden?"),
+                ("Jonas", "Ja, ich fange in der Klinik an."),
+            ),
+            "Anna und Jonas: Stelle im Krankenhaus",
+            "Anna fragte: Hast du",
+        ),
+        (
+            "es",
+            (
+                ("user", "Quiero organizar la fiesta de cumpleaños de mi hija Lucía."),
+                ("assistant", "Propongo una tarta de chocolate."),
+            ),
+            "Lucía",
+            "El usuario dijo: Quiero organizar",
+        ),
+        (
+            "fr",
+            (
+                ("Claire", "Tu as vu le film de Truffaut à la cinémathèque ?"),
+                ("Marc", "Oui, la photographie est magnifique."),
+            ),
+            "Claire et Marc",
+            "Claire a demandé : Tu as vu le film",
+        ),
+        (
+            "zh",
+            (("小王", "我和妈妈去了上海外滩，住在和平饭店。"), ("小李", "你们看了灯光秀吗？")),
+            "小王和小李：",
+            "小李问：你们看了灯光秀吗？",
+        ),
+        (
+            "ja",
+            (("太郎", "京都の清水寺に行きました。"), ("花子", "紅葉はきれいでしたか？")),
+            "清水寺",
+            "太郎：京都の清水寺に行きました。",
+        ),
+        (
+            "ru",
+            (("Маша", "Мы ездили на дачу и посадили яблони."), ("Олег", "А у меня сломалась машина.")),
+            "Маша и Олег",
+            "Олег: А у меня сломалась машина.",
+        ),
+        ("ko", (("민수", "부산 해운대에 다녀왔어요."),), "해운대", "민수: 부산 해운대에 다녀왔어요."),
+    ],
+)
+def test_other_languages_read_as_themselves(
+    language: str, lines: tuple[tuple[str, str], ...], title_has: str, summary_has: str
+) -> None:
+    words = encode(observe(*lines))
+    assert words.metadata["language"] == language
+    assert title_has in words.title
+    assert summary_has in words.summary
+
+
+def test_vectors_decide_what_is_central() -> None:
+    texts = [
+        "The apple harvest in the orchard begins early.",
+        "Cider presses need clean wooden barrels.",
+        "Our neighbour repaired his motorcycle engine.",
+        "The village council discussed new street lamps.",
+        "Autumn storms damaged the greenhouse roof badly.",
+        "Bees pollinate the cherry blossoms every spring.",
+        "A violin concert took place inside the chapel.",
+        "The ferry timetable changed again without notice.",
+        "Somebody painted the fire station bright yellow.",
+        "Wild boars dug through the potato field overnight.",
+    ] * 2
+    observations = observe(*[("Ana", f"{text[:-1]} near plot {n}.") for n, text in enumerate(texts)])
+    centre, off = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+    near = {3, 7, 15}
+    vectors: list[Vector | None] = [centre if n in near else off * 0.1 + centre * 0.01 for n in range(20)]
+    summary = encode_extractive(observations, vectors).summary
+    other = encode_extractive(observations, [None] * 20).summary
+    assert "street lamps" in summary
+    assert summary != other
+
+
+def test_a_sentence_said_twice_is_told_once() -> None:
+    line = ("Ana", "The boiler in the cellar makes strange noises at night.")
+    filler = [
+        ("Ben", f"My report number {n} about the bridge over the river is ready now.") for n in range(9)
+    ]
+    assert encode(observe(line, *filler, line)).summary.count("boiler") == 1
+
+
+def test_summaries_are_short_however_long_the_episode() -> None:
+    lines = [
+        ("Ana" if n % 2 else "Ben", f"Item {n}: " + "the garden fence needs new wooden posts " * 9)
+        for n in range(60)
+    ]
+    words = encode(observe(*lines))
+    assert len(words.summary) < 800
+    assert len(words.title.split()) <= 15
+
+
+def test_a_short_episode_is_told_whole() -> None:
+    facts = [
+        ("user", "我的下属老家在山西太原。"),
+        ("user", "我的下属身高167厘米。"),
+        ("user", "我的下属是医生。"),
+    ]
+    summary = encode(observe(*facts)).summary
+    assert summary == "用户说：我的下属老家在山西太原。我的下属身高167厘米。我的下属是医生。"
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ("### Plan\n1. **Pack** the `boxes`", "### Plan\n1. Pack the boxes"),
+        ("See [the map](https://a.example/x) now", "See the map now"),
+        ("at https://www.example.org/deep/path?x=1 today", "at example.org today"),
+        ("Try this:\n```js\nlet a = 1;\n```\nDone.", "Try this:\n\nDone."),
+        ("```python\nx = 1\n```", "[python code]"),
+        ("an unclosed ```block\nx = 1", "an unclosed"),
+        ("so {vocalsound} we wait", "so we wait"),
+        ("<b>bold</b> and *italic* and snake_case", "bold  and italic and snake_case"),
+        (r"the ratio \(P(A|B)\) matters", "the ratio P(A|B) matters"),
+        ("2 * 3 * 4 = 24", "2 * 3 * 4 = 24"),
+        ("plain words", "plain words"),
+    ],
+)
+def test_markdown_and_code_are_tamed(raw: str, plain: str) -> None:
+    assert [line.split() for line in tame(raw).splitlines()] == [line.split() for line in plain.splitlines()]
+
+
+def test_code_and_tables_are_not_quoted() -> None:
+    answer = (
+        "You forgot the **colon** after the loop header.\n```python\nfor i in range(10):\n    print(i)\n```\n"
+        "| option | meaning |\n|---|---|\n| a | b |\n1. Add the missing colon there.\n2. Run the whole script again."
+    )
+    words = encode(observe(("user", "Why does my Python loop fail?"), ("assistant", answer)))
+    assert "print" not in words.summary
+    assert "|" not in words.summary
+    assert "*" not in words.summary
+    assert "You forgot the colon after the loop header." in words.summary
+
+
+def test_tools_are_told_shortly() -> None:
+    call, question = observe(("assistant", "weather: …"), ("user", "Will it rain in Lisbon?"))
+    used = {"name": "weather", "arguments": {"city": "Lisbon"}, "result": {"sky": "clear"}, "error": None}
+    tool = replace(call, kind=Kind.TOOL, extras=used)
+    assert told(tool) == "weather(Lisbon): sky clear"
+    failed = replace(tool, extras={**used, "result": None, "error": "timeout " * 60})
+    assert told(failed).startswith("weather(Lisbon): timeout")
+    assert len(told(failed)) < 200
+    summary = encode([question, replace(tool, seq=1)]).summary
+    assert summary == "The user asked: Will it rain in Lisbon? weather(Lisbon): sky clear."
+
+
+def test_steps_are_told_without_saying_that_anybody_spoke() -> None:
+    steps = [
+        replace(o, kind=Kind.STEP, location="kitchen")
+        for o in observe(("agent", "Opened the fridge."), ("agent", "A mug appeared on the table."))
+    ]
+    words = encode(steps)
+    assert words.summary == "Opened the fridge. A mug appeared on the table."
+    assert words.metadata["places"] == ["kitchen"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        ((), "Messages without words"),
+        ((("user", "   "),), "Messages without words"),
+        ((("user", "ok"), ("assistant", "Great!")), "ok"),
+        ((("user", "🎉🎉"),), "🎉🎉"),
+        ((("user", "x" * 500),), "x" * 500),
+    ],
+)
+def test_there_is_always_a_title(lines: tuple[tuple[str, str], ...], title: str) -> None:
+    words = encode(observe(*lines)).title
+    assert words
+    assert words.lower().rstrip("…")[:60] == title.lower()[:60]
+
+
+def test_many_speakers_are_counted() -> None:
+    names = ["Ana", "Ben", "Clara", "David", "Eva"]
+    lines = [
+        (name, f"{name} will bring tomato salad number {n} to the picnic.") for n, name in enumerate(names)
+    ]
+    assert encode(observe(*lines)).title.startswith("Ana, Ben and 3 others: ")
+
+
+def test_metadata_counts_and_names() -> None:
+    observations = [replace(o, channel="signal" if o.seq % 2 else "mail") for o in observe(*LISBON)]
+    metadata = encode(observations).metadata
+    assert metadata["actors"] == {"Ana": 5, "Ben": 5}
+    assert metadata["observations"] == 10
+    assert metadata["channels"] == ["mail", "signal"]
+    assert metadata["start"] == "2023-08-14T15:00:00+00:00"
+    assert metadata["end"] == "2023-08-14T15:09:00+00:00"
+    assert any("Lisbon" in str(word) for word in list(metadata["keywords"]))  # type: ignore[arg-type]
+    assert json.loads(json.dumps(metadata)) == metadata
+
+
+ANYTHING = st.lists(
+    st.tuples(st.sampled_from(["user", "assistant", "Ana", "", "sms"]), st.text(max_size=120)), max_size=8
+)
+
+
+@given(lines=ANYTHING, vectors=st.booleans(), step=st.sampled_from(list(Kind)))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_encoded_the_same_way_twice(
+    lines: list[tuple[str, str]], vectors: bool, step: Kind
+) -> None:
+    observations = [replace(o, kind=step) for o in observe(*lines)]
+    rows: list[Vector | None] = [
+        np.array([1.0, n + 1.0], np.float32) / np.float32(np.hypot(1.0, n + 1.0)) if vectors else None
+        for n in range(len(lines))
+    ]
+    words = encode_extractive(observations, rows)
+    assert words == encode_extractive(observations, rows)
+    assert words.title.strip()
+    assert bool(words.summary.strip()) or not any(tame(text).strip() for _, text in lines)
+    json.dumps(words.metadata)
