@@ -21,12 +21,12 @@ def weight(text: str) -> float:
 def windows(text: str, size: int = WINDOW) -> list[str]:
     """Split a text at sentence borders into pieces of at most about `size` Latin characters.
 
-    A sentence longer than a window is cut inside. The pieces joined hold every word of the text.
+    A sentence longer than a window is cut between words where it can be. The pieces joined hold every word of the text.
 
     >>> windows("One. Two.")
     ['One. Two.']
     >>> [len(w) for w in windows("word " * 400)]
-    [900, 900, 199]
+    [899, 899, 199]
     """
     if len(text) * WIDE <= size or weight(text) <= size:
         return [text.strip()]
@@ -44,9 +44,12 @@ def windows(text: str, size: int = WINDOW) -> list[str]:
 def _fitting(parts: list[str], size: int) -> list[str]:
     fitting: list[str] = []
     for part in parts:
-        if weight(part) <= size:
-            fitting.append(part)
-            continue
-        step = size if part.isascii() else max(1, int(size * len(part) / weight(part)))
-        fitting.extend(part[i : i + step] for i in range(0, len(part), step))
+        rest = part
+        while weight(rest) > size:
+            end = size if rest.isascii() else max(1, int(size * len(rest) / weight(rest)))
+            space = rest.rfind(" ", end // 2, end + 1)  # not inside a word, where words have spaces
+            end = space if space > 0 else end
+            fitting.append(rest[:end])
+            rest = rest[end:].lstrip()
+        fitting.append(rest)
     return [p.strip() for p in fitting if p.strip()]

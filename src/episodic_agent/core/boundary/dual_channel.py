@@ -5,10 +5,8 @@ leaves open is settled so that a stored record recomputes its verdict: cosines a
 and rounded to six places, and it is the rounded number that is compared.
 """
 
-import base64
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -25,10 +23,19 @@ from episodic_agent.core.boundary.contract import (
     Record,
     Verdict,
 )
+from episodic_agent.core.boundary.dual_channel_memory import (
+    Memory,
+    Message,
+    Pending,
+    pack_memory,
+    take,
+    unpack_memory,
+)
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Observation, Reason, TimeSource, Vector
 
 SKIP, FORCE, TIME, DETECT = "skip", "force", "time", "detect"
+# The actions that cut, and why they say they did.
 _REASONS: Final = {
     FORCE: Reason.SIZE_CAP,
     TIME: Reason.TIME_GAP,
@@ -62,6 +69,7 @@ def rule_layer(count: int, characters: int, gap: timedelta, length: int, rules: 
     >>> rule_layer(2, 999, timedelta(hours=9), 50)
     'skip'
     """
+    # before the time rule, as written: one or two messages are glued to whatever comes weeks later
     if count < rules.min_messages:
         return SKIP
     if count >= rules.max_messages:
@@ -71,40 +79,6 @@ def rule_layer(count: int, characters: int, gap: timedelta, length: int, rules: 
     if characters < rules.min_characters or length < rules.min_message_characters:
         return SKIP
     return DETECT
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """What the rules need to know of an observation; a time nobody gave is `assumed`."""
-
-    seq: int
-    at: datetime
-    assumed: bool
-    length: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pending:
-    """The message a question is about, taken in only when the question is settled."""
-
-    id: str
-    message: Message
-    vector: Vector
-    cues: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Memory:
-    """The buffer as far as the rules need it, the event model and the rolling vector; vectors are float32."""
-
-    count: int = 0
-    characters: int = 0
-    first_seq: int = 0
-    last: Message | None = None
-    event_model: str = ""
-    event_vector: Vector | None = None
-    rolling: Vector | None = None
-    pending: Pending | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +144,7 @@ class DualChannelPolicy:
         if memory.pending is not None:
             raise ValueError(f"question {memory.pending.id} is open: settle it before the next arrival")
         message, vector = _message(arrival.observation), _usable(arrival.vector)
+        # count and characters are of the buffer *without* the new message, so fifty close and it is kept
         gap = _gap(memory.last, message)
         action = rule_layer(memory.count, memory.characters, gap, message.length, self.rules)
         if action == DETECT and vector is not None:
@@ -178,7 +153,7 @@ class DualChannelPolicy:
             record = Record(message.seq, action, 1.0, 1.0)
             return self._cut(memory, message, vector, record)
         record = Record(message.seq, "no_vector" if action == DETECT else action, 0.0, 1.0)
-        return Check(_take(memory, message), records=(record,))
+        return Check(take(memory, message), records=(record,))
 
     def settle(self, memory: Memory, question: Question, verdict: Verdict | None) -> Check[Memory]:
         """Finish the topic channel; None counts as (false, 0). A question not open changes nothing."""
@@ -190,8 +165,9 @@ class DualChannelPolicy:
         seen = Record(asked.message.seq, "keep", confidence, self.confidence, cues.get("surprise", 0.0), cues)
         if verdict is not None and verdict.is_boundary and confidence >= self.confidence:
             return self._cut(memory, asked.message, asked.vector, replace(seen, action="topic_shift"))
+        # rolled whether or not a model spoke; only what is skipped leaves the vectors alone
         rolled = _roll(memory.rolling, asked.vector, self.rolling_alpha)
-        after = replace(_take(memory, asked.message), rolling=rolled, pending=None)
+        after = replace(take(memory, asked.message), rolling=rolled, pending=None)
         if verdict is None:
             return Check(after, records=(replace(seen, action="no_model"),))
         if verdict.updated_event_model:
@@ -214,22 +190,12 @@ class DualChannelPolicy:
 
     def pack(self, memory: Memory) -> Json:
         """Return plain JSON: for 384 dimensions about 4 kB, 6 kB with a question open."""
-        asked = memory.pending
-        return {
-            "count": memory.count,
-            "characters": memory.characters,
-            "first_seq": memory.first_seq,
-            "last": None if memory.last is None else _pack_message(memory.last),
-            "event_model": memory.event_model,
-            "event_vector": _pack_vector(memory.event_vector),
-            "rolling": _pack_vector(memory.rolling),
-            "pending": None if asked is None else _pack_pending(asked),
-        }
+        return pack_memory(memory)
 
     def unpack(self, packed: Json) -> Memory:
         """Rebuild the memory; raises InvalidInput when the value was not made by `pack`."""
         try:
-            return _unpack(packed)
+            return unpack_memory(packed)
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"seed-001 cannot read its packed memory: {error!r}; resegment") from error
 
@@ -242,16 +208,18 @@ class DualChannelPolicy:
         if familiar is not None:
             cues["topic"] = _distance(familiar)
         surprise = cues.get("surprise", 0.0)
+        # either channel is enough: a surprising message cuts however well it fits the topic
         if predicted is not None and predicted < self.surprise_similarity:
             limit = _distance(self.surprise_similarity)
             return self._cut(
                 memory, message, vector, Record(message.seq, "surprise", surprise, limit, surprise, cues)
             )
         limit = _distance(self.topic_similarity)
+        # the first detection of an episode has no rolling vector yet: the letter asks then
         record = Record(message.seq, "roll", cues.get("topic", 1.0), limit, surprise, cues)
         if familiar is not None and familiar >= self.topic_similarity:
             rolled = _roll(memory.rolling, vector, self.rolling_alpha)
-            return Check(replace(_take(memory, message), rolling=rolled), records=(record,))
+            return Check(replace(take(memory, message), rolling=rolled), records=(record,))
         # first_seq is part of the id: segmented again under other cuts, it is another question
         asked = Pending(f"{NAME}:{thread}:{memory.first_seq}-{message.seq}", message, vector, cues)
         return Check(
@@ -273,23 +241,12 @@ class DualChannelPolicy:
             record.cues,
             _detail(memory) | {"action": record.action},
         )
-        return Check(_take(Memory(rolling=vector), message), (cut,), (record,))
+        return Check(take(Memory(rolling=vector), message), (cut,), (record,))
 
 
 def _message(observation: Observation) -> Message:
     assumed = observation.at_source is TimeSource.ASSUMED
     return Message(observation.seq, observation.at, assumed, len(observation.text))
-
-
-def _take(memory: Memory, message: Message) -> Memory:
-    """Append a message to the buffer; vectors stay as they are."""
-    return replace(
-        memory,
-        count=memory.count + 1,
-        characters=memory.characters + message.length,
-        first_seq=memory.first_seq if memory.count else message.seq,
-        last=message,
-    )
 
 
 def _gap(last: Message | None, message: Message) -> timedelta:
@@ -344,68 +301,3 @@ def _roll(rolling: Vector | None, vector: Vector, alpha: float) -> Vector:
     length = float(np.sqrt(mixed @ mixed))
     # exactly opposite vectors of suitable lengths cancel out; the newer one is then the context
     return (mixed / length).astype(np.float32) if length > 0 else vector
-
-
-def _pack_vector(vector: Vector | None) -> str | None:
-    return None if vector is None else base64.b64encode(vector.astype("<f4").tobytes()).decode()
-
-
-def _unpack_vector(packed: Json) -> Vector | None:
-    if packed is None:
-        return None
-    return np.frombuffer(base64.b64decode(str(packed), validate=True), dtype="<f4").astype(np.float32)
-
-
-def _pack_message(message: Message) -> Json:
-    return [message.seq, message.at.isoformat(), message.assumed, message.length]
-
-
-def _unpack_message(packed: Json) -> Message:
-    if not isinstance(packed, Sequence) or isinstance(packed, str):
-        raise TypeError("expected the four values of a message")
-    seq, at, assumed, length = packed
-    return Message(_integer(seq), datetime.fromisoformat(str(at)), bool(assumed), _integer(length))
-
-
-def _pack_pending(asked: Pending) -> Json:
-    return {
-        "id": asked.id,
-        "message": _pack_message(asked.message),
-        "vector": _pack_vector(asked.vector),
-        "cues": dict(asked.cues),
-    }
-
-
-def _unpack_pending(body: Mapping[str, Json]) -> Pending:
-    vector = _unpack_vector(body["vector"])
-    if vector is None:
-        raise ValueError("a question without its message's vector")
-    cues = {name: float(str(value)) for name, value in _mapping(body["cues"]).items()}
-    return Pending(str(body["id"]), _unpack_message(body["message"]), vector, cues)
-
-
-def _unpack(packed: Json) -> Memory:
-    body = _mapping(packed)
-    last, asked = body["last"], body["pending"]
-    return Memory(
-        count=_integer(body["count"]),
-        characters=_integer(body["characters"]),
-        first_seq=_integer(body["first_seq"]),
-        last=None if last is None else _unpack_message(last),
-        event_model=str(body["event_model"]),
-        event_vector=_unpack_vector(body["event_vector"]),
-        rolling=_unpack_vector(body["rolling"]),
-        pending=None if asked is None else _unpack_pending(_mapping(asked)),
-    )
-
-
-def _mapping(value: Json) -> Mapping[str, Json]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"expected an object, got {type(value).__name__}")
-    return value
-
-
-def _integer(value: Json) -> int:
-    if not isinstance(value, int):
-        raise TypeError(f"expected a whole number, got {value!r}")
-    return value

@@ -24,7 +24,7 @@ from episodic_agent.core.summaries.languages import (
 from episodic_agent.core.summaries.selection import choose, shortened, term_weights
 from episodic_agent.core.summaries.times import grounded
 from episodic_agent.core.summaries.topics import key_phrases, keywords, title_of
-from episodic_agent.core.text import script, words
+from episodic_agent.core.text import script, tokens, words
 from episodic_agent.schemas import Json, Kind, Observation, Vector
 
 __all__ = ["Words", "encode_extractive", "tame", "told"]
@@ -62,10 +62,13 @@ def encode_extractive(
     book = phrasebook(tongue)
     found = clauses(observations, tongue)
     weights = term_weights(found)
-    phrases = key_phrases(found, weights, tongue)
+    speakers = Counter(o.actor for o in observations if o.actor)
+    # who spoke stands in front of the title already
+    own = frozenset(term for actor in speakers for term in tokens(actor, tongue or None))
+    phrases = key_phrases(found, weights, tongue, own)
+    # callers may have vectors of the first observations only: the rest is centred by words
     padded = [*vectors, *[None] * (len(observations) - len(vectors))]
     chosen = choose(found, weights, padded, [o.actor for o in observations], tongue)
-    speakers = Counter(o.actor for o in observations if o.actor)
     title = title_of(phrases, _who(list(speakers), owner, book), tongue) or _first_words(observations, book)
     summary = _summary(chosen or found[:1], observations, owner, tongue)
     summary = summary or _first_words(observations, None)
@@ -88,6 +91,7 @@ def _who(actors: Sequence[str], owner: str | None, book: Phrasebook) -> str:
 
 
 def _is_role(actor: str, owner: str | None) -> bool:
+    # single letters are labels of corpora and games ("A", "B"), not names
     folded = actor.casefold()
     return folded in ASSISTANTS or folded in SOURCES or len(folded) == 1 or (folded in USERS and not owner)
 
@@ -108,28 +112,32 @@ def _summary(
     book = phrasebook(language)
     parts: list[str] = []
     dated: set[str] = set()
-    for (actor, asks, spoken), group in groupby(
-        chosen,
-        key=lambda c: (observations[c.place].actor, c.asks, observations[c.place].kind is Kind.MESSAGE),
-    ):
+    for lead, group in groupby(chosen, key=lambda c: _lead(observations[c.place], c.asks, owner, book)):
         texts = [
             _finished(grounded(shortened(c.text), observations[c.place], language, dated)) for c in group
         ]
-        unspaced = script(texts[0]) in UNSPACED
-        said = ("" if unspaced else " ").join(texts)
-        if spoken and actor:
-            form = "{}:" if actor.casefold() in SOURCES else book.asked if asks else book.said
-            verb = form.format(_name(actor, owner, book))
-            said = f"{verb[:1].upper()}{verb[1:]}{'' if verb.endswith('：') else ' '}{said}"
-        parts.append(said)
+        said = ("" if script(texts[0]) in ("han", "kana") else " ").join(texts)
+        gap = "" if not lead or lead.endswith("：") else " "
+        parts.append(f"{lead}{gap}{said}")
     return ("" if language in ("zh", "ja") else " ").join(parts)
+
+
+def _lead(observation: Observation, asks: bool, owner: str | None, book: Phrasebook) -> str:
+    """Return what stands before a quoted sentence: who said or asked it; nothing before steps and tools."""
+    if observation.kind is not Kind.MESSAGE or not observation.actor:
+        return ""
+    form = "{}:" if observation.actor.casefold() in SOURCES else book.asked if asks else book.said
+    lead = form.format(_name(observation.actor, owner, book))
+    return lead[:1].upper() + lead[1:]
 
 
 def _finished(text: str) -> str:
     """End a sentence with a full stop where it has no end of its own."""
+    # without one, an embedder's tokens and a reader's eyes run two speakers together
     if text[-1] in ".!?…。！？؟)）]:：”\"'":
         return text
-    return text + ("。" if script(text) in UNSPACED else ".")
+    written = script(text)
+    return text + ("。" if written in ("han", "kana") else "" if written in UNSPACED else ".")
 
 
 def _first_words(observations: Sequence[Observation], book: Phrasebook | None) -> str:

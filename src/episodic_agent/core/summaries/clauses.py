@@ -10,18 +10,18 @@ from episodic_agent.core.summaries.languages import ASSISTANTS, phrasebook
 from episodic_agent.core.text import sentences, tokens
 from episodic_agent.schemas import Json, Kind, Observation
 
-_READ: Final = 3_000  # characters read of one message: long replies say what they are about at the start
+_READ: Final = 2_000  # characters read of one message: long replies say what they are about at the start
 _MOST: Final = 8  # clauses kept of one message
 _SHORT_TALK: Final = 60  # characters and, below, terms of the longest sentence that is but a courtesy
 _FEW_TERMS: Final = 3
 _TOOL_RESULT: Final = 160
 
 _FENCE: Final = re.compile(r"```[ \t]*(\w*)[^\n]*\n.*?(?:```|\Z)", re.DOTALL)
-_MARKED: Final = re.compile(r"[\[<*_`~#\\]|http|\$\$")  # what no plain text holds: spares it all the rest
+_MARKED: Final = re.compile(r"[\[<*_`~#{\\]|http|\$\$")  # what no plain text holds: spares it all the rest
 _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 _URL: Final = re.compile(r"https?://(?:www\.)?([^\s/)\]]+)\S*")
-_TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
-_EMPHASIS: Final = re.compile(r"(\*\*|__|~~|`+|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w))")
+_TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,80}>|\{[a-z_]{3,20}\}")  # and {laughs} of transcripts
+_EMPHASIS: Final = re.compile(r"[*_~`]+")
 _HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+|^\s*\*\*[^*]{1,80}\*\*:?\s*$")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+•·]|\(?\d{1,2}[.)])\s+")
 _NUMBER_OF_HEADING: Final = re.compile(r"^\s*(?:step\s+)?\d{1,2}[.):]\s*", re.IGNORECASE)
@@ -77,8 +77,22 @@ def tame(text: str, code: str = "code") -> str:
     if "http" in plain:
         plain = _URL.sub(r"\1", plain)
     headed = [line if _HEADING.match(line) is None else _heading(line) for line in plain.splitlines()]
-    plain = "\n".join(_EMPHASIS.sub("", line) for line in headed).strip()
+    plain = _EMPHASIS.sub(_unmarked, "\n".join(headed)).strip()
     return plain or (f"[{' '.join(filter(None, (language, code)))}]" if fence else "")
+
+
+def _unmarked(match: re.Match[str]) -> str:
+    """Drop signs of emphasis but keep `snake_case`, `2 * 3` and the like."""
+    sign = match.group()
+    if len(sign) > 1 or sign == "`":
+        return ""
+    before, after = (
+        match.string[match.start() - 1 : match.start()],
+        match.string[match.end() : match.end() + 1],
+    )
+    opens = not before.isalnum() and bool(after.strip())
+    closes = not after.isalnum() and bool(before.strip())
+    return "" if opens or closes else sign
 
 
 def _heading(line: str) -> str:
@@ -94,6 +108,7 @@ def told(observation: Observation, language: str = "en") -> str:
     text = tame(observation.text, phrasebook(language).code)
     if observation.kind is not Kind.TOOL:
         return text
+    # the four names are what intake leaves; a tool message without them is only text
     name = observation.extras.get("name")
     if not isinstance(name, str) or not name:
         return _short(text)
@@ -141,6 +156,7 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
     for line in tame(observation.text, phrasebook(language).code).splitlines():
         if not line.strip() or _TABLE.match(line) or _CODE_LINE.search(line):
             continue
+        # items and headings list what a sentence before them says in one breath
         item = _ITEM.match(line)
         weight = 0.3 if line[0] == "#" else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _NUMBER_OF_HEADING.sub("", line.lstrip("# >"))
@@ -173,6 +189,7 @@ def _is_courtesy(text: str, terms: frozenset[str]) -> bool:
     """Tell whether a sentence only greets, thanks, acknowledges or takes leave."""
     if len(text) > _SHORT_TALK or len(terms) > _FEW_TERMS:
         return False
+    # numbers are never a courtesy: "Thanks, 3 June" is an answer
     cues = speech(text)[0]
     social = cues.greets or cues.thanks or cues.closes or cues.agrees
     return bool(cues.ack) or (bool(social) and len(terms) <= 2 and not any(map(str.isdigit, text)))

@@ -91,7 +91,7 @@ PHRASEBOOKS: Final = {
         "{}:", "{}:", "пользователь", "ассистент", "{} и {}", "ещё {}", "Сообщения без слов", "код",
         joints=_set("в на для из с о об к по у"),
         openers=_set("это этот эта эти он она они оно и но или также да нет тогда"),
-        subjects=_set("я ты он она мы вы они не"),
+        subjects=_set("я ты он она мы вы они не мне тебе ему ей нам вам им нужна нужен нужно нужны"),
     ),
     "zh": Phrasebook(
         "{}说：", "{}问：", "用户", "助手", "{}和{}", "其他{}人", "没有文字的消息", "代码",
@@ -101,9 +101,10 @@ PHRASEBOOKS: Final = {
         "{}：", "{}：", "ユーザー", "アシスタント", "{}と{}", "他{}人", "言葉のないメッセージ", "コード",
         openers=_set("それ これ あれ そして でも だから"),
     ),
-    "": Phrasebook("{}:", "{}:", "user", "assistant", "{}, {}", "+{}", "…", "code"),
+    "ko": Phrasebook("{}:", "{}:", "사용자", "어시스턴트", "{}, {}", "외 {}명", "말 없는 메시지", "코드"),
+    "": Phrasebook("{}:", "{}:", "user", "assistant", "{}, {}", "+{}", "Messages without words", "code"),
 }  # fmt: skip
-_BY_SCRIPT: Final = {"han": "zh", "kana": "ja", "cyrillic": "ru"}
+_BY_SCRIPT: Final = {"han": "zh", "kana": "ja", "cyrillic": "ru", "hangul": "ko"}
 _READ: Final = 240  # words looked at to guess a language
 _LEAST: Final = 0.12  # share of function words below which a language is not believed
 _GUESSED: Final = tuple(sorted(name for name in STOP_WORDS if name != "ru"))
@@ -156,4 +157,6 @@ def is_function_word(word: str, language: str) -> bool:
     """
     stop = STOP_WORDS.get(language) or STOP_WORDS["en"]
     folded = fold(word.replace("’", "'"))
-    return folded in stop or ("'" in folded and all(part in stop or not part for part in folded.split("'")))
+    if "'" not in folded:
+        return folded in stop
+    return folded.replace("'", "") in stop or all(part in stop or not part for part in folded.split("'"))

@@ -16,7 +16,8 @@ from episodic_agent.schemas import Vector
 MOST_SENTENCES: Final = 6
 MOST_CHARACTERS: Final = 600
 _WHOLE_SENTENCES: Final = 8  # an episode of so few and short sentences is told whole
-_WHOLE_CHARACTERS: Final = 300
+_WHOLE_CHARACTERS: Final = 400
+_HEADING: Final = 0.3  # weight of a clause that only announces others
 _LONGEST: Final = 240  # characters of one sentence; longer ones are cut at a comma or space
 _CANDIDATES: Final = 32
 _REDUNDANCY: Final = 0.8  # weight of likeness to what is chosen already (maximal marginal relevance)
@@ -67,6 +68,8 @@ def choose(
 
     `vectors` and `actors` belong to the observations that `Clause.place` counts.
     """
+    if not found:
+        return []
     short = _all_of_it(found)
     if short is not None:
         return short
@@ -90,9 +93,12 @@ def choose(
 
 def _all_of_it(found: Sequence[Clause]) -> list[Clause] | None:
     """Return every sentence (each once) of an episode so short that nothing need be left out."""
-    distinct = list({clause.text: clause for clause in reversed(found)}.values())[::-1]
+    fit = [clause for clause in found if clause.weight > _HEADING]
+    distinct = list({clause.text: clause for clause in reversed(fit)}.values())[::-1]
     length = sum(len(clause.text) for clause in distinct)
-    return distinct if len(distinct) <= _WHOLE_SENTENCES and length <= _WHOLE_CHARACTERS else None
+    return (
+        distinct if distinct and len(distinct) <= _WHOLE_SENTENCES and length <= _WHOLE_CHARACTERS else None
+    )
 
 
 def shortened(text: str) -> str:

@@ -9,23 +9,25 @@ from episodic_agent.core.timewords import TimeRange, parse_time
 from episodic_agent.schemas import Observation, TimeSource
 
 _ENGLISH: Final = r"""
-    the\ day\ (?:before\ yesterday|after\ tomorrow) | yesterday | tomorrow | today | tonight
+    the\ day\ (?:before\ yesterday|after\ tomorrow)
+  | (?:yesterday|tomorrow)(?:\ (?:morning|afternoon|evening|night))? | today | tonight
   | (?:last|next|this|past)\ (?:week(?:end)?|month|year|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day
       |summer|winter|spring|autumn|fall|morning|afternoon|evening)
   | (?:\d+|a|an|one|two|three|four|five|six|seven|eight|nine|ten|a\ couple\ of|a\ few)
       \ (?:day|week|month|year)s?\ ago
   | in\ (?:\d+|a|two|three|four|five|six|seven|eight|nine|ten)
       \ (?:day|week|month|year)s?(?!\w)(?!\ (?:of|row))"""
+# Bare weekdays and months are left out: a speaker may mean the last or the next one.
 _PATTERNS: Final = {
     "en": _ENGLISH,
-    "de": r"vorgestern|gestern|übermorgen|(?:letzte|nächste)[nrs]? (?:Woche|Monat|Jahr)",
+    "de": r"vorgestern|gestern(?: Abend| früh)?|übermorgen|(?:letzte|nächste)[nrs]? (?:Woche|Monat|Jahr)",
     "es": r"anteayer|ayer|la semana pasada|el mes pasado|el año pasado|la próxima semana|el próximo mes",
-    "fr": r"avant-hier|hier|demain|la semaine (?:dernière|prochaine)|le mois dernier|l['’]année dernière",
+    "fr": r"avant-hier|hier(?: soir| matin)?|demain|la semaine (?:dernière|prochaine)|le mois dernier",
     "it": r"ieri|domani|la settimana scorsa|il mese scorso|l['’]anno scorso",
     "pt": r"ontem|amanhã|na semana passada|no mês passado|no ano passado",
     "nl": r"gisteren|vorige (?:week|maand)|vorig jaar|volgende (?:week|maand)",
     "ru": r"позавчера|вчера|завтра|на прошлой неделе|в прошлом месяце|в прошлом году",
-    "zh": r"前天|昨天|明天|后天|昨晚|上周|下周|上个星期|下个星期|上个月|下个月|去年|明年",
+    "zh": r"前天|昨天|明天|后天|昨晚|(?:上|下)(?:周|个?星期)[一二三四五六日天]?|上个月|下个月|去年|明年",
 }
 _AHEAD: Final = re.compile(r"in (\w+) (day|week|month|year)s?", re.IGNORECASE)
 _NUMBERS: Final = {
@@ -75,6 +77,7 @@ def _pattern(language: str) -> re.Pattern[str] | None:
     source = _PATTERNS.get(language)
     if source is None:
         return None
+    # not inside a word, and not where a bracket follows: that may be the date already
     if language == "zh":
         return re.compile(rf"(?:{source})(?!（)")
     return re.compile(
@@ -83,6 +86,7 @@ def _pattern(language: str) -> re.Pattern[str] | None:
 
 
 def _label(phrase: str, at: datetime, offset: timedelta, language: str) -> str:
+    # "next Friday" and the like are read as a query would be, only seen from when it was said
     ahead = _AHEAD.fullmatch(phrase)
     if ahead is not None:
         return _ahead(ahead, at + offset, language)
@@ -107,6 +111,7 @@ def _name(stretch: TimeRange, offset: timedelta, language: str) -> str:
         return f"{start.year}年" if language == "zh" else str(start.year)
     if stretch.kind == "month":
         return _month(start, language)
+    # a southern winter is another half year: the year alone is always right
     if stretch.kind == "season":
         return str(start.year)
     if stretch.kind == "week":

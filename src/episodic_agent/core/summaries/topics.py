@@ -1,7 +1,6 @@
 """What an episode is about: its key phrases, as they were written, and the title made of them."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,21 +12,42 @@ from episodic_agent.core.summaries.languages import UNSPACED, Phrasebook, is_fun
 from episodic_agent.core.summaries.weak import HAN_BREAK_CHARACTERS, HAN_BREAKS, HAN_DOUBTFUL, LIGHT, WEAK
 from episodic_agent.core.text import fold, script, tokens
 
-_PIECE: Final = re.compile(r"[^\W_]+(?:[-'’.&/+_][^\W_]+)*(?:\+\+|#|%)?|[^\w\s]|\s{2,}")
+_MARKS: Final = (  # vowel signs and tones that `\w` leaves out and that belong to their letter
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e"
+    "\u0eb1-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
+)
+_LETTERS: Final = rf"(?:[^\W_]|[{_MARKS}])+"
+_PIECE: Final = re.compile(rf"{_LETTERS}(?:(?:[-'’.&/+_]|:(?=\d)){_LETTERS})*(?:\+\+|#|%)?|[^\w\s]|\s{{2,}}")
+_UNSIGNED: Final = re.compile(rf"[^\w{_MARKS}]+")
+# Verb forms by their endings, where articles do not tell nouns apart well enough.
+_VERBS: Final = {
+    "es": re.compile(r"..(?:é|ió|ó|rá[ns]?|aron|ieron|aba[ns]?|ando|iendo)$"),
+    "pt": re.compile(r"...(?:ando|endo|indo|aram|eram|ei|ou)$"),
+    "it": re.compile(r"...(?:ando|endo|iamo|eremo|anno)$"),
+    "fr": re.compile(r"...(?:ez|ait|aient)$"),
+    "ru": re.compile(r"...(?:ть(?:ся)?|л[аои]?с[ья]|ешь|ете|уют|ует|али|или|[щзшчдлрв]ал|ала|ило|ели)$"),
+    "ko": re.compile(r".(?:요|다|까|죠|네)$"),
+}
+# Nearly every noun has its article in these languages: a phrase never seen after one is doubtful.
+_ARTICLED: Final = frozenset({"es", "fr", "it", "pt", "nl"})
 _HAN_RUN: Final = re.compile(
     "|".join([*map(re.escape, HAN_BREAKS), HAN_DOUBTFUL, f"[{HAN_BREAK_CHARACTERS}]", r"[^\w]+", r"_"])
 )
 _HIRAGANA: Final = re.compile("[\u3041-\u309f]+")
-_ARTICLES: Final = """
-a an the my your his her our their its this that these those some any another der die das den dem ein eine
-einen einem einer mein meine meinen dein deine sein seine ihr ihre unser unsere el la los las un una unos
-unas mi tu su nuestro nuestra le les l une mon ma mes ton ta son sa notre votre il lo gli i uno mio mia suo
-sua o os as um uma meu minha seu de het een mijn jouw zijn haar ons onze
-"""
-_DETERMINERS: Final = frozenset(_ARTICLES.split())
+_ARTICLES: Final = {
+    "en": "a an the my your his her our their its this that these those some any another",
+    # Noun phrases in the letters of `_kind`: content, perhaps joined by a preposition and article to more.
+    "es": "el la los las un una unos unas mi mis tu tus su sus nuestro nuestra este esta ese esa",
+    "fr": "le la les l un une des mon ma mes ton ta tes son sa ses notre nos votre vos leur leurs ce cette",
+    "it": "il lo la i gli le l un uno una mio mia suo sua nostro nostra questo questa",
+    "pt": "o a os as um uma meu minha seu sua nosso nossa este esta esse essa",
+    "nl": "de het een mijn jouw zijn haar ons onze dit dat deze die",
+}
+_DETERMINERS: Final = {language: frozenset(words.split()) for language, words in _ARTICLES.items()}
 # A noun phrase in the letters of `_kind`: content, perhaps joined by one preposition and article to more.
 # "to" joins only names and articles ("to Lisbon", "to the sea"): else it begins an infinitive.
 _SPAN: Final = re.compile(r"(?P<head>[cNw]+)(?P<tail>(?:jd?|t(?=[Nd])d?)[cNw]+)?")
+_SPAN_DE: Final = re.compile(r"(?P<head>[cw]*N+)(?P<tail>jd?[cw]*N+)?")  # German nouns have capitals
 _LONGEST: Final = 5  # words of a phrase, joints included
 _LONGEST_RUN: Final = 14  # characters of a phrase in a script without spaces
 _TITLE_PHRASES: Final = 3
@@ -54,7 +74,7 @@ class Phrase:
 class _Tally:
     """What is known of one phrase while the sentences are read."""
 
-    forms: Counter[str]
+    forms: dict[str, int]
     place: int
     terms: tuple[str, ...]
     count: int = 0
@@ -63,23 +83,34 @@ class _Tally:
     weight: float = 0.0
 
 
-def key_phrases(found: Sequence[Clause], weights: Mapping[str, float], language: str) -> list[Phrase]:
-    """Return an episode's key phrases, most telling first, none containing the words of a better one."""
+def key_phrases(
+    found: Sequence[Clause], weights: Mapping[str, float], language: str, speakers: frozenset[str]
+) -> list[Phrase]:
+    """Return an episode's key phrases, most telling first, none containing the words of a better one.
+
+    `speakers` are the terms of the speakers' names: no phrase consists of them or ends in one.
+    """
     tallies: dict[tuple[str, ...], _Tally] = {}
     for clause in found:
         if clause.order >= _OPENING:
             continue
         for text, marked, named in _phrases(clause.text, language):
-            terms = tuple(chain.from_iterable([_terms(piece, language) for piece in text.split(" ")]))
+            pieces = [(piece, _terms(piece, language)) for piece in text.split(" ")]
+            while pieces and speakers.issuperset(pieces[-1][1]):
+                pieces.pop()  # "skiing Kevin": he is spoken to
+            terms = tuple(chain.from_iterable([part for _, part in pieces]))
             if not terms:
                 continue
-            tally = tallies.setdefault(terms, _Tally(Counter(), clause.place, terms))
-            tally.forms[text] += 1
+            form = " ".join([piece for piece, _ in pieces])
+            tally = tallies.get(terms)
+            if tally is None:
+                tally = tallies[terms] = _Tally({}, clause.place, terms)
+            tally.forms[form] = tally.forms.get(form, 0) + 1
             tally.count += 1
             tally.marked += marked
             tally.named += named
             tally.weight = max(tally.weight, clause.weight)
-    scored = [_scored(tally, weights) for tally in tallies.values()]
+    scored = [_scored(tally, weights, language) for tally in tallies.values()]
     scored.sort(key=lambda phrase: (-phrase.score, phrase.place, phrase.text))
     return _distinct(scored)
 
@@ -101,7 +132,8 @@ def title_of(phrases: Sequence[Phrase], who: str, language: str) -> str:
         more = _length(phrase.text) + (1 if chosen else 0)
         if len(chosen) >= (_TITLE_PHRASES if length >= _TITLE_LEAST else _MORE_PHRASES):
             break
-        if chosen and (length + more > limit or phrase.score < _RELATIVE * chosen[0].score):
+        least = _RELATIVE if length >= _TITLE_LEAST else _RELATIVE / 2
+        if chosen and (length + more > limit or phrase.score < least * chosen[0].score):
             continue
         chosen.append(phrase)
         length += more
@@ -126,7 +158,7 @@ def _length(text: str) -> int:
     return len(text) if script(text) in UNSPACED else len(text.split())
 
 
-def _scored(tally: _Tally, weights: Mapping[str, float]) -> Phrase:
+def _scored(tally: _Tally, weights: Mapping[str, float], language: str) -> Phrase:
     distinct = set(tally.terms)
     told = sum(weights.get(term, 0.0) for term in distinct)
     # a two- or three-word phrase says more than a word; a longer one says it less sharply
@@ -137,6 +169,8 @@ def _scored(tally: _Tally, weights: Mapping[str, float]) -> Phrase:
     if tally.count > 1:
         score *= 1.0 + 0.2 * min(tally.count - 1, 3)
     score *= 1.0 + 0.35 * (tally.named > 0) + 0.2 * (tally.marked > 0)
+    if language in _ARTICLED and not (tally.named or tally.marked):
+        score *= 0.4
     if text.isdecimal():
         score *= 0.1
     return Phrase(text, tally.place, tally.terms, score * (0.6 + 0.4 * tally.weight))
@@ -165,8 +199,8 @@ def _phrases(text: str, language: str) -> Iterator[tuple[str, bool, bool]]:
         return
     pieces = _PIECE.findall(text)
     kinds = "".join([_kind(piece, language) for piece in pieces])
-    place = 0
-    while (match := _SPAN.search(kinds, place)) is not None:
+    place, span = 0, _SPAN_DE if language == "de" else _SPAN
+    while (match := span.search(kinds, place)) is not None:
         start, end = match.span()
         if not _is_one_phrase(match):
             start, end = max(match.start(), match.end("head") - _LONGEST + 1), match.end("head")
@@ -177,7 +211,7 @@ def _phrases(text: str, language: str) -> Iterator[tuple[str, bool, bool]]:
             continue
         first = pieces[start]
         named = "N" in kinds[start + (start == 0) : end] or (first.isupper() and len(first) > 1)
-        yield " ".join(pieces[start:end]), start > 0 and kinds[start - 1] == "d", named and language != "de"
+        yield " ".join(pieces[start:end]), start > 0 and kinds[start - 1] in "dj", named and language != "de"
 
 
 def _is_one_phrase(match: re.Match[str]) -> bool:
@@ -200,16 +234,22 @@ def _kind(piece: str, language: str) -> str:
         return "b"
     folded, plain = fold(piece.replace("’", "'")), piece.lower().replace("’", "'")
     book = phrasebook(language)
-    for letter, members in (("d", _DETERMINERS), ("j", book.joints), ("s", book.subjects)):
+    articles = _DETERMINERS.get(language, frozenset())
+    for letter, members in (("d", articles), ("j", book.joints), ("s", book.subjects)):
         if folded in members or plain in members:
             return "t" if piece == "to" else letter
     if is_function_word(piece, language) or folded.split("'")[0] in LIGHT:
         return "b"
     if folded in WEAK or piece.isdecimal():
         return "w"
-    if len(piece) == 1:
+    if len(piece) == 1 or _is_verb(plain, language):
         return "b"
     return "N" if piece[0].isupper() else "c"
+
+
+def _is_verb(word: str, language: str) -> bool:
+    endings = _VERBS.get(language)
+    return endings is not None and endings.search(word) is not None
 
 
 @lru_cache(maxsize=16_384)
@@ -219,6 +259,9 @@ def _terms(piece: str, language: str) -> tuple[str, ...]:
 
 def _runs(text: str) -> Iterator[tuple[str, bool, bool]]:
     """Yield the pieces of an unspaced sentence between particles, stop phrases and signs."""
+    if script(text) not in ("han", "kana"):  # no dictionary to find words with: what stands between spaces
+        yield from ((run, False, False) for run in _UNSIGNED.split(text) if 1 < len(run) <= 2 * _LONGEST_RUN)
+        return
     for run in _HAN_RUN.split(_HIRAGANA.sub("，", text)):
         if run and 2 <= len(run) <= _LONGEST_RUN and not run.isdecimal():
             yield run, False, False

@@ -104,6 +104,7 @@ LIGHT: Final = frozenset(map(fold, (_ENGLISH_VERBS + _GERMAN + _SPANISH + _FRENC
 WEAK: Final = frozenset(_ENGLISH_WEAK.split())
 # Chinese and Japanese are not spaced: these break a run of characters into pieces that may be names.
 _HAN_BREAKS: Final = """
+哪家 那家 这家 一家 记得 昨日 今日 明日 来月 先月 来年 去年 昨晚 今晚 上个月 下个月 上周 下周
 我们 你们 他们 她们 它们 咱们 自己 什么 怎么 怎样 为什么 哪里 哪个 这个
 那个 这些 那些 这里 那里 这样 那样 因为 所以 但是 可是 不过 而且 或者
 如果 虽然 然后 还是 还有 就是 不是 没有 可以 能够 应该 需要 想要 希望
@@ -114,7 +115,7 @@ _HAN_BREAKS: Final = """
 """
 HAN_BREAKS: Final = tuple(sorted(_HAN_BREAKS.split(), key=len, reverse=True))
 HAN_BREAK_CHARACTERS: Final = (
-    "的了吗呢吧啊呀嘛着是在我你您他她它们哪那这个和与就也都很把被让给到去来说没不又再才还只最更太自"
+    "的了吗呢吧啊呀嘛着是在我你您他她它们哪那这个与就也都很把被让给到去来说没不又再才还只最更太自"
 )
 # Characters that break a run unless they are part of one of these words.
 HAN_DOUBTFUL: Final = (
