@@ -19,7 +19,7 @@ from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.providers.hashing import HashingEmbedder
 from episodic_agent.providers.minilm import MiniLM, is_present, pull
 from episodic_agent.settings import Settings, read_settings
-from episodic_agent.stores.sqlite.store import SqliteStore
+from episodic_agent.stores.sqlite import SqliteStore, process_owner
 
 EMBEDDERS = ("auto", "minilm", "hashing", "none")
 Say = Callable[[str], None]
@@ -58,6 +58,7 @@ class Memory(Engine):
             resolve_policy=named_policy,
             clock=clock or utc_now,
             entropy=secrets.randbits,
+            owner=process_owner(),
             language_model=language_model,
             language=settings.language or None,
         )
@@ -76,23 +77,24 @@ def utc_now() -> datetime:
 
 def make_store(url: str, settings: Settings) -> Store:
     """Open the store a URL or path names; InvalidInput names the schemes there are."""
-    scheme, separator, rest = url.partition("://")
-    if not separator:
-        return SqliteStore(Path(url).expanduser(), synchronous=settings.synchronous)
-    if scheme == "sqlite":
-        if not rest.startswith("/") or rest == "/":
-            raise InvalidInput(f"{url!r} is no database; write sqlite:///FILE (or a path)")
-        return SqliteStore(Path(rest[1:]).expanduser(), synchronous=settings.synchronous)
-    raise InvalidInput(f"no store for {scheme!r}; use a path or sqlite:///FILE")
+    return SqliteStore(database_path(url), synchronous=settings.synchronous)
 
 
 def database_path(url: str) -> Path:
-    """Return the file behind a path or `sqlite:///` URL.
+    """Return the file behind a path or `sqlite:///` URL; InvalidInput for another scheme or a folder.
 
     >>> database_path("sqlite:///memory.db").name
     'memory.db'
     """
-    return Path(url.removeprefix("sqlite:///")).expanduser()
+    scheme, separator, rest = url.partition("://")
+    if separator and scheme != "sqlite":
+        raise InvalidInput(f"no store for {scheme!r}; use a path or sqlite:///FILE")
+    if separator and (not rest.startswith("/") or rest == "/"):
+        raise InvalidInput(f"{url!r} is no database; write sqlite:///FILE (or a path)")
+    path = Path(rest[1:] if separator else url).expanduser()
+    if path.is_dir():
+        raise InvalidInput(f"{url!r} is a folder; name a file in it")
+    return path
 
 
 def make_embedder(name: str, settings: Settings, say: Say | None = None) -> Embedder | None:
@@ -136,6 +138,7 @@ def temporary_memory(
             resolve_policy=named_policy,
             clock=clock,
             entropy=secrets.randbits,
+            owner=process_owner(),
             language=language,
         )
         with Engine(parts) as memory:

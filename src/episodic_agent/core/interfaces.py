@@ -43,7 +43,7 @@ class BoundaryDetector(ABC):
 
 
 class Embedder(Protocol):
-    """Turn texts into vectors. The name travels with every vector; different names are never compared (I9)."""
+    """Turn texts into vectors; the name travels with every vector, different ones are never compared (I9)."""
 
     @property
     def name(self) -> str: ...
@@ -257,7 +257,14 @@ class Index(Protocol):
     def drop(self, kind: str, refs: Sequence[int]) -> None: ...
     def statistics(self, kind: str, terms: Sequence[str]) -> TextStatistics: ...
     def text_scores(
-        self, kind: str, weights: Mapping[str, float], *, k1: float, b: float, average_length: float, limit: int
+        self,
+        kind: str,
+        weights: Mapping[str, float],
+        *,
+        k1: float,
+        b: float,
+        average_length: float,
+        limit: int,
     ) -> tuple[Refs, Scores]:
         """Score documents by BM25 = sum of weight * tf (k1+1) / (tf + k1 (1 - b + b length/average)).
 
@@ -266,7 +273,14 @@ class Index(Protocol):
         ...
 
     def text_scores_of(
-        self, kind: str, weights: Mapping[str, float], refs: Refs, *, k1: float, b: float, average_length: float
+        self,
+        kind: str,
+        weights: Mapping[str, float],
+        refs: Refs,
+        *,
+        k1: float,
+        b: float,
+        average_length: float,
     ) -> Scores:
         """Score just these refs (0 where no term occurs)."""
         ...
@@ -291,7 +305,9 @@ class Index(Protocol):
 class Jobs(Protocol):
     """Later work of a scope, as rows."""
 
-    def put(self, kind: str, key: str, serial: str, *, now: datetime, run_after: datetime | None = None) -> None:
+    def put(
+        self, kind: str, key: str, serial: str, *, now: datetime, run_after: datetime | None = None
+    ) -> None:
         """Ask for work; a second request for a waiting (kind, key) coalesces with the first."""
         ...
 

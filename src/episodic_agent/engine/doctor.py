@@ -73,7 +73,8 @@ class Doctor:
                 yield self._error(
                     tx,
                     "I1",
-                    f"thread {thread.origin}: episode {episode.id} begins at {episode.first_seq}, not {expected}",
+                    f"thread {thread.origin}: episode {episode.id} begins at {episode.first_seq}, "
+                    f"not {expected}",
                 )
             expected = episode.last_seq + 1
             yield from self._verdict(tx, thread, episode)
@@ -115,7 +116,8 @@ class Doctor:
                     "note",
                     "I9",
                     tx.scope,
-                    f"{bare} observations have no vector of {self.parts.embedder_name} and are found by words only; "
+                    f"{bare} observations have no vector of {self.parts.embedder_name} and are found by "
+                    "words only; "
                     "`doctor --repair` embeds them",
                 )
 

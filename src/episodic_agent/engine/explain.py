@@ -10,16 +10,17 @@ from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, Manu
 from episodic_agent.core.boundary.machine import run, settle
 from episodic_agent.core.boundary.records import unpack_record
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
+from episodic_agent.engine.listing import open_frames
 from episodic_agent.engine.parts import NO_EMBEDDER
 from episodic_agent.errors import NotFound
-from episodic_agent.schemas import Decision, Episode, Observation, Reason
+from episodic_agent.schemas import Decision, Episode, EpisodeState, Observation, Reason, TimeSource
 
 NEAR = 3  # how many runner-up gaps an explanation names
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One end of an episode: what decided it. `decision` is None where the thread itself begins or is open."""
+    """One end of an episode and what decided it; `decision` is None where the thread begins or is open."""
 
     seq: int
     reason: str
@@ -50,33 +51,70 @@ class Explanation:
 
 
 def explain(tx: Transaction, episode_id: UUID) -> Explanation:
-    """Explain an episode from its stored decisions and records; NotFound for an unknown id."""
-    episode = tx.episodes.get(episode_id)
+    """Explain an episode, or an open frame, from stored decisions and records; NotFound for an unknown id."""
+    episode = tx.episodes.get(episode_id) or _open_episode(tx, episode_id)
     if episode is None:
         raise NotFound(f"no episode {episode_id} in this memory; `episodic episodes` lists the ids")
     thread = tx.episodes.of_thread(episode.thread_id)
     before = next((e for e in thread if e.last_seq == episode.first_seq - 1), None)
     records = read_records(tx, episode.thread_id, episode.first_seq, episode.last_seq + 1)
-    words = {
-        o.seq: o for o in tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq + 1)
-    }
+    around = max(0, episode.first_seq - 1), episode.last_seq + 1
+    words = {o.seq: o for o in tx.threads.observations(episode.thread_id, *around)}
     began = tx.episodes.decision(before.decision_id) if before and before.decision_id else None
     ended = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
     inner = [r for seq, r in records.items() if episode.first_seq < seq <= episode.last_seq]
     nearest = sorted(inner, key=lambda r: (-r.probability, r.seq))[:NEAR]
     return Explanation(
         episode=episode,
-        begins=_edge(episode.first_seq, began, words.get(episode.first_seq), "the thread begins here"),
-        ends=_edge(episode.last_seq + 1, ended, words.get(episode.last_seq + 1), "the episode is still open"),
+        begins=_edge(episode.first_seq, began, words, "the thread begins here"),
+        ends=_edge(episode.last_seq + 1, ended, words, "the episode is still open"),
         runners_up=[RunnerUp(r.seq, r.probability, r.threshold, words.get(r.seq)) for r in nearest],
         what_would_change=_changes(began, ended, nearest),
     )
 
 
-def _edge(seq: int, decision: Decision | None, observation: Observation | None, otherwise: str) -> Edge:
+def _open_episode(tx: Transaction, episode_id: UUID) -> Episode | None:
+    """Describe the open frame listed under this id as the episode it would be if it were cut now."""
+    card = next((c for c in open_frames(tx) if c.episode_id == episode_id), None)
+    if card is None:
+        return None
+    frame = tx.threads.frame(card.thread_id)
+    return Episode(
+        id=episode_id,
+        thread_id=card.thread_id,
+        first_seq=frame.first_seq,
+        last_seq=frame.next_seq - 1,
+        start_at=card.start_at,
+        end_at=card.end_at,
+        created_at=card.end_at,
+        reason="",
+        surprise=0.0,
+        stability=card.stability,
+        difficulty=0.0,
+        last_reviewed_at=card.end_at,
+        state=EpisodeState.OPEN,
+        title=card.title,
+    )
+
+
+def _edge(seq: int, decision: Decision | None, words: Mapping[int, Observation], otherwise: str) -> Edge:
+    observation = words.get(seq)
     if decision is None:
         return Edge(seq, "", otherwise, observation, None)
-    return Edge(seq, decision.verdict, _sentence(decision), observation, decision)
+    sentence = _sentence(decision) + silence(words.get(seq - 1), observation)
+    return Edge(seq, decision.verdict, sentence, observation, decision)
+
+
+def silence(before: Observation | None, after: Observation | None) -> str:
+    """Say how long nobody spoke between two observations whose times were given; "" under two minutes."""
+    if before is None or after is None or TimeSource.ASSUMED in (before.at_source, after.at_source):
+        return ""
+    minutes = (after.at - before.at).total_seconds() / 60
+    if minutes < 2:
+        return ""
+    days, hours = minutes / 1440, minutes / 60
+    told = f"{days:.0f} days" if days >= 2 else f"{hours:.0f} h" if hours >= 2 else f"{minutes:.0f} min"
+    return f", after {told} of silence"
 
 
 def _sentence(decision: Decision) -> str:
@@ -91,7 +129,7 @@ def _sentence(decision: Decision) -> str:
 
 def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[Record]) -> list[str]:
     changes = [
-        f"a threshold above {d.score:.2f} (it is {d.threshold:.2f}) would have joined this episode to the {side}"
+        f"a threshold above {d.score:.2f} (it is {d.threshold:.2f}) would have joined this to the {side}"
         for d, side in ((began, "one before"), (ended, "one after"))
         if d is not None and d.verdict != Reason.MANUAL
     ]

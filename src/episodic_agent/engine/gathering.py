@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Refs, Transaction, ref_of
 from episodic_agent.core.ranking import Candidates, Episodes, Query, ceiling, idf, kept_terms
-from episodic_agent.core.ranking.bm25 import B, K1
+from episodic_agent.core.ranking.bm25 import K1, B
 from episodic_agent.core.ranking.candidates import NEAR, PER_LEG
 from episodic_agent.engine.listing import open_card
 from episodic_agent.engine.results import EpisodeCard
@@ -91,13 +91,14 @@ class Gatherer:
         )
         return refs, scores.astype(np.float64)
 
-    def text(self, kind: str, refs: Refs) -> Floats:
-        """Score these documents by words."""
+    def text(self, kind: str, refs: Refs, *, only: Sequence[str] | None = None) -> Floats:
+        """Score these documents by words (by some of the query's words)."""
         leg = self._legs[kind]
-        if not leg.weights or not len(refs):
+        weights = leg.weights if only is None else {t: w for t, w in leg.weights.items() if t in only}
+        if not weights or not len(refs):
             return np.zeros(len(refs))
         scores = self._tx.index.text_scores_of(
-            kind, leg.weights, refs, k1=K1, b=B, average_length=leg.average_length
+            kind, weights, refs, k1=K1, b=B, average_length=leg.average_length
         )
         return scores.astype(np.float64)
 
@@ -170,7 +171,13 @@ class Gatherer:
             at=at,
             episode=rows,
             phrase=np.array([sum(h) / len(h) for h in held]) if held else np.zeros(0),
+            parts=self._part_scores(refs),
         )
+
+    def _part_scores(self, refs: Refs) -> Floats:
+        """Score each question of several asked at once by its own words."""
+        parts = self._query.parts
+        return np.array([self.text(OBSERVATIONS, refs, only=p) for p in parts]) if parts else np.zeros(0)
 
     def _episodes(
         self, refs: Refs, observations: Sequence[Observation], wanted: Filter, now: datetime

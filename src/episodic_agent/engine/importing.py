@@ -9,15 +9,16 @@ from uuid import UUID
 
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.engine.files import Format, Unreadable, detect, read_export, read_file
-from episodic_agent.engine.files.own import Noun
+from episodic_agent.engine.files.own import Noun, read_header
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.restoring import Restorer
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Scope, Thread
+from episodic_agent.schemas import Episode, Observation, Scope, Thread
 
 T = TypeVar("T")
+COUNTED = {"thread": Thread, "observation": Observation, "episode": Episode}  # what a header announces
 BATCH = 256  # items named at a time, so that a file of any size streams
 
 
@@ -34,10 +35,13 @@ class Importer:
     ) -> ImportReport:
         """Import one file; see `Memory.import_file`."""
         if not path.is_file():
-            raise InvalidInput(f"no such file: {path}")
+            raise InvalidInput(
+                f"{path} is a folder; name its files" if path.is_dir() else f"no such file: {path}"
+            )
         episodes = self._episodes(scope)
         if detect(path, encoding=encoding) == Format.OWN:
-            read, added, threads, unreadable = self._restore(path, scope)
+            read, added, threads = self._restore(path, scope)
+            unreadable: list[Unreadable] = []
         else:
             read, added, threads, unreadable = self._chats(path, scope, source, encoding, progress)
         self._settle(scope)
@@ -84,14 +88,32 @@ class Importer:
                 origins.add(origin)
                 yield Incoming(origin, identity, item)
 
-    def _restore(self, path: Path, scope: Scope) -> tuple[int, int, int, list[Unreadable]]:
+    def _restore(self, path: Path, scope: Scope) -> tuple[int, int, int]:
+        check_export(path)
         restorer = Restorer(self._parts, self._ingest)
-        unreadable: list[Unreadable] = []
         read = added = threads = 0
-        for nouns in _by_thread(_readable(read_export(path), unreadable)):
+        for nouns in _by_thread(n for n in read_export(path) if not isinstance(n, Unreadable)):
             restored = restorer.restore(scope, nouns)
             read, added, threads = read + restored.observations, added + restored.added, threads + 1
-        return read, added, threads, unreadable
+        return read, added, threads
+
+
+def check_export(path: Path) -> None:
+    """Read an export through before anything of it is stored, since half of one would be no memory.
+
+    Raises InvalidInput naming the damaged line, or what is missing of what the header announces.
+    """
+    found: Counter[type] = Counter()
+    for noun in read_export(path):
+        if isinstance(noun, Unreadable):
+            raise InvalidInput(f"{path} is damaged at line {noun.line}: {noun.reason}; export it again")
+        found[type(noun)] += 1
+    announced = read_header(path).counts
+    for name, kind in COUNTED.items():
+        if found[kind] != announced.get(name, found[kind]):
+            raise InvalidInput(
+                f"{path} is damaged: it holds {found[kind]} of {announced[name]} {name}s; export it again"
+            )
 
 
 def _readable(records: "Iterator[T | Unreadable]", unreadable: list[Unreadable]) -> Iterator[T]:

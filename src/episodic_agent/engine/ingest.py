@@ -136,8 +136,10 @@ class Ingest:
             given.update({r.id: r for r in receipts if r.added or r.id not in given})
             counts.observations += len(chunk)
             counts.added += sum(r.added for r in receipts)
-        if keep:
-            counts.receipts.extend(given[i.id] for i in group)
+        for item in group if keep else ():
+            counts.receipts.append(given[item.id])
+            # an id that comes again in this call finds itself known
+            given[item.id] = replace(given[item.id], added=False)
 
     def _commit(
         self, tx: Transaction, chunk: Sequence[Incoming], ready: Mapping[UUID, Prepared]
@@ -146,7 +148,7 @@ class Ingest:
         known = dict(tx.threads.known([i.id for i in chunk]))
         fresh = list({i.id: ready[i.id] for i in chunk if i.id not in known}.values())
         if not fresh:
-            return [known[i.id] for i in chunk]
+            return list(known.values())
         thread, frame = self._thread(tx, chunk[0].origin, fresh, now)
         frame = self._rebase(tx, frame, now)
         observations = [observe(p, thread.id, frame.next_seq + n, now) for n, p in enumerate(fresh)]
@@ -157,9 +159,7 @@ class Ingest:
         frame = self._segmenter.advance(tx, frame, self._arrivals(tx, frame, observations, fresh), now)
         tx.threads.save_frame(frame)
         tx.threads.save(moved(thread, observations))
-        new = {o.id: Receipt(o.id, thread.id, o.seq, True) for o in observations}
-        receipts = [new.pop(i.id, None) or known.get(i.id) for i in chunk]
-        return [r for r in receipts if r is not None]
+        return [*known.values(), *(Receipt(o.id, thread.id, o.seq, True) for o in observations)]
 
     def _arrivals(
         self, tx: Transaction, frame: Frame, observations: Sequence[Observation], fresh: Sequence[Prepared]

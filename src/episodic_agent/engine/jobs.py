@@ -5,15 +5,13 @@ one background thread. A process that dies leaves them; the next opening takes i
 """
 
 import logging
-import os
-import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from episodic_agent.core.interfaces import Store
-from episodic_agent.errors import EpisodicError
+from episodic_agent.errors import Conflict, EpisodicError
 from episodic_agent.schemas import Job, Scope
 
 LEASE = timedelta(minutes=2)
@@ -35,10 +33,13 @@ class Handler(Protocol):
 class Runner:
     """Claims due jobs of a store and hands them to their kind's handler."""
 
-    def __init__(self, store: Store, handlers: Mapping[str, Handler], clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, store: Store, handlers: Mapping[str, Handler], clock: Callable[[], datetime], owner: str
+    ) -> None:
         self._store = store
         self._handlers = handlers
         self._clock = clock
+        self._owner = owner
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -53,13 +54,25 @@ class Runner:
         done = 0
         while enough is None or done < enough:
             claimed = self._store.claim(
-                owner(), now=self._clock(), lease=LEASE, limit=BATCH, scope=scope, kinds=list(self._handlers)
+                self._owner,
+                now=self._clock(),
+                lease=LEASE,
+                limit=BATCH,
+                scope=scope,
+                kinds=list(self._handlers),
             )
             if claimed is None:
                 break
             self._handle(*claimed)
             done += len(claimed[1])
         return done
+
+    def try_due(self, scope: Scope | None = None) -> None:
+        """Run what is due; where the store refuses the work waits, for its cause is stored already."""
+        try:
+            self.run_due(scope)
+        except EpisodicError as error:
+            log.warning("later work waits: %s", error)
 
     def _handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
         try:
@@ -76,8 +89,11 @@ class Runner:
         last = job.attempts >= ATTEMPTS and not (isinstance(error, EpisodicError) and error.retryable)
         pause = BACKOFF * 2 ** min(job.attempts, 10)
         retry_at = None if last or job.attempts >= 4 * ATTEMPTS else self._clock() + pause
-        with self._store.begin(scope) as tx:
-            tx.jobs.fail(job, f"{type(error).__name__}: {error}", retry_at=retry_at)
+        try:
+            with self._store.begin(scope) as tx:
+                tx.jobs.fail(job, f"{type(error).__name__}: {error}", retry_at=retry_at)
+        except Conflict:
+            log.warning("job %s %s was taken over meanwhile", job.kind, job.key)
 
     def wake(self) -> None:
         """Let the background thread run what is due, starting it if need be."""
@@ -94,10 +110,7 @@ class Runner:
             self._wake.clear()
             if self._stop.is_set():
                 return
-            try:
-                self.run_due()
-            except EpisodicError as error:
-                log.warning("background jobs wait: %s", error)
+            self.try_due()
 
     def close(self) -> None:
         """Stop the background thread after the batch it is in; what is left stays for the next opening."""
@@ -107,16 +120,3 @@ class Runner:
         if thread is not None and thread is not threading.current_thread():
             thread.join()
         self._thread = None
-
-
-def owner() -> str:
-    """Name this process for leases: host, process id and start time, so that a dead one is recognised."""
-    return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
-
-
-def _started(pid: int) -> str:
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[19]
-    except (OSError, IndexError):
-        return "0"  # no /proc here: the lease's own end decides

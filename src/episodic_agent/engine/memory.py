@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -54,7 +54,7 @@ class Memory:
             ASK: Asker(parts, self._segmenter).handle,
             EMBED: Embedding(parts, self._segmenter).handle,
         }
-        self._jobs = Runner(parts.store, handlers, parts.clock)
+        self._jobs = Runner(parts.store, handlers, parts.clock, parts.owner)
 
     # --- observe -----------------------------------------------------------------------------------------
 
@@ -81,8 +81,7 @@ class Memory:
         call is stored then.
         """
         scope = self._scope(user_id)
-        raw = [items] if isinstance(items, str | Mapping) else items
-        read = [_item(n, r, role, channel, timestamp, id) for n, r in enumerate(raw)]
+        read = [_item(n, r, role, channel, timestamp, id) for n, r in enumerate(_listed(items))]
         if id is not None and len(read) != 1:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
         counts = self._ingest.run(scope, self._named(scope, read, thread, source), progress=progress)
@@ -128,7 +127,7 @@ class Memory:
     def upkeep(self, *, user_id: str | None = None, now: datetime | None = None) -> int:
         """Close frames that have been silent past the gap at which their policy cuts for certain."""
         scopes = self._parts.store.scopes() if user_id is None else [self._known(user_id)]
-        closed = sum(self._closer.upkeep(scope, now) for scope in scopes)
+        closed = sum(self._closer.upkeep(scope, aware(now)) for scope in scopes)
         self._jobs.run_due()
         return closed
 
@@ -138,7 +137,7 @@ class Memory:
 
     def _later(self, scope: Scope, *, wait: bool) -> None:
         if wait:
-            self._jobs.run_due(scope)
+            self._jobs.try_due(scope)
         else:
             self._jobs.wake()
 
@@ -169,10 +168,10 @@ class Memory:
             limit=limit,
             observations=limit if observations is None else observations,
             policy=policy,
-            since=since,
-            until=until,
+            since=aware(since),
+            until=aware(until),
             thread_id=self._thread_id(scope, thread) if thread else None,
-            now=now,
+            now=aware(now),
             explain=explain,
         )
         return self._recaller.run(scope, query, options)
@@ -251,7 +250,9 @@ class Memory:
 
     def export(self, *, user_id: str | None = None) -> Iterator[str]:
         """Yield the user's memory as JSON lines that `import_file` takes back without loss."""
-        scope = self._known(user_id)
+        return self._exported(self._known(user_id))  # an unknown user is refused here, not at the first line
+
+    def _exported(self, scope: Scope) -> Iterator[str]:
         with self._parts.store.begin(scope, write=False) as tx:
             yield from export(tx, self._parts.clock())
 
@@ -309,6 +310,23 @@ def origin_of(item: Item, thread: str | None) -> str:
     return thread or item.conversation or f"channel:{item.channel or DEFAULT_CHANNEL}"
 
 
+def aware(moment: datetime | None) -> datetime | None:
+    """Read a naive time as UTC, as everywhere a time is given.
+
+    >>> aware(datetime(2024, 3, 1)).isoformat()
+    '2024-03-01T00:00:00+00:00'
+    """
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+
+
+def _listed(items: object) -> Iterable[Any]:
+    if isinstance(items, str | Mapping):
+        return [items]
+    if isinstance(items, Iterable) and not isinstance(items, bytes | bytearray):
+        return items
+    raise InvalidInput(f"give a text, a message or a list of them, not {type(items).__name__}")
+
+
 def _item(
     n: int,
     raw: "str | Mapping[str, Any]",
@@ -317,10 +335,11 @@ def _item(
     timestamp: "str | float | datetime | None",
     id: str | None,
 ) -> Item:
-    if not isinstance(raw, Mapping):
+    if isinstance(raw, str):
         raw = {"role": role, "content": raw}
     given = {k: v for k, v in (("timestamp", timestamp), ("id", id)) if v is not None}
+    whole = {**given, **raw} if isinstance(raw, Mapping) else raw  # read_item says what is wrong with it
     try:
-        return read_item({**given, **raw}, default_actor=role, channel=channel)
+        return read_item(whole, default_actor=role, channel=channel)
     except InvalidInput as error:
         raise InvalidInput(f"item {n + 1}: {error}") from error

@@ -13,7 +13,8 @@ NO_EMBEDDER = "none"
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The engine's collaborators. `clock` gives aware UTC times; `entropy(bits)` gives random bits.
+    """The engine's collaborators. `clock` gives aware UTC times; `entropy(bits)` gives random bits;
+    `owner` names this process for leases, so that a dead one's jobs are taken over.
 
     `embedder` None means recall by words and segmentation by lexical cues; `resolve_policy` turns a
     stored policy name back into its value, so that a frame keeps the policy it began with.
@@ -25,6 +26,7 @@ class Parts:
     resolve_policy: Callable[[str], Policy[Any]]
     clock: Callable[[], datetime]
     entropy: Callable[[int], int]
+    owner: str
     language_model: LanguageModel | None = None
     language: str | None = None
 

@@ -1,5 +1,6 @@
 """What a frame waits for: a model's verdict (`ask` jobs) or late vectors (`embed` jobs)."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
@@ -12,10 +13,12 @@ from episodic_agent.core.prompts import topic_shift
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.segmenting import Segmenter, load_question, read_arrivals
-from episodic_agent.errors import BadReply
+from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.schemas import Job, Observation, Scope
 
 LAST_TRY = 3  # attempts at a model before the deterministic fallback answers (I8)
+
+log = logging.getLogger(__name__)
 
 
 class Asker:
@@ -52,14 +55,15 @@ class Asker:
             return None
         try:
             verdict = self._complete(model, topic_shift.prompt(question.event_model, heard))
-        except BadReply:
+            embedder = self._parts.embedder
+            if verdict.updated_event_model and embedder is not None:
+                return replace(verdict, vector=embedder.embed([verdict.updated_event_model])[0])
+            return verdict
+        except ProviderError as error:
             if job.attempts < LAST_TRY:
                 raise
+            log.warning("the fallback answers question %s: %s", question.id, error)
             return None
-        embedder = self._parts.embedder
-        if verdict.updated_event_model and embedder is not None:
-            return replace(verdict, vector=embedder.embed([verdict.updated_event_model])[0])
-        return verdict
 
     @staticmethod
     def _complete(model: LanguageModel, prompt: str) -> Verdict:

@@ -49,19 +49,34 @@ class Recaller:
         """Answer one query; see `Memory.search`."""
         policy = _checked(text, options)
         now = options.now or self._parts.clock()
-        with self._parts.store.begin(scope, write=False) as tx:
-            speakers = list(tx.threads.actors())
-        query = ranking.analyse(text, speakers, now, language=self._parts.language)
+        query = self._read(scope, text, now)
         vector, notes = self._embed(query.dense_text)
         with self._parts.store.begin(scope, write=False) as tx:
             gatherer = Gatherer(tx, query, vector, self._parts.embedder_name)
             if policy == "seed-003":
-                return self._by_ranks(tx, gatherer, text, options, now)
+                return self._by_ranks(tx, gatherer, options, now, text, notes=notes)
             wanted = Filter(options.since, options.until, options.thread_id)
             gathered = gatherer.gather(wanted, now)
             if not gathered.observations:
-                return Recall(text, (), (), True, 0.0, [*notes, "the memory holds nothing to search here"])
+                return Recall(text, (), (), True, 0.0, [*notes, self._nothing(scope)])
             return self._fused(gatherer, query, gathered, options, notes)
+
+    def _read(self, scope: Scope, text: str, now: datetime) -> ranking.Query:
+        with self._parts.store.begin(scope, write=False) as tx:
+            speakers, last = list(tx.threads.actors()), tx.threads.last_at()
+        owner = None if scope.user_id == Scope().user_id else scope.user_id
+        query = ranking.analyse(text, speakers, now, owner=owner, language=self._parts.language)
+        if last is None or not query.time.ranges or any(r.start <= last for r in query.time.ranges):
+            return query
+        # "in April" asked long after the last message means the April this memory knows
+        return ranking.analyse(text, speakers, last, owner=owner, language=self._parts.language)
+
+    def _nothing(self, scope: Scope) -> str:
+        store = self._parts.store
+        users = sorted(s.user_id for s in store.scopes() if s.space == scope.space)
+        if store.exists(scope) or not users:
+            return "the memory holds nothing to search here"
+        return f"nothing is remembered of {scope.user_id!r}; known users: {', '.join(users[:10])}"
 
     def _embed(self, text: str) -> tuple[Vector | None, list[str]]:
         embedder = self._parts.embedder
@@ -83,7 +98,8 @@ class Recaller:
         found, episodes = gathered.found, gathered.episodes
         observations = ranking.fuse(query, found, episodes)
         fused = ranking.fuse_episodes(query, observations, found, episodes)
-        trust = ranking.assess(query, found, observations, gathered.ceiling)
+        embedder = self._parts.embedder_name
+        trust = ranking.assess(query, found, observations, gathered.ceiling, embedder=embedder)
         order, _ = ranking.diversify(
             observations.order, gatherer.candidate_vectors(gathered, observations.order)
         )
@@ -102,7 +118,14 @@ class Recaller:
         )
 
     def _by_ranks(
-        self, tx: Transaction, gatherer: Gatherer, text: str, options: SearchOptions, now: datetime
+        self,
+        tx: Transaction,
+        gatherer: Gatherer,
+        options: SearchOptions,
+        now: datetime,
+        text: str,
+        *,
+        notes: Sequence[str],
     ) -> Recall:
         """Recall by policy `seed-003`: rank fusion over summaries times retrievability, to the letter."""
         lexical, _ = gatherer.best_text(EPISODES, PER_LEG)
@@ -118,7 +141,7 @@ class Recaller:
             proofs = [Evidence(o, s) for o, s in gatherer.proof(stored[name], PROOFS)]
             hits.append(_card_hit(stored[name], round(score, SEED_DIGITS), 0.0, strengths[name], proofs, {}))
         observations = [e for h in hits for e in h.evidence][: options.observations]
-        return Recall(text, hits, observations, not hits, 0.0)
+        return Recall(text, hits, observations, not hits, 0.0, notes)
 
 
 def _checked(text: str, options: SearchOptions) -> str:
@@ -127,8 +150,12 @@ def _checked(text: str, options: SearchOptions) -> str:
     policy = ALIASES.get(options.policy, options.policy)
     if policy not in POLICIES:
         raise InvalidInput(f"no recall policy {options.policy!r}; there are {', '.join(POLICIES)}")
+    if options.limit < 1 or options.observations < 1:
+        raise InvalidInput("the number of episodes and observations to return is 1 or more")
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput("`since` must be before `until`")
+    if policy == "seed-003" and (options.since or options.until or options.thread_id):
+        raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")
     return policy
 
 

@@ -59,6 +59,8 @@ class Segmenter:
         The caller saves the frame. With a question open nothing is taken in: arrivals wait from
         `frame.cursor` on.
         """
+        if frame.question is not None and frame.next_seq - frame.cursor >= LONGEST_TAIL:
+            return self.settle(tx, frame, None, now)  # nobody may wait for ever behind a silent model (I8)
         policy = self.policy_of(frame)
         waiting = list(inputs)
         while waiting and frame.question is None:
@@ -139,27 +141,24 @@ def write_episode(
     identity = episode_id(frame.thread_id, frame.first_seq, generation)
     decision = _decision(identity, cut, policy, now, clock)
     tx.episodes.decide(decision)
-    tx.episodes.insert(make_episode(identity, frame, cut, cover, generation, now, decision.id))
+    tx.episodes.insert(make_episode(decision, cut, cover, generation, now))
     tx.jobs.put(ENCODE, str(identity), f"{ENCODE}:{identity}", now=now)
     return identity
 
 
 def make_episode(
-    identity: UUID,
-    frame: Frame,
-    cut: Boundary,
-    cover: Sequence[Observation],
-    generation: int,
-    now: datetime,
-    decision: UUID,
+    decision: Decision, cut: Boundary, cover: Sequence[Observation], generation: int, now: datetime
 ) -> Episode:
-    """Build the episode of a cut: its span in event time and its initial strength (FSRS-6, seed 001)."""
-    times = [o.at for o in cover] or [now]
+    """Build the episode a cut decided: its span in event time and its initial strength (FSRS-6, seed 001).
+
+    `cover` are the observations that close, in order; there is always one.
+    """
+    times = [o.at for o in cover]
     strength = initial_strength(cut.surprise)
     return Episode(
-        id=identity,
-        thread_id=frame.thread_id,
-        first_seq=frame.first_seq,
+        id=decision.subject,
+        thread_id=cover[0].thread_id,
+        first_seq=cover[0].seq,
         last_seq=cut.before_seq - 1,
         start_at=min(times),
         end_at=max(times),
@@ -169,7 +168,7 @@ def make_episode(
         stability=strength.stability,
         difficulty=strength.difficulty,
         last_reviewed_at=max(times),
-        decision_id=decision,
+        decision_id=decision.id,
         generation_from=generation,
     )
 

@@ -28,8 +28,8 @@ def episode_markdown(card: EpisodeCard, messages: Sequence[Observation]) -> str:
         f"# {card.title}",
         "",
         f"- from {card.start_at:%Y-%m-%d %H:%M} to {card.end_at:%Y-%m-%d %H:%M} UTC, thread `{card.origin}`",
-        f"- {card.observations} messages; ended by: {card.reason or 'still open'}; surprise {card.surprise:.2f}",
-        f"- strength: {card.stability:.2f} days of stability, retrievability {card.retrievability:.2f}",
+        f"- {card.observations} messages; ended by: {card.reason or 'still open'}",
+        f"- surprise {card.surprise:.2f}, stability {card.stability:.2f} days, R {card.retrievability:.2f}",
         f"- id `{card.episode_id}`",
         "",
     ]

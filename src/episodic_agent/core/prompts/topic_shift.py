@@ -64,7 +64,7 @@ def prompt(event_model: str, observations: Sequence[Observation]) -> str:
 def read_verdict(value: Mapping[str, Json]) -> Verdict:
     """Check a reply against the schema and return the verdict; raises BadReply naming what is wrong.
 
-    >>> read_verdict({"is_boundary": True, "confidence": 0.9, "signals": {}, "updated_event_model": None}).confidence
+    >>> read_verdict({"is_boundary": True, "confidence": 0.9, "signals": {}}).confidence
     0.9
     """
     boundary, confidence = value.get("is_boundary"), value.get("confidence")

@@ -83,12 +83,14 @@ def analyse(
     speakers: Iterable[str],
     now: datetime,
     *,
+    owner: str | None = None,
     language: str | None = None,
     utc_offset: timedelta | None = None,
 ) -> Query:
     """Read a query against the actors known in its scope.
 
     `speakers` are the scope's distinct actors (names or roles); `now` is aware; `language` an ISO 639-1 code.
+    `owner` names whose memory it is: a question about Ana in Ana's memory is also about the role "user".
 
     >>> from datetime import UTC
     >>> now = datetime(2024, 1, 1, tzinfo=UTC)
@@ -97,11 +99,15 @@ def analyse(
     ('Did you say "green tea" in May 2023?', ['Ana'], ('green tea',))
     >>> found.terms
     ('ana', 'say', 'green', 'tea', '2023', '2023-05')
+    >>> sorted(analyse("Where does Ana live?", ["user", "assistant"], now, owner="ana").speakers)
+    ['ana', 'user']
     """
     actors = tuple(dict.fromkeys(speakers))
     time = parse_time(text, now, utc_offset)
     content = tuple(dict.fromkeys(tokens(text, language)))
-    dense, named = _addressed(text, actors)
+    dense, named = _addressed(text, (*actors, owner) if owner and owner not in actors else actors)
+    if owner and any(fold(name) == fold(owner) for name in named):
+        named |= {actor for actor in actors if fold(actor) in _ASKER_ROLES}
     asked = named or _by_role(text, actors)
     return Query(
         text=text,

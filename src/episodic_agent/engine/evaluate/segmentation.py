@@ -1,4 +1,4 @@
-"""Score a boundary policy on labelled streams, online: a unit is judged from what came before it plus a delay."""
+"""Score a boundary policy on labelled streams, online: a unit is judged by what came before and a delay."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -26,6 +26,9 @@ from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.errors import NotFound
 from episodic_agent.wiring import Memory, database_path, load_settings
 
+WIDE = 120  # columns where there is no terminal to ask
+
+
 @dataclass(slots=True)
 class App:
     """One invocation of the command: where the memory is and how to speak."""
@@ -58,8 +61,9 @@ def say(line: str) -> None:
 
 
 def out() -> Console:
-    """Return the console for people (plain text when standard output is no terminal)."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    """Return the console for people (plain and wide when standard output is no terminal)."""
+    wide = None if sys.stdout.isatty() else WIDE
+    return Console(highlight=False, soft_wrap=wide is not None, width=wide)
 
 
 def plain(value: Any) -> Any:

@@ -22,6 +22,7 @@ from episodic_agent.wiring import Memory
 USER = "maya"
 CHATS = ("maya-assistant.jsonl", "maya-family.jsonl", "maya-work.jsonl")
 PLOTTED = "maya-assistant"
+SHOWN = 3  # hits shown for each question
 MARK = ".episodic-demo"  # marks a folder as ours, so that only such a one is ever emptied
 
 
@@ -49,7 +50,9 @@ def demo(app: App, output: Path, user: str | None, as_json: bool) -> None:
         console.print(Rule("to look at"))
         console.print(f"{output / 'boundaries.png'}: cues, thresholds and cuts of one thread")
         console.print(f"{output / 'episodes'}: {written} episodes as Markdown")
-        console.print(f'try: episodic --db {output / "memory.db"} search "What did the plumber find?" --user {USER}')
+        console.print(
+            f'try: episodic --db {output}/memory.db search "What did the plumber find?" --user {USER}'
+        )
 
 
 def _fresh(output: Path) -> None:
@@ -62,21 +65,24 @@ def _fresh(output: Path) -> None:
 
 
 def _answers(memory: Engine, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"question": q["question"], **recall_json(memory.search(q["question"], limit=2))} for q in questions]
+    recalls = [memory.search(q["question"], limit=SHOWN) for q in questions]
+    return [{"question": r.query, **recall_json(r)} for r in recalls]
 
 
 def _tell(memory: Engine, questions: list[dict[str, Any]]) -> None:
     console = out()
     cards = memory.episodes()
     threads = {c.origin for c in cards}
-    console.print(Rule(f"{sum(c.observations for c in cards)} messages, {len(threads)} threads, {len(cards)} episodes"))
+    messages = sum(c.observations for c in cards)
+    console.print(Rule(f"{messages} messages, {len(threads)} threads, {len(cards)} episodes"))
     render_cards(cards)
     for question in questions:
         console.print(Rule(style="dim"))
         console.print(Text(f"? {question['question']}", style="bold cyan"))
-        render_recall(memory.search(question["question"], limit=2))
+        render_recall(memory.search(question["question"], limit=SHOWN))
     console.print(Rule("why does this episode begin and end here?"))
-    explained = max((c for c in cards if c.reason == "topic_shift"), key=lambda c: c.surprise, default=cards[0])
+    shifts = [c for c in cards if c.reason == "topic_shift"]
+    explained = max(shifts, key=lambda c: c.surprise, default=cards[0])
     render_explanation(memory.explain(explained.episode_id))
 
 

@@ -141,7 +141,8 @@ def recent(app: App, limit: int, days: float | None, user: str | None, as_json: 
     """List the newest episodes first."""
     with app.memory() as memory:
         cards = memory.recent(user_id=user, limit=limit, days=days)
-    _cards(cards, as_json=as_json)
+        users = memory.users()
+    _cards(cards, users, as_json=as_json)
 
 
 @click.command()
@@ -152,34 +153,42 @@ def episodes(app: App, thread: str | None, limit: int | None, user: str | None, 
     """List all episodes in order, open frames included."""
     with app.memory() as memory:
         cards = memory.episodes(user_id=user, thread=thread, limit=limit)
-    _cards(cards, as_json=as_json)
+        users = memory.users()
+    _cards(cards, users, as_json=as_json)
 
 
-def _cards(cards: Sequence[EpisodeCard], *, as_json: bool) -> None:
+def _cards(cards: Sequence[EpisodeCard], users: Sequence[str], *, as_json: bool) -> None:
     if as_json:
         print_json({"episodes": cards})
-    else:
+    elif cards:
         render_cards(cards)
+    else:
+        say(f"no episodes here; users: {', '.join(users)} (--user NAME)" if users else "the memory is empty")
 
 
 def render_cards(cards: Sequence[EpisodeCard]) -> None:
     """Print a table of episodes for people."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("id", "from", "to", "n", "title", "ended by", "R"):
-        table.add_column(name, no_wrap=name != "title")
+    for name in ("id", "began", "lasted", "n", "ended by"):
+        table.add_column(name, no_wrap=True, justify="right" if name == "n" else "left")
+    table.add_column("title", ratio=1)
     for c in cards:
-        style = "italic" if c.state == "open" else ""
-        ended = "(open)" if c.state == "open" else c.reason
         table.add_row(
             str(c.episode_id)[:ID],
             f"{c.start_at:%Y-%m-%d %H:%M}",
-            f"{c.end_at:%H:%M}" if c.end_at.date() == c.start_at.date() else f"{c.end_at:%m-%d %H:%M}",
+            _duration(c),
             str(c.observations),
-            Text(c.title, style=style),
-            ended,
-            f"{c.retrievability:.2f}",
+            "(open)" if c.state == "open" else c.reason,
+            Text(c.title, style="italic" if c.state == "open" else ""),
         )
     out().print(table)
+
+
+def _duration(card: EpisodeCard) -> str:
+    minutes = int((card.end_at - card.start_at).total_seconds() // 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    return f"{minutes / 60:.0f} h" if minutes < 48 * 60 else f"{minutes / 1440:.0f} d"
 
 
 @click.command()

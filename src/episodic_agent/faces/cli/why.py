@@ -30,7 +30,8 @@ def render_explanation(told: Explanation) -> None:
     console.print(Text(told.episode.title, style="bold"))
     console.print(Text(f"messages {told.episode.first_seq}-{told.episode.last_seq}", style="dim"))
     for name, edge in (("begins", told.begins), ("ends", told.ends)):
-        console.print(Text(f"{name} at {edge.seq}: {edge.sentence}"))
+        at = f"{name} at {edge.seq}: " if edge.decision is not None or name == "begins" else ""
+        console.print(Text(at + edge.sentence))
         _quote(edge)
         if edge.decision is not None and edge.decision.features:
             cues = "  ".join(f"{k} {v:.2f}" for k, v in sorted(edge.decision.features.items()))
@@ -38,9 +39,7 @@ def render_explanation(told: Explanation) -> None:
     for near in told.runners_up:
         quoted = f' "{_short(near.observation.text)}"' if near.observation is not None else ""
         console.print(
-            Text(
-                f"nearly cut at {near.seq}: probability {near.probability:.2f} of {near.threshold:.2f}{quoted}"
-            )
+            Text(f"nearly cut at {near.seq}: {near.probability:.2f} of {near.threshold:.2f}{quoted}")
         )
     for line in told.what_would_change:
         console.print(Text(f"→ {line}"))

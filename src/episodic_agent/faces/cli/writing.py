@@ -68,17 +68,28 @@ def import_(
     as_json: bool,
 ) -> None:
     """Import chat files: JSONL or JSON messages, `[time] Name: text` transcripts, own exports."""
-    missing = [str(p) for p in paths if not p.is_file()]
-    if missing:
-        raise InvalidInput(f"no such file: {', '.join(missing)}")
     total = ImportReport(0, 0, 0, 0)
+    refused: list[str] = []
     with app.memory(create=True) as memory:
         for path in paths:
-            with progress_bar(f"importing {path.name}") as progress:
-                report = memory.import_file(
-                    path, user_id=user, source=source, encoding=encoding, progress=progress
-                )
-            total = _sum(total, report)
+            try:
+                with progress_bar(f"importing {path.name}") as progress:
+                    report = memory.import_file(
+                        path, user_id=user, source=source, encoding=encoding, progress=progress
+                    )
+            except InvalidInput as error:  # the files after it are read all the same
+                refused.append(str(error))
+            else:
+                total = _sum(total, report)
+    if len(refused) < len(paths):
+        _tell(total, as_json=as_json)
+    for line in refused[:-1]:
+        say(f"error: {line}")
+    if refused:
+        raise InvalidInput(refused[-1])
+
+
+def _tell(total: ImportReport, *, as_json: bool) -> None:
     if as_json:
         print_json(total)
         return

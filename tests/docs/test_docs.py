@@ -1,0 +1,89 @@
+"""The documents run: their code blocks are executed, and they name every setting, command and word."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import click
+import pytest
+
+from episodic_agent.faces.cli.main import cli
+from episodic_agent.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    found = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return [body for kind, info, body in found if kind == language and "skip" not in info]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    binaries = Path(sys.executable).parent
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("EPISODIC_")}
+    path = f"{binaries}{os.pathsep}{inherited.get('PATH', '')}"
+    return {**inherited, "PATH": path, "EPISODIC_EMBEDDER": "hashing", "HOME": str(folder)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_the_pages_blocks_run_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
+    shell = "\n".join(blocks(page, "bash"))
+    python = "\n".join(blocks(page, "python"))
+    for command in ([["bash", "-euo", "pipefail", "-c", shell]] if shell else []) + (
+        [[sys.executable, "-c", python]] if python else []
+    ):
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert [t for t in targets if not (page.parent / t).exists()] == []
+
+
+def test_every_setting_is_documented() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert [f.name for f in fields(Settings) if f"EPISODIC_{f.name.upper()}" not in text] == []
+
+
+def test_every_command_is_documented() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    names = list(cli.commands)
+    for name, command in cli.commands.items():
+        if isinstance(command, click.Group):
+            names.extend(f"{sub}" for sub in command.commands)
+        assert f"`{name}" in text, name
+    assert [n for n in names if n not in text] == []
+
+
+def test_the_tour_names_only_rooms_that_exist() -> None:
+    text = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "episodic_agent"
+    named = re.findall(r"`((?:core|engine|stores|faces|providers|tools|tests|benchmarks)/[\w/.]*)`", text)
+    missing = [n for n in named if not (source / n).exists() and not (ROOT / n).exists()]
+    assert missing == []
+    assert len(named) > 10
+
+
+def test_the_glossary_explains_the_nouns_of_the_code() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    for word in (
+        "Observation",
+        "Thread",
+        "Scope",
+        "Episode",
+        "Decision",
+        "Boundary",
+        "Cue",
+        "Receipt",
+        "Job",
+    ):
+        assert f"**{word}**" in text
