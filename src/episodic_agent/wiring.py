@@ -40,12 +40,14 @@ class Memory(Engine):
         language_model: LanguageModel | None = None,
         clock: Callable[[], datetime] | None = None,
         say: Say | None = None,
+        resume: bool = True,
     ) -> Self:
         """Open (and create, if need be) the memory at a path or `sqlite:///` URL.
 
         What is not given comes from the environment (`EPISODIC_*`, see the configuration page).
         `embedder` is `auto`, `minilm`, `hashing`, `none`, or an object with `name, dimensions, embed`.
-        `say` receives one line when the model must be fetched or cannot be. Raises StoreError when the
+        `say` receives one line when the model must be fetched or cannot be. Work an earlier process left
+        is taken up in the background unless `resume` is False. Raises StoreError when the
         file cannot be used, InvalidInput for unknown names.
         """
         settings = load_settings()
@@ -62,7 +64,10 @@ class Memory(Engine):
             language_model=language_model,
             language=settings.language or None,
         )
-        return cls(parts, user_id=user_id or settings.user, space=space or settings.space)
+        memory = cls(parts, user_id=user_id or settings.user, space=space or settings.space)
+        if resume:
+            memory.resume()
+        return memory
 
 
 def load_settings() -> Settings:

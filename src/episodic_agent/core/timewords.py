@@ -583,7 +583,7 @@ def _daytimes(text: str, found: list[tuple[int, int, TimeRange]]) -> tuple[tuple
             continue
         hour = int(match["hour"]) + int(match["minute"] or 0) / 60
         half = (match["half"] or "").replace(".", "")
-        if half and hour >= 13 or hour >= 24:
+        if (half and hour >= 13) or hour >= 24:
             continue
         hour = hour % 12 + (12 if half == "pm" else 0) if half else hour
         hours[(hour - 0.5, hour + 0.5)] = None

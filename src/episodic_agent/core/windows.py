@@ -21,7 +21,7 @@ def weight(text: str) -> float:
 def windows(text: str, size: int = WINDOW) -> list[str]:
     """Split a text at sentence borders into pieces of at most about `size` Latin characters.
 
-    A sentence longer than a window is cut between words where it can be. The pieces joined hold every word of the text.
+    A sentence longer than a window is cut between words where it can be. The pieces hold every word.
 
     >>> windows("One. Two.")
     ['One. Two.']

@@ -34,12 +34,19 @@ class Runner:
     """Claims due jobs of a store and hands them to their kind's handler."""
 
     def __init__(
-        self, store: Store, handlers: Mapping[str, Handler], clock: Callable[[], datetime], owner: str
+        self,
+        store: Store,
+        handlers: Mapping[str, Handler],
+        clock: Callable[[], datetime],
+        owner: str,
+        sweep: Callable[[], object],
     ) -> None:
+        """Take `owner` to name this process for leases, and `sweep` to run when the thread is idle."""
         self._store = store
         self._handlers = handlers
         self._clock = clock
         self._owner = owner
+        self._sweep = sweep
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -67,9 +74,11 @@ class Runner:
             done += len(claimed[1])
         return done
 
-    def try_due(self, scope: Scope | None = None) -> None:
+    def try_due(self, scope: Scope | None = None, *, sweep: bool = False) -> None:
         """Run what is due; where the store refuses the work waits, for its cause is stored already."""
         try:
+            if sweep:
+                self._sweep()
             self.run_due(scope)
         except EpisodicError as error:
             log.warning("later work waits: %s", error)
@@ -106,11 +115,11 @@ class Runner:
 
     def _loop(self) -> None:
         while not self._stop.is_set():
-            self._wake.wait(SWEEP)
+            woken = self._wake.wait(SWEEP)
             self._wake.clear()
             if self._stop.is_set():
                 return
-            self.try_due()
+            self.try_due(sweep=not woken)
 
     def close(self) -> None:
         """Stop the background thread after the batch it is in; what is left stays for the next opening."""

@@ -54,7 +54,7 @@ class Memory:
             ASK: Asker(parts, self._segmenter).handle,
             EMBED: Embedding(parts, self._segmenter).handle,
         }
-        self._jobs = Runner(parts.store, handlers, parts.clock, parts.owner)
+        self._jobs = Runner(parts.store, handlers, parts.clock, parts.owner, self._sweep)
 
     # --- observe -----------------------------------------------------------------------------------------
 
@@ -84,7 +84,9 @@ class Memory:
         read = [_item(n, r, role, channel, timestamp, id) for n, r in enumerate(_listed(items))]
         if id is not None and len(read) != 1:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
-        counts = self._ingest.run(scope, self._named(scope, read, thread, source), progress=progress)
+        named = self._named(scope, read, thread, source)
+        encode = (lambda: self._jobs.try_due(scope)) if wait else None
+        counts = self._ingest.run(scope, named, progress=progress, after_group=encode)
         self._later(scope, wait=wait)
         return counts.receipts
 
@@ -130,6 +132,15 @@ class Memory:
         closed = sum(self._closer.upkeep(scope, aware(now)) for scope in scopes)
         self._jobs.run_due()
         return closed
+
+    def resume(self) -> None:
+        """Let the background take up what an earlier process left waiting, if anything."""
+        if self._parts.store.waiting():
+            self._jobs.wake()
+
+    def _sweep(self) -> None:
+        for scope in self._parts.store.scopes():
+            self._closer.upkeep(scope)
 
     def work(self) -> int:
         """Run the later work that waits (encodings, questions), and return how many jobs ran."""

@@ -45,8 +45,9 @@ Input: TypeAlias = Arrival | ManualCut | Tick
 class Boundary:
     """The verdict to freeze: observations before `before_seq` close, the rest stay open.
 
-    `first_seq < before_seq <= decided_at_seq` for keep-last cuts (delay = decided_at_seq - before_seq,
-    at most the policy's hindsight); drain-all cuts have before_seq = decided_at_seq + 1. `probability`,
+    `first_seq < before_seq <= decided_at_seq` for keep-last cuts (delay = decided_at_seq - before_seq, at
+    most the policy's hindsight; a size cap may split the open frame at any earlier gap, its weakest);
+    drain-all cuts have before_seq = decided_at_seq + 1. `probability`,
     `surprise` and the cues lie in [0, 1]; `surprise` is that of the episode that ends here.
     """
 

@@ -50,7 +50,12 @@ class App:
         if not create and not path.exists():
             raise NotFound(f"no memory at {path}; `episodic --db {path} import FILE` or `init` makes one")
         with Memory.open(
-            self.url, policy=self.policy, embedder=self.embedder, user_id=user, say=say
+            self.url,
+            policy=self.policy,
+            embedder=self.embedder,
+            user_id=user,
+            say=say,
+            resume=False,  # a command does what it was asked for and leaves
         ) as memory:
             yield memory
 
