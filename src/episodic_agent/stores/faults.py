@@ -1,0 +1,48 @@
+"""Named points at which a test may stop, kill or fail a store, to prove what survives.
+
+Nothing is armed in ordinary use; a point then costs one look at an empty dictionary. Kill tests arm a
+point in a child process with an action such as `os.kill(os.getpid(), signal.SIGKILL)`.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+POINTS: Final = (
+    "after-begin",  # a write transaction holds the lock, nothing is written
+    "mid-append",  # half of a chunk's observations are written
+    "after-append",
+    "mid-postings",
+    "mid-vectors",
+    "after-claim",  # jobs are marked as ours, the claim is not committed
+    "before-commit",
+    "after-commit",  # durable, but the caller has not heard of it
+)
+
+_armed: dict[str, tuple[int, Callable[[], None]]] = {}
+
+
+def arm(name: str, countdown: int, action: Callable[[], None]) -> None:
+    """Run `action` when the point `name` is reached for the `countdown`-th time from now (1: the next).
+
+    Raises ValueError for a point that does not exist, so that a renamed point cannot silence a test.
+    """
+    if name not in POINTS:
+        raise ValueError(f"no fault point {name!r}; known: {', '.join(POINTS)}")
+    _armed[name] = (countdown, action)
+
+
+def disarm() -> None:
+    """Forget every armed point."""
+    _armed.clear()
+
+
+def reach(name: str) -> None:
+    """Say that the point `name` is reached."""
+    if name not in _armed:
+        return
+    countdown, action = _armed[name]
+    if countdown > 1:
+        _armed[name] = (countdown - 1, action)
+        return
+    del _armed[name]
+    action()

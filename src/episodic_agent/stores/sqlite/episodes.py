@@ -1,0 +1,315 @@
+"""Episodes, their encodings and the decisions that made them, as rows.
+
+`generation_from`..`generation_to` is half open: an episode belongs to generations from <= g < to, and is
+current while `generation_to` is NULL.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import apsw
+
+from episodic_agent.core.interfaces import ref_of
+from episodic_agent.errors import Conflict, NotFound
+from episodic_agent.schemas import Decision, Encoding, Episode, EpisodeKind, EpisodeState
+
+from .rows import (
+    from_json,
+    optional_bytes,
+    optional_id,
+    optional_microseconds,
+    optional_time,
+    to_json,
+    to_microseconds,
+    to_time,
+    unique,
+)
+from .session import EACH, Session, id_list, number_list
+
+_COLUMNS: Final = (
+    "id, thread, kind, state, first_seq, last_seq, generation_from, generation_to, start_at, end_at,"
+    " created_at, reason, surprise, stability, difficulty, last_reviewed_at, consolidated_at, decision_id,"
+    " parent_episode_id, metadata, encoding_version"
+)
+_INSERT: Final = f"INSERT INTO episode (scope, {_COLUMNS}) VALUES ({', '.join('?' * 22)})"
+_READ: Final = (
+    f"{', '.join('e.' + name.strip() for name in _COLUMNS.split(','))},"
+    " w.title, w.summary, w.encoded_by, w.metadata"
+)
+_WORDED: Final = (
+    "episode e LEFT JOIN encoding w"
+    " ON w.scope = e.scope AND w.episode = e.id AND w.version = e.encoding_version"
+)
+_SELECT: Final = f"SELECT {_READ} FROM {_WORDED}"
+_LOOK_UP: Final = f"SELECT {_READ} FROM {EACH} {_WORDED}"
+_CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
+_OWNER_OF_PLACE: Final = (
+    f"SELECT p.key, {_READ} FROM {EACH} {_WORDED} WHERE e.scope = ? AND e.thread = p.value >> 32"
+    " AND e.first_seq = (SELECT max(x.first_seq) FROM episode x WHERE x.scope = e.scope"
+    " AND x.thread = p.value >> 32 AND x.first_seq <= (p.value & 4294967295)"
+    " AND x.kind = 'event' AND x.generation_to IS NULL)"
+    f" AND e.last_seq >= (p.value & 4294967295) AND {_CURRENT}"
+)
+_DECISION: Final = "id, type, subject, at, policy, outcome, body"
+
+
+class SqliteEpisodes:
+    """The `Episodes` of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def insert(self, episode: Episode) -> None:
+        """Write an episode row; inserting the same id again changes nothing.
+
+        Raises Conflict when another current event episode begins at the same observation.
+        """
+        scope, number = self._session.own(), self._session.thread_number(episode.thread_id)
+        sql = "SELECT 1 FROM episode WHERE scope = ? AND id = ?"
+        if self._session.row(sql, (scope, episode.id.bytes)) is not None:
+            return
+        try:
+            self._session.db.execute(_INSERT, (scope, *_episode_columns(episode, number)))
+        except apsw.ConstraintError as error:
+            place = f"{episode.first_seq} of thread {episode.thread_id}"
+            raise Conflict(f"a current episode begins at {place} already") from error
+        if episode.encoding_version > 0:
+            self.encode(_own_words(episode))
+
+    def get(self, episode_id: UUID) -> Episode | None:
+        """Read one episode with its newest encoding."""
+        return self.by_ids([episode_id]).get(episode_id)
+
+    def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
+        """Read episodes by their ids; unknown ones are left out."""
+        sql = f"{_LOOK_UP} WHERE e.scope = ? AND e.id = unhex(p.value)"
+        found = self._session.rows(sql, (id_list(ids), self._session.number))
+        return {episode.id: episode for episode in self._episodes(found)}
+
+    def of_thread(self, thread_id: UUID, *, generation: int | None = None) -> Sequence[Episode]:
+        """Return the event episodes of a thread's current (or the given) generation by first_seq."""
+        number = self._session.find_thread(thread_id)
+        if number is None:
+            return []
+        scope = self._session.number
+        if generation is None:
+            sql = f"{_SELECT} WHERE e.scope = ? AND e.thread = ? AND {_CURRENT} ORDER BY e.first_seq"
+            return self._episodes(self._session.rows(sql, (scope, number)))
+        sql = (
+            f"{_SELECT} WHERE e.scope = ? AND e.thread = ? AND e.kind = 'event' AND e.generation_from <= ?"
+            " AND (e.generation_to IS NULL OR e.generation_to > ?) ORDER BY e.first_seq"
+        )
+        return self._episodes(self._session.rows(sql, (scope, number, generation, generation)))
+
+    def covering(self, places: Sequence[tuple[UUID, int]]) -> Sequence[Episode | None]:
+        """Return, for each (thread_id, seq), the current event episode that owns it, or None (open frame)."""
+        asked = list(unique(places))
+        numbers = [self._session.find_thread(thread_id) or 0 for thread_id, _ in asked]
+        keys = [ref_of(number, seq) for number, (_, seq) in zip(numbers, asked, strict=True)]
+        found = self._session.rows(_OWNER_OF_PLACE, (number_list(keys), self._session.number))
+        # One episode may own many of the places: make it once.
+        owners = {columns[1]: columns[1:] for columns in found}
+        made = dict(zip(owners, self._episodes(list(owners.values())), strict=True))
+        owned = {asked[columns[0]]: made[columns[1]] for columns in found}
+        return [owned.get(place) for place in places]
+
+    def by_refs(self, refs: Sequence[int]) -> Mapping[int, Episode]:
+        """Return current event episodes by `ref_of(thread number, first_seq)`."""
+        sql = (
+            f"{_LOOK_UP} WHERE e.scope = ? AND e.thread = p.value >> 32"
+            f" AND e.first_seq = (p.value & 4294967295) AND {_CURRENT}"
+        )
+        found = self._session.rows(sql, (number_list(refs), self._session.number))
+        places = [ref_of(columns[1], columns[4]) for columns in found]
+        return dict(zip(places, self._episodes(found), strict=True))
+
+    def recent(
+        self, *, limit: int, since: datetime | None = None, before: datetime | None = None
+    ) -> Sequence[Episode]:
+        """Return current event episodes whose end lies in [since, before), newest end first, ties by id."""
+        conditions, bindings = [f"e.scope = ? AND {_CURRENT}"], [self._session.number]
+        for time, comparison in ((since, ">="), (before, "<")):
+            if time is not None:
+                conditions.append(f"e.end_at {comparison} ?")
+                bindings.append(to_microseconds(time))
+        sql = f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY e.end_at DESC, e.id LIMIT ?"
+        return self._episodes(self._session.rows(sql, (*bindings, limit)))
+
+    def _episodes(self, found: Sequence[tuple[Any, ...]]) -> list[Episode]:
+        threads = self._session.thread_ids([columns[1] for columns in found])
+        return [_episode(columns, threads[columns[1]]) for columns in found]
+
+    def encode(self, encoding: Encoding) -> None:
+        """Append a version of an episode's words; the same version again changes nothing; NotFound."""
+        scope = self._session.own()
+        sql = (
+            "INSERT INTO encoding (scope, episode, version, title, summary, metadata, encoded_by, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, episode, version) DO NOTHING"
+        )
+        words = (encoding.title, encoding.summary, to_json(encoding.metadata), encoding.by)
+        key = (scope, encoding.episode_id.bytes, encoding.version)
+        try:
+            self._session.db.execute(sql, (*key, *words, to_microseconds(encoding.created_at)))
+        except apsw.ConstraintError as error:
+            raise NotFound(f"no episode {encoding.episode_id} in this scope") from error
+        sql = "UPDATE episode SET encoding_version = ? WHERE scope = ? AND id = ? AND encoding_version < ?"
+        self._session.db.execute(sql, (encoding.version, scope, encoding.episode_id.bytes, encoding.version))
+
+    def encodings(self, episode_id: UUID) -> Sequence[Encoding]:
+        """Return every version of an episode's words, oldest first."""
+        sql = (
+            "SELECT version, title, summary, metadata, encoded_by, created_at FROM encoding"
+            " WHERE scope = ? AND episode = ? ORDER BY version"
+        )
+        found = self._session.rows(sql, (self._session.number, episode_id.bytes))
+        return [
+            Encoding(episode_id, version, title, summary, from_json(metadata), by, to_time(created))
+            for version, title, summary, metadata, by, created in found
+        ]
+
+    def count(self) -> int:
+        """Count the scope's current event episodes."""
+        sql = f"SELECT count(*) FROM episode e WHERE e.scope = ? AND {_CURRENT}"
+        found = self._session.row(sql, (self._session.number,))
+        return 0 if found is None else int(found[0])
+
+    # --- decisions --------------------------------------------------------------------------------------
+
+    def decide(self, decision: Decision) -> None:
+        """Write a decision; the same id again changes nothing."""
+        scope = self._session.own()
+        sql = (
+            f"INSERT INTO decision (scope, {_DECISION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (scope, id) DO NOTHING"
+        )
+        self._session.db.execute(sql, (scope, *_decision_columns(decision)))
+
+    def decision(self, decision_id: UUID) -> Decision | None:
+        """Read one decision."""
+        sql = f"SELECT {_DECISION} FROM decision WHERE scope = ? AND id = ?"
+        found = self._session.row(sql, (self._session.number, decision_id.bytes))
+        return None if found is None else _decision(found)
+
+    def decisions(self, *, subject: UUID | None = None, type: str | None = None) -> Sequence[Decision]:
+        """Return decisions by time, then id."""
+        conditions: list[str] = ["scope = ?"]
+        bindings: list[int | bytes | str] = [self._session.number]
+        if subject is not None:
+            conditions.append("subject = ?")
+            bindings.append(subject.bytes)
+        if type is not None:
+            conditions.append("type = ?")
+            bindings.append(type)
+        sql = f"SELECT {_DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at, id"
+        return [_decision(columns) for columns in self._session.rows(sql, bindings)]
+
+
+def _own_words(episode: Episode) -> Encoding:
+    return Encoding(
+        episode_id=episode.id,
+        version=episode.encoding_version,
+        title=episode.title,
+        summary=episode.summary,
+        metadata=episode.metadata,
+        by=episode.encoded_by,
+        created_at=episode.created_at,
+    )
+
+
+def _episode_columns(episode: Episode, thread_number: int) -> tuple[Any, ...]:
+    return (
+        episode.id.bytes,
+        thread_number,
+        episode.kind.value,
+        episode.state.value,
+        episode.first_seq,
+        episode.last_seq,
+        episode.generation_from,
+        episode.generation_to,
+        to_microseconds(episode.start_at),
+        to_microseconds(episode.end_at),
+        to_microseconds(episode.created_at),
+        episode.reason,
+        float(episode.surprise),
+        float(episode.stability),
+        float(episode.difficulty),
+        to_microseconds(episode.last_reviewed_at),
+        optional_microseconds(episode.consolidated_at),
+        optional_bytes(episode.decision_id),
+        optional_bytes(episode.parent_episode_id),
+        to_json(episode.metadata) if episode.metadata else None,
+        0,  # raised by `encode`
+    )
+
+
+def _episode(columns: tuple[Any, ...], thread_id: UUID) -> Episode:
+    (
+        identity, _, kind, state, first_seq, last_seq, generation_from, generation_to, start, end, created,
+        reason, surprise, stability, difficulty, reviewed, consolidated, decision, parent, metadata, version,
+        title, summary, by, words,
+    ) = columns  # fmt: skip
+    # The newest encoding's metadata replaces what the episode was born with.
+    described = words if words is not None else metadata
+    return Episode(
+        id=UUID(bytes=identity),
+        thread_id=thread_id,
+        first_seq=first_seq,
+        last_seq=last_seq,
+        start_at=to_time(start),
+        end_at=to_time(end),
+        created_at=to_time(created),
+        reason=reason,
+        surprise=surprise,
+        stability=stability,
+        difficulty=difficulty,
+        last_reviewed_at=to_time(reviewed),
+        decision_id=optional_id(decision),
+        kind=EpisodeKind(kind),
+        state=EpisodeState(state),
+        generation_from=generation_from,
+        generation_to=generation_to,
+        consolidated_at=optional_time(consolidated),
+        parent_episode_id=optional_id(parent),
+        title=title or "",
+        summary=summary or "",
+        encoding_version=version,
+        encoded_by=by or "",
+        metadata=from_json(described) if described is not None else {},
+    )
+
+
+def _decision_columns(decision: Decision) -> tuple[Any, ...]:
+    body = {
+        "features": decision.features,
+        "score": decision.score,
+        "threshold": decision.threshold,
+        "verdict": decision.verdict,
+        "confidence_label": decision.confidence_label,
+        "alternatives": decision.alternatives,
+        "detail": decision.detail,
+    }
+    at = to_microseconds(decision.at)
+    key = (decision.id.bytes, decision.type, decision.subject.bytes, at)
+    return *key, decision.policy_version, decision.outcome, to_json(body)
+
+
+def _decision(columns: tuple[Any, ...]) -> Decision:
+    identity, type_, subject, at, policy, outcome, text = columns
+    body = from_json(text)
+    return Decision(
+        id=UUID(bytes=identity),
+        type=type_,
+        at=to_time(at),
+        subject=UUID(bytes=subject),
+        features=body["features"],
+        score=body["score"],
+        threshold=body["threshold"],
+        verdict=body["verdict"],
+        policy_version=policy,
+        confidence_label=body["confidence_label"],
+        alternatives=tuple(body["alternatives"]),
+        detail=body["detail"],
+        outcome=outcome,
+    )

@@ -1,0 +1,222 @@
+"""The text and vector index of one transaction."""
+
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from episodic_agent.core.interfaces import Posting, Refs, Scores, TextStatistics
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Vector
+from episodic_agent.stores.faults import reach
+
+from .matrix import Matrix, MatrixView
+from .rows import unique
+from .session import EACH, Session, number_list
+from .streams import WORDS, Shelf, Stream, Streams
+from .words import LARGEST_COUNT, Words, WordsView, term_hash
+
+
+@dataclass(frozen=True, slots=True)
+class Shelves:
+    """The copies of index rows all transactions of a process share."""
+
+    words: Shelf[Words]
+    matrices: Shelf[Matrix]
+
+    @classmethod
+    def with_budget(cls, budget: int) -> "Shelves":
+        """Share out a budget in bytes: words need about a tenth of what vectors need."""
+        return cls(Shelf(Words, budget // 8), Shelf(Matrix, budget - budget // 8))
+
+
+class SqliteIndex:
+    """The `Index` of one transaction."""
+
+    def __init__(self, session: Session, shelves: Shelves) -> None:
+        self._session = session
+        self._shelves = shelves
+        self._streams = Streams(session)
+        self._words_views: dict[str, WordsView] = {}
+        self._matrix_views: dict[tuple[str, str], MatrixView] = {}
+
+    # --- writing ----------------------------------------------------------------------------------------
+
+    def put_postings(self, kind: str, postings: Sequence[Posting]) -> None:
+        """Index documents' words; a document indexed before is replaced."""
+        latest = {int(posting.ref): posting for posting in postings}
+        if not latest:
+            return
+        stream = self._streams.open(kind, WORDS, 0)
+        removed = self._take_away("document", stream, latest)
+        n = self._streams.grow(kind, WORDS, added=len(latest), removed=removed)
+        columns = [
+            (place, stream.number, posting.ref, posting.length, *_packed(posting.terms))
+            for place, posting in enumerate(latest.values(), n)
+        ]
+        sql = "INSERT INTO document (n, stream, ref, length, terms, counts) VALUES (?, ?, ?, ?, ?, ?)"
+        middle = len(columns) // 2
+        self._session.db.executemany(sql, columns[:middle])
+        reach("mid-postings")
+        self._session.db.executemany(sql, columns[middle:])
+        self._words_views.pop(kind, None)
+
+    def put_vectors(self, kind: str, embedder: str, refs: Sequence[int], vectors: Vector) -> None:
+        """Index vectors [n, d]; a ref may come several times (chunks of one text), replaced as a whole.
+
+        Raises InvalidInput for another number of dimensions than the embedder's earlier vectors, or NaN.
+        """
+        if not len(refs):
+            return
+        rows = np.ascontiguousarray(vectors, dtype="<f4")
+        if embedder == WORDS or rows.ndim != 2 or len(rows) != len(refs) or not np.isfinite(rows).all():
+            raise InvalidInput(f"vectors must be finite, [{len(refs)}, d], with a name; got {rows.shape}")
+        stream = self._streams.open(kind, embedder, rows.shape[1])
+        if stream.width != rows.shape[1]:
+            raise InvalidInput(f"{embedder} gave {stream.width} dimensions before, now {rows.shape[1]}")
+        numbers = [int(ref) for ref in refs]
+        removed = self._take_away("vector", stream, unique(numbers))
+        n = self._streams.grow(kind, embedder, added=len(numbers), removed=removed)
+        chunks: dict[int, int] = {}
+        columns = []
+        for place, ref in enumerate(numbers):
+            chunk = chunks.get(ref, 0)
+            chunks[ref] = chunk + 1
+            columns.append((n + place, stream.number, ref, chunk, rows[place].tobytes()))
+        sql = "INSERT INTO vector (n, stream, ref, chunk, v) VALUES (?, ?, ?, ?, ?)"
+        middle = len(columns) // 2
+        self._session.db.executemany(sql, columns[:middle])
+        reach("mid-vectors")
+        self._session.db.executemany(sql, columns[middle:])
+        self._matrix_views.pop((kind, embedder), None)
+
+    def drop(self, kind: str, refs: Sequence[int]) -> None:
+        """Take documents out of the index: their words and the vectors of every embedder."""
+        self._session.must_write()
+        for embedder, stream in self._streams.of_kind(kind):
+            table = "document" if embedder == WORDS else "vector"
+            removed = self._take_away(table, stream, unique(map(int, refs)))
+            if removed:
+                self._streams.grow(kind, embedder, added=0, removed=removed)
+                self._words_views.pop(kind, None)
+                self._matrix_views.pop((kind, embedder), None)
+
+    def _take_away(self, table: str, stream: Stream, refs: Iterable[int]) -> int:
+        """Delete the rows of refs and return how many there were."""
+        sql = f"DELETE FROM {table} WHERE stream = ? AND ref IN (SELECT value FROM json_each(?))"
+        self._session.db.execute(sql, (stream.number, number_list(refs)))
+        return self._session.db.changes()
+
+    # --- words ------------------------------------------------------------------------------------------
+
+    def statistics(self, kind: str, terms: Sequence[str]) -> TextStatistics:
+        """Return what BM25 needs of the scope's documents of a kind."""
+        words = self._words(kind)
+        if words is None:
+            return TextStatistics(0, 0.0, dict.fromkeys(terms, 0))
+        return TextStatistics(words.documents, words.average_length, words.frequencies(terms))
+
+    def text_scores(
+        self,
+        kind: str,
+        weights: Mapping[str, float],
+        *,
+        k1: float,
+        b: float,
+        average_length: float,
+        limit: int,
+    ) -> tuple[Refs, Scores]:
+        """Score documents by BM25; the best `limit` above 0, falling, ties by ref."""
+        words = self._words(kind)
+        if words is None:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        return words.best(weights, k1, b, average_length, limit)
+
+    def text_scores_of(
+        self,
+        kind: str,
+        weights: Mapping[str, float],
+        refs: Refs,
+        *,
+        k1: float,
+        b: float,
+        average_length: float,
+    ) -> Scores:
+        """Score just these refs (0 where no term occurs)."""
+        words = self._words(kind)
+        wanted = np.asarray(refs, dtype=np.int64)
+        if words is None:
+            return np.zeros(len(wanted), dtype=np.float32)
+        return words.of(weights, wanted, k1, b, average_length)
+
+    def _words(self, kind: str) -> WordsView | None:
+        stream = self._streams.find(kind, WORDS)
+        if stream is None:
+            return None
+        if kind not in self._words_views:
+            private = stream.number in self._streams.written
+            copy = self._shelves.words.copy_of(self._session.db, stream, private=private)
+            self._words_views[kind] = copy.view(stream.last)
+        return self._words_views[kind]
+
+    # --- vectors ----------------------------------------------------------------------------------------
+
+    def vector_scores(self, kind: str, embedder: str, query: Vector, *, limit: int) -> tuple[Refs, Scores]:
+        """Return the best documents by cosine (best chunk counts), falling, ties by ref."""
+        matrix = self._matrix(kind, embedder, query)
+        if matrix is None:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        return matrix.best(query, limit)
+
+    def vector_scores_of(self, kind: str, embedder: str, query: Vector, refs: Refs) -> Scores:
+        """Return cosines of just these refs (best chunk; NaN where there is no vector)."""
+        matrix = self._matrix(kind, embedder, query)
+        wanted = np.asarray(refs, dtype=np.int64)
+        if matrix is None:
+            return np.full(len(wanted), np.nan, dtype=np.float32)
+        return matrix.of(query, wanted)
+
+    def _matrix(self, kind: str, embedder: str, query: Vector) -> MatrixView | None:
+        stream = self._streams.find(kind, embedder)
+        if stream is None or embedder == WORDS:
+            return None
+        if np.size(query) != stream.width:
+            raise InvalidInput(f"{embedder} has {stream.width} dimensions, the query {np.size(query)}")
+        key = (kind, embedder)
+        if key not in self._matrix_views:
+            private = stream.number in self._streams.written
+            copy = self._shelves.matrices.copy_of(self._session.db, stream, private=private)
+            self._matrix_views[key] = copy.view(stream.last)
+        return self._matrix_views[key]
+
+    def vectors(self, kind: str, embedder: str, refs: Sequence[int]) -> Mapping[int, Vector]:
+        """Read the first vector (chunk 0) of each ref that has one."""
+        stream = self._streams.find(kind, embedder)
+        if stream is None:
+            return {}
+        view = self._matrix_views.get((kind, embedder))
+        if view is not None:
+            return view.first_rows(refs)
+        sql = f"SELECT v.ref, v.v FROM {EACH} vector v WHERE v.stream = ? AND v.ref = p.value AND v.chunk = 0"
+        found = self._session.rows(sql, (number_list(refs), stream.number))
+        return {ref: np.frombuffer(v, dtype="<f4").astype(np.float32) for ref, v in found}
+
+    def unindexed(self, kind: str, embedder: str, *, limit: int) -> Sequence[int]:
+        """Return refs, rising, of documents with at least one term but no vector of this embedder."""
+        words = self._streams.find(kind, WORDS)
+        if words is None:
+            return []
+        vectors = self._streams.find(kind, embedder)
+        sql = (
+            "SELECT ref FROM document d WHERE stream = ? AND length > 0 AND NOT EXISTS"
+            " (SELECT 1 FROM vector v WHERE v.stream = ? AND v.ref = d.ref) ORDER BY ref LIMIT ?"
+        )
+        number = -1 if vectors is None else vectors.number
+        return [ref for (ref,) in self._session.rows(sql, (words.number, number, limit))]
+
+
+def _packed(terms: Mapping[str, int]) -> tuple[bytes, bytes]:
+    """Return a document's term hashes and counts as the arrays the copies in memory read."""
+    counts = [min(count, LARGEST_COUNT) for count in terms.values()]
+    return b"".join(map(term_hash, terms)), struct.pack(f"<{len(counts)}H", *counts)

@@ -1,0 +1,214 @@
+"""Later work as rows: asked for in the transaction of its cause, claimed under a lease, fenced by a token."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import apsw
+
+from episodic_agent.errors import Conflict, NotFound
+from episodic_agent.schemas import Job, Scope
+from episodic_agent.stores.faults import reach
+
+from .connection import every, row, rows
+from .lease import is_gone
+from .rows import to_microseconds, to_time
+from .session import Session
+
+_JOB: Final = "number, kind, key, serial, run_after, attempts, state, token, last_error"
+_OLDEST_FIRST: Final = "ORDER BY run_after, number"
+
+
+class SqliteJobs:
+    """The `Jobs` of one transaction. A job's id is its number in the file."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def put(
+        self, kind: str, key: str, serial: str, *, now: datetime, run_after: datetime | None = None
+    ) -> None:
+        """Ask for work; a second request for a waiting (kind, key) coalesces with the first.
+
+        The earlier time counts, except that a job put back after a failure keeps its waiting time.
+        """
+        scope = self._session.own()
+        sql = (
+            "INSERT INTO job (scope, kind, key, serial, state, run_after, attempts, token)"
+            " VALUES (?, ?, ?, ?, 'waiting', ?, 0, 0)"
+            " ON CONFLICT (scope, kind, key) WHERE state = 'waiting' DO UPDATE"
+            " SET run_after = iif(attempts = 0, min(run_after, excluded.run_after), run_after)"
+        )
+        due = to_microseconds(now if run_after is None else run_after)
+        self._session.db.execute(sql, (scope, kind, key, serial, due))
+
+    def finish(self, job: Job) -> None:
+        """Delete a claimed job in the transaction of its effect; Conflict when its token is not ours."""
+        sql = "DELETE FROM job WHERE number = ? AND scope = ? AND state = 'leased' AND token = ?"
+        self._session.db.execute(sql, self._claimed(job))
+        self._expect_one(job)
+
+    def fail(self, job: Job, error: str, *, retry_at: datetime | None) -> None:
+        """Put a claimed job back for `retry_at`, or among the dead letters when None."""
+        sql = (
+            "UPDATE job SET state = 'dead', lease_owner = NULL, lease_until = NULL, last_error = ?"
+            " WHERE number = ? AND scope = ? AND state = 'leased' AND token = ?"
+        )
+        self._session.db.execute(sql, (error, *self._claimed(job)))
+        self._expect_one(job)
+        if retry_at is not None:
+            put_back(self._session.db, job.id.int, to_microseconds(retry_at))
+
+    def _claimed(self, job: Job) -> tuple[int, int, int]:
+        return job.id.int, self._session.own(), job.token
+
+    def _expect_one(self, job: Job) -> None:
+        if self._session.db.changes() == 0:
+            raise Conflict(f"job {job.kind} {job.key!r} is no longer ours: its lease ran out")
+
+    def list(self, *, state: str | None = None) -> Sequence[Job]:
+        """Return jobs by the time they are due, then in order of asking."""
+        sql = f"SELECT {_JOB} FROM job WHERE scope = ? AND state = ifnull(?, state) {_OLDEST_FIRST}"
+        return [_job(columns) for columns in self._session.rows(sql, (self._session.number, state))]
+
+    def retry(self, job_id: UUID, *, now: datetime) -> None:
+        """Make a waiting or dead job due now with all its attempts back; raises NotFound."""
+        number = self._unclaimed(job_id)
+        self._session.db.execute("UPDATE job SET attempts = 0 WHERE number = ?", (number,))
+        put_back(self._session.db, number, to_microseconds(now))
+
+    def cancel(self, job_id: UUID) -> None:
+        """Delete a waiting or dead job; raises NotFound, Conflict while it is being done."""
+        self._session.db.execute("DELETE FROM job WHERE number = ?", (self._unclaimed(job_id),))
+
+    def _unclaimed(self, job_id: UUID) -> int:
+        scope = self._session.own()
+        number = min(job_id.int, (1 << 63) - 1)
+        found = self._session.row("SELECT state FROM job WHERE number = ? AND scope = ?", (number, scope))
+        if found is None:
+            raise NotFound(f"no job {job_id} in this scope")
+        if found[0] == "leased":
+            raise Conflict(f"job {job_id} is being done; wait for it to end")
+        return number
+
+
+def put_back(db: apsw.Connection, number: int, due: int) -> None:
+    """Let a job wait again; if its like was asked for meanwhile, they become one, with this one's history."""
+    twin = row(
+        db,
+        "SELECT w.number FROM job w JOIN job j ON j.number = ? AND j.number <> w.number"
+        " WHERE w.scope = j.scope AND w.kind = j.kind AND w.key = j.key AND w.state = 'waiting'",
+        (number,),
+    )
+    if twin is not None:
+        db.execute("DELETE FROM job WHERE number = ?", twin)
+    db.execute(
+        "UPDATE job SET state = 'waiting', run_after = ?, lease_owner = NULL, lease_until = NULL"
+        " WHERE number = ?",
+        (due, number),
+    )
+
+
+def release_expired(db: apsw.Connection, now: int) -> None:
+    """Put back the jobs whose lease ran out or whose process is gone."""
+    leased = rows(db, "SELECT number, run_after, lease_owner, lease_until FROM job WHERE state = 'leased'")
+    for number, run_after, owner, until in leased:
+        if until <= now or is_gone(owner):
+            put_back(db, number, run_after)
+
+
+def anything_to_claim(db: apsw.Connection, now: int) -> bool:
+    """Tell, without a write lock, whether a claim could find something."""
+    if row(db, "SELECT 1 FROM job WHERE state = 'waiting' AND run_after <= ? LIMIT 1", (now,)) is not None:
+        return True
+    leased = rows(db, "SELECT lease_owner, lease_until FROM job WHERE state = 'leased'")
+    return any(until <= now or is_gone(owner) for owner, until in leased)
+
+
+class Claim:
+    """One look for work: who asks, for how long, and for which scope and kinds."""
+
+    def __init__(
+        self, owner: str, now: datetime, lease: timedelta, *, scope: Scope | None, kinds: Sequence[str] | None
+    ) -> None:
+        self._owner = owner
+        self._now = to_microseconds(now)
+        self._until = to_microseconds(now + lease)
+        self._scope = scope
+        self._kinds = kinds
+
+    @property
+    def now(self) -> int:
+        """Return the time of asking in microseconds."""
+        return self._now
+
+    def take(self, db: apsw.Connection, limit: int) -> tuple[Scope, Sequence[Job]] | None:
+        """Claim due jobs of one scope and kind, one a serial, oldest first; in a write transaction."""
+        release_expired(db, self._now)
+        condition, bindings = self._due()
+        sql = f"SELECT scope, kind FROM job j WHERE {condition} {_OLDEST_FIRST} LIMIT 1"
+        first = row(db, sql, bindings)
+        if first is None or limit < 1:
+            return None
+        sql = f"SELECT number, serial FROM job j WHERE {condition} AND scope = ? AND kind = ? {_OLDEST_FIRST}"
+        chosen: dict[str, int] = {}
+        for number, serial in db.execute(sql, (*bindings, *first)):
+            chosen.setdefault(serial, number)
+            if len(chosen) == limit:
+                break
+        found = row(db, "SELECT space, user_id FROM scope WHERE number = ?", first[:1])
+        jobs = self._lease(db, list(chosen.values()))
+        reach("after-claim")
+        return (Scope(user_id=found[1], space=found[0]), jobs) if found is not None else None
+
+    def _due(self) -> tuple[str, tuple[Any, ...]]:
+        """Return the condition of a job that may be done now: due, and nothing of its serial being done."""
+        condition = (
+            "state = 'waiting' AND run_after <= ? AND NOT EXISTS (SELECT 1 FROM job l"
+            " WHERE l.state = 'leased' AND l.scope = j.scope AND l.serial = j.serial)"
+        )
+        bindings: tuple[Any, ...] = (self._now,)
+        if self._scope is not None:
+            condition += " AND scope = (SELECT number FROM scope WHERE space = ? AND user_id = ?)"
+            bindings = (*bindings, self._scope.space, self._scope.user_id)
+        if self._kinds is not None:
+            condition += f" AND kind IN ({', '.join('?' * len(self._kinds))})"
+            bindings = (*bindings, *self._kinds)
+        return condition, bindings
+
+    def _lease(self, db: apsw.Connection, numbers: Sequence[int]) -> list[Job]:
+        sql = (
+            "UPDATE job SET state = 'leased', lease_owner = ?, lease_until = ?, token = token + 1,"
+            f" attempts = attempts + 1 WHERE number = ? RETURNING {_JOB}"
+        )
+        bindings = [(self._owner, self._until, number) for number in numbers]
+        return [_job(columns) for columns in every(db, sql, bindings)]
+
+
+def count_waiting(db: apsw.Connection, scope: Scope | None, due: datetime | None) -> int:
+    """Count waiting and leased jobs of one scope or all (only those due at `due`, when given)."""
+    condition, bindings = "state <> 'dead'", list[int]()
+    if scope is not None:
+        condition += " AND scope = ?"
+        bindings.append(Session(db, scope, write=False).number)
+    if due is not None:
+        condition += " AND run_after <= ?"
+        bindings.append(to_microseconds(due))
+    found = row(db, f"SELECT count(*) FROM job WHERE {condition}", bindings)
+    return 0 if found is None else int(found[0])
+
+
+def _job(columns: tuple[Any, ...]) -> Job:
+    number, kind, key, serial, run_after, attempts, state, token, error = columns
+    return Job(
+        id=UUID(int=number),
+        kind=kind,
+        key=key,
+        serial=serial,
+        run_after=to_time(run_after),
+        attempts=attempts,
+        state=state,
+        token=token,
+        last_error=error,
+    )

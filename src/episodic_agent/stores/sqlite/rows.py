@@ -1,0 +1,78 @@
+"""What columns hold: times as int64 microseconds since 1970 UTC, ids as 16 bytes, JSON as text."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_Item = TypeVar("_Item")
+
+
+def to_microseconds(at: datetime) -> int:
+    """Return an aware time as microseconds since 1970 UTC, exactly.
+
+    >>> to_microseconds(datetime(1970, 1, 2, tzinfo=UTC))
+    86400000000
+    """
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def to_time(microseconds: int) -> datetime:
+    """Undo `to_microseconds`.
+
+    >>> to_time(-1).isoformat()
+    '1969-12-31T23:59:59.999999+00:00'
+    """
+    return _EPOCH + timedelta(microseconds=microseconds)
+
+
+def optional_microseconds(at: datetime | None) -> int | None:
+    """Return `to_microseconds`, or None for None."""
+    return None if at is None else to_microseconds(at)
+
+
+def optional_time(microseconds: int | None) -> datetime | None:
+    """Return `to_time`, or None for None."""
+    return None if microseconds is None else to_time(microseconds)
+
+
+def optional_bytes(identity: UUID | None) -> bytes | None:
+    """Return an id's 16 bytes, or None for None."""
+    return None if identity is None else identity.bytes
+
+
+def optional_id(value: bytes | None) -> UUID | None:
+    """Undo `optional_bytes`."""
+    return None if value is None else UUID(bytes=value)
+
+
+def to_json(value: object) -> str:
+    """Write JSON in its shortest form, pure ASCII so that any string (lone surrogates too) can be stored.
+
+    >>> to_json({"b": (1, 2.5)})
+    '{"b":[1,2.5]}'
+    """
+    return json.dumps(value, separators=(",", ":"), default=_plain)
+
+
+def from_json(text: str) -> Any:
+    """Undo `to_json`; tuples come back as lists."""
+    return json.loads(text)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def unique(items: Iterable[_Item]) -> Iterator[_Item]:
+    """Yield each item once, in order of first appearance.
+
+    >>> list(unique([3, 1, 3]))
+    [3, 1]
+    """
+    return iter(dict.fromkeys(items))

@@ -1,0 +1,111 @@
+"""What the parts of one transaction share: the connection, the scope's number, and small look-ups."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+import apsw
+
+from episodic_agent.core.interfaces import ref_of
+from episodic_agent.errors import NotFound, StoreError
+from episodic_agent.schemas import Scope
+
+from .connection import row, rows
+from .rows import to_json
+
+NOBODY = -1  # the number of a scope that does not exist: no row has it
+
+
+# Looking many keys up in one statement costs a tenth of a statement each. CROSS JOIN: the keys' order leads.
+EACH: Final = "json_each(?) p CROSS JOIN"
+
+
+def number_list(numbers: Iterable[int]) -> str:
+    """Return numbers as `EACH` takes them.
+
+    >>> number_list([3, 1])
+    '[3,1]'
+    """
+    return f"[{','.join(map(str, map(int, numbers)))}]"
+
+
+def id_list(ids: Iterable[UUID]) -> str:
+    """Return ids as `EACH` takes them; compare a column with `unhex(p.value)`."""
+    return to_json([identity.hex for identity in ids])
+
+
+class Session:
+    """One transaction on one connection in one scope. Every statement of the store binds `number`."""
+
+    def __init__(self, db: apsw.Connection, scope: Scope, *, write: bool) -> None:
+        self.db = db
+        self.scope = scope
+        self.write = write
+        self._thread_numbers: dict[UUID, int] = {}
+        self._thread_ids: dict[int, UUID] = {}
+        # This first read also fixes the snapshot of a read transaction.
+        sql = "SELECT number FROM scope WHERE space = ? AND user_id = ?"
+        found = row(db, sql, (scope.space, scope.user_id))
+        self.number: int = NOBODY if found is None else found[0]
+
+    def own(self) -> int:
+        """Return the scope's number for writing, creating the scope at its first write."""
+        self.must_write()
+        if self.number == NOBODY:
+            names = (self.scope.space, self.scope.user_id)
+            self.db.execute("INSERT INTO scope (space, user_id) VALUES (?, ?)", names)
+            self.number = self.db.last_insert_rowid()
+        return self.number
+
+    def must_write(self) -> None:
+        """Raise StoreError in a read transaction."""
+        if not self.write:
+            raise StoreError("a read transaction cannot write; begin it with write=True")
+
+    def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a query and return all its rows."""
+        return rows(self.db, sql, bindings)
+
+    def row(self, sql: str, bindings: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Run a query and return its first row."""
+        return row(self.db, sql, bindings)
+
+    def find_thread(self, thread_id: UUID) -> int | None:
+        """Return a thread's number, or None when this scope has no such thread."""
+        number = self._thread_numbers.get(thread_id)
+        if number is None:
+            sql = "SELECT number FROM thread WHERE scope = ? AND id = ?"
+            found = self.row(sql, (self.number, thread_id.bytes))
+            if found is None:
+                return None
+            number = found[0]
+            self.remember_thread(number, thread_id)
+        return number
+
+    def thread_number(self, thread_id: UUID) -> int:
+        """Return a thread's number; raises NotFound."""
+        number = self.find_thread(thread_id)
+        if number is None:
+            raise NotFound(f"no thread {thread_id} in this scope")
+        return number
+
+    def thread_ids(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
+        """Return the ids of those thread numbers that are threads of this scope."""
+        unknown = [number for number in dict.fromkeys(numbers) if number not in self._thread_ids]
+        if unknown:
+            sql = f"SELECT t.number, t.id FROM {EACH} thread t WHERE t.number = p.value AND t.scope = ?"
+            for number, identity in self.rows(sql, (number_list(unknown), self.number)):
+                self.remember_thread(number, UUID(bytes=identity))
+        return {number: self._thread_ids[number] for number in numbers if number in self._thread_ids}
+
+    def remember_thread(self, number: int, thread_id: UUID) -> None:
+        """Keep a pair for the rest of the transaction."""
+        self._thread_numbers[thread_id] = number
+        self._thread_ids[number] = thread_id
+
+    def span(self, thread_id: UUID, first_seq: int, last_seq: int) -> tuple[int, int] | None:
+        """Return the refs of a range of a thread's observations, or None when there can be none."""
+        number = self.find_thread(thread_id)
+        if number is None or last_seq < max(first_seq, 0):
+            return None
+        return ref_of(number, max(first_seq, 0)), ref_of(number, last_seq)

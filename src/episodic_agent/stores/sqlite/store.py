@@ -1,0 +1,160 @@
+"""The SQLite store: opens the file, begins transactions, hands out jobs."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import apsw
+
+from episodic_agent.core.interfaces import Episodes, Index, Jobs, Threads, Transaction
+from episodic_agent.errors import StoreError
+from episodic_agent.schemas import Job, Scope
+from episodic_agent.stores.faults import reach
+
+from .connection import Connections, Options, row, rows
+from .episodes import SqliteEpisodes
+from .index import Shelves, SqliteIndex
+from .jobs import Claim, SqliteJobs, anything_to_claim, count_waiting
+from .migrate import Migration, migrate, schema_checksum, shipped_migrations
+from .session import Session
+from .threads import SqliteThreads
+
+MEMORY = ":memory:"
+
+
+class SqliteTransaction:
+    """Everything one block of work may touch, in one scope."""
+
+    def __init__(self, session: Session, shelves: Shelves) -> None:
+        self._session = session
+        self.threads: Threads = SqliteThreads(session)
+        self.episodes: Episodes = SqliteEpisodes(session)
+        self.index: Index = SqliteIndex(session, shelves)
+        self.jobs: Jobs = SqliteJobs(session)
+
+    @property
+    def scope(self) -> Scope:
+        """Return whose memory this is."""
+        return self._session.scope
+
+
+class SqliteStore:
+    """A file that holds everything scopes own; safe to share between threads, and between processes by path.
+
+    `path` ":memory:" is a temporary file that goes with the store. `synchronous` is "normal" (survives a
+    killed process), "full" (survives a power cut) or "off" (throw-away data). `busy_timeout` is how long a
+    writer waits for another; `cache_bytes` bounds the copies of index rows kept in memory; `max_bytes` bounds
+    the file. Raises StoreUnavailable or StoreError (not a database, damaged, newer, another program's).
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        synchronous: str = "normal",
+        busy_timeout: timedelta = timedelta(seconds=30),
+        cache_bytes: int = 1 << 30,
+        max_bytes: int | None = None,
+        migrations: Sequence[Migration] | None = None,
+    ) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if str(path) == MEMORY:
+            self._folder = tempfile.TemporaryDirectory(prefix="episodic-")
+            path, synchronous = Path(self._folder.name) / "memory.db", "off"
+        self._migrations = shipped_migrations() if migrations is None else tuple(migrations)
+        self._connections = Connections(Path(path), Options(synchronous, busy_timeout, max_bytes))
+        self._shelves = Shelves.with_budget(cache_bytes)
+        with self._connections.borrow_to_write() as db:
+            migrate(db, str(path), self._migrations, patience=busy_timeout)
+
+    @property
+    def path(self) -> Path:
+        """Return where the file is."""
+        return self._connections.path
+
+    @contextmanager
+    def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:
+        """Open a transaction: committed when the block ends, rolled back when it raises."""
+        if write:
+            with self._connections.borrow_to_write() as db:
+                db.execute("BEGIN IMMEDIATE")
+                reach("after-begin")
+                yield SqliteTransaction(Session(db, scope, write=True), self._shelves)
+                reach("before-commit")
+                db.execute("COMMIT")
+            reach("after-commit")
+            return
+        with self._connections.borrow() as db:
+            db.execute("BEGIN")
+            yield SqliteTransaction(Session(db, scope, write=False), self._shelves)
+            db.execute("COMMIT")
+
+    def scopes(self) -> Sequence[Scope]:
+        """Return every scope that was ever written to, by space, then user."""
+        with self._connections.borrow() as db:
+            found = rows(db, "SELECT user_id, space FROM scope ORDER BY space, user_id")
+        return [Scope(user_id, space) for user_id, space in found]
+
+    def exists(self, scope: Scope) -> bool:
+        """Tell whether a scope was ever written to."""
+        with self._connections.borrow() as db:
+            names = (scope.space, scope.user_id)
+            return row(db, "SELECT 1 FROM scope WHERE space = ? AND user_id = ?", names) is not None
+
+    def claim(
+        self,
+        owner: str,
+        *,
+        now: datetime,
+        lease: timedelta,
+        limit: int = 1,
+        scope: Scope | None = None,
+        kinds: Sequence[str] | None = None,
+    ) -> tuple[Scope, Sequence[Job]] | None:
+        """Claim up to `limit` due jobs of one scope and kind, one per serial, oldest first.
+
+        `owner` is `lease.process_owner()`. Every claim counts as an attempt, so that work which kills its
+        process is given up in the end.
+        """
+        claim = Claim(owner, now, lease, scope=scope, kinds=kinds)
+        with self._connections.borrow() as db:
+            # Idle workers ask all the time: no write lock for a no.
+            if not anything_to_claim(db, claim.now):
+                return None
+        with self._connections.borrow_to_write() as db:
+            db.execute("BEGIN IMMEDIATE")
+            taken = claim.take(db, limit)
+            db.execute("COMMIT")
+            return taken
+
+    def waiting(self, scope: Scope | None = None, *, due: datetime | None = None) -> int:
+        """Count waiting and leased jobs (only those due at `due`, when given)."""
+        with self._connections.borrow() as db:
+            return count_waiting(db, scope, due)
+
+    def check(self) -> Sequence[str]:
+        """Return what is wrong with the file itself (one line each); empty when sound."""
+        try:
+            with self._connections.borrow() as db:
+                return self._problems(db)
+        except StoreError as error:
+            return [str(error)]
+
+    def _problems(self, db: apsw.Connection) -> list[str]:
+        found = [str(line) for (line,) in rows(db, "PRAGMA quick_check") if line != "ok"]
+        broken = rows(db, "PRAGMA foreign_key_check")
+        found += [f"{table} row {number} points to a missing {parent}" for table, number, parent, _ in broken]
+        fresh = apsw.Connection(":memory:")
+        migrate(fresh, MEMORY, self._migrations)
+        if schema_checksum(fresh) != schema_checksum(db):
+            found.append("the schema was changed by hand; it is not what the migrations made")
+        fresh.close()
+        return found
+
+    def close(self) -> None:
+        """Close the file; a temporary one is deleted. Closing twice does nothing."""
+        self._connections.close()
+        if self._folder is not None:
+            self._folder.cleanup()

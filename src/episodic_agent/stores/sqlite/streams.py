@@ -1,0 +1,221 @@
+"""Index rows in commit order, and the copies of them a process keeps in memory.
+
+A *stream* is all index rows of one (scope, kind, embedder); the words have the embedder ''. Rows get their
+place `n` from a counter in the stream's own row, so within a stream n grows with commit order and is never
+used twice. Taking rows away (a drop, a replacement) raises the stream's `epoch`. A transaction reads
+(epoch, last) in its own snapshot and compares them with the copy in memory:
+
+- same epoch, smaller `last` in memory: only the rows in between are read and put at the end;
+- larger `last` in memory (another thread has seen more): the rows beyond the snapshot are hidden;
+- older epoch in memory: the copy is read again;
+- newer epoch in memory, or rows written in this very transaction: a private copy, thrown away at its end.
+"""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Final, Generic, Protocol, TypeVar
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from .session import Session
+
+PLACES: Final = 1 << 36  # rows a stream can ever have; n = stream number * PLACES + place
+WORDS: Final = ""  # the embedder of the words' stream
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream's row as one snapshot sees it; `width` is the vectors' dimensions (0 for words)."""
+
+    number: int
+    width: int
+    epoch: int
+    last: int
+
+
+class Streams:
+    """The streams one transaction has looked at or written to."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._seen: dict[tuple[str, str], Stream] = {}
+        self.written: set[int] = set()
+
+    def find(self, kind: str, embedder: str) -> Stream | None:
+        """Return a stream of the scope, or None while nothing was ever indexed in it."""
+        stream = self._seen.get((kind, embedder))
+        if stream is not None:
+            return stream
+        sql = "SELECT number, width, epoch, last FROM stream WHERE scope = ? AND kind = ? AND embedder = ?"
+        found = self._session.row(sql, (self._session.number, kind, embedder))
+        if found is None:
+            return None
+        self._seen[kind, embedder] = stream = Stream(*found)
+        return stream
+
+    def open(self, kind: str, embedder: str, width: int) -> Stream:
+        """Return a stream for writing, made at its first use."""
+        scope = self._session.own()
+        stream = self.find(kind, embedder)
+        if stream is None:
+            sql = "INSERT INTO stream (scope, kind, embedder, width, epoch, last) VALUES (?, ?, ?, ?, 0, 0)"
+            self._session.db.execute(sql, (scope, kind, embedder, width))
+            stream = Stream(self._session.db.last_insert_rowid(), width, epoch=0, last=0)
+            self._seen[kind, embedder] = stream
+        return stream
+
+    def of_kind(self, kind: str) -> list[tuple[str, Stream]]:
+        """Return (embedder, stream) of all streams of a kind: the words' and every embedder's."""
+        sql = "SELECT embedder FROM stream WHERE scope = ? AND kind = ?"
+        names = [name for (name,) in self._session.rows(sql, (self._session.number, kind))]
+        found = [(name, self.find(kind, name)) for name in names]
+        return [(name, stream) for name, stream in found if stream is not None]
+
+    def grow(self, kind: str, embedder: str, *, added: int, removed: int) -> int:
+        """Book rows written to a stream and return the n of the first of them."""
+        stream = self._seen[kind, embedder]
+        first = stream.number * PLACES + stream.last + 1
+        grown = replace(stream, last=stream.last + added, epoch=stream.epoch + (removed > 0))
+        sql = "UPDATE stream SET last = ?, epoch = ? WHERE number = ?"
+        self._session.db.execute(sql, (grown.last, grown.epoch, grown.number))
+        self._seen[kind, embedder] = grown
+        self.written.add(grown.number)
+        return first
+
+
+class Copy(Protocol):
+    """The rows of one stream in memory."""
+
+    def read(self, db: apsw.Connection, stream: Stream, after: int) -> None:
+        """Append the rows with after < place <= stream.last."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes its arrays take."""
+        ...
+
+
+CopyT = TypeVar("CopyT", bound=Copy)
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+
+class _Place(Generic[CopyT]):
+    """One stream's place on the shelf. Its lock is held while rows are read, not while they are searched."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.copy: CopyT | None = None
+        self.epoch = -1
+        self.last = 0
+
+
+class Shelf(Generic[CopyT]):
+    """Copies of streams under one budget in bytes, the least recently used given up first."""
+
+    def __init__(self, make: type[CopyT], budget: int) -> None:
+        self._make = make
+        self._budget = budget
+        self._lock = threading.Lock()
+        self._places: OrderedDict[int, _Place[CopyT]] = OrderedDict()
+        self._sizes: dict[int, int] = {}
+
+    def copy_of(self, db: apsw.Connection, stream: Stream, *, private: bool) -> CopyT:
+        """Return a copy that holds at least the rows this snapshot sees (mind those beyond `stream.last`)."""
+        if private:
+            return self._read_whole(db, stream)
+        with self._lock:
+            place = self._places.setdefault(stream.number, _Place())
+            self._places.move_to_end(stream.number)
+        with place.lock:
+            if place.copy is not None and place.epoch > stream.epoch:
+                return self._read_whole(db, stream)
+            if place.copy is None or place.epoch < stream.epoch:
+                place.copy, place.epoch, place.last = self._read_whole(db, stream), stream.epoch, stream.last
+            elif place.last < stream.last:
+                # Off the shelf meanwhile: a reading that fails half way must not leave its rows there.
+                copy, place.copy = place.copy, None
+                copy.read(db, stream, place.last)
+                place.copy, place.last = copy, stream.last
+            copy = place.copy
+        self._weigh(stream.number, copy.nbytes)
+        return copy
+
+    def _read_whole(self, db: apsw.Connection, stream: Stream) -> CopyT:
+        copy = self._make()
+        copy.read(db, stream, 0)
+        return copy
+
+    def _weigh(self, number: int, nbytes: int) -> None:
+        with self._lock:
+            if number in self._places:
+                self._sizes[number] = nbytes
+            # The one in use stays, even if it alone is over the budget.
+            while sum(self._sizes.values()) > self._budget and len(self._places) > 1:
+                oldest, _ = self._places.popitem(last=False)
+                self._sizes.pop(oldest, None)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes the copies take."""
+        with self._lock:
+            return sum(self._sizes.values())
+
+
+def grown(array: NDArray[_Scalar], used: int, needed: int) -> NDArray[_Scalar]:
+    """Return `array` with room for `needed` rows, half as much again when it must move.
+
+    A view handed out earlier keeps the old array; rows below `used` are never written again.
+    """
+    if needed <= len(array):
+        return array
+    larger = np.empty((max(needed, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+def best(refs: Integers, scores: NDArray[np.float32], limit: int) -> tuple[Integers, NDArray[np.float32]]:
+    """Return the `limit` highest scores with their refs, falling, ties by ref.
+
+    >>> best(np.array([9, 5, 7]), np.array([1, 1, 2], dtype=np.float32), 2)[0].tolist()
+    [7, 5]
+    """
+    if limit <= 0:
+        return refs[:0], scores[:0]
+    if len(scores) > limit:
+        lowest = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        chosen = np.flatnonzero(scores >= lowest)
+        refs, scores = refs[chosen], scores[chosen]
+    order = np.lexsort((refs, -scores))[:limit]
+    return refs[order], scores[order]
+
+
+class SortedRefs:
+    """Which row has which ref: rows in the order of their refs, each ref once."""
+
+    def __init__(self, refs: Integers) -> None:
+        # Stable, so that the rows of one ref keep their order; nearly sorted refs are sorted in one pass.
+        self.order = np.argsort(refs, kind="stable")
+        self.straight = bool((self.order == np.arange(len(refs))).all())
+        in_order = refs[self.order]
+        is_first = np.ones(len(refs), dtype=np.bool_)
+        is_first[1:] = in_order[1:] != in_order[:-1]
+        self.starts = np.flatnonzero(is_first)
+        self.refs: Integers = in_order[self.starts]
+
+    @property
+    def repeated(self) -> bool:
+        """Tell whether some ref has several rows."""
+        return len(self.refs) < len(self.order)
+
+    def find(self, wanted: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+        """Return for each wanted ref its place among `refs`, and whether it is there at all."""
+        if not len(self.refs):
+            return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=np.bool_)
+        places = np.minimum(np.searchsorted(self.refs, wanted), len(self.refs) - 1)
+        return places, self.refs[places] == wanted

@@ -1,0 +1,358 @@
+"""Threads, their open frames and their observations, as rows."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.interfaces import Refs, ref_of, split_ref
+from episodic_agent.errors import Conflict, InvalidInput, NotFound
+from episodic_agent.schemas import Frame, Kind, Observation, Receipt, Thread, TimeSource
+from episodic_agent.stores.faults import reach
+
+from .connection import all_or_nothing
+from .rows import from_json, optional_microseconds, optional_time, to_json, to_microseconds, to_time
+from .session import EACH, Session, id_list, number_list
+
+_THREAD: Final = (
+    "number, id, origin, title, status, modality, channels, generation, created_at, last_activity_at"
+)
+_OBSERVATION: Final = (
+    "ref, id, at, received_at, at_source, utc_offset, kind, actor, channel, external_id, text, data"
+)
+_LOOK_UP: Final = (
+    f"SELECT {', '.join('o.' + name.strip() for name in _OBSERVATION.split(','))} FROM {EACH} observation o"
+)
+_INSERT_OBSERVATION: Final = f"INSERT INTO observation (scope, {_OBSERVATION}) VALUES ({', '.join('?' * 13)})"
+_LAST_SEQ: Final = 0xFFFFFFFF
+_NO_TIME: Final = np.iinfo(np.int64).min
+
+
+class SqliteThreads:
+    """The `Threads` of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    # --- threads ----------------------------------------------------------------------------------------
+
+    def get(self, thread_id: UUID) -> Thread | None:
+        """Read one thread."""
+        return self._one("id = ?", thread_id.bytes)
+
+    def by_origin(self, origin: str) -> Thread | None:
+        """Find a thread by the caller's own name of it."""
+        return self._one("origin = ?", origin)
+
+    def _one(self, condition: str, value: bytes | str) -> Thread | None:
+        sql = f"SELECT {_THREAD} FROM thread WHERE scope = ? AND {condition}"
+        found = self._session.row(sql, (self._session.number, value))
+        return None if found is None else self._thread(found)
+
+    def _thread(self, columns: tuple[Any, ...]) -> Thread:
+        number, identity, origin, title, status, modality, channels, generation, created, active = columns
+        thread_id = UUID(bytes=identity)
+        self._session.remember_thread(number, thread_id)
+        return Thread(
+            id=thread_id,
+            origin=origin,
+            created_at=to_time(created),
+            last_activity_at=to_time(active),
+            title=title,
+            status=status,
+            modality=modality,
+            channels=tuple(from_json(channels)),
+            generation=generation,
+        )
+
+    def number(self, thread_id: UUID) -> int:
+        """Return the thread's number for `ref_of`; raises NotFound."""
+        return self._session.thread_number(thread_id)
+
+    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
+        """Return the ids of those numbers that are threads of this scope."""
+        return self._session.thread_ids(numbers)
+
+    def create(self, thread: Thread, frame: Frame) -> None:
+        """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
+        if frame.thread_id != thread.id:
+            raise InvalidInput(f"the frame of thread {frame.thread_id} was given for thread {thread.id}")
+        scope = self._session.own()
+        sql = (
+            "INSERT INTO thread (scope, id, origin, title, status, modality, channels, generation,"
+            " created_at, last_activity_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        times = (to_microseconds(thread.created_at), _activity(thread))
+        try:
+            self._session.db.execute(sql, (scope, thread.id.bytes, thread.origin, *_changing(thread), *times))
+        except apsw.ConstraintError as error:
+            raise Conflict(f"a thread {thread.id} or of origin {thread.origin!r} exists already") from error
+        number = self._session.db.last_insert_rowid()
+        self._session.remember_thread(number, thread.id)
+        sql = (
+            "INSERT INTO frame (thread, scope, policy, embedder, next_seq, first_seq, cursor, state,"
+            " question, last_received_at, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        self._session.db.execute(sql, (number, scope, *_frame_columns(frame), frame.version))
+
+    def save(self, thread: Thread) -> None:
+        """Write a thread's changed fields; raises NotFound. Its origin and creation never change."""
+        scope, number = self._session.own(), self._session.thread_number(thread.id)
+        sql = (
+            "UPDATE thread SET title = ?, status = ?, modality = ?, channels = ?, generation = ?,"
+            " last_activity_at = ? WHERE number = ? AND scope = ?"
+        )
+        self._session.db.execute(sql, (*_changing(thread), _activity(thread), number, scope))
+
+    def list(self, *, limit: int | None = None) -> Sequence[Thread]:
+        """Return threads by last activity, newest first, ties by id."""
+        sql = f"SELECT {_THREAD} FROM thread WHERE scope = ? ORDER BY last_activity_at DESC, id LIMIT ?"
+        found = self._session.rows(sql, (self._session.number, -1 if limit is None else limit))
+        return [self._thread(columns) for columns in found]
+
+    # --- frames -----------------------------------------------------------------------------------------
+
+    def frame(self, thread_id: UUID) -> Frame:
+        """Read a thread's frame; raises NotFound."""
+        sql = (
+            "SELECT policy, embedder, next_seq, first_seq, cursor, state, question, last_received_at, version"
+            " FROM frame WHERE thread = ? AND scope = ?"
+        )
+        found = self._session.row(sql, (self._session.thread_number(thread_id), self._session.number))
+        if found is None:
+            raise NotFound(f"thread {thread_id} has no frame")
+        policy, embedder, next_seq, first_seq, cursor, state, question, received, version = found
+        return Frame(
+            thread_id=thread_id,
+            policy=policy,
+            embedder=embedder,
+            next_seq=next_seq,
+            first_seq=first_seq,
+            cursor=cursor,
+            state=state,
+            question=question,
+            last_received_at=optional_time(received),
+            version=version,
+        )
+
+    def save_frame(self, frame: Frame) -> None:
+        """Write the frame whose stored version is `frame.version`, as version + 1; Conflict otherwise."""
+        scope, number = self._session.own(), self._session.thread_number(frame.thread_id)
+        sql = (
+            "UPDATE frame SET policy = ?, embedder = ?, next_seq = ?, first_seq = ?, cursor = ?, state = ?,"
+            " question = ?, last_received_at = ?, version = version + 1"
+            " WHERE thread = ? AND scope = ? AND version = ?"
+        )
+        self._session.db.execute(sql, (*_frame_columns(frame), number, scope, frame.version))
+        if self._session.db.changes() == 0:
+            raise Conflict(f"the frame of thread {frame.thread_id} is no longer at version {frame.version}")
+
+    # --- observations -----------------------------------------------------------------------------------
+
+    def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
+        """Return first receipts (added=False) of those observation ids that are stored already."""
+        scope = self._session.number
+        sql = f"SELECT o.id, o.ref FROM {EACH} observation o WHERE o.scope = ? AND o.id = unhex(p.value)"
+        rows = self._session.rows(sql, (id_list(ids), scope))
+        found = [(UUID(bytes=key), *split_ref(ref)) for key, ref in rows]
+        threads = self._session.thread_ids([number for _, number, _ in found])
+        return {key: Receipt(key, threads[number], seq, added=False) for key, number, seq in found}
+
+    def append(self, observations: Sequence[Observation]) -> None:
+        """Insert observations of one thread with consecutive seqs; Conflict on a taken id or seq or a gap."""
+        if not observations:
+            return
+        scope = self._session.own()
+        first = observations[0]
+        number = self._session.thread_number(first.thread_id)
+        for offset, item in enumerate(observations):
+            if item.thread_id != first.thread_id or item.seq != first.seq + offset:
+                raise InvalidInput("a chunk must be observations of one thread with consecutive seqs")
+        self._check_next(number, first)
+        columns = [(scope, ref_of(number, item.seq), *_observation_columns(item)) for item in observations]
+        middle = len(columns) // 2
+        try:
+            # Whoever catches the Conflict finds none of the chunk.
+            with all_or_nothing(self._session.db):
+                self._session.db.executemany(_INSERT_OBSERVATION, columns[:middle])
+                reach("mid-append")
+                self._session.db.executemany(_INSERT_OBSERVATION, columns[middle:])
+                self._count_actors(scope, observations)
+        except apsw.ConstraintError as error:
+            raise Conflict(f"an observation id of thread {first.thread_id} is stored already") from error
+        reach("after-append")
+
+    def _check_next(self, number: int, first: Observation) -> None:
+        sql = "SELECT max(ref) FROM observation WHERE ref BETWEEN ? AND ?"
+        found = self._session.row(sql, (ref_of(number, 0), ref_of(number, _LAST_SEQ)))
+        last = found[0] if found is not None else None
+        expected = 0 if last is None else split_ref(last)[1] + 1
+        if first.seq != expected:
+            raise Conflict(f"thread {first.thread_id} continues at {expected}, not at {first.seq}")
+
+    def _count_actors(self, scope: int, observations: Sequence[Observation]) -> None:
+        spoke = Counter(item.actor for item in observations)
+        sql = (
+            "INSERT INTO actor (scope, name, spoke) VALUES (?, ?, ?)"
+            " ON CONFLICT (scope, name) DO UPDATE SET spoke = spoke + excluded.spoke"
+        )
+        self._session.db.executemany(sql, [(scope, name, count) for name, count in spoke.items()])
+
+    def observations(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
+        """Read `first_seq..last_seq` (inclusive) in order; erased ones are left out."""
+        span = self._session.span(thread_id, first_seq, last_seq)
+        if span is None:
+            return []
+        sql = (
+            f"SELECT {_OBSERVATION} FROM observation"
+            " WHERE ref BETWEEN ? AND ? AND scope = ? AND erased_at IS NULL ORDER BY ref"
+        )
+        return self._observations(self._session.rows(sql, (*span, self._session.number)))
+
+    def by_refs(self, refs: Sequence[int]) -> Mapping[int, Observation]:
+        """Read observations by their refs; unknown and erased ones are left out."""
+        sql = f"{_LOOK_UP} WHERE o.ref = p.value AND o.scope = ? AND o.erased_at IS NULL"
+        found = self._session.rows(sql, (number_list(refs), self._session.number))
+        return {columns[0]: item for columns, item in zip(found, self._observations(found), strict=True)}
+
+    def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Observation]:
+        """Read observations by their ids; unknown and erased ones are left out."""
+        sql = f"{_LOOK_UP} WHERE o.scope = ? AND o.id = unhex(p.value) AND o.erased_at IS NULL"
+        found = self._session.rows(sql, (id_list(ids), self._session.number))
+        return {item.id: item for item in self._observations(found)}
+
+    def _observations(self, found: Sequence[tuple[Any, ...]]) -> Sequence[Observation]:
+        threads = self._session.thread_ids([split_ref(columns[0])[0] for columns in found])
+        return [_observation(columns, threads[split_ref(columns[0])[0]]) for columns in found]
+
+    def save_records(self, thread_id: UUID, records: Mapping[int, bytes]) -> None:
+        """Keep the packed record of the check at each seq."""
+        scope, number = self._session.own(), self._session.thread_number(thread_id)
+        sql = "UPDATE observation SET cues = ? WHERE ref = ? AND scope = ?"
+        columns = [(cues, ref_of(number, seq), scope) for seq, cues in sorted(records.items())]
+        self._session.db.executemany(sql, columns)
+
+    def records(self, thread_id: UUID, first_seq: int, last_seq: int) -> Mapping[int, bytes]:
+        """Read the packed records of `first_seq..last_seq` (inclusive) that there are."""
+        span = self._session.span(thread_id, first_seq, last_seq)
+        if span is None:
+            return {}
+        sql = (
+            "SELECT ref, cues FROM observation"
+            " WHERE ref BETWEEN ? AND ? AND scope = ? AND cues IS NOT NULL ORDER BY ref"
+        )
+        found = self._session.rows(sql, (*span, self._session.number))
+        return {split_ref(ref)[1]: cues for ref, cues in found}
+
+    # --- the scope as a whole ---------------------------------------------------------------------------
+
+    def count(self) -> int:
+        """Count the scope's observations."""
+        found = self._session.row("SELECT sum(spoke) FROM actor WHERE scope = ?", (self._session.number,))
+        return 0 if found is None or found[0] is None else int(found[0])
+
+    def actors(self, *, limit: int = 200) -> Mapping[str, int]:
+        """Return speakers with how often each spoke, most frequent first, ties by name."""
+        sql = "SELECT name, spoke FROM actor WHERE scope = ? ORDER BY spoke DESC, name LIMIT ?"
+        return dict(self._session.rows(sql, (self._session.number, limit)))
+
+    def last_at(self) -> datetime | None:
+        """Return the newest event time in the scope."""
+        sql = "SELECT max(at) FROM observation WHERE scope = ? AND erased_at IS NULL"
+        found = self._session.row(sql, (self._session.number,))
+        return None if found is None else optional_time(found[0])
+
+    def times(self, refs: Refs) -> NDArray[np.int64]:
+        """Return event times of observation refs in microseconds since 1970 (missing: minimum int64)."""
+        sql = (
+            f"SELECT o.ref, o.at FROM {EACH} observation o"
+            " WHERE o.ref = p.value AND o.scope = ? AND o.erased_at IS NULL"
+        )
+        wanted = [int(ref) for ref in refs]
+        rows = self._session.rows(sql, (number_list(wanted), self._session.number))
+        found: dict[int, int] = dict(rows)
+        return np.array([found.get(ref, _NO_TIME) for ref in wanted], dtype=np.int64)
+
+    def between(self, start: datetime, end: datetime, *, limit: int) -> Refs:
+        """Return refs of observations whose event time lies in [start, end), oldest first, ties by ref."""
+        sql = (
+            "SELECT ref FROM observation WHERE scope = ? AND at >= ? AND at < ? AND erased_at IS NULL"
+            " ORDER BY at, ref LIMIT ?"
+        )
+        bindings = (self._session.number, to_microseconds(start), to_microseconds(end), limit)
+        return np.array([ref for (ref,) in self._session.rows(sql, bindings)], dtype=np.int64)
+
+
+def _changing(thread: Thread) -> tuple[Any, ...]:
+    return thread.title, thread.status, thread.modality, to_json(thread.channels), thread.generation
+
+
+def _activity(thread: Thread) -> int:
+    return to_microseconds(thread.last_activity_at)
+
+
+def _frame_columns(frame: Frame) -> tuple[Any, ...]:
+    received = optional_microseconds(frame.last_received_at)
+    seqs = (frame.next_seq, frame.first_seq, frame.cursor)
+    return frame.policy, frame.embedder, *seqs, frame.state, frame.question, received
+
+
+def _observation_columns(item: Observation) -> tuple[Any, ...]:
+    return (
+        item.id.bytes,
+        to_microseconds(item.at),
+        to_microseconds(item.received_at),
+        item.at_source.value,
+        item.utc_offset,
+        item.kind.value,
+        item.actor,
+        item.channel,
+        item.external_id,
+        item.text,
+        _rarer_fields(item),
+    )
+
+
+def _rarer_fields(item: Observation) -> str | None:
+    """Return the fields only some observations have as JSON, or None when there are none."""
+    data: dict[str, Any] = {}
+    if item.location is not None:
+        data["location"] = item.location
+    if item.location_confidence is not None:
+        data["location_confidence"] = item.location_confidence
+    if item.prediction_error is not None:
+        data["prediction_error"] = item.prediction_error
+    if item.events:
+        data["events"] = item.events
+    if item.extras:
+        data["extras"] = item.extras
+    return to_json(data) if data else None
+
+
+def _observation(columns: tuple[Any, ...], thread_id: UUID) -> Observation:
+    ref, identity, at, received, source, offset, kind, actor, channel, external, text, rarer = columns
+    data = from_json(rarer) if rarer is not None else {}
+    return Observation(
+        id=UUID(bytes=identity),
+        thread_id=thread_id,
+        seq=split_ref(ref)[1],
+        at=to_time(at),
+        received_at=to_time(received),
+        actor=actor,
+        text=text,
+        kind=Kind(kind),
+        at_source=TimeSource(source),
+        utc_offset=offset,
+        external_id=external,
+        channel=channel,
+        location=data.get("location"),
+        location_confidence=data.get("location_confidence"),
+        events=tuple(data.get("events", ())),
+        prediction_error=data.get("prediction_error"),
+        extras=data.get("extras", {}),
+    )

@@ -1,0 +1,105 @@
+"""Small nouns for store tests: everything has a default, times are minutes after one moment."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid5
+
+import numpy as np
+
+from episodic_agent.core.interfaces import Posting, Store, Transaction
+from episodic_agent.schemas import Episode, Frame, Observation, Scope, Thread, Vector
+
+NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
+ANA, BO = Scope("ana", "home"), Scope("bo", "home")
+_NAMESPACE = UUID(int=42)
+
+
+def minute(count: float) -> datetime:
+    return NOW + timedelta(minutes=count)
+
+
+def identity(name: str) -> UUID:
+    return uuid5(_NAMESPACE, name)
+
+
+def make_thread(name: str = "kitchen", *, at: float = 0) -> Thread:
+    return Thread(identity(name), name, created_at=NOW, last_activity_at=minute(at))
+
+
+def make_frame(name: str = "kitchen") -> Frame:
+    return Frame(identity(name), policy="default", embedder="small")
+
+
+def make_observations(
+    thread: str, texts: Sequence[str], *, first: int = 0, actor: str = "ana"
+) -> list[Observation]:
+    return [
+        Observation(
+            id=identity(f"{thread}/{seq}"),
+            thread_id=identity(thread),
+            seq=seq,
+            at=minute(seq),
+            received_at=minute(seq + 0.5),
+            actor=actor,
+            text=text,
+        )
+        for seq, text in enumerate(texts, first)
+    ]
+
+
+def make_episode(thread: str, first: int, last: int, *, generation: int = 0) -> Episode:
+    return Episode(
+        id=identity(f"{thread}/{first}/{generation}"),
+        thread_id=identity(thread),
+        first_seq=first,
+        last_seq=last,
+        start_at=minute(first),
+        end_at=minute(last),
+        created_at=minute(last),
+        reason="time_gap",
+        surprise=0.25,
+        stability=2.5,
+        difficulty=5.0,
+        last_reviewed_at=minute(last),
+        generation_from=generation,
+    )
+
+
+def begin_thread(tx: Transaction, name: str = "kitchen", texts: Sequence[str] = ()) -> int:
+    """Write a thread with observations; return its number."""
+    tx.threads.create(make_thread(name), make_frame(name))
+    tx.threads.append(make_observations(name, texts))
+    frame = tx.threads.frame(identity(name))
+    tx.threads.save_frame(replace(frame, next_seq=len(texts)))
+    return tx.threads.number(identity(name))
+
+
+def fill(
+    store: Store, scope: Scope = ANA, name: str = "kitchen", texts: Sequence[str] = ("a", "b", "c")
+) -> int:
+    with store.begin(scope) as tx:
+        return begin_thread(tx, name, texts)
+
+
+def posting(ref: int, text: str) -> Posting:
+    words = text.split()
+    return Posting(ref, {word: words.count(word) for word in words}, len(words))
+
+
+def bm25(
+    documents: Mapping[int, Posting], weights: Mapping[str, float], *, k1: float, b: float, average: float
+) -> dict[int, float]:
+    """Score documents straight from the formula; only those that hold a term."""
+    scores: dict[int, float] = {}
+    for ref, document in documents.items():
+        for term, weight in weights.items():
+            if count := document.terms.get(term, 0):
+                damping = k1 * (1 - b + b * document.length / average)
+                scores[ref] = scores.get(ref, 0.0) + weight * (k1 + 1) * count / (count + damping)
+    return scores
+
+
+def random_vectors(seed: int, count: int, width: int = 8) -> Vector:
+    rows = np.random.default_rng(seed).standard_normal((count, width)).astype(np.float32)
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)

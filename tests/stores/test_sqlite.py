@@ -1,0 +1,35 @@
+"""The SQLite store against the common conformance."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from stores.conformance import StoreConformance
+from stores.conformance_index import IndexConformance
+from stores.conformance_writers import WritersConformance
+from stores.processes import Opener
+
+from episodic_agent.core.interfaces import Store
+from episodic_agent.stores.sqlite import SqliteStore
+
+
+def open_sqlite(path: str) -> Store:
+    return SqliteStore(path, synchronous="off")
+
+
+class TestSqlite(StoreConformance, IndexConformance, WritersConformance):
+    @pytest.fixture
+    def opener(self, tmp_path: Path) -> tuple[Opener, str]:
+        return SqliteStore, str(tmp_path / "memory.db")
+
+    @pytest.fixture
+    def open_store(self, tmp_path: Path) -> Iterator[Callable[[], Store]]:
+        opened: list[Store] = []
+
+        def open_one() -> Store:
+            opened.append(open_sqlite(str(tmp_path / "memory.db")))
+            return opened[-1]
+
+        yield open_one
+        for store in opened:
+            store.close()

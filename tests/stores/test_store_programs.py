@@ -1,0 +1,448 @@
+"""Random programs: whatever is written, rolled back and read, the store equals a plain model in memory.
+
+The model is dictionaries that are copied when a transaction begins and put back when it fails. A program is
+a list of transactions in two scopes; after each one everything readable is compared, by two stores on the
+same file (the second one's copies of index rows lag behind and must catch up).
+"""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from stores.builders import (
+    ANA,
+    BO,
+    identity,
+    make_episode,
+    make_frame,
+    make_observations,
+    make_thread,
+    minute,
+    posting,
+    random_vectors,
+)
+from stores.conformance import make_encoding
+from stores.conformance_index import assert_bm25, assert_cosines, put
+
+from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
+from episodic_agent.errors import Conflict
+from episodic_agent.schemas import Encoding, Episode, Frame, Job, Observation, Scope, Thread, Vector
+from episodic_agent.stores.sqlite import SqliteStore
+
+NAMES = ("kitchen", "attic")
+TEXTS = ("tea", "tea rain", "猫 rain rain", "door", "")
+
+
+@dataclass
+class Model:
+    """What one scope holds."""
+
+    threads: dict[UUID, Thread] = field(default_factory=dict)
+    frames: dict[UUID, Frame] = field(default_factory=dict)
+    numbers: dict[UUID, int] = field(default_factory=dict)
+    observations: dict[UUID, list[Observation]] = field(default_factory=dict)
+    records: dict[tuple[UUID, int], bytes] = field(default_factory=dict)
+    episodes: dict[UUID, Episode] = field(default_factory=dict)
+    encodings: dict[tuple[UUID, int], Encoding] = field(default_factory=dict)
+    postings: dict[tuple[str, int], Posting] = field(default_factory=dict)
+    vectors: dict[tuple[str, int], Vector] = field(default_factory=dict)
+    waiting: dict[tuple[str, str], float] = field(default_factory=dict)
+
+
+# --- operations: each does the same to the store and to the model ---------------------------------------
+
+
+@dataclass(frozen=True)
+class Create:
+    name: str
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        thread, frame = make_thread(self.name), make_frame(self.name)
+        if thread.id in model.threads:
+            with pytest.raises(Conflict):
+                tx.threads.create(thread, frame)
+            return
+        tx.threads.create(thread, frame)
+        model.threads[thread.id], model.frames[thread.id] = thread, frame
+        model.observations[thread.id] = []
+        model.numbers[thread.id] = tx.threads.number(thread.id)
+
+
+@dataclass(frozen=True)
+class Append:
+    name: str
+    texts: tuple[str, ...]
+    skip: int  # 0 fits, others leave a gap or overlap
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        thread = identity(self.name)
+        if thread not in model.threads or not self.texts:
+            return
+        held = model.observations[thread]
+        if len(held) + self.skip < 0:
+            return
+        chunk = make_observations(self.name, self.texts, first=len(held) + self.skip)
+        if self.skip:
+            with pytest.raises(Conflict):
+                tx.threads.append(chunk)
+            return
+        tx.threads.append(chunk)
+        frame = replace(model.frames[thread], next_seq=len(held) + len(chunk))
+        tx.threads.save_frame(frame)
+        held.extend(chunk)
+        model.frames[thread] = replace(frame, version=frame.version + 1)
+        tx.threads.save_records(thread, {chunk[0].seq: self.name.encode()})
+        model.records[thread, chunk[0].seq] = self.name.encode()
+
+
+@dataclass(frozen=True)
+class Cut:
+    name: str
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        thread = identity(self.name)
+        first = max((e.last_seq + 1 for e in model.episodes.values() if e.thread_id == thread), default=0)
+        if len(model.observations.get(thread, [])) <= first:
+            return
+        episode = make_episode(self.name, first, len(model.observations[thread]) - 1)
+        for _ in range(2):
+            tx.episodes.insert(episode)
+        model.episodes[episode.id] = episode
+
+
+@dataclass(frozen=True)
+class Encode:
+    which: int
+    version: int
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        if not model.episodes:
+            return
+        episode = list(model.episodes.values())[self.which % len(model.episodes)]
+        encoding = make_encoding(episode.id, self.version)
+        tx.episodes.encode(encoding)
+        model.encodings[episode.id, self.version] = encoding
+        newest = max(version for held, version in model.encodings if held == episode.id)
+        words = model.encodings[episode.id, newest]
+        model.episodes[episode.id] = replace(
+            episode,
+            title=words.title,
+            summary=words.summary,
+            metadata=words.metadata,
+            encoding_version=newest,
+            encoded_by=words.by,
+        )
+
+
+@dataclass(frozen=True)
+class Index:
+    kind: str
+    refs: tuple[int, ...]
+    text: str
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        documents = [posting(ref, self.text) for ref in self.refs]
+        tx.index.put_postings(self.kind, documents)
+        model.postings.update({(self.kind, document.ref): document for document in documents})
+
+
+@dataclass(frozen=True)
+class Embed:
+    kind: str
+    refs: tuple[int, ...]
+    seed: int
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        held = [(ref, random_vectors(self.seed + ref, 1 + (ref + self.seed) % 3)) for ref in self.refs]
+        if held:
+            put(tx, held, self.kind)
+        model.vectors.update({(self.kind, ref): rows for ref, rows in held})
+
+
+@dataclass(frozen=True)
+class Drop:
+    kind: str
+    refs: tuple[int, ...]
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        tx.index.drop(self.kind, self.refs)
+        for ref in self.refs:
+            model.postings.pop((self.kind, ref), None)
+            model.vectors.pop((self.kind, ref), None)
+
+
+@dataclass(frozen=True)
+class Ask:
+    kind: str
+    key: str
+    at: int
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        tx.jobs.put(self.kind, self.key, self.key, now=minute(self.at))
+        request = (self.kind, self.key)
+        model.waiting[request] = min(model.waiting.get(request, self.at), self.at)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Search in the middle of a transaction, so that later writes meet copies in use."""
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        compare_index(tx, model)
+
+
+Operation = Create | Append | Cut | Encode | Index | Embed | Drop | Ask | Look
+
+# --- comparing ------------------------------------------------------------------------------------------
+
+
+def compare_index(tx: Transaction, model: Model) -> None:
+    for kind in (OBSERVATIONS, EPISODES):
+        assert_bm25(tx, {ref: p for (k, ref), p in model.postings.items() if k == kind}, kind)
+        held = [(ref, rows) for (k, ref), rows in model.vectors.items() if k == kind]
+        if held:
+            assert_cosines(tx, held, kind)
+        bare = [
+            r
+            for (k, r), p in model.postings.items()
+            if k == kind and p.length and (k, r) not in model.vectors
+        ]
+        assert list(tx.index.unindexed(kind, "small", limit=99)) == sorted(bare)
+
+
+def compare(store: Store, scope: Scope, model: Model) -> None:
+    with store.begin(scope, write=False) as tx:
+        assert {t.id: t for t in tx.threads.list()} == model.threads
+        for thread, held in model.observations.items():
+            assert tx.threads.number(thread) == model.numbers[thread]
+            assert tx.threads.frame(thread) == model.frames[thread]
+            assert tx.threads.observations(thread, 0, 999) == held
+            assert tx.threads.records(thread, 0, 999) == {
+                s: r for (t, s), r in model.records.items() if t == thread
+            }
+            compare_cover(tx, thread, model)
+        everything = [o for held in model.observations.values() for o in held]
+        assert tx.threads.count() == len(everything)
+        assert tx.threads.last_at() == max((o.at for o in everything), default=None)
+        assert tx.threads.known([o.id for o in everything]).keys() == {o.id for o in everything}
+        assert len(tx.threads.between(minute(1), minute(4), limit=99)) == sum(
+            1 <= o.seq < 4 for o in everything
+        )
+        for episode in model.episodes:
+            versions = [e for (held_id, _), e in sorted(model.encodings.items()) if held_id == episode]
+            assert tx.episodes.encodings(episode) == versions
+        recent = sorted(model.episodes.values(), key=lambda e: (-e.end_at.timestamp(), e.id.bytes))
+        assert tx.episodes.recent(limit=99) == recent
+        asked = {(job.kind, job.key): job.run_after for job in tx.jobs.list()}
+        assert asked == {request: minute(at) for request, at in model.waiting.items()}
+        compare_index(tx, model)
+
+
+def compare_cover(tx: Transaction, thread: UUID, model: Model) -> None:
+    cover = sorted((e for e in model.episodes.values() if e.thread_id == thread), key=lambda e: e.first_seq)
+    assert tx.episodes.of_thread(thread) == cover
+    seqs = range(len(model.observations[thread]) + 1)
+    owners = [next((e for e in cover if e.first_seq <= seq <= e.last_seq), None) for seq in seqs]
+    assert tx.episodes.covering([(thread, seq) for seq in seqs]) == owners
+    refs = [ref_of(model.numbers[thread], seq) for seq in seqs]
+    assert list(tx.episodes.by_refs(refs).values()) == cover
+
+
+# --- programs -------------------------------------------------------------------------------------------
+
+names = st.sampled_from(NAMES)
+kinds = st.sampled_from((OBSERVATIONS, EPISODES))
+refs = st.lists(st.integers(0, 12), max_size=5, unique=True).map(tuple)
+operations = st.one_of(
+    st.builds(Create, names),
+    st.builds(
+        Append,
+        names,
+        st.lists(st.sampled_from(TEXTS), max_size=4).map(tuple),
+        st.sampled_from((0, 0, 0, 1, -1)),
+    ),
+    st.builds(Cut, names),
+    st.builds(Encode, st.integers(0, 5), st.integers(1, 3)),
+    st.builds(Index, kinds, refs, st.sampled_from(TEXTS)),
+    st.builds(Embed, kinds, refs, st.integers(0, 50)),
+    st.builds(Drop, kinds, refs),
+    st.builds(Ask, names, names, st.integers(0, 9)),
+    st.builds(Look),
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    scope: Scope
+    operations: Sequence[Operation]
+    kept: bool
+
+    def end(self) -> None:
+        if not self.kept:
+            raise InterruptedError
+
+
+blocks = st.builds(
+    Block,
+    st.sampled_from((ANA, ANA, BO)),
+    st.lists(operations, max_size=6),
+    st.sampled_from((True, True, False)),
+)
+opening = Block(ANA, [Create("kitchen"), Append("kitchen", TEXTS, 0), Cut("kitchen")], kept=True)
+programs = st.lists(blocks, min_size=1, max_size=7).map(lambda program: [opening, *program])
+
+
+def run_block(store: Store, block: Block, model: Model) -> Model:
+    """Run a transaction and return the model as it must be afterwards."""
+    changed = copy.deepcopy(model)
+    try:
+        with store.begin(block.scope) as tx:
+            for operation in block.operations:
+                operation.run(tx, changed)
+            compare_index(tx, changed)
+            block.end()
+    except InterruptedError:
+        return model
+    return changed
+
+
+def run_program(path: Path, program: Sequence[Block]) -> None:
+    store, lagging = SqliteStore(path, synchronous="off"), SqliteStore(path, synchronous="off")
+    models = {ANA: Model(), BO: Model()}
+    for step, block in enumerate(program):
+        models[block.scope] = run_block(store, block, models[block.scope])
+        for scope, model in models.items():
+            compare(store, scope, model)
+            if step % 3 == 2:
+                compare(lagging, scope, model)
+    for scope, model in models.items():
+        compare(lagging, scope, model)
+    assert store.check() == []
+    store.close()
+    lagging.close()
+
+
+@given(program=programs)
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+def test_a_random_program_leaves_the_store_as_the_model_says(
+    tmp_path_factory: pytest.TempPathFactory, program: list[Block]
+) -> None:
+    run_program(tmp_path_factory.mktemp("program") / "memory.db", program)
+
+
+@pytest.mark.slow
+@given(program=st.lists(blocks, min_size=5, max_size=25).map(lambda program: [opening, *program]))
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+def test_long_random_programs_leave_the_store_as_the_model_says(
+    tmp_path_factory: pytest.TempPathFactory, program: list[Block]
+) -> None:
+    run_program(tmp_path_factory.mktemp("program") / "memory.db", program)
+
+
+# --- jobs: the same for claims, leases and failures -----------------------------------------------------
+
+LEASE = timedelta(minutes=10)
+
+
+@dataclass
+class Held:
+    """A job in the model."""
+
+    kind: str
+    key: str
+    due: int
+    attempts: int = 0
+    state: str = "waiting"
+    until: int = 0
+
+
+job_steps = st.lists(
+    st.tuples(
+        st.sampled_from(("put", "put", "claim", "finish", "fail", "give up", "wait")), st.integers(0, 5)
+    ),
+    max_size=40,
+)
+
+
+@given(steps=job_steps)
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_a_random_history_of_jobs_loses_none_and_does_none_twice(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+) -> None:
+    store = SqliteStore(tmp_path_factory.mktemp("jobs") / "memory.db", synchronous="off")
+    now, held, claimed = 0, list[Held](), list[tuple[Job, Held]]()
+    for verb, pick in steps:
+        if verb == "wait":
+            now += pick
+        elif verb == "put":
+            ask(store, held, key=str(pick % 3), now=now)
+        elif verb == "claim":
+            claim(store, held, claimed, now)
+        elif claimed:
+            job, mine = claimed.pop(pick % len(claimed))
+            end(store, held, (job, mine), verb, now + pick)
+        with store.begin(ANA, write=False) as tx:
+            found = sorted((j.key, j.state, j.attempts) for j in tx.jobs.list())
+        assert found == sorted((h.key, h.state, h.attempts) for h in held)
+    store.close()
+
+
+def ask(store: Store, held: list[Held], *, key: str, now: int) -> None:
+    with store.begin(ANA) as tx:
+        tx.jobs.put("note", key, "serial " + key, now=minute(now))
+    if not any(h.key == key and h.state == "waiting" for h in held):
+        held.append(Held("note", key, now))
+
+
+def put_back(held: list[Held], job: Held, due: int) -> None:
+    twins = [h for h in held if h is not job and h.key == job.key and h.state == "waiting"]
+    for twin in twins:
+        held.remove(twin)
+    job.state, job.due = "waiting", due
+
+
+def claim(store: Store, held: list[Held], claimed: list[tuple[Job, Held]], now: int) -> None:
+    taken = store.claim("elsewhere:1:1", now=minute(now), lease=LEASE)
+    expired = [h for h in held if h.state == "leased" and h.until <= now]
+    busy = {h.key for h in held if h.state == "leased" and h not in expired}
+    free = {h.key for h in held if h.state == "waiting" and h.due <= now and h.key not in busy}
+    free |= {h.key for h in expired}
+    assert (taken is not None) == bool(free)
+    if taken is None:
+        return
+    for job in expired:
+        put_back(held, job, job.due)
+    job = taken[1][0]
+    mine = next(
+        h for h in held if h.key == job.key and h.state == "waiting" and h.attempts == job.attempts - 1
+    )
+    assert mine.due == min(h.due for h in held if h.state == "waiting" and h.key in free)
+    mine.state, mine.attempts, mine.until = "leased", job.attempts, now + LEASE // timedelta(minutes=1)
+    claimed.append((job, mine))
+
+
+def end(store: Store, held: list[Held], claim: tuple[Job, Held], verb: str, later: int) -> None:
+    job, mine = claim
+    ours = mine in held and mine.state == "leased" and mine.attempts == job.attempts
+    try:
+        with store.begin(ANA) as tx:
+            if verb == "finish":
+                tx.jobs.finish(job)
+            else:
+                tx.jobs.fail(job, "bad", retry_at=minute(later) if verb == "fail" else None)
+    except Conflict:
+        assert not ours
+        return
+    assert ours
+    if verb == "finish":
+        held.remove(mine)
+    elif verb == "fail":
+        put_back(held, mine, later)
+    else:
+        mine.state = "dead"
