@@ -1,0 +1,218 @@
+"""What one message does in a conversation, read from its words alone: asks, thanks, acknowledges, turns away.
+
+Every cue looks at one text and nothing else, so it is computed once, at intake, and packed with the unit.
+"""
+
+import math
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from episodic_agent.core.text import tokens, words
+
+from . import lexicon
+
+LONGEST: Final = 1_200  # code points read; longer messages say what they are about before that
+MOST_TERMS: Final = 40  # distinct content terms kept for each unit: bounds the packed memory
+_SCANNED: Final = 48  # words searched for phrases; pivots and requests stand early
+(
+    _ACK,
+    _GREETING,
+    _CLOSING,
+    _THANKS,
+    _SHIFT,
+    _CONTINUE,
+    _ANAPHORA,
+    _WH,
+    _AUX,
+    _REQUEST,
+    _YOU,
+    _SELF,
+    _PIVOT,
+    _REVEAL,
+) = (1 << n for n in range(14))
+_LISTS: Final = (
+    (_ACK, lexicon.ACK, "ack"),
+    (_GREETING, lexicon.GREETING, "greeting"),
+    (_CLOSING, lexicon.CLOSING, "closing"),
+    (_THANKS, lexicon.THANKS, "thanks"),
+    (_SHIFT, lexicon.SHIFT, "shift"),
+    (_CONTINUE, lexicon.CONTINUE, "continue"),
+    (_ANAPHORA, lexicon.ANAPHORA, "anaphora"),
+    (_WH, lexicon.WH, "wh"),
+    (_AUX, lexicon.AUX, "aux"),
+    (_REQUEST, lexicon.REQUEST, "request"),
+    (_YOU, lexicon.YOU, "you"),
+    (_SELF, lexicon.SELF, "self"),
+    (_PIVOT, lexicon.PIVOT, "pivot"),
+    (_REVEAL, lexicon.REVELATION, "revelation"),
+)
+_FILLER: Final = frozenset(word.strip() for word in lexicon.FILLER.split("|") if word.strip())
+_HAN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_HAN_LISTS: Final = tuple(
+    (bit, re.compile("|".join(map(re.escape, sorted(lexicon.HAN[name].split("|"), key=len, reverse=True)))))
+    for bit, _, name in _LISTS
+)
+_PUNCTUATION: Final = re.compile(r"[\W_]+")
+_ASKS: Final = re.compile(r"[?？؟]")
+
+
+def _heads() -> dict[str, tuple[tuple[tuple[str, ...], int], ...]]:
+    """Index the phrases by their first word, longest first, so that a scan is one look-up a word."""
+    phrases: dict[tuple[str, ...], int] = {}
+    for bit, source, _ in _LISTS:
+        for phrase in source.replace("\n", "|").split("|"):
+            if phrase.strip():
+                key = tuple(phrase.split())
+                phrases[key] = phrases.get(key, 0) | bit
+    heads: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+    for key, bits in sorted(phrases.items(), key=lambda item: -len(item[0])):
+        heads.setdefault(key[0], []).append((key, bits))
+    return {word: tuple(found) for word, found in heads.items()}
+
+
+_HEADS: Final = _heads()
+
+
+class Speech(NamedTuple):
+    """The cues of one text, each in [0, 1] except `length` (log characters, about 0..1.5)."""
+
+    asks: float  # a question mark anywhere
+    asks_last: float  # ends as a question
+    turns_to_ask: float  # a statement first, then a question
+    wh: float  # opens with a question word
+    yes_no: float  # opens with an auxiliary
+    ack: float  # nothing but acknowledgement
+    agrees: float  # opens with an acknowledgement
+    thanks: float
+    greets: float
+    closes: float
+    shifts: float
+    continues: float
+    anaphora: float
+    requests: float
+    you: float
+    own: float
+    length: float
+    content: float  # weight of its content terms
+
+
+def speech(text: str) -> tuple[Speech, float, tuple[int, ...]]:
+    """Return a text's speech cues, its reaction level (0 none, .7 pivot, 1 revelation) and its term hashes.
+
+    >>> cues, reaction, terms = speech("By the way, do you have any pets?")
+    >>> cues.shifts, cues.asks_last, cues.ack, reaction, len(terms)
+    (1.0, 1.0, 0.0, 0.0, 2)
+    >>> speech("Okay, that makes sense.")[0].ack, speech("好的，明白了")[0].ack
+    (1.0, 1.0)
+    >>> speech("Wait, what?")[1], speech("I had no idea!")[1]
+    (0.7, 1.0)
+    """
+    text = text[:LONGEST].strip()
+    found = words(text[: 8 * _SCANNED])[:_SCANNED]
+    first, anywhere, covered = _scan(found)
+    if not text.isascii() and _HAN.search(text):
+        first, anywhere, ack = _scan_han(text, first, anywhere)
+    else:
+        ack = _only_acknowledges(found, covered)
+    terms = term_hashes(text)
+    marks = [match.start() for match in _ASKS.finditer(text)]
+    asks_last = bool(marks) and marks[-1] >= len(text) - 3
+    reaction = 1.0 if anywhere & _REVEAL else 0.7 if _pivots(found, first, anywhere, terms) else 0.0
+    ack = ack and not marks and not reaction
+    cues = Speech(
+        asks=float(bool(marks)),
+        asks_last=float(asks_last),
+        turns_to_ask=float(asks_last and _statement_before(text, marks[-1])),
+        wh=float(bool(first & _WH)),
+        yes_no=float(bool(first & _AUX)),
+        ack=float(ack),
+        agrees=float(bool(first & _ACK)),
+        thanks=float(bool(anywhere & _THANKS)),
+        greets=float(bool(anywhere & _GREETING)),
+        closes=float(bool(anywhere & _CLOSING)),
+        shifts=float(bool(anywhere & _SHIFT)),
+        continues=float(bool(first & _CONTINUE)),
+        anaphora=float(bool(anywhere & _ANAPHORA)),
+        requests=float(bool(anywhere & _REQUEST)),
+        you=float(bool(anywhere & _YOU)),
+        own=float(bool(anywhere & _SELF)),
+        length=round(math.log1p(len(text)) / 5.0, 3),
+        content=0.02 if ack else content_weight(len(terms)),
+    )
+    return cues, reaction, terms
+
+
+def content_weight(terms: int) -> float:
+    """Return how much a message of so many content terms says, in [0, 1): half the weight at two terms.
+
+    >>> content_weight(0), content_weight(2), content_weight(18)
+    (0.0, 0.5, 0.9)
+    """
+    return round(terms / (terms + 2.0), 3)
+
+
+def term_hashes(text: str) -> tuple[int, ...]:
+    """Return the first distinct content terms of a text as 16-bit hashes, in order of appearance.
+
+    >>> term_hashes("cats and cats") == term_hashes("the cat")
+    True
+    """
+    distinct = dict.fromkeys(tokens(text))
+    return tuple(dict.fromkeys([_hashed(term) for term in distinct]))[:MOST_TERMS]
+
+
+@lru_cache(maxsize=65_536)
+def _hashed(term: str) -> int:
+    return crc32(term.encode()) & 0xFFFF
+
+
+def _scan(found: list[str]) -> tuple[int, int, int]:
+    """Return the kinds of phrases at the start, anywhere, and how many leading words are acknowledgement."""
+    first = anywhere = 0
+    covered = bits_at = 0
+    acks = 0
+    for place, word in enumerate(found):
+        for key, bits in _HEADS.get(word, ()):
+            if len(key) == 1 or tuple(found[place : place + len(key)]) == key:
+                anywhere |= bits
+                if place < 2 or (place == 2 and acks):
+                    first |= bits
+                if bits & _ACK:
+                    acks += 1
+                    covered = max(covered, place + len(key))
+                    bits_at |= ((1 << len(key)) - 1) << place
+    return first, anywhere, bits_at
+
+
+def _only_acknowledges(found: list[str], covered: int) -> bool:
+    """Say whether acknowledgements and filler words are all there is."""
+    if not covered or len(found) > 16:
+        return False
+    return all(covered >> place & 1 or word in _FILLER for place, word in enumerate(found))
+
+
+def _scan_han(text: str, first: int, anywhere: int) -> tuple[int, int, bool]:
+    """Look phrases up as substrings where words are not spaced."""
+    for bit, pattern in _HAN_LISTS:
+        match = pattern.search(text)
+        if match:
+            anywhere |= bit
+            if match.start() < 4 or (bit == _AUX and match.end() >= len(text) - 2):
+                first |= bit
+    rest = _PUNCTUATION.sub("", _HAN_LISTS[0][1].sub("", text))
+    ack = bool(anywhere & _ACK) and all(
+        character in "的了啊呢吧呀哈哦您你我也都就很です" for character in rest
+    )
+    return first, anywhere, ack
+
+
+def _pivots(found: list[str], first: int, anywhere: int, terms: tuple[int, ...]) -> bool:
+    """Say whether a message stops the other one short: a pivot phrase early, in a message of few words."""
+    return bool(first & _PIVOT) and len(found) <= 14 and not (first & _REQUEST and len(terms) > 6)
+
+
+def _statement_before(text: str, mark: int) -> bool:
+    """Say whether a sentence ended before the one that asks."""
+    return re.search(r"[.!。！?？]\s*\S.{8,}$", text[:mark]) is not None

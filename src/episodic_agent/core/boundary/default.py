@@ -1,0 +1,324 @@
+"""The `default` policy for conversations: where a topic ends, without a language model.
+
+**What is judged.** A gap between two messages, once `hindsight` more have arrived (0, 1 or 2; two messages
+of the new topic tell more than one). Left of it stands the open frame, right of it what has come since.
+Everything left of the oldest undecided gap is settled, so each gap is judged once, from final facts.
+
+**The event model.** From the first message on, the frame keeps a vector (the sum of its messages' vectors,
+each weighted by its content: "Got it" weighs next to nothing) and the places where its words were last
+seen. Both predict the next message; how badly they fail is its `surprise`, on seed 003's scale. Pivots
+("wait, what?") and revelations ("I had no idea") are known by their phrases and measured by what they
+answer: their own words say little.
+
+**Cues** (`cues/`): similarity of vectors and words across the gap, to the frame and to the thread; depth of
+the valley against its neighbours; questions and answers, thanks, greetings, shift markers, anaphora in a
+dozen languages; who speaks and who usually opens; length of message and frame; the thread's own rate.
+Cosines are read on the embedder's scale (`NEIGHBOURS`, or the thread's own where `scale` is None), and
+again as z-scores in the thread, because a cosine of .3 means nothing by itself.
+
+**The verdict.** A small network turns the cues into a probability: one for each delay, with and without
+vectors. Where times are given, silence adds its weight of evidence on log-odds: how long, and how unusual
+here. A message that only acknowledges or reacts never opens anything. A gap over `idle_after` always cuts
+(six hours: the best single rule on real chats), which is what lets the clock close a silent frame. A frame
+that reaches `max_length` is split where its own probabilities are highest, the one cut that may lie
+further back than the hindsight.
+
+**Why it travels.** The networks are trained on four kinds of labelled dialogues, a meeting corpus and
+dialogues glued from all of them, each weighing the same, on rows this very code computed, along the true
+boundaries and along its own. Judge a change by leaving whole sets out, never by the folds alone: in the
+folds the network knows each set's habits, and a new kind of chat will not do it that favour.
+
+**To make it better** change `tools/train_boundary.py` (material, network) or a cue, train, and give the
+policy a new date; a better form of model goes to `default_model.py`. The machinery here need not change.
+Two costs are known: topics that change by one degree at a time are cut late, and where nobody gives times
+several short topics of one theme come out as one.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from episodic_agent.core.boundary.contract import (
+    DRAIN_ALL,
+    Arrival,
+    Boundary,
+    Check,
+    ManualCut,
+    Question,
+    Record,
+    Verdict,
+)
+from episodic_agent.core.boundary.cues.gap import ALL, LEXICAL, gap_cues
+from episodic_agent.core.boundary.cues.surprise import novelty, surprise
+from episodic_agent.core.boundary.cues.timing import log_minutes
+from episodic_agent.core.boundary.default_memory import (
+    ACKS,
+    ADJACENT,
+    COSINE,
+    LENGTH,
+    SILENCE,
+    TO_FRAME,
+    UNSEEN,
+    Memory,
+    Unit,
+    absorb,
+    blend,
+    close,
+    intake,
+    pack_memory,
+    unpack_memory,
+)
+from episodic_agent.core.boundary.default_model import LONGEST_DELAY, Model, Silence, shipped
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Json, Reason
+
+# Mean and spread of the cosine of neighbouring messages under the default embedder (development data).
+NEIGHBOURS: Final = (0.32, 0.2)
+_AT: Final = {name: number for number, name in enumerate(ALL)}
+
+
+class Judged(NamedTuple):
+    """The verdict on one gap: the probability of a boundary with and without the clock, and its grounds."""
+
+    odds: float
+    content: float
+    clock: Silence | None
+    surprise: float
+    novelty: float
+    cues: Mapping[str, float]
+    raw: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultPolicy:
+    """Cut conversations without a language model; see the module for the theory.
+
+    `threshold` is on the calibrated probability; `scale` is the embedder's (mean, spread) of neighbours'
+    cosines, None to learn it from each thread; `max_length` in messages; `model` None is the one shipped.
+    """
+
+    name: str = "default-2026-11"
+    hindsight: int = 2
+    threshold: float = 0.4
+    idle_after: timedelta | None = timedelta(hours=6)
+    max_length: int = 120
+    scale: tuple[float, float] | None = NEIGHBOURS
+    needs_vectors: bool = False
+    model: Model | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.hindsight <= LONGEST_DELAY:
+            raise InvalidInput(f"hindsight must be 0 to {LONGEST_DELAY}, not {self.hindsight}")
+        if not 0.0 < self.threshold < 1.0:
+            raise InvalidInput(f"threshold must lie between 0 and 1, not {self.threshold}")
+        if self.max_length < 2:
+            raise InvalidInput(f"max_length must be at least 2, not {self.max_length}")
+
+    def begin(self) -> Memory:
+        """Return the memory of a thread nobody has spoken in yet."""
+        return Memory()
+
+    def check(self, memory: Memory, arrival: Arrival) -> Check[Memory]:
+        """Take in one message; decide every gap that has its hindsight."""
+        unit = intake(arrival)
+        cuts: list[Boundary] = []
+        records: list[Record] = []
+        idle = self._idle(memory, unit)
+        if idle:
+            memory = self._settle_all(memory, cuts, records)
+            cuts.append(self._boundary(memory, unit.seq, unit.seq, Reason.TIME_GAP, 1.0))
+            memory = replace(close(memory), settled=())
+        memory = replace(memory, pending=(*memory.pending, unit))
+        while len(memory.pending) > self.hindsight or (memory.pending and not memory.size):
+            memory = self._advance(memory, cuts, records, idle=idle)
+        if memory.pending:
+            records.append(Record(unit.seq, "pending", 0.0, self.threshold))
+        return Check(memory, tuple(cuts), tuple(records))
+
+    def settle(self, memory: Memory, question: Question, verdict: Verdict | None) -> Check[Memory]:
+        """Return the memory as it is: this policy asks nothing."""
+        return Check(memory)
+
+    def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
+        """Decide what is pending with what there is, then close everything."""
+        newest = memory.newest
+        if newest is None or not (memory.size or memory.pending):
+            return Check(memory)
+        cuts: list[Boundary] = []
+        records: list[Record] = []
+        memory = self._settle_all(memory, cuts, records)
+        last = self._boundary(memory, newest.seq + 1, newest.seq, cut.reason, 1.0)
+        cuts.append(replace(last, edge=DRAIN_ALL))
+        return Check(replace(close(memory), settled=()), tuple(cuts), tuple(records))
+
+    def pack(self, memory: Memory) -> Json:
+        """Return the memory as plain JSON."""
+        return pack_memory(memory)
+
+    def unpack(self, packed: Json) -> Memory:
+        """Rebuild the memory from `pack`'s value."""
+        return unpack_memory(packed)
+
+    def judge(self, memory: Memory) -> Judged:
+        """Weigh the gap before the oldest pending unit: every cue, rounded, then the learned model."""
+        unit, right = memory.pending[0], memory.pending
+        vectors = memory.frame_sum is not None and unit.vector is not None
+        model = self.model or shipped()
+        cues = np.array(gap_cues(memory, right, self._scale(memory), vectors)).round(3).tolist()
+        content = (
+            0.0 if _says_nothing(unit) else round(model.content(cues, len(right) - 1, vectors=vectors), 4)
+        )
+        clock = _silence(memory, unit)
+        odds = content if clock is None else round(model.with_time(content, clock), 4)
+        new = novelty(cues[_AT["frame~R0"]] if vectors else None, cues[_AT["unseen R0"]])
+        felt = surprise(new, unit.speech.content, unit.reaction, memory.answered)
+        return Judged(odds, content, clock, felt, new, _shown(cues, content, clock, new), tuple(cues))
+
+    def _scale(self, memory: Memory) -> tuple[float, float]:
+        """Return the embedder's scale: the table's, or this thread's own with the table as a weak prior."""
+        if self.scale is not None:
+            return self.scale
+        known = memory.stats[COSINE]
+        share = known.seen / (known.seen + 4.0)
+        mean, spread = NEIGHBOURS
+        variance = share * known.variance + (1.0 - share) * spread * spread
+        return share * known.mean + (1.0 - share) * mean, max(math.sqrt(variance), 1e-3)
+
+    def _idle(self, memory: Memory, unit: Unit) -> bool:
+        """Say whether the silence before a message is so long that nothing else is asked."""
+        last = memory.newest
+        if self.idle_after is None or last is None or last.at is None or unit.at is None:
+            return False
+        return unit.at - last.at > self.idle_after.total_seconds()
+
+    def _settle_all(self, memory: Memory, cuts: list[Boundary], records: list[Record]) -> Memory:
+        while memory.pending:
+            memory = self._advance(memory, cuts, records)
+        return memory
+
+    def _advance(
+        self, memory: Memory, cuts: list[Boundary], records: list[Record], *, idle: bool = False
+    ) -> Memory:
+        """Decide the gap before the oldest pending unit and settle that unit in its frame."""
+        unit, newest = memory.pending[0], memory.pending[-1]
+        if not memory.size:  # nothing to cut from, nothing that predicted it
+            records.append(Record(unit.seq, "cut" if idle else "open", float(idle), self.threshold))
+            return absorb(_drop(memory), unit, 0.0, 0.0, 0.5)
+        judged = self.judge(memory)
+        cut = judged.odds >= self.threshold
+        if cut:
+            reason = _reason(judged, self.threshold)
+            ended = self._boundary(memory, unit.seq, newest.seq, reason, judged.odds)
+            cuts.append(replace(ended, cues=judged.cues))
+        records.append(
+            Record(
+                unit.seq, "cut" if cut else "keep", judged.odds, self.threshold, judged.surprise, judged.cues
+            )
+        )
+        habits = _habits(memory, unit, judged, self._scale(memory))
+        memory = absorb(close(habits) if cut else habits, unit, judged.odds, judged.surprise, judged.novelty)
+        return memory if memory.size < self.max_length else self._split(memory, newest.seq, cuts)
+
+    def _split(self, memory: Memory, decided: int, cuts: list[Boundary]) -> Memory:
+        """Force a cut inside a full frame, where its own probabilities are highest."""
+        low, high = max(1, self.max_length // 5), memory.size - 1
+        place = max(range(low, high + 1), key=lambda at: (memory.odds[at], -at))
+        seq = memory.first_seq + place
+        head = replace(memory, surprises=memory.surprises[:place])
+        cuts.append(self._boundary(head, seq, decided, Reason.SIZE_CAP, memory.odds[place]))
+        return _rebuilt(memory, place)
+
+    def _boundary(self, memory: Memory, before: int, decided: int, reason: str, odds: float) -> Boundary:
+        peak = max(memory.surprises, default=0.0)
+        return Boundary(before, decided, reason, odds, self.threshold, peak)
+
+
+def _says_nothing(unit: Unit) -> bool:
+    """Say whether a message only acknowledges or reacts: it belongs to what it answers and opens nothing."""
+    return bool(unit.speech.ack) or (unit.reaction > 0.0 and len(unit.terms) <= 1)
+
+
+def _drop(memory: Memory) -> Memory:
+    return replace(memory, pending=memory.pending[1:])
+
+
+def _silence(memory: Memory, unit: Unit) -> Silence | None:
+    """Return log minutes of the gap, its z-score in this thread and whether the day changed."""
+    last = memory.settled[-1]
+    if last.at is None or unit.at is None:
+        return None
+    logged = log_minutes(unit.at - last.at)
+    night = float(unit.at // 86_400 != last.at // 86_400 and logged > 4.0)
+    return Silence(logged, memory.stats[SILENCE].z(logged, 1.0, 1.0), night)
+
+
+def _reason(judged: Judged, threshold: float) -> str:
+    if judged.content < threshold:  # without the silence it would not have been cut
+        return Reason.TIME_GAP
+    return Reason.SURPRISE if judged.surprise >= 0.75 else Reason.TOPIC_SHIFT
+
+
+def _shown(cues: Sequence[float], content: float, clock: Silence | None, new: float) -> Mapping[str, float]:
+    """Return what a record keeps of a verdict, each in [0, 1]: enough to say why, not every input."""
+
+    def cue(name: str) -> float:
+        return cues[_AT[name]]
+
+    shown = {
+        "content": content,
+        "novelty": new,
+        "words": 1.0 - cue("words A2~R0"),
+        "marker": max(cue("shifts R0"), cue("greets R0"), cue("closes L1")),
+        "answers": cue("asks_last L1"),
+        "continues": max(cue("continues R0"), cue("anaphora R0")),
+        "speaker": 1.0 - cue("same L1 R0"),
+        "weight": cue("content R0"),
+    }
+    if len(cues) > len(LEXICAL):
+        shown["distance"] = min(1.0, max(0.0, 0.5 - 0.2 * cue("L1~R0")))
+        shown["depth"] = min(1.0, max(0.0, 0.5 + 0.1 * (cue("depth left") + cue("depth right"))))
+    if clock is not None:
+        shown["silence"] = min(1.0, clock.logged / 10.0)
+        shown["silence_unusual"] = min(1.0, max(0.0, 0.5 + 0.125 * clock.z))
+    return {name: round(value, 3) for name, value in shown.items()}
+
+
+def _habits(memory: Memory, unit: Unit, judged: Judged, scale: tuple[float, float]) -> Memory:
+    """Learn how this thread usually goes from one decided gap, and take its unit off the tail."""
+    stats = list(memory.stats)
+    if len(judged.raw) > len(LEXICAL):
+        mean, spread = scale
+        stats[COSINE] = stats[COSINE].add(judged.raw[_AT["L1~R0"]] * spread + mean)
+        stats[ADJACENT] = stats[ADJACENT].add(judged.raw[_AT["L1~R0"]])
+        stats[TO_FRAME] = stats[TO_FRAME].add(judged.raw[_AT["frame~R0"]])
+    if unit.terms:
+        stats[UNSEEN] = stats[UNSEEN].add(judged.raw[_AT["unseen R0"]])
+    stats[LENGTH] = stats[LENGTH].add(unit.speech.length)
+    stats[ACKS] = stats[ACKS].add(unit.speech.ack)
+    if judged.clock is not None:
+        stats[SILENCE] = stats[SILENCE].add(judged.clock.logged)
+    return replace(memory, stats=tuple(stats), pending=memory.pending[1:])
+
+
+def _rebuilt(memory: Memory, place: int) -> Memory:
+    """Return the memory after the first `place` units of the frame were closed; the rest stays open.
+
+    The event model of the rest is made from the newest units, the only ones whose vectors are kept.
+    """
+    kept = memory.size - place
+    units = memory.settled[-kept:]
+    size = 0 if memory.frame_sum is None else memory.frame_sum.size
+    total = blend(units, size)
+    return replace(
+        memory,
+        first_seq=memory.first_seq + place,
+        odds=(0.0, *memory.odds[place + 1 :]),
+        surprises=memory.surprises[place:],
+        frame_sum=None if total is None else total.astype(np.float16).astype(np.float32),
+        content=round(sum([unit.speech.content for unit in units]) * kept / max(len(units), 1), 3),
+        cuts=memory.cuts + 1,
+    )

@@ -1,0 +1,313 @@
+"""What the `default` policy remembers between two messages: small, immutable, and the same after packing.
+
+Units whose gap is undecided are `pending`; decided ones are absorbed into the frame's running event model
+(a content-weighted sum of vectors, the places where terms were last seen) and the newest stay in `settled`.
+"""
+
+import base64
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final, NamedTuple, cast
+from zlib import crc32
+
+import numpy as np
+
+from episodic_agent.core.boundary.contract import Arrival
+from episodic_agent.core.boundary.cues.cohesion import MOST_COUNTED, compact
+from episodic_agent.core.boundary.cues.speech import Speech, speech
+from episodic_agent.schemas import Json, TimeSource, Vector
+
+LEFT: Final = 5  # settled units kept for windows and depths; with two pending ones pack stays under 16 kB
+_VOCABULARY: Final = 256  # content terms remembered, newest first
+_ACTORS: Final = 6
+_ROLES: Final = {
+    "user": 1, "human": 1, "customer": 1, "client": 1, "用户": 1, "客户": 1,
+    "assistant": 2, "agent": 2, "system": 2, "bot": 2, "model": 2, "ai": 2, "客服": 2, "tool": 2,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One message as the cues need it; `at` is seconds since 1970 or None where the time is not given."""
+
+    seq: int
+    at: float | None
+    actor: int
+    role: int
+    vector: Vector | None
+    terms: tuple[int, ...]
+    speech: Speech
+    reaction: float
+
+
+class Running(NamedTuple):
+    """A mean and variance that forget: the newest of about fifty values count most."""
+
+    seen: float = 0.0
+    mean: float = 0.0
+    variance: float = 0.0
+
+    def add(self, value: float) -> "Running":
+        """Return the statistics with one more value.
+
+        >>> Running().add(2.0).add(4.0).mean
+        3.0
+        """
+        seen = min(self.seen + 1.0, 50.0)
+        step = value - self.mean
+        mean = self.mean + step / seen
+        variance = self.variance + (step * (value - mean) - self.variance) / seen
+        return Running(seen, round(mean, 6), round(variance, 6))
+
+    def z(self, value: float, mean: float, sd: float, trust: float = 6.0) -> float:
+        """Return the z-score of a value; a prior (mean, sd) counts like `trust` values.
+
+        >>> Running().z(1.0, 0.0, 0.5), Running(50.0, 1.0, 0.25).z(1.0, 0.0, 0.5) < 0.3
+        (2.0, True)
+        """
+        share = self.seen / (self.seen + trust)
+        middle = share * self.mean + (1.0 - share) * mean
+        spread = math.sqrt(share * self.variance + (1.0 - share) * sd * sd)
+        return round(min(4.0, max(-4.0, (value - middle) / max(spread, 1e-3))), 3)
+
+
+class Actor(NamedTuple):
+    """Who speaks how often, and how often opened a frame."""
+
+    key: int
+    units: int
+    openings: int
+
+
+_FRESH: Final = (Running(),) * 7
+ADJACENT, TO_FRAME, UNSEEN, LENGTH, SILENCE, ACKS, COSINE = range(7)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The state of one thread: its undecided tail, its open frame and its habits.
+
+    `odds` and `surprises` hold one number for every settled unit of the open frame: the probability that
+    a boundary lies before it (0 for the first) and its surprise.
+    """
+
+    settled: tuple[Unit, ...] = ()
+    pending: tuple[Unit, ...] = ()
+    position: int = 0
+    first_seq: int = 0
+    odds: tuple[float, ...] = ()
+    surprises: tuple[float, ...] = ()
+    frame_sum: Vector | None = None
+    thread_sum: Vector | None = None
+    content: float = 0.0
+    answered: float = 0.5
+    opener: int = 0
+    cuts: int = 0
+    last: Mapping[int, int] = field(default_factory=dict)
+    counts: Mapping[int, int] = field(default_factory=dict)
+    stats: tuple[Running, ...] = _FRESH
+    actors: tuple[Actor, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Count the settled units of the open frame."""
+        return len(self.odds)
+
+    @property
+    def newest(self) -> Unit | None:
+        """Return the unit taken in last, None once everything was drained."""
+        return self.pending[-1] if self.pending else self.settled[-1] if self.settled else None
+
+
+def intake(arrival: Arrival) -> Unit:
+    """Return a message reduced to its cues. Blank text has no vector: all blanks would look alike."""
+    seen = arrival.observation
+    cues, reaction, terms = speech(seen.text)
+    usable = arrival.vector is not None and bool(seen.text.strip())
+    actor = seen.actor.strip().casefold()
+    return Unit(
+        seq=seen.seq,
+        at=_seconds(seen.at) if seen.at_source == TimeSource.GIVEN else None,
+        actor=crc32(actor.encode("utf-8", "replace")),
+        role=_ROLES.get(actor, 0),
+        vector=compact(arrival.vector) if usable and arrival.vector is not None else None,
+        terms=terms,
+        speech=cues,
+        reaction=reaction,
+    )
+
+
+def absorb(memory: Memory, unit: Unit, odds: float, surprise: float, new: float) -> Memory:
+    """Return the memory with a unit settled in the open frame (its vocabulary, vectors and habits learnt)."""
+    position = memory.position
+    last, counts = _learn(memory.last, memory.counts, unit.terms, position)
+    weight = np.float32(0.05 + unit.speech.content)
+    frame, thread = memory.frame_sum, memory.thread_sum
+    if unit.vector is not None:
+        frame = _add(frame, unit.vector * weight, 1.0)
+        thread = _add(thread, unit.vector * weight, 0.98)
+    return replace(
+        memory,
+        settled=(*memory.settled, unit)[-LEFT:],
+        position=position + 1,
+        first_seq=memory.first_seq if memory.odds else unit.seq,
+        odds=(*memory.odds, odds if memory.odds else 0.0),
+        surprises=(*memory.surprises, surprise),
+        frame_sum=frame,
+        thread_sum=thread,
+        content=round(memory.content + unit.speech.content, 3),
+        answered=new if unit.speech.content > 0.3 else memory.answered,
+        opener=memory.opener if memory.odds else unit.actor,
+        last=last,
+        counts=counts,
+        actors=_met(memory.actors, unit.actor, opens=not memory.odds),
+    )
+
+
+def close(memory: Memory) -> Memory:
+    """Return the memory after its open frame was closed: habits and vocabulary stay, the event model goes."""
+    return replace(
+        memory, odds=(), surprises=(), frame_sum=None, content=0.0, answered=0.5, cuts=memory.cuts + 1
+    )
+
+
+def blend(units: Sequence[Unit], size: int) -> Vector | None:
+    """Return the content-weighted sum of the units' vectors of that size, None if there is none."""
+    total: Vector | None = None
+    for unit in units:
+        if unit.vector is not None and unit.vector.size == size:
+            part = unit.vector * np.float32(0.05 + unit.speech.content)
+            total = part if total is None else total + part
+    return total
+
+
+def _add(total: Vector | None, vector: Vector, keep: float) -> Vector:
+    """Return a running sum with one more vector, rounded as packing will round it."""
+    if total is not None and total.size == vector.size:
+        vector = total * np.float32(keep) + vector
+    return vector.astype(np.float16).astype(np.float32)
+
+
+def _learn(
+    last: Mapping[int, int], counts: Mapping[int, int], terms: Sequence[int], position: int
+) -> tuple[Mapping[int, int], Mapping[int, int]]:
+    """Note where terms were last seen and in how many units; beyond the limit the oldest are forgotten."""
+    if not terms:
+        return last, counts
+    places, numbers = dict(last), dict(counts)
+    for term in terms:
+        places.pop(term, None)  # a newly seen term moves to the end: the dict is ordered by last place
+        places[term] = position
+        numbers[term] = min(numbers.get(term, 0) + 1, MOST_COUNTED)
+    for term in list(places)[: max(0, len(places) - _VOCABULARY)]:
+        del places[term], numbers[term]
+    return places, numbers
+
+
+def _met(actors: tuple[Actor, ...], key: int, *, opens: bool) -> tuple[Actor, ...]:
+    for place, known in enumerate(actors):
+        if known.key == key:
+            updated = Actor(key, known.units + 1, known.openings + opens)
+            return (*actors[:place], updated, *actors[place + 1 :])
+    return (*actors, Actor(key, 1, int(opens)))[-_ACTORS:]
+
+
+def _seconds(at: datetime) -> float:
+    return round(at.timestamp(), 3)
+
+
+def pack_memory(memory: Memory) -> Json:
+    """Return the memory as JSON; vectors as base64 of float16, which they are rounded to."""
+    return {
+        "units": [_pack_unit(unit) for unit in (*memory.settled, *memory.pending)],
+        "pending": len(memory.pending),
+        "numbers": [memory.position, memory.first_seq, memory.opener, memory.cuts],
+        "floats": [memory.content, memory.answered],
+        "odds": list(memory.odds),
+        "surprises": list(memory.surprises),
+        "frame": _pack_array(memory.frame_sum, np.float16),
+        "thread": _pack_array(memory.thread_sum, np.float16),
+        "terms": [
+            _pack_array(np.array(list(memory.last)), np.uint16),
+            _pack_array(memory.position - np.array(list(memory.last.values()), dtype=np.int64), np.uint32),
+            _pack_array(np.array([memory.counts[term] for term in memory.last]), np.uint8),
+        ],
+        "stats": [list(one) for one in memory.stats],
+        "actors": [list(one) for one in memory.actors],
+    }
+
+
+def unpack_memory(packed: Json) -> Memory:
+    """Undo `pack_memory` exactly."""
+    body = cast(Mapping[str, Json], packed)
+    units = tuple(_unpack_unit(one) for one in cast(Sequence[Json], body["units"]))
+    waiting = cast(int, body["pending"])
+    position, first_seq, opener, cuts = cast(Sequence[int], body["numbers"])
+    content, answered = cast(Sequence[float], body["floats"])
+    keys, ages, numbers = [_unpack_array(one, kind) for one, kind in zip(
+        cast(Sequence[Json], body["terms"]), (np.uint16, np.uint32, np.uint8), strict=True
+    )]  # fmt: skip
+    terms = [] if keys is None else [int(key) for key in keys]
+    return Memory(
+        settled=units[: len(units) - waiting],
+        pending=units[len(units) - waiting :],
+        position=position,
+        first_seq=first_seq,
+        odds=tuple(cast(Sequence[float], body["odds"])),
+        surprises=tuple(cast(Sequence[float], body["surprises"])),
+        frame_sum=_unpack_vector(body["frame"]),
+        thread_sum=_unpack_vector(body["thread"]),
+        content=content,
+        answered=answered,
+        opener=opener,
+        cuts=cuts,
+        last={} if ages is None else {t: position - int(a) for t, a in zip(terms, ages, strict=True)},
+        counts={} if numbers is None else {t: int(n) for t, n in zip(terms, numbers, strict=True)},
+        stats=tuple(Running(*cast(Sequence[float], one)) for one in cast(Sequence[Json], body["stats"])),
+        actors=tuple(Actor(*cast(Sequence[int], one)) for one in cast(Sequence[Json], body["actors"])),
+    )
+
+
+def _pack_unit(unit: Unit) -> Json:
+    return [
+        unit.seq,
+        unit.at,
+        unit.actor,
+        unit.role,
+        _pack_array(unit.vector, np.float16),
+        _pack_array(np.array(unit.terms), np.uint16),
+        list(unit.speech),
+        unit.reaction,
+    ]
+
+
+def _unpack_unit(packed: Json) -> Unit:
+    seq, at, actor, role, vector, terms, cues, reaction = cast(Sequence[Json], packed)
+    hashes = _unpack_array(terms, np.uint16)
+    return Unit(
+        seq=cast(int, seq),
+        at=cast("float | None", at),
+        actor=cast(int, actor),
+        role=cast(int, role),
+        vector=_unpack_vector(vector),
+        terms=() if hashes is None else tuple(int(one) for one in hashes),
+        speech=Speech(*cast(Sequence[float], cues)),
+        reaction=cast(float, reaction),
+    )
+
+
+def _unpack_vector(packed: Json) -> Vector | None:
+    half = _unpack_array(packed, np.float16)
+    return None if half is None else half.astype(np.float32)
+
+
+def _pack_array(array: "np.typing.NDArray[np.generic] | None", kind: "np.typing.DTypeLike") -> Json:
+    return None if array is None else base64.b64encode(array.astype(kind).tobytes()).decode()
+
+
+def _unpack_array(packed: Json, kind: "np.typing.DTypeLike") -> Vector | None:
+    if packed is None:
+        return None
+    return cast(Vector, np.frombuffer(base64.b64decode(cast(str, packed)), dtype=kind))

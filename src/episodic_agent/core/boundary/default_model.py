@@ -1,0 +1,98 @@
+"""The learned part of `default`: small neural networks stored as plain arrays, evaluated in numpy.
+
+One network for each delay (0, 1, 2 further messages) and each kind of input (words alone, words and
+vectors). `tools/train_boundary.py` writes `weights.py`; a better model replaces that file and this one.
+"""
+
+import base64
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.boundary import weights
+from episodic_agent.core.boundary.cues.timing import hats
+
+_LIMIT: Final = 4.0  # standardised cues are clipped here: an unseen kind of text must not run away
+LONGEST_DELAY: Final = 2
+
+
+class Network(NamedTuple):
+    """Standardise, a layer of tanh units, one log-odds; the mean of several trainings has this form too."""
+
+    shift: NDArray[np.float32]
+    factor: NDArray[np.float32]
+    hidden: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    out: NDArray[np.float32]
+    out_bias: float
+
+    def odds(self, cues: Sequence[float]) -> float:
+        """Return the probability of a boundary."""
+        x = np.clip((np.array(cues, np.float32) - self.shift) * self.factor, -_LIMIT, _LIMIT)
+        return sigmoid(float(np.tanh(x @ self.hidden + self.bias) @ self.out) + self.out_bias)
+
+
+class Silence(NamedTuple):
+    """The gap before a message: log(1 + minutes), how unusual in this thread, whether the day changed."""
+
+    logged: float
+    z: float
+    night: float
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Networks by kind and delay ("words-0", "vectors-2") and the weights of the clock."""
+
+    networks: Mapping[str, Network]
+    time: Sequence[float]
+
+    def content(self, cues: Sequence[float], delay: int, *, vectors: bool) -> float:
+        """Return the probability of a boundary from content alone, `delay` messages later."""
+        kind = "vectors" if vectors else "words"
+        return self.networks[f"{kind}-{min(delay, LONGEST_DELAY)}"].odds(cues)
+
+    def with_time(self, content: float, silence: Silence) -> float:
+        """Return the probability when the silence before the message is known too (sum of log-odds)."""
+        slope, z_weight, night_weight, *heights = self.time
+        content = min(max(content, 1e-4), 1.0 - 1e-4)
+        logit = math.log(content / (1.0 - content))
+        evidence = sum([share * height for share, height in zip(hats(silence.logged), heights, strict=True)])
+        return sigmoid(slope * logit + z_weight * silence.z + night_weight * silence.night + evidence)
+
+
+def sigmoid(logit: float) -> float:
+    """Return the probability of a log-odds.
+
+    >>> sigmoid(0.0), sigmoid(-800.0)
+    (0.5, 0.0)
+    """
+    return 0.0 if logit < -700.0 else 1.0 / (1.0 + math.exp(-logit))
+
+
+@cache
+def shipped() -> Model:
+    """Return the model that comes with the package, decoded on first use."""
+    return Model({name: _decode("".join(lines)) for name, lines in weights.NETWORKS.items()}, weights.TIME)
+
+
+def _decode(packed: str) -> Network:
+    """Undo `encode`: float16 in base64; the number of hidden units, then shift, factor, matrix, bias, out."""
+    flat = np.frombuffer(base64.b64decode(packed), dtype=np.float16).astype(np.float32)
+    hidden, flat = int(flat[0]), flat[1:]
+    cues = (flat.size - 2 * hidden - 1) // (hidden + 2)
+    cuts = np.cumsum([cues, cues, cues * hidden, hidden, hidden])
+    shift, factor, matrix, bias, out, last = np.split(flat, cuts)
+    return Network(shift, factor, matrix.reshape(cues, hidden), bias, out, float(last[0]))
+
+
+def encode(network: Network) -> str:
+    """Return a network as base64 of float16, as `weights.py` holds it."""
+    parts = [[len(network.bias)], network.shift, network.factor, network.hidden.ravel(), network.bias]
+    flat = np.concatenate([*parts, network.out, [network.out_bias]])
+    return base64.b64encode(flat.astype(np.float16).tobytes()).decode()
