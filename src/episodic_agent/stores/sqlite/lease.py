@@ -23,7 +23,8 @@ def is_gone(owner: str) -> bool:
     """
     host, _, rest = owner.partition(":")
     pid, _, start = rest.partition(":")
-    if host != _host() or not pid.isdigit():
+    # Elsewhere than on POSIX systems signal 0 is not a question but a death sentence.
+    if host != _host() or not pid.isdigit() or os.name != "posix":
         return False
     try:
         os.kill(int(pid), 0)
