@@ -138,8 +138,8 @@ def keep_log(db: apsw.Connection, patience: timedelta) -> None:
 class _Patience:
     """Wait for another process's lock in short uneven naps.
 
-    SQLite's own handler naps ever longer, up to 0.1 s: with six busy processes a writer then waited 5 s for
-    its turn, with this one 0.4 s, and all together wrote a third more.
+    SQLite's own handler naps ever longer, up to 0.1 s: with six busy writers and readers the longest wait for
+    a turn was 2 to 5 s with it, and is about half a second with this one.
     """
 
     def __init__(self, patience: timedelta) -> None:
