@@ -46,7 +46,7 @@ from episodic_agent.schemas import Observation, TimeSource, Vector
 
 SETS = ("tiage", "superdialseg", "topiocqa", "realtalk", "qmsum")
 SHARE = {"realtalk": 0.4, "glue": 1.5}  # others weigh 1; REALTALK is four chats, labelled by sessions
-CHATS = 0.75  # share of real chats in the clock's weights; the rest is glued dialogues with made-up times
+CHATS = 0.96  # share of real chats in the clock's weights; the rest is glued dialogues with made-up times
 FOLDS, BAGS, HIDDEN, GLUED = 5, 3, 12, 900
 IDLE = log_minutes(6 * 3600.0)
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
@@ -292,7 +292,7 @@ def fit_time(parts: Sequence[Rows]) -> tuple[float, ...]:
         ):
             if silence is not None and silence.logged <= IDLE:  # beyond, the idle rule decides
                 odds = min(max(content, 1e-4), 1 - 1e-4)
-                rows.append([math.log(odds / (1 - odds)), silence.z, silence.night, *hats(silence.logged)])
+                rows.append([math.log(odds / (1 - odds)), silence.z, *hats(silence.logged)])
                 starts.append(start)
                 weights.append(weight)
     w = np.array(weights)
@@ -308,7 +308,7 @@ def blank() -> Model:
         zeros = np.zeros(size, np.float32)
         net = Network(zeros, zeros, np.zeros((size, 1), np.float32), zeros[:1], zeros[:1], -5.0)
         networks |= {f"{kind}-{delay}": net for delay in range(3)}
-    return Model(networks, (1.0, *[0.0] * 9))
+    return Model(networks, (1.0, *[0.0] * 8))
 
 
 @dataclass

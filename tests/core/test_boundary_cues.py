@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary.cues.cohesion import DIMENSIONS, compact, cosines, overlap, share_unseen
+from episodic_agent.core.boundary.cues.cohesion import (
+    DIMENSIONS,
+    compact,
+    cosines,
+    overlap,
+    share_unseen,
+    weighed,
+)
 from episodic_agent.core.boundary.cues.gap import ALL, LEXICAL, VECTOR_NAMES
 from episodic_agent.core.boundary.cues.speech import MOST_TERMS, Speech, content_weight, speech, term_hashes
 from episodic_agent.core.boundary.cues.surprise import novelty, surprise
@@ -74,7 +81,9 @@ def test_a_phrase_gives_its_cue(text: str, cue: str) -> None:
 @given(st.text(max_size=300))
 def test_speech_cues_stay_in_range_for_any_text(text: str) -> None:
     cues, reaction, terms = speech(text)
-    assert all(0.0 <= value <= 1.0 for name, value in zip(Speech._fields, cues, strict=True) if name != "length")
+    assert all(
+        0.0 <= value <= 1.0 for name, value in zip(Speech._fields, cues, strict=True) if name != "length"
+    )
     assert 0.0 <= cues.length < 2.0
     assert reaction in {0.0, 0.7, 1.0}
     assert len(terms) <= MOST_TERMS
@@ -107,7 +116,10 @@ def test_a_zero_vector_is_like_nothing() -> None:
 
 
 def test_a_common_word_binds_less_than_a_rare_one() -> None:
-    assert overlap([1, 2], [1, 3], {1: 100}) < overlap([1, 2], [1, 3], {}) < overlap([1, 2], [1, 2], {})
+    def alike(one: list[int], other: list[int], counts: dict[int, int]) -> float:
+        return overlap(weighed(one, counts), weighed(other, counts), counts)
+
+    assert alike([1, 2], [1, 3], {1: 100}) < alike([1, 2], [1, 3], {}) < alike([1, 2], [1, 2], {})
 
 
 def test_words_forgotten_by_the_frame_count_as_unseen() -> None:
@@ -152,6 +164,8 @@ def test_the_labelled_lines_are_all_there() -> None:
     assert {line["class"] for line in LINES} == {"acknowledge", "minor", "pivot", "revelation"}
 
 
-@pytest.mark.parametrize("line", [one for one in LINES if one["class"] == "acknowledge"], ids=lambda one: one["line"])
+@pytest.mark.parametrize(
+    "line", [one for one in LINES if one["class"] == "acknowledge"], ids=lambda one: one["line"]
+)
 def test_a_labelled_acknowledgement_has_no_content(line: dict[str, str]) -> None:
     assert speech(line["line"])[0].content <= 0.3

@@ -73,14 +73,6 @@ class Running(NamedTuple):
         return round(min(4.0, max(-4.0, (value - middle) / max(spread, 1e-3))), 3)
 
 
-class Actor(NamedTuple):
-    """Who speaks how often, and how often opened a frame."""
-
-    key: int
-    units: int
-    openings: int
-
-
 _FRESH: Final = (Running(),) * 7
 ADJACENT, TO_FRAME, UNSEEN, LENGTH, SILENCE, ACKS, COSINE = range(7)
 
@@ -104,11 +96,10 @@ class Memory:
     content: float = 0.0
     answered: float = 0.5
     opener: int = 0
-    cuts: int = 0
     last: Mapping[int, int] = field(default_factory=dict)
     counts: Mapping[int, int] = field(default_factory=dict)
     stats: tuple[Running, ...] = _FRESH
-    actors: tuple[Actor, ...] = ()
+    actors: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -162,15 +153,13 @@ def absorb(memory: Memory, unit: Unit, odds: float, surprise: float, new: float)
         opener=memory.opener if memory.odds else unit.actor,
         last=last,
         counts=counts,
-        actors=_met(memory.actors, unit.actor, opens=not memory.odds),
+        actors=_met(memory.actors, unit.actor),
     )
 
 
 def close(memory: Memory) -> Memory:
     """Return the memory after its open frame was closed: habits and vocabulary stay, the event model goes."""
-    return replace(
-        memory, odds=(), surprises=(), frame_sum=None, content=0.0, answered=0.5, cuts=memory.cuts + 1
-    )
+    return replace(memory, odds=(), surprises=(), frame_sum=None, content=0.0, answered=0.5)
 
 
 def blend(units: Sequence[Unit], size: int) -> Vector | None:
@@ -206,12 +195,8 @@ def _learn(
     return places, numbers
 
 
-def _met(actors: tuple[Actor, ...], key: int, *, opens: bool) -> tuple[Actor, ...]:
-    for place, known in enumerate(actors):
-        if known.key == key:
-            updated = Actor(key, known.units + 1, known.openings + opens)
-            return (*actors[:place], updated, *actors[place + 1 :])
-    return (*actors, Actor(key, 1, int(opens)))[-_ACTORS:]
+def _met(actors: tuple[int, ...], key: int) -> tuple[int, ...]:
+    return actors if key in actors else (*actors, key)[-_ACTORS:]
 
 
 def _seconds(at: datetime) -> float:
@@ -223,7 +208,7 @@ def pack_memory(memory: Memory) -> Json:
     return {
         "units": [_pack_unit(unit) for unit in (*memory.settled, *memory.pending)],
         "pending": len(memory.pending),
-        "numbers": [memory.position, memory.first_seq, memory.opener, memory.cuts],
+        "numbers": [memory.position, memory.first_seq, memory.opener],
         "floats": [memory.content, memory.answered],
         "odds": list(memory.odds),
         "surprises": list(memory.surprises),
@@ -235,7 +220,7 @@ def pack_memory(memory: Memory) -> Json:
             _pack_array(np.array([memory.counts[term] for term in memory.last]), np.uint8),
         ],
         "stats": [list(one) for one in memory.stats],
-        "actors": [list(one) for one in memory.actors],
+        "actors": list(memory.actors),
     }
 
 
@@ -244,7 +229,7 @@ def unpack_memory(packed: Json) -> Memory:
     body = cast(Mapping[str, Json], packed)
     units = tuple(_unpack_unit(one) for one in cast(Sequence[Json], body["units"]))
     waiting = cast(int, body["pending"])
-    position, first_seq, opener, cuts = cast(Sequence[int], body["numbers"])
+    position, first_seq, opener = cast(Sequence[int], body["numbers"])
     content, answered = cast(Sequence[float], body["floats"])
     keys, ages, numbers = [_unpack_array(one, kind) for one, kind in zip(
         cast(Sequence[Json], body["terms"]), (np.uint16, np.uint32, np.uint8), strict=True
@@ -262,11 +247,10 @@ def unpack_memory(packed: Json) -> Memory:
         content=content,
         answered=answered,
         opener=opener,
-        cuts=cuts,
         last={} if ages is None else {t: position - int(a) for t, a in zip(terms, ages, strict=True)},
         counts={} if numbers is None else {t: int(n) for t, n in zip(terms, numbers, strict=True)},
         stats=tuple(Running(*cast(Sequence[float], one)) for one in cast(Sequence[Json], body["stats"])),
-        actors=tuple(Actor(*cast(Sequence[int], one)) for one in cast(Sequence[Json], body["actors"])),
+        actors=tuple(cast(Sequence[int], body["actors"])),
     )
 
 

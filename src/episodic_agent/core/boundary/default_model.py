@@ -38,11 +38,10 @@ class Network(NamedTuple):
 
 
 class Silence(NamedTuple):
-    """The gap before a message: log(1 + minutes), how unusual in this thread, whether the day changed."""
+    """The gap before a message: log(1 + minutes) and how unusual that is in this thread (z-score)."""
 
     logged: float
     z: float
-    night: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +58,11 @@ class Model:
 
     def with_time(self, content: float, silence: Silence) -> float:
         """Return the probability when the silence before the message is known too (sum of log-odds)."""
-        slope, z_weight, night_weight, *heights = self.time
+        slope, z_weight, *heights = self.time
         content = min(max(content, 1e-4), 1.0 - 1e-4)
         logit = math.log(content / (1.0 - content))
         evidence = sum([share * height for share, height in zip(hats(silence.logged), heights, strict=True)])
-        return sigmoid(slope * logit + z_weight * silence.z + night_weight * silence.night + evidence)
+        return sigmoid(slope * logit + z_weight * silence.z + evidence)
 
 
 def sigmoid(logit: float) -> float:

@@ -42,11 +42,10 @@ LEXICAL_NAMES: Final = (
 SPEECH_NAMES: Final = tuple(
     f"{cue} {unit}" for unit in ("L2", "L1", "R0", "R1", "R2") for cue in Speech._fields
 )
-HABIT_NAMES: Final = (
+HABIT_NAMES: Final = (  # nothing here may depend on how often this policy cut before: it would run away
     "same L1 R0", "same L2 L1", "same R0 R1", "same R1 R2", "opener R0", "user R0", "assistant R0",
-    "opens share",
-    "speakers", "frame size", "one", "two", "three", "frame content", "frame length so far", "own rate",
-    "mean length", "mean acks", "mean unseen", "length R0 relative",
+    "speakers", "frame size", "one", "two", "three", "frame content", "mean length", "mean acks",
+    "mean unseen", "length R0 relative",
 )  # fmt: skip
 LEXICAL: Final = (*LEXICAL_NAMES, *SPEECH_NAMES, *HABIT_NAMES)
 ALL: Final = (*LEXICAL, *VECTOR_NAMES)
@@ -159,12 +158,6 @@ def _habits(memory: Memory, right: Sequence[Unit]) -> list[float]:
     before = [unit.actor for unit in settled[-2:]]
     after = [unit.actor for unit in right]
     size, stats = memory.size, memory.stats
-    mine = next((known for known in memory.actors if known.key == first.actor), None)
-    openings = sum([known.openings for known in memory.actors])
-    units = sum([known.units for known in memory.actors])
-    share = (
-        0.0 if mine is None else (mine.openings + 1.0) / (openings + 2.0) - (mine.units + 1.0) / (units + 2.0)
-    )
     length = stats[LENGTH]
     return [
         float(before[-1:] == after[:1]),
@@ -174,15 +167,12 @@ def _habits(memory: Memory, right: Sequence[Unit]) -> list[float]:
         float(first.actor == memory.opener),
         float(first.role == 1),
         float(first.role == 2),
-        share,
         math.log(max(len(memory.actors), 1)),
         math.log1p(size) / 2.0,
         float(size == 1),
         float(size == 2),
         float(size == 3),
         math.log1p(memory.content) / 2.0,
-        math.log((memory.position + 10.0) / (memory.cuts + 2.0)) / 2.0,
-        math.log1p(size) - math.log((memory.position + 10.0) / (memory.cuts + 2.0)),
         length.mean,
         stats[ACKS].mean,
         stats[UNSEEN].mean,

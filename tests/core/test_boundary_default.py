@@ -1,0 +1,310 @@
+"""The `default` policy: what it promises whatever its weights, and seed 003's scale of surprise."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Input, ManualCut, Record, Step, Tick
+from episodic_agent.core.boundary.default import DefaultPolicy
+from episodic_agent.core.boundary.machine import run
+from episodic_agent.errors import InvalidInput
+from episodic_agent.providers.minilm import MiniLM, is_present
+from episodic_agent.schemas import Observation, Reason, TimeSource, Vector
+
+START = datetime(2026, 3, 1, 9, tzinfo=UTC)
+LINES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data" / "surprise_lines.jsonl").read_text().splitlines()
+]
+MODEL = Path.home() / ".cache" / "episodic-agent"
+
+COOKING = [
+    "I want to bake sourdough bread this weekend",
+    "Do you already have a sourdough starter, or do you need to make one?",
+    "My starter is five days old and doubles in four hours",
+    "Then the dough can rise overnight in the fridge after you fold the dough four times",
+    "How warm should the oven be for sourdough bread?",
+    "Bake the bread at 250 degrees with steam, then 20 minutes at 220 without steam",
+]
+TAXES = [
+    "By the way, can you help me with my tax return? I moved for a new job in May",
+    "The moving costs are deductible. Do you have the receipts for the tax return?",
+    "I have the receipts of the moving company and the rental car",
+    "Add the receipts to the tax form for work expenses, the moving costs go in line 62",
+]
+
+
+def arrival(
+    seq: int,
+    text: str,
+    *,
+    actor: str = "",
+    at: datetime = START,
+    vector: Vector | None = None,
+    source: TimeSource = TimeSource.GIVEN,
+) -> Arrival:
+    actor = actor or ("user", "assistant")[seq % 2]
+    number = UUID(int=seq)
+    return Arrival(Observation(number, UUID(int=0), seq, at, at, actor, text, at_source=source), vector)
+
+
+def dialogue(texts: Sequence[str], **more: Any) -> list[Arrival]:
+    """Give texts alternating speakers and no times."""
+    return [arrival(seq, text, source=TimeSource.ASSUMED, **more) for seq, text in enumerate(texts)]
+
+
+def play(inputs: Sequence[Input], policy: DefaultPolicy | None = None, *, drain: bool = True) -> Step[Any]:
+    policy = policy or DefaultPolicy()
+    closing = [ManualCut(START + timedelta(days=999))] if drain else []
+    return run(policy.begin(), [*inputs, *closing], policy)
+
+
+def cuts(step: Step[Any]) -> list[tuple[int, str]]:
+    return [(cut.before_seq, cut.reason) for cut in step.cuts if cut.edge != DRAIN_ALL]
+
+
+def last_record(step: Step[Any], seq: int) -> Record:
+    return [record for record in step.records if record.seq == seq][-1]
+
+
+@st.composite
+def streams(draw: st.DrawFn, most: int = 16) -> list[Arrival]:
+    """Draw a thread with mixed vectors, times and speakers."""
+    texts = st.sampled_from([*COOKING, *TAXES, "Got it", "", "Wait, what?", "好的，谢谢", "bye!"])
+    gaps = st.sampled_from([0, 5, 60, 900, 9_000, 21_600, 21_601, 90_000, -60])
+    found, at = [], START
+    for seq in range(draw(st.integers(1, most))):
+        at += timedelta(seconds=draw(gaps))
+        seed = draw(st.integers(0, 5))
+        vector = None if seed == 0 else np.random.default_rng(seed).normal(size=24).astype(np.float32)
+        source = draw(st.sampled_from([TimeSource.GIVEN, TimeSource.GIVEN, TimeSource.ASSUMED]))
+        found.append(
+            arrival(seq, draw(texts), actor=draw(st.sampled_from("abc")), at=at, vector=vector, source=source)
+        )
+    return found
+
+
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@QUICK
+@given(streams(), st.integers(0, 2))
+def test_a_restart_after_every_message_changes_nothing(stream: list[Arrival], hindsight: int) -> None:
+    policy = DefaultPolicy(hindsight=hindsight, max_length=6)
+    whole = play(stream, policy, drain=False)
+    memory, found, records = policy.begin(), [], []
+    for item in stream:
+        step = run(memory, [item], policy)
+        memory = policy.unpack(json.loads(json.dumps(policy.pack(step.memory))))
+        found += step.cuts
+        records += step.records
+    assert (found, records) == (list(whole.cuts), list(whole.records))
+    assert policy.pack(memory) == policy.pack(whole.memory)
+
+
+@QUICK
+@given(streams(), st.data())
+def test_nothing_later_is_looked_at(stream: list[Arrival], data: st.DataObject) -> None:
+    known = data.draw(st.integers(1, len(stream)))
+    whole = play(stream, drain=False)
+    part = play(stream[:known], drain=False)
+    assert [cut for cut in whole.cuts if cut.decided_at_seq < known] == list(part.cuts)
+
+
+@QUICK
+@given(streams(), st.integers(0, 2))
+def test_every_message_ends_with_one_verdict(stream: list[Arrival], hindsight: int) -> None:
+    step = play(stream, DefaultPolicy(hindsight=hindsight))
+    settled = [record.seq for record in step.records if record.action != "pending"]
+    assert settled == list(range(len(stream)))
+    assert all((r.probability >= r.threshold) == (r.action == "cut") for r in step.records)
+    assert all(0.0 <= value <= 1.0 for r in step.records for value in r.cues.values())
+
+
+@QUICK
+@given(streams(), st.integers(0, 1))
+def test_the_clock_closes_a_silent_frame_as_the_next_message_would(
+    stream: list[Arrival], hindsight: int
+) -> None:
+    policy = DefaultPolicy(hindsight=hindsight)
+    last = stream[-1].observation
+    timed = [
+        *stream[:-1],
+        arrival(last.seq, last.text, actor=last.actor, at=last.at, vector=stream[-1].vector),
+    ]
+    late = last.at + timedelta(hours=7)
+    following = [arrival(last.seq + n, text, at=late) for n, text in enumerate(COOKING[:4], start=1)]
+    by_message = play([*timed, *following], policy)
+    by_clock = play([*timed, Tick(late), *following], policy)
+    assert [c.before_seq for c in by_clock.cuts] == [c.before_seq for c in by_message.cuts]
+    assert [c.surprise for c in by_clock.cuts] == [c.surprise for c in by_message.cuts]
+    assert policy.pack(by_clock.memory) == policy.pack(by_message.memory)
+
+
+@pytest.mark.parametrize("size", [384, 1536])
+def test_the_packed_memory_stays_small(size: int) -> None:
+    policy, memory = DefaultPolicy(threshold=0.999), DefaultPolicy().begin()
+    rng = np.random.default_rng(1)
+    for seq in range(150):
+        text = " ".join(f"word{n}x{seq}" for n in range(60))
+        vector = rng.normal(size=size).astype(np.float32)
+        memory = policy.check(memory, arrival(seq, text, actor=f"speaker {seq}", vector=vector)).memory
+        assert len(json.dumps(policy.pack(memory), separators=(",", ":"))) <= 16_384
+
+
+@pytest.mark.parametrize("seconds", [21_601, 86_400 * 30])
+def test_a_silence_over_six_hours_always_cuts(seconds: int) -> None:
+    stream = [arrival(0, COOKING[0]), arrival(1, "Got it", at=START + timedelta(seconds=seconds))]
+    assert cuts(play(stream)) == [(1, Reason.TIME_GAP)]
+
+
+def test_a_silence_of_exactly_six_hours_is_judged_like_any_other() -> None:
+    stream = [arrival(0, COOKING[0]), arrival(1, "Got it", at=START + timedelta(hours=6))]
+    assert cuts(play(stream)) == []
+
+
+@pytest.mark.parametrize("source", [TimeSource.ASSUMED, TimeSource.DATE_ONLY])
+def test_a_time_that_was_not_given_is_no_cue(source: TimeSource) -> None:
+    stream = [arrival(0, COOKING[0]), arrival(1, COOKING[1], at=START + timedelta(days=9), source=source)]
+    step = play(stream)
+    assert cuts(step) == []
+    assert "silence" not in last_record(step, 1).cues
+
+
+def test_a_pending_gap_is_settled_before_a_long_silence_without_what_comes_after() -> None:
+    texts = [*COOKING, TAXES[0]]
+    near = [arrival(seq, text, at=START + timedelta(minutes=seq)) for seq, text in enumerate(texts)]
+    later = arrival(len(texts), TAXES[1], at=START + timedelta(days=1))
+    assert [cut.before_seq for cut in play([*near, later]).cuts] == [
+        c.before_seq for c in play(near).cuts
+    ] + [8]
+
+
+@pytest.mark.parametrize("hindsight", [0, 1, 2])
+def test_a_new_topic_opens_a_new_episode_without_any_vector(hindsight: int) -> None:
+    step = play(dialogue([*COOKING, *TAXES]), DefaultPolicy(hindsight=hindsight))
+    odds = [last_record(step, seq).probability for seq in range(len(COOKING) + len(TAXES))]
+    assert (len(COOKING), Reason.TOPIC_SHIFT) in cuts(step)
+    assert max(odds) == odds[len(COOKING)] > 0.6
+
+
+def test_an_answered_question_stays_one_episode() -> None:
+    assert cuts(play(dialogue([*COOKING[:4], "Got it", "ok thanks", "Makes sense"]))) == []
+
+
+@pytest.mark.parametrize("hindsight", [0, 1, 2])
+def test_a_cut_is_decided_as_late_as_the_hindsight_and_no_later(hindsight: int) -> None:
+    step = play(dialogue([*COOKING, *TAXES]), DefaultPolicy(hindsight=hindsight))
+    delays = [cut.decided_at_seq - cut.before_seq for cut in step.cuts if cut.edge != DRAIN_ALL]
+    assert set(delays) == {hindsight}
+
+
+@pytest.mark.parametrize("hindsight", [-1, 3])
+def test_another_hindsight_is_refused(hindsight: int) -> None:
+    with pytest.raises(InvalidInput, match="hindsight"):
+        DefaultPolicy(hindsight=hindsight)
+
+
+@pytest.mark.parametrize("bad", [{"threshold": 0.0}, {"threshold": 1.0}, {"max_length": 1}])
+def test_a_setting_that_cannot_work_is_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(bad))):
+        DefaultPolicy(**bad)
+
+
+def test_a_full_frame_is_split_where_its_own_probabilities_are_highest() -> None:
+    policy = DefaultPolicy(threshold=0.999, max_length=10)
+    texts = [*COOKING[:5], *TAXES, *COOKING]
+    step = play(dialogue(texts), policy)
+    first = step.cuts[0]
+    odds = {seq: last_record(step, seq).probability for seq in range(2, 10)}
+    assert first.reason == Reason.SIZE_CAP
+    assert first.probability == odds[first.before_seq] == max(odds.values())
+    assert first.decided_at_seq > first.before_seq + policy.hindsight
+
+
+def test_no_episode_outgrows_the_cap() -> None:
+    step = play(dialogue(["the same old song again and again"] * 500), DefaultPolicy(max_length=40))
+    edges = [0, *[cut.before_seq for cut in step.cuts]]
+    assert max(b - a for a, b in pairwise(edges)) <= 40
+    assert edges[-1] == 500
+
+
+def test_an_episode_keeps_the_peak_surprise_of_its_own_messages() -> None:
+    step = play(dialogue([*COOKING, "I had no idea, that changes everything!", *TAXES]))
+    edges = [0, *[cut.before_seq for cut in step.cuts]]
+    for number, cut in enumerate(step.cuts):
+        own = [last_record(step, seq).surprise for seq in range(edges[number], cut.before_seq)]
+        assert cut.surprise == max(own)
+    assert max(cut.surprise for cut in step.cuts) > 0.8
+
+
+def test_vectors_of_another_embedder_are_read_on_the_threads_own_scale() -> None:
+    rng = np.random.default_rng(5)
+    common, topics = rng.normal(size=64), rng.normal(size=(2, 64))
+    texts = [f"Please go on {n}" for n in range(28)]
+    vectors = [6 * common + 3 * topics[int(seq >= 20)] + rng.normal(size=64) for seq in range(28)]
+    stream = [
+        arrival(seq, text, source=TimeSource.ASSUMED, vector=vector.astype(np.float32))
+        for seq, (text, vector) in enumerate(zip(texts, vectors, strict=True))
+    ]
+    step = play(stream, DefaultPolicy(scale=None))
+    odds = [last_record(step, seq).probability for seq in range(10, 28)]
+    assert max(range(18), key=odds.__getitem__) == 10
+
+
+def test_a_change_of_vector_size_within_a_thread_is_survived() -> None:
+    stream = [
+        arrival(seq, text, vector=np.ones(8 if seq < 4 else 12, np.float32), source=TimeSource.ASSUMED)
+        for seq, text in enumerate(COOKING + TAXES)
+    ]
+    assert play(stream).cuts[-1].before_seq == len(stream)
+
+
+def line_record(line: dict[str, Any], vectors: dict[str, Vector]) -> Record:
+    """Play a labelled line after its context, spoken by the one who is to answer."""
+    said = [(one["role"], one["content"]) for one in line["context"]]
+    answering = "assistant" if said[-1][0] == "user" else "user"
+    stream = [
+        arrival(seq, text, actor=role, source=TimeSource.ASSUMED, vector=vectors.get(text))
+        for seq, (role, text) in enumerate([*said, (answering, line["line"])])
+    ]
+    return last_record(play(stream), len(stream) - 1)
+
+
+def check_scale(vectors: dict[str, Vector]) -> None:
+    felt = defaultdict(list)
+    for line in LINES:
+        record = line_record(line, vectors)
+        felt[line["class"]].append(record.surprise)
+        if line["class"] == "acknowledge":
+            assert record.surprise <= 0.3, line["line"]
+            assert record.action != "cut", line["line"]
+    mean = {name: fmean(values) for name, values in felt.items()}
+    assert mean["acknowledge"] <= 0.1 < mean["minor"] <= 0.5 < mean["pivot"] <= 0.8 < mean["revelation"]
+    assert mean["pivot"] >= 0.6
+    assert mean["revelation"] >= 0.85
+
+
+def test_the_scale_of_surprise_holds_on_labelled_lines_without_vectors() -> None:
+    check_scale({})
+
+
+@pytest.mark.skipif(
+    not is_present(MODEL), reason="the local embedder is not installed: `episodic models pull`"
+)
+def test_the_scale_of_surprise_holds_on_labelled_lines_with_vectors() -> None:
+    texts = sorted(
+        {one["content"] for line in LINES for one in line["context"]} | {line["line"] for line in LINES}
+    )
+    check_scale(dict(zip(texts, MiniLM(MODEL).embed(texts), strict=True)))
