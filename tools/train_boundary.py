@@ -5,7 +5,7 @@
 Cues are computed by the policy itself, fed with the labelled threads: first led along the true boundaries,
 then along its own (so that the networks learn from the frames they will meet). Each set weighs the same,
 whatever its size. Folds are by thread, and glued dialogues are made of threads of one fold only.
-`--vectors` holds one `<name>.npz` a data file (key "vectors", a row a unit in file order).
+`--vectors` is a folder where the units' vectors are kept between runs, one `<name>.npz` a data file.
 """
 
 import argparse
@@ -43,6 +43,7 @@ from episodic_agent.core.boundary.default_model import Model, Network, Silence, 
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.core.evaluation.segmentation import score_streams
 from episodic_agent.schemas import Observation, TimeSource, Vector
+from episodic_agent.wiring import load_settings, make_embedder
 
 SETS = ("tiage", "superdialseg", "topiocqa", "realtalk", "qmsum")
 SHARE = {"realtalk": 0.4, "glue": 1.5}  # others weigh 1; REALTALK is four chats, labelled by sessions
@@ -107,9 +108,22 @@ def fold_of(name: str) -> int:
     return zlib.crc32(name.encode()) % FOLDS
 
 
+def vector_table(data: Path, vectors: Path, stem: str) -> np.ndarray:
+    """Return the vectors of a file's units, embedding them once into the folder `vectors`."""
+    kept = vectors / f"{stem}.npz"
+    if not kept.exists():
+        with gzip.open(data / f"{stem}.jsonl.gz", "rt") as file:
+            rows = [json.loads(text) for text in file]
+        texts = [unit["text"] for row in rows for unit in row.get("units") or row["messages"]]
+        embedder = make_embedder("minilm", load_settings())
+        vectors.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(kept, vectors=embedder.embed(texts).astype(np.float16))
+    return np.load(kept)["vectors"]
+
+
 def read(data: Path, vectors: Path, stem: str) -> Iterable[tuple[dict, np.ndarray]]:
     """Yield the rows of a file with the vectors of their units."""
-    table = np.load(vectors / f"{stem}.npz")["vectors"]
+    table = vector_table(data, vectors, stem)
     place = 0
     with gzip.open(data / f"{stem}.jsonl.gz", "rt") as file:
         for text in file:
@@ -468,7 +482,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=here.parent / "shared" / "data")
-    parser.add_argument("--vectors", type=Path, required=True, help="folder of <name>.npz, key 'vectors'")
+    parser.add_argument("--vectors", type=Path, required=True, help="folder that keeps the vectors")
     parser.add_argument("--report", type=Path, help="where to write the figures as JSON")
     parser.add_argument(
         "--rounds", type=int, default=1, help="how often to add rows along the policy's own cuts"

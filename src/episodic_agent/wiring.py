@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from episodic_agent.core.boundary.contract import Policy
+from episodic_agent.core.boundary.policies import for_embedder
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
 from episodic_agent.engine.memory import Memory as Engine
@@ -52,12 +53,13 @@ class Memory(Engine):
         """
         settings = load_settings()
         chosen = settings.embedder if embedder is None else embedder
+        named_policy(policy or settings.policy)  # an unknown name is refused before a file is made
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
         parts = Parts(
             store=make_store(str(url) if url is not None else settings.db, settings),
             embedder=built,
             policy=policy or settings.policy,
-            resolve_policy=named_policy,
+            resolve_policy=resolver(built),
             clock=clock or utc_now,
             entropy=secrets.randbits,
             owner=process_owner(),
@@ -140,7 +142,7 @@ def temporary_memory(
             store=make_store(str(Path(folder) / "trial.db"), settings),
             embedder=embedder,
             policy=policy,
-            resolve_policy=named_policy,
+            resolve_policy=resolver(embedder),
             clock=clock,
             entropy=secrets.randbits,
             owner=process_owner(),
@@ -150,6 +152,14 @@ def temporary_memory(
             yield memory
 
 
-def resolve_policy(name: str, overrides: Mapping[str, Any] | None = None) -> Policy[Any]:
+def resolver(embedder: Embedder | None) -> Callable[[str], Policy[Any]]:
+    """Return how policies are found by name where this embedder makes the vectors."""
+    return lambda name: resolve_policy(name, embedder=embedder)
+
+
+def resolve_policy(
+    name: str, overrides: Mapping[str, Any] | None = None, *, embedder: Embedder | None = None
+) -> Policy[Any]:
     """Return a policy by name with changed parameters; InvalidInput names what there is."""
-    return named_policy(name, **(overrides or {}))
+    named = named_policy(name, **(overrides or {}))
+    return named if embedder is None else for_embedder(named, embedder.name)

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Final, TypeAlias
 
 from episodic_agent.core.boundary.contract import Policy
@@ -17,6 +17,7 @@ _POLICIES: Final[Mapping[str, Callable[..., Policy[Any]]]] = {
     "default-2026-11": DefaultPolicy,
     "seed-001": DualChannelPolicy,
 }
+MEASURED: Final = "minilm"  # the family of embedder names whose cosines `NEIGHBOURS` was measured on
 _ALIASES: Final[Mapping[str, str]] = {"default": "default-2026-11", "dual-channel": "seed-001"}
 
 
@@ -53,6 +54,21 @@ def policy(name: str, **overrides: Override) -> Policy[Any]:
     # a frame stores only the name: it must say everything the policy was made with (I7)
     own = "&".join(f"{key}={value}" for key, value in changed.items())
     return factory(**changed, name=f"{known}?{own}")
+
+
+def for_embedder(chosen: Policy[Any], embedder: str) -> Policy[Any]:
+    """Return the policy as it reads the cosines of an embedder, named as vectors name it.
+
+    The table of the default policy belongs to one embedder; with another it learns each thread's own scale.
+
+    >>> for_embedder(DefaultPolicy(), "hashing-256").scale is None
+    True
+    >>> for_embedder(DefaultPolicy(), "minilm-f32-1") == DefaultPolicy()
+    True
+    """
+    if isinstance(chosen, DefaultPolicy) and not embedder.startswith(MEASURED):
+        return replace(chosen, scale=None)
+    return chosen
 
 
 def _parse(query: str, name: str) -> dict[str, Override]:

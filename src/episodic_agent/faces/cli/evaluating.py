@@ -46,7 +46,8 @@ def segmentation(
     del user
     _check(files)
     embedder = make_embedder(app.embedder or load_settings().embedder, load_settings(), say)
-    chosen = resolve_policy(policy, {} if delay is None else {"hindsight": delay})
+    overrides = {} if delay is None else {"hindsight": delay}
+    chosen = resolve_policy(policy, overrides, embedder=embedder)
     scores: dict[str, Any] = {}
     for path in files:
         scores[path.name] = evaluate_segmentation(path, chosen, embedder, use_times=not no_times).as_json()
@@ -79,13 +80,16 @@ def retrieval(
     del user
     _check(files)
     embedder = make_embedder(app.embedder or load_settings().embedder, load_settings(), say)
+    boundaries = app.policy or load_settings().policy
     scores: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
     for path in files:
         with progress_bar(path.name) as progress:
             result = evaluate_retrieval(
                 path,
-                lambda now, language: temporary_memory(embedder, now=now, language=language),
+                lambda now, language: temporary_memory(
+                    embedder, policy=boundaries, now=now, language=language
+                ),
                 limit=limit,
                 policy=ranking,
                 progress=progress,
