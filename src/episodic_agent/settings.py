@@ -49,19 +49,20 @@ def read_settings(environment: Mapping[str, str], home: Path) -> Settings:
     'ana'
     """
     known = {PREFIX + f.name.upper(): f.name for f in fields(Settings)}
+    bare = [name.removeprefix(PREFIX) for name in known]  # the prefix they share would make all of them near
     values: dict[str, str | int] = {"cache": str(home / CACHE_FOLDER)}
     for name, value in environment.items():
         if not name.startswith(PREFIX) or name.startswith(PREFIX + "TEST_"):
             continue
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else "known: " + ", ".join(sorted(known))
+            near = difflib.get_close_matches(name.removeprefix(PREFIX), bare, n=1)
+            hint = f"did you mean {PREFIX + near[0]}?" if near else "known: " + ", ".join(sorted(known))
             raise InvalidInput(f"unknown setting {name}; {hint}")
         values[known[name]] = _number(name, value) if known[name] == "threads" else value
     return Settings(**values)  # type: ignore[arg-type]
 
 
 def _number(name: str, value: str) -> int:
-    if not value.isdigit():
+    if not (value.isascii() and value.isdigit()):
         raise InvalidInput(f"{name} must be a whole number from 0, not {value!r}")
     return int(value)

@@ -388,7 +388,7 @@ def test_parameters_of_ones_own_are_part_of_the_name() -> None:
     ("name", "overrides", "message"),
     [
         ("dual-chanel", {}, "did you mean 'dual-channel'"),
-        ("§§", {}, "Known: .*dual-channel"),
+        ("§§", {}, "known: .*dual-channel"),
         ("seed-001", {"max_mesages": 3}, "did you mean 'max_messages'"),
         ("seed-001?max_messages", {}, "parameter=value"),
         ("seed-001?max_messages=many", {}, "whole number"),

@@ -8,7 +8,7 @@ from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.segmenting import ENCODE
-from episodic_agent.schemas import Episode, Scope, Thread
+from episodic_agent.schemas import Decision, Episode, Reason, Scope, Thread
 
 PAGE = 512
 
@@ -87,7 +87,7 @@ class Doctor:
         decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
         if decision is None:
             yield self._error(tx, "I6", f"thread {thread.origin}: episode {episode.id} has no decision")
-        elif decision.detail.get("edge") != DRAIN_ALL and decision.score < decision.threshold:
+        elif not follows(decision):
             yield self._error(
                 tx,
                 "I6",
@@ -167,3 +167,17 @@ def _texts(tx: Transaction, kind: str, refs: list[int]) -> dict[int, str]:
     if kind == OBSERVATIONS:
         return {ref: o.text for ref, o in tx.threads.by_refs(refs).items() if o.text.strip()}
     return {ref: e.summary for ref, e in tx.episodes.by_refs(refs).items() if e.summary.strip()}
+
+
+def follows(decision: Decision) -> bool:
+    """Recompute a boundary's verdict from its record (I6).
+
+    A drain follows from a request, a forced split from the frame's length, everything else from the score.
+    """
+    detail = decision.detail
+    if detail.get("edge") == DRAIN_ALL:
+        return True
+    size, longest = detail.get("size"), detail.get("max_length")
+    if decision.verdict == Reason.SIZE_CAP and isinstance(size, int) and isinstance(longest, int):
+        return size >= longest
+    return decision.score >= decision.threshold

@@ -62,7 +62,8 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
     words = {o.seq: o for o in tx.threads.observations(episode.thread_id, *around)}
     began = tx.episodes.decision(before.decision_id) if before and before.decision_id else None
     ended = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
-    inner = [r for seq, r in records.items() if episode.first_seq < seq <= episode.last_seq]
+    within = range(episode.first_seq + 1, episode.last_seq + 1)
+    inner = [r for seq, r in records.items() if seq in within and r.probability > 0]
     nearest = sorted(inner, key=lambda r: (-r.probability, r.seq))[:NEAR]
     return Explanation(
         episode=episode,
@@ -121,6 +122,9 @@ def _sentence(decision: Decision) -> str:
     who = "the clock" if "tick" in str(decision.detail.get("input", "")) else ""
     if decision.verdict == Reason.MANUAL:
         return "a flush closed everything taken in so far"
+    if decision.verdict == Reason.SIZE_CAP and decision.score < decision.threshold:
+        told = f"probability {decision.score:.2f} of {decision.threshold:.2f}"
+        return f"size_cap: the episode had grown too long and was cut where it was likeliest ({told})"
     strongest = sorted(decision.features.items(), key=lambda kv: (-abs(kv[1]), kv[0]))[:4]
     cues = ", ".join(f"{name} {value:.2f}" for name, value in strongest)
     told = f"probability {decision.score:.2f} reached the threshold {decision.threshold:.2f}"
@@ -130,8 +134,10 @@ def _sentence(decision: Decision) -> str:
 def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[Record]) -> list[str]:
     changes = [
         f"a threshold above {d.score:.2f} (it is {d.threshold:.2f}) would have joined this to the {side}"
+        if d.score < 1
+        else f"no threshold would have joined this to the {side}: {d.verdict} was certain"
         for d, side in ((began, "one before"), (ended, "one after"))
-        if d is not None and d.verdict != Reason.MANUAL
+        if d is not None and d.verdict not in (Reason.MANUAL, Reason.SIZE_CAP)
     ]
     if nearest:
         best = nearest[0]

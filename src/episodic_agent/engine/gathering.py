@@ -18,6 +18,7 @@ from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.schemas import Episode, Observation, TimeSource, Vector
 
 WIDEST = 50_000  # observations a filter may leave before the legs' best are filtered instead
+OWN_TEXT = 20  # episodes of each leg that join by their own words, beside those of the candidates
 DAY = 86_400.0
 Floats = NDArray[np.float64]
 
@@ -186,18 +187,18 @@ class Gatherer:
         del now
         covers = self._tx.episodes.covering([(o.thread_id, o.seq) for o in observations])
         cards: list[Episode | EpisodeCard] = []
-        row_of: dict[UUID, int] = {}
+        row_of: dict[int, int] = {}  # by the id's number: hashing UUIDs is slow, and recall does it often
         rows: list[int] = []
         open_of: dict[UUID, EpisodeCard] = {}
         for observation, cover in zip(observations, covers, strict=True):
             card = cover if cover is not None else self._open(observation.thread_id, open_of)
-            identity = card.id if isinstance(card, Episode) else card.episode_id
+            identity = (card.id if isinstance(card, Episode) else card.episode_id).int
             if identity not in row_of:
                 row_of[identity] = len(cards)
                 cards.append(card)
             rows.append(row_of[identity])
         if not wanted:
-            cards.extend(e for e in self._by_own_text() if e.id not in row_of)
+            cards.extend(e for e in self._by_own_text() if e.id.int not in row_of)
         threads = {t: n for n, t in enumerate(dict.fromkeys(c.thread_id for c in cards))}
         return cards, [threads[c.thread_id] for c in cards], np.array(rows, np.int64)
 
@@ -211,8 +212,8 @@ class Gatherer:
         return known[thread_id]
 
     def _by_own_text(self) -> list[Episode]:
-        lexical, _ = self.best_text(EPISODES, PER_LEG // 2)
-        dense, _ = self.best_vectors(EPISODES, PER_LEG // 2)
+        lexical, _ = self.best_text(EPISODES, OWN_TEXT)
+        dense, _ = self.best_vectors(EPISODES, OWN_TEXT)
         refs = list(dict.fromkeys([*lexical.tolist(), *dense.tolist()]))
         found = self._tx.episodes.by_refs(refs)
         return [found[r] for r in refs if r in found]

@@ -22,13 +22,12 @@ from episodic_agent.core.text import term_counts, tokens
 from episodic_agent.core.timewords import date_words
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
-from episodic_agent.engine.segmenting import Segmenter, read_arrivals
+from episodic_agent.engine.segmenting import Segmenter, await_vectors, read_arrivals, restarted
 from episodic_agent.errors import EpisodicError, ProviderError
 from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, TimeSource, Vector
 
 CHUNK = 256  # observations per transaction (I10)
 GROUP = 1024  # observations embedded together while the group before commits
-EMBED = "embed"
 Progress = Callable[[int], None]
 
 
@@ -157,6 +156,7 @@ class Ingest:
         index_observations(tx, number, fresh, observations, self._parts.embedder_name)
         frame = replace(frame, next_seq=frame.next_seq + len(fresh), last_received_at=now)
         frame = self._segmenter.advance(tx, frame, self._arrivals(tx, frame, observations, fresh), now)
+        await_vectors(tx, frame, now)
         tx.threads.save_frame(frame)
         tx.threads.save(moved(thread, observations))
         return [*known.values(), *(Receipt(o.id, thread.id, o.seq, True) for o in observations)]
@@ -169,7 +169,6 @@ class Ingest:
         arrivals: list[Input] = []
         for observation, p in zip(observations, fresh, strict=True):
             if p.vectors is None and p.texts:
-                tx.jobs.put(EMBED, str(frame.thread_id), str(frame.thread_id), now=observation.received_at)
                 break
             arrivals.append(Arrival(observation, None if p.vectors is None else p.vectors[0]))
         return arrivals
@@ -189,15 +188,9 @@ class Ingest:
         return thread, tx.threads.frame(thread.id)
 
     def _rebase(self, tx: Transaction, frame: Frame, now: datetime) -> Frame:
-        """Begin the open frame again when the embedder changed since: its vectors cannot be compared (I9)."""
         if frame.embedder == self._parts.embedder_name:
             return frame
-        frame = replace(
-            frame, embedder=self._parts.embedder_name, state=b"", question=None, cursor=frame.first_seq
-        )
-        waiting = tx.threads.observations(frame.thread_id, frame.first_seq, frame.next_seq - 1)
-        if waiting and self._parts.embedder is not None:
-            tx.jobs.put(EMBED, str(frame.thread_id), str(frame.thread_id), now=now)
+        frame = restarted(frame, self._parts.embedder_name)
         return self._segmenter.advance(
             tx, frame, read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now
         )

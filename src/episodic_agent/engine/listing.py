@@ -116,7 +116,7 @@ def stats(tx: Transaction, parts: Parts, policy: str) -> Stats:
         observations=tx.threads.count(),
         episodes=tx.episodes.count(),
         open_observations=sum(f.next_seq - f.first_seq for f in frames),
-        waiting_jobs=len(tx.jobs.list(state="waiting")),
+        waiting_jobs=sum(len(tx.jobs.list(state=state)) for state in ("waiting", "leased")),
         embedder=parts.embedder_name,
         policy=policy,
         first_at=min((t.created_at for t in threads), default=None),

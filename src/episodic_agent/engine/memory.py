@@ -11,6 +11,7 @@ from uuid import UUID
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.identity import assign_ids, uuid7
 from episodic_agent.core.intake import Item, read_item
+from episodic_agent.core.text import repair
 from episodic_agent.engine import listing
 from episodic_agent.engine.closing import Closer
 from episodic_agent.engine.doctor import Doctor, Finding
@@ -18,19 +19,20 @@ from episodic_agent.engine.encode import Encoder
 from episodic_agent.engine.explain import Explanation, WhatIf, explain, whatif
 from episodic_agent.engine.exporting import export
 from episodic_agent.engine.importing import Importer
-from episodic_agent.engine.ingest import EMBED, Incoming, Ingest, Progress
+from episodic_agent.engine.ingest import Incoming, Ingest, Progress
 from episodic_agent.engine.jobs import Runner
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.pending import Asker, Embedding
 from episodic_agent.engine.recall import Recaller, SearchOptions
 from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Stats
-from episodic_agent.engine.segmenting import ASK, ENCODE, Segmenter
+from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Encoding, Episode, Observation, Receipt, Scope, Thread
 
 DEFAULT_CHANNEL = "default"
+LONGEST_AGE = 100_000.0  # days; before any time that is accepted
 RANDOM_BITS = 74  # of a UUIDv7
 
 
@@ -81,6 +83,7 @@ class Memory:
         call is stored then.
         """
         scope = self._scope(user_id)
+        thread, channel, source = tidy(thread), tidy(channel), tidy(source)
         read = [_item(n, r, role, channel, timestamp, id) for n, r in enumerate(_listed(items))]
         if id is not None and len(read) != 1:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
@@ -115,7 +118,7 @@ class Memory:
         when the file is missing or of no known format.
         """
         importer = Importer(self._parts, self._ingest, self._jobs.run_due)
-        return importer.run(Path(path), self._scope(user_id), source, encoding, progress)
+        return importer.run(Path(path), self._scope(user_id), tidy(source), encoding, progress)
 
     # --- segment -----------------------------------------------------------------------------------------
 
@@ -191,9 +194,12 @@ class Memory:
         self, *, user_id: str | None = None, limit: int = 10, days: float | None = None
     ) -> list[EpisodeCard]:
         """Return episodes by end of event time, newest first, open frames included."""
-        since = self._parts.clock() - timedelta(days=days) if days is not None else None
+        if limit < 1 or (days is not None and not days >= 0):
+            raise InvalidInput("`limit` is 1 or more, `days` 0 or more")
+        now = self._parts.clock()
+        since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
         with self._read(user_id) as tx:
-            return listing.recent(tx, self._parts.clock(), limit=limit, since=since)
+            return listing.recent(tx, now, limit=limit, since=since)
 
     def episodes(
         self, *, user_id: str | None = None, thread: str | None = None, limit: int | None = None
@@ -209,27 +215,27 @@ class Memory:
         with self._read(user_id) as tx:
             return list(tx.threads.list())
 
-    def get(self, episode_id: UUID, *, user_id: str | None = None) -> Episode:
+    def get(self, episode_id: "UUID | str", *, user_id: str | None = None) -> Episode:
         """Return one closed episode; NotFound otherwise."""
         with self._read(user_id) as tx:
-            return listing.episode(tx, episode_id)
+            return listing.episode(tx, episode_identity(episode_id))
 
-    def messages(self, episode_id: UUID, *, user_id: str | None = None) -> list[Observation]:
+    def messages(self, episode_id: "UUID | str", *, user_id: str | None = None) -> list[Observation]:
         """Return the observations of an episode or open frame, in order."""
         with self._read(user_id) as tx:
-            return listing.messages(tx, episode_id)
+            return listing.messages(tx, episode_identity(episode_id))
 
-    def history(self, episode_id: UUID, *, user_id: str | None = None) -> list[Encoding]:
+    def history(self, episode_id: "UUID | str", *, user_id: str | None = None) -> list[Encoding]:
         """Return every version of an episode's words, oldest first."""
         with self._read(user_id) as tx:
-            return list(tx.episodes.encodings(listing.episode(tx, episode_id).id))
+            return list(tx.episodes.encodings(listing.episode(tx, episode_identity(episode_id)).id))
 
     # --- explain -----------------------------------------------------------------------------------------
 
-    def explain(self, episode_id: UUID, *, user_id: str | None = None) -> Explanation:
+    def explain(self, episode_id: "UUID | str", *, user_id: str | None = None) -> Explanation:
         """Say why an episode begins and ends where it does, and what would have changed it."""
         with self._read(user_id) as tx:
-            return explain(tx, episode_id)
+            return explain(tx, episode_identity(episode_id))
 
     def whatif(self, thread: str, policy: "str | Policy[Any]", *, user_id: str | None = None) -> WhatIf:
         """Compare a thread's episodes with those another policy would make; writes nothing."""
@@ -287,9 +293,11 @@ class Memory:
         self.close()
 
     def _scope(self, user_id: str | None) -> Scope:
-        user = self._user if user_id is None else user_id
+        user = str(self._user if user_id is None else user_id)
         if not user.strip():
             raise InvalidInput("user_id is empty; name whose memory it is")
+        if tidy(user) != user:  # repairing it might make two users one (I11)
+            raise InvalidInput(f"user_id {user!r} holds characters no database can keep; choose another name")
         return Scope(user, self._space)
 
     def _known(self, user_id: str | None) -> Scope:
@@ -305,7 +313,7 @@ class Memory:
 
     def _thread_id(self, scope: Scope, thread: str) -> UUID:
         with self._parts.store.begin(scope, write=False) as tx:
-            found = tx.threads.by_origin(thread)
+            found = tx.threads.by_origin(tidy(thread) or "")
             if found is None:
                 names = ", ".join(t.origin for t in tx.threads.list(limit=10)) or "none yet"
                 raise NotFound(f"no thread {thread!r} in this memory; threads: {names}")
@@ -319,6 +327,23 @@ def origin_of(item: Item, thread: str | None) -> str:
     ('channel:default', 'channel:sms')
     """
     return thread or item.conversation or f"channel:{item.channel or DEFAULT_CHANNEL}"
+
+
+def tidy(name: object) -> str | None:
+    """Repair a caller's name of something, as texts are repaired; None stays None.
+
+    >>> tidy("a\\x00b"), tidy(5), tidy(None)
+    ('a\ufffdb', '5', None)
+    """
+    return None if name is None else repair(str(name))[0]
+
+
+def episode_identity(given: "UUID | str") -> UUID:
+    """Read an episode id as listings print it; NotFound for anything else."""
+    try:
+        return given if isinstance(given, UUID) else UUID(given)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise NotFound(f"no episode {given!r} in this memory; `episodic episodes` lists the ids") from error
 
 
 def aware(moment: datetime | None) -> datetime | None:

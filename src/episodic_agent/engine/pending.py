@@ -12,7 +12,7 @@ from episodic_agent.core.interfaces import OBSERVATIONS, LanguageModel, ref_of
 from episodic_agent.core.prompts import topic_shift
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
-from episodic_agent.engine.segmenting import Segmenter, load_question, read_arrivals
+from episodic_agent.engine.segmenting import Segmenter, await_vectors, load_question, read_arrivals, restarted
 from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.schemas import Job, Observation, Scope
 
@@ -47,7 +47,10 @@ class Asker:
             question = load_question(frame)
             if question is None or question.id != job.key:
                 return  # settled by the fallback meanwhile: the verdict comes too late
-            tx.threads.save_frame(self._segmenter.settle(tx, frame, verdict, self._parts.clock()))
+            now = self._parts.clock()
+            frame = self._segmenter.settle(tx, frame, verdict, now)
+            await_vectors(tx, frame, now)
+            tx.threads.save_frame(frame)
 
     def _ask(self, job: Job, question: Question, heard: Sequence[Observation]) -> Verdict | None:
         model = self._parts.language_model
@@ -94,7 +97,7 @@ class Embedding:
         thread = UUID(job.key)
         embedder = self._parts.embedder
         with self._parts.store.begin(scope, write=False) as tx:
-            frame = tx.threads.frame(thread)
+            frame = restarted(tx.threads.frame(thread), self._parts.embedder_name)
             number = tx.threads.number(thread)
             waiting = tx.threads.observations(thread, frame.cursor, frame.next_seq - 1)
             refs = {ref_of(number, o.seq): windows(o.text) for o in waiting if o.text.strip()}
@@ -108,6 +111,6 @@ class Embedding:
             tx.jobs.finish(job)
             if vectors is not None:
                 tx.index.put_vectors(OBSERVATIONS, self._parts.embedder_name, rows, np.asarray(vectors))
-            frame = tx.threads.frame(thread)
+            frame = restarted(tx.threads.frame(thread), self._parts.embedder_name)
             arrivals = read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1)
             tx.threads.save_frame(self._segmenter.advance(tx, frame, arrivals, self._parts.clock()))

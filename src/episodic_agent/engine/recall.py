@@ -145,7 +145,7 @@ class Recaller:
 
 
 def _checked(text: str, options: SearchOptions) -> str:
-    if not text.strip():
+    if not isinstance(text, str) or not text.strip():
         raise InvalidInput("the query is empty; ask something")
     policy = ALIASES.get(options.policy, options.policy)
     if policy not in POLICIES:

@@ -20,7 +20,7 @@ from episodic_agent.engine.ingest import (
     prepare,
 )
 from episodic_agent.engine.parts import Parts
-from episodic_agent.engine.segmenting import ENCODE
+from episodic_agent.engine.segmenting import ASK, ENCODE, await_vectors, load_question
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Decision, Encoding, Episode, Frame, Observation, Scope, Thread, Vector
 
@@ -92,7 +92,15 @@ class Restorer:
         self._write_words(tx, exported, number)
         records = {r.seq: r.packed for r in _of(exported.others, CheckRecord)}
         tx.threads.save_records(thread.id, records)
+        self._await(tx, frame)
         tx.threads.save_frame(replace(frame, version=tx.threads.frame(thread.id).version))
+
+    def _await(self, tx: Transaction, frame: Frame) -> None:
+        """Ask again for what the frame waited for when it was exported; jobs are not part of an export."""
+        now = self._parts.clock()
+        await_vectors(tx, frame, now)
+        if question := load_question(frame):
+            tx.jobs.put(ASK, question.id, str(frame.thread_id), now=now)
 
     def _write_words(self, tx: Transaction, exported: _Exported, number: int) -> None:
         refs = {e.id: ref_of(number, e.first_seq) for e in exported.episodes}

@@ -33,6 +33,7 @@ from episodic_agent.schemas import Decision, Episode, Frame, Observation, Reason
 
 ENCODE = "encode"
 ASK = "ask"
+EMBED = "embed"
 LONGEST_TAIL = 64  # observations that may wait behind an open question before the fallback answers it
 
 
@@ -73,9 +74,8 @@ class Segmenter:
             taken, waiting = waiting[: step.consumed], waiting[step.consumed :]
             frame = self._write(tx, frame, policy, step, taken, now)
             if step.cuts and policy is not self.wanted:
-                # the kept observations are judged again, from the beginning, by the policy that follows
-                kept = read_arrivals(tx, frame, frame.first_seq, frame.cursor - 1)
-                frame = replace(frame, policy=self.wanted.name, state=b"", cursor=frame.first_seq)
+                kept = read_arrivals(tx, frame, frame.first_seq, frame.cursor - 1, lenient=True)
+                frame = self._renewed(frame)
                 policy, waiting = self.wanted, [*kept, *waiting]
         return frame
 
@@ -87,9 +87,15 @@ class Segmenter:
         policy = self.policy_of(frame)
         step = settle(load(frame, policy), question, verdict, policy)
         frame = self._write(tx, replace(frame, question=None), policy, step, (), now)
+        if step.cuts and policy is not self.wanted:
+            frame = self._renewed(frame)
         if frame.question is not None:
             return frame
         return self.advance(tx, frame, read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now)
+
+    def _renewed(self, frame: Frame) -> Frame:
+        """Go over to the wanted policy at a cut; it judges what was kept again, from the beginning."""
+        return replace(frame, policy=self.wanted.name, state=b"", cursor=frame.first_seq)
 
     def _write(
         self,
@@ -123,11 +129,13 @@ class Segmenter:
 
 
 def _to_first_cut(memory: Any, inputs: Sequence[Input], policy: Policy[Any]) -> Step[Any]:
+    records: list[Record] = []
     for n in range(len(inputs)):
         step = run(memory, inputs[n : n + 1], policy)
         memory = step.memory
+        records.extend(step.records)
         if step.cuts or step.question is not None or n == len(inputs) - 1:
-            return replace(step, consumed=n + 1)
+            return replace(step, records=records, consumed=n + 1)
     return Step(memory, (), (), None, 0)
 
 
@@ -199,6 +207,19 @@ def _decision(episode: UUID, cut: Boundary, policy: str, now: datetime, clock: I
         else "UNCERTAIN",
         detail=detail,
     )
+
+
+def restarted(frame: Frame, embedder: str) -> Frame:
+    """Begin an open frame again when the embedder changed since: its vectors cannot be compared (I9)."""
+    if frame.embedder == embedder:
+        return frame
+    return replace(frame, embedder=embedder, state=b"", question=None, cursor=frame.first_seq)
+
+
+def await_vectors(tx: Transaction, frame: Frame, now: datetime) -> None:
+    """Ask for the vectors that the frame waits for, if it waits for any; asking twice asks once."""
+    if frame.question is None and frame.cursor < frame.next_seq:
+        tx.jobs.put(EMBED, str(frame.thread_id), str(frame.thread_id), now=now)
 
 
 def save_records(tx: Transaction, thread_id: UUID, records: Sequence[Record]) -> None:

@@ -230,7 +230,8 @@ class DefaultPolicy:
         place = max(range(low, high + 1), key=lambda at: (memory.odds[at], -at))
         seq = memory.first_seq + place
         head = replace(memory, surprises=memory.surprises[:place])
-        cuts.append(self._boundary(head, seq, decided, Reason.SIZE_CAP, memory.odds[place]))
+        forced = self._boundary(head, seq, decided, Reason.SIZE_CAP, memory.odds[place])
+        cuts.append(replace(forced, detail={"size": memory.size, "max_length": self.max_length}))
         return _rebuilt(memory, place)
 
     def _boundary(self, memory: Memory, before: int, decided: int, reason: str, odds: float) -> Boundary:

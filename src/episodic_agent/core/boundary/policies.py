@@ -106,5 +106,5 @@ def _typed(
 
 def _nearest(word: str, known: list[str]) -> str:
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.4)
-    hint = f"; did you mean {close[0]!r}?" if close else ";"
-    return f"{hint} Known: {', '.join(known)}"
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"{hint}; known: {', '.join(known)}"

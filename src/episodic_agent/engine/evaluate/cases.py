@@ -67,6 +67,8 @@ def streams(path: Path) -> Iterator[Stream]:
         units, starts = row.get("units"), row.get("starts")
         if not isinstance(units, list) or not isinstance(starts, list) or len(units) != len(starts):
             raise InvalidInput(f"{path}: stream {n + 1} needs `units` and `starts` of the same length")
+        if not all(isinstance(u, Mapping) for u in units) or not all(s in (0, 1) for s in starts):
+            raise InvalidInput(f"{path}: stream {n + 1} needs units that are objects and starts of 0 and 1")
         yield Stream(str(row.get("id", n)), [_unit(u) for u in units], [int(s) for s in starts])
 
 

@@ -60,9 +60,7 @@ def evaluate_file(
     """
     result = RetrievalResult()
     for n, case in enumerate(rows(path)):
-        messages, questions = case.get("messages"), case.get("questions")
-        if not isinstance(messages, list) or not isinstance(questions, list):
-            raise InvalidInput(f"{path}: case {n + 1} needs `messages` and `questions`")
+        messages, questions = _parts(f"{path}: case {n + 1}", case)
         with fresh(_last_time(messages), _language(case.get("lang"))) as memory:
             started = time.perf_counter()
             memory.add([_message(m) for m in messages], thread=str(case.get("id", n)))
@@ -72,6 +70,19 @@ def evaluate_file(
         if progress is not None:
             progress(n + 1)
     return result
+
+
+def _parts(
+    name: str, case: Mapping[str, Any]
+) -> tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]:
+    messages, questions = case.get("messages"), case.get("questions")
+    if not isinstance(messages, list) or not isinstance(questions, list):
+        raise InvalidInput(f"{name} needs `messages` and `questions`")
+    if not all(isinstance(m, Mapping) and "id" in m for m in messages):
+        raise InvalidInput(f"{name} has a message that is no object with an `id`")
+    if not all(isinstance(q, Mapping) and str(q.get("question", "")).strip() for q in questions):
+        raise InvalidInput(f"{name} has a question without `question`")
+    return messages, questions
 
 
 def _ask(

@@ -96,6 +96,8 @@ def read_header(path: Path) -> Header:
         raise InvalidInput(
             f"{path} has export version {head.get('version')}; this program reads up to {VERSION}"
         )
+    if not isinstance(head.get("counts", {}), Mapping):
+        raise InvalidInput(f"{path} has a damaged header: its counts are no object")
     try:
         scope = Scope(str(head.get("user_id", "default")), str(head.get("space", "default")))
         return Header(scope, _decode(datetime, head["exported_at"]), head.get("counts", {}), head["version"])

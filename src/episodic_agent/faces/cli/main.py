@@ -5,11 +5,12 @@ Exit codes: 0 done, 1 an internal error, 2 bad input or usage, 3 not found, 4 co
 """
 
 import sys
+from types import TracebackType
 
 import click
 
 from episodic_agent import __version__
-from episodic_agent.errors import EpisodicError
+from episodic_agent.errors import EpisodicError, InvalidInput
 from episodic_agent.faces.cli import care, demo, evaluating, reading, why, writing
 from episodic_agent.faces.cli.app import App, say
 
@@ -59,6 +60,8 @@ def main(arguments: "list[str] | None" = None) -> None:
     """Run the command and leave with its exit code; errors are one line with the remedy."""
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
+    if arguments is None and not debug:
+        sys.excepthook = _one_line  # for what nobody foresaw; Python then leaves with code 1
     try:
         cli.main(given, prog_name="episodic", standalone_mode=False)
     except click.exceptions.Exit as leave:
@@ -77,3 +80,12 @@ def main(arguments: "list[str] | None" = None) -> None:
             raise
         say(f"error: {error}")
         sys.exit(error.exit_code)
+    except OSError as error:  # a file the user named cannot be read or written, or the disk is full
+        if debug:
+            raise
+        say(f"error: {error.filename or 'a file'}: {error.strerror or error}")
+        sys.exit(InvalidInput.exit_code)
+
+
+def _one_line(kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
+    say(f"error: {kind.__name__}: {error} (a fault of this program; --debug shows where)")

@@ -1,6 +1,7 @@
 """Commands that look: search, recent, episodes, show, stats, export."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from rich.text import Text
 
 from episodic_agent.core.intake import read_time
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall
-from episodic_agent.faces.cli.app import App, common, out, parse_id, print_json, say
+from episodic_agent.faces.cli.app import WIDE, App, common, out, parse_id, print_json, say
 
+OTHER_COLUMNS = 64  # of a listing, beside the title
 ID = 8  # characters of an id shown to people; commands accept the beginning of an id
 
 
@@ -172,6 +174,8 @@ def render_cards(cards: Sequence[EpisodeCard]) -> None:
     for name in ("id", "began", "lasted", "n", "ended by"):
         table.add_column(name, no_wrap=True, justify="right" if name == "n" else "left")
     table.add_column("title", ratio=1)
+    # a terminal shows the whole title; where a programme reads, an episode is one line
+    width = None if sys.stdout.isatty() else WIDE - OTHER_COLUMNS
     for c in cards:
         table.add_row(
             str(c.episode_id)[:ID],
@@ -179,7 +183,7 @@ def render_cards(cards: Sequence[EpisodeCard]) -> None:
             _duration(c),
             str(c.observations),
             "(open)" if c.state == "open" else c.reason,
-            Text(c.title, style="italic" if c.state == "open" else ""),
+            Text(_line(c.title, width or len(c.title)), style="italic" if c.state == "open" else ""),
         )
     out().print(table)
 
@@ -220,13 +224,29 @@ def stats(app: App, user: str | None, as_json: bool) -> None:
     """Count what the memory holds."""
     with app.memory() as memory:
         counted = memory.stats(user_id=user)
-        users = memory.users()
+        named = {"origins": [t.origin for t in memory.threads(user_id=user)], "users": memory.users()}
+    shown = {**{f: getattr(counted, f) for f in counted.__dataclass_fields__}, **named}
     if as_json:
-        print_json({**{f: getattr(counted, f) for f in counted.__dataclass_fields__}, "users": users})
+        print_json(shown)
         return
-    for name in counted.__dataclass_fields__:
-        out().print(f"{name.replace('_', ' '):18} {getattr(counted, name)}")
-    out().print(f"{'users':18} {', '.join(users) or 'none'}")
+    for name, value in shown.items():
+        told = ", ".join(value) if isinstance(value, list) else value
+        label = "names of threads" if name == "origins" else name.replace("_", " ")
+        out().print(f"{label:18} {'-' if told in (None, '') else told}", markup=False)
+
+
+def _write_lines(lines: Iterable[str], output: Path) -> int:
+    """Write lines to a file that appears only when all of them are in it; return how many."""
+    partial = output.with_name(output.name + ".partial")
+    count = 0
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            for count, line in enumerate(lines, 1):  # noqa: B007 - the last number is the count
+                file.write(line + "\n")
+        partial.replace(output)
+    finally:
+        partial.unlink(missing_ok=True)
+    return count
 
 
 @click.command()
@@ -237,17 +257,12 @@ def stats(app: App, user: str | None, as_json: bool) -> None:
 def export(app: App, output: Path | None, user: str | None, as_json: bool) -> None:
     """Write the memory as JSON lines that `import` takes back without loss."""
     with app.memory() as memory:
-        lines = 0
+        exported = memory.export(user_id=user)
         if output is None:
-            for line in memory.export(user_id=user):
+            for line in exported:
                 click.echo(line)
             return
-        partial = output.with_name(output.name + ".partial")
-        with partial.open("w", encoding="utf-8") as file:
-            for line in memory.export(user_id=user):
-                file.write(line + "\n")
-                lines += 1
-        partial.replace(output)
+        lines = _write_lines(exported, output)
     if as_json:
         print_json({"lines": lines, "output": str(output)})
     else:

@@ -62,7 +62,7 @@ def _short(text: str, width: int = 90) -> str:
 )
 @common
 def whatif(app: App, thread: str, other: str, user: str | None, as_json: bool) -> None:
-    """Show what another policy would have made of a thread; nothing is written."""
+    """Show what another policy would have made of THREAD (`stats` names them); nothing is written."""
     with app.memory() as memory:
         compared = memory.whatif(thread, other, user_id=user)
     if as_json:
@@ -90,7 +90,7 @@ def _diff(span: Span, *, added: bool) -> Text:
 )
 @common
 def plot(app: App, thread: str, output: Path | None, user: str | None, as_json: bool) -> None:
-    """Plot a thread's cues, probabilities, thresholds and cuts."""
+    """Plot the cues, probabilities, thresholds and cuts of THREAD (`stats` names them)."""
     with app.memory() as memory:
         traced = memory.trace(thread, user_id=user)
     if as_json:

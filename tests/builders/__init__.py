@@ -1,0 +1,1 @@
+"""What tests share: small chats, a clock that stands still, and embedders whose geometry is known."""

@@ -1,0 +1,42 @@
+"""Embedders with a known geometry, and ones that fail on request."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from episodic_agent.errors import ProviderUnavailable
+from episodic_agent.schemas import Vector
+
+
+class TopicEmbedder:
+    """One axis a topic: texts of one topic have cosine 1, of different topics 0."""
+
+    def __init__(self, *topics: str, name: str = "topics") -> None:
+        self.topics = topics
+        self.name = name
+        self.dimensions = len(topics) + 1
+        self.seen: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        self.seen.extend(texts)
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        for vector, text in zip(vectors, texts, strict=True):
+            found = [n for n, topic in enumerate(self.topics) if topic in text.lower()]
+            if text.strip():
+                vector[found or [len(self.topics)]] = 1 / np.sqrt(max(len(found), 1))
+        return vectors
+
+
+class Unreliable:
+    """An embedder that is down while `down` is set."""
+
+    def __init__(self, inner: TopicEmbedder) -> None:
+        self.inner = inner
+        self.name = inner.name
+        self.dimensions = inner.dimensions
+        self.down = False
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        if self.down:
+            raise ProviderUnavailable("the embedder is down; try again later")
+        return self.inner.embed(texts)

@@ -1,0 +1,50 @@
+"""Fixtures of the end-to-end tests: a real memory on a temporary file, deterministic in every part."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.chats import Clock
+
+from episodic_agent import Memory
+
+POLICY = "seed-001"  # its cuts follow from gaps and lengths alone while no model answers
+OpenMemory = Callable[..., Memory]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_settings_from_outside() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [n for n in os.environ if n.startswith("EPISODIC_") and n != "EPISODIC_CACHE"]:
+            patch.delenv(name)
+        yield
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def open_memory(database: Path, clock: Clock) -> Iterator[OpenMemory]:
+    """Open memories (the same file unless `path` names another); all are closed at the end."""
+    with ExitStack() as stack:
+
+        def opened(path: Path | None = None, **parts: Any) -> Memory:
+            chosen = {"embedder": "hashing", "policy": POLICY, "clock": clock, **parts}
+            return stack.enter_context(Memory.open(path or database, **chosen))
+
+        yield opened
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    return open_memory()

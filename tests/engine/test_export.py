@@ -1,0 +1,168 @@
+"""`export | import` into an empty memory gives an equal one; what is damaged is refused whole."""
+
+import json
+from pathlib import Path
+
+import pytest
+from builders.chats import BREAD, Clock, diary, say, talk
+from builders.embedders import TopicEmbedder
+from conftest import OpenMemory
+
+from episodic_agent import Memory
+from episodic_agent.errors import InvalidInput
+from episodic_agent.providers.scripted import ScriptedModel
+
+
+@pytest.fixture
+def exported(memory: Memory, tmp_path: Path) -> Path:
+    """Write what Ana told, in two threads, with a flush, a tool message and an open frame."""
+    memory.add(diary(), user_id="ana", thread="home")
+    memory.flush(user_id="ana")
+    memory.add(talk(BREAD, 9, "later"), user_id="ana", thread="home")
+    memory.add(
+        [
+            say("what is the weather", 0),
+            {"role": "tool", "name": "weather", "tool_call_id": "1", "content": '{"c": 18}'},
+            say("שלום 🎉", 3, name="Bo", mood="glad"),
+        ],
+        user_id="ana",
+        channel="sms",
+    )
+    return write(memory, tmp_path / "ana.jsonl", "ana")
+
+
+def write(memory: Memory, path: Path, user_id: str) -> Path:
+    path.write_text("".join(line + "\n" for line in memory.export(user_id=user_id)), encoding="utf-8")
+    return path
+
+
+def body(memory: Memory, user_id: str) -> list[str]:
+    """Return an export without its header (which holds the time of writing)."""
+    return list(memory.export(user_id=user_id))[1:]
+
+
+def test_the_header_counts_what_follows(exported: Path) -> None:
+    header, *lines = [json.loads(line) for line in exported.read_text(encoding="utf-8").splitlines()]
+    assert (header["format"], header["version"], header["user_id"]) == ("episodic-agent", 1, "ana")
+    types = [line["type"] for line in lines]
+    assert header["counts"] == {n: types.count(n) for n in ("thread", "observation", "episode")}
+    assert header["counts"] == {"thread": 2, "observation": 23, "episode": 4}
+    assert set(types) == {"thread", "frame", "observation", "record", "decision", "episode", "encoding"}
+
+
+def test_an_import_into_an_empty_memory_gives_an_equal_one(
+    memory: Memory, open_memory: OpenMemory, exported: Path, clock: Clock
+) -> None:
+    clock.forward(days=40)
+    other = open_memory(exported.with_name("other.db"))
+    report = other.import_file(exported, user_id="ana")
+    assert (report.observations, report.added, report.duplicates) == (23, 23, 0)
+    assert (report.episodes, report.threads, list(report.unreadable)) == (4, 2, [])
+    assert body(other, "ana") == body(memory, "ana")
+    assert other.episodes(user_id="ana") == memory.episodes(user_id="ana")
+    assert [f for f in other.doctor() if f.severity == "error"] == []
+
+
+def test_the_copy_answers_like_the_original(memory: Memory, open_memory: OpenMemory, exported: Path) -> None:
+    other = open_memory(exported.with_name("other.db"))
+    other.import_file(exported, user_id="ana")
+    for question in ("who is my cello teacher", "what did the plumber find", "sourdough"):
+        assert other.search(question, user_id="ana") == memory.search(question, user_id="ana")
+
+
+def test_the_copy_goes_on_like_the_original(memory: Memory, open_memory: OpenMemory, exported: Path) -> None:
+    other = open_memory(exported.with_name("other.db"))
+    other.import_file(exported, user_id="ana")
+    for each in (memory, other):
+        each.add(say("the bread again, and another loaf", 9 * 1440 + 10), user_id="ana", thread="home")
+        each.add(say("a new day begins here", 10 * 1440), user_id="ana", thread="home")
+    assert other.episodes(user_id="ana") == memory.episodes(user_id="ana")
+    assert body(other, "ana") == body(memory, "ana")
+
+
+def test_a_second_import_adds_nothing(open_memory: OpenMemory, exported: Path) -> None:
+    other = open_memory(exported.with_name("other.db"))
+    other.import_file(exported, user_id="ana")
+    before = body(other, "ana")
+    report = other.import_file(exported, user_id="ana")
+    assert (report.observations, report.added, report.duplicates, report.episodes) == (23, 0, 23, 0)
+    assert body(other, "ana") == before
+
+
+def test_a_later_export_adds_only_what_is_new(
+    memory: Memory, open_memory: OpenMemory, exported: Path
+) -> None:
+    other = open_memory(exported.with_name("other.db"))
+    other.import_file(exported, user_id="ana")
+    memory.add(say("one thing more", 9 * 1440 + 10, id="new"), user_id="ana", thread="home")
+    report = other.import_file(write(memory, exported, "ana"), user_id="ana")
+    assert (report.observations, report.added) == (24, 1)
+    assert other.search("one thing more", user_id="ana").observations[0].id == "new"
+    assert [f for f in other.doctor() if f.severity == "error"] == []
+
+
+def test_an_export_can_become_another_users_memory(
+    open_memory: OpenMemory, memory: Memory, exported: Path
+) -> None:
+    memory.import_file(exported, user_id="bo")
+    assert memory.stats(user_id="bo").observations == memory.stats(user_id="ana").observations == 23
+    assert [f for f in memory.doctor() if f.severity == "error"] == []
+
+
+def test_an_open_question_survives_the_way(open_memory: OpenMemory, tmp_path: Path) -> None:
+    script = ScriptedModel(respond=lambda _prompt, _stage: {"wrong": True})
+    asking = open_memory(embedder=TopicEmbedder("tap"), language_model=script)
+    asking.add(
+        [say(f"the tap drips for the {n}th time and that is too much", n) for n in range(6)], user_id="ana"
+    )
+    path = write(asking, tmp_path / "asking.jsonl", "ana")
+    answer = {"is_boundary": True, "confidence": 0.9, "signals": {}, "updated_event_model": None}
+    other = open_memory(
+        tmp_path / "o.db", embedder=TopicEmbedder("tap"), language_model=ScriptedModel([answer])
+    )
+    other.import_file(path, user_id="ana")
+    assert [(e.observations, e.reason) for e in other.episodes(user_id="ana")] == [
+        (3, "topic_shift"),
+        (3, ""),
+    ]
+
+
+def test_an_export_is_refused_for_an_unknown_user(memory: Memory) -> None:
+    memory.add("hello", user_id="ana")
+    with pytest.raises(Exception, match="known users: ana"):
+        memory.export(user_id="cleo")
+
+
+@pytest.mark.parametrize(
+    "kind", ["observation", "episode", "thread", "frame", "record", "decision", "encoding"]
+)
+def test_a_damaged_line_refuses_the_whole_export_and_names_the_line(
+    open_memory: OpenMemory, exported: Path, kind: str
+) -> None:
+    lines = exported.read_text(encoding="utf-8").splitlines()
+    number = max(n for n, line in enumerate(lines) if json.loads(line).get("type") == kind)
+    lines[number] = lines[number][:-20]
+    exported.write_text("\n".join(lines), encoding="utf-8")
+    other = open_memory(exported.with_name("other.db"))
+    with pytest.raises(InvalidInput, match=rf"damaged at line {number + 1}: .*export it again"):
+        other.import_file(exported, user_id="ana")
+    assert other.users() == []
+
+
+@pytest.mark.parametrize("kind", ["observation", "episode", "thread"])
+def test_a_missing_line_refuses_the_whole_export(open_memory: OpenMemory, exported: Path, kind: str) -> None:
+    lines = exported.read_text(encoding="utf-8").splitlines()
+    number = max(n for n, line in enumerate(lines) if json.loads(line).get("type") == kind)
+    del lines[number]
+    exported.write_text("\n".join(lines), encoding="utf-8")
+    other = open_memory(exported.with_name("other.db"))
+    with pytest.raises(InvalidInput, match=rf"damaged: it holds \d+ of \d+ {kind}s"):
+        other.import_file(exported, user_id="ana")
+    assert other.users() == []
+
+
+def test_an_export_of_a_newer_version_is_refused(memory: Memory, exported: Path) -> None:
+    text = exported.read_text(encoding="utf-8").replace('"version": 1', '"version": 99', 1)
+    exported.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidInput, match="export version 99"):
+        memory.import_file(exported)

@@ -1,0 +1,168 @@
+"""`Memory.open`: where the memory is, what it is made of, and what cannot be opened."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from builders.chats import NOW, diary
+from builders.embedders import TopicEmbedder
+
+from episodic_agent import Memory
+from episodic_agent.errors import EpisodicError, InvalidInput, ProviderUnavailable, StoreError
+from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.settings import read_settings
+from episodic_agent.wiring import database_path, make_embedder, resolve_policy, temporary_memory
+
+
+@pytest.mark.parametrize("form", ["{}", "sqlite:///{}"])
+def test_a_path_and_a_url_name_the_same_file(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "m.db"
+    with Memory.open(form.format(path), embedder="none") as memory:
+        memory.add("hello")
+    with Memory.open(path, embedder="none") as memory:
+        assert memory.stats().observations == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("postgresql://host/db", "no store for 'postgresql'"),
+        ("sqlite://memory.db", "sqlite:///FILE"),
+        ("sqlite:///", "is no database"),
+        ("", "is a folder"),
+        (".", "is a folder"),
+    ],
+)
+def test_a_url_that_is_none_is_refused_with_the_remedy(url: str, problem: str) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        Memory.open(url, embedder="none")
+    with pytest.raises(InvalidInput, match=problem):
+        database_path(url)
+
+
+def test_a_memory_without_a_file_works_and_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Memory.open(":memory:", embedder="hashing", policy="seed-001") as memory:
+        memory.add(diary())
+        assert memory.search("cello teacher").observations
+        assert memory.doctor() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {
+        "DB": str(tmp_path / "env.db"), "USER": "ana", "SPACE": "home", "EMBEDDER": "hashing", "POLICY": "seed-001",
+    }  # fmt: skip
+    for name, value in settings.items():
+        monkeypatch.setenv(f"EPISODIC_{name}", value)
+    with Memory.open() as memory:
+        memory.add("hello")
+        stats = memory.stats()
+    assert (stats.user_id, stats.embedder, stats.policy) == ("ana", "hashing-256", "seed-001")
+    assert (tmp_path / "env.db").is_file()
+    with Memory.open(space="default") as memory:
+        assert memory.users() == []
+
+
+def test_what_is_given_outranks_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPISODIC_USER", "ana")
+    monkeypatch.setenv("EPISODIC_EMBEDDER", "minilm")
+    with Memory.open(tmp_path / "m.db", user_id="bo", embedder="none", policy="seed-001") as memory:
+        assert (memory.stats().user_id, memory.stats().embedder) == ("bo", "none")
+
+
+def test_a_misspelt_setting_stops_the_opening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPISODIC_POLICIE", "default")
+    with pytest.raises(InvalidInput, match="did you mean EPISODIC_POLICY"):
+        Memory.open(tmp_path / "m.db")
+
+
+@pytest.mark.parametrize(
+    ("parts", "problem"),
+    [
+        ({"embedder": "minlm"}, "no embedder 'minlm'; there are auto, minilm, hashing, none"),
+        ({"policy": "defalt"}, "did you mean 'default'"),
+        ({"policy": "seed-001?max_mesages=9"}, "did you mean 'max_messages'"),
+    ],
+)
+def test_unknown_parts_are_refused_with_the_known_ones(
+    tmp_path: Path, parts: dict[str, str], problem: str
+) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        Memory.open(tmp_path / "m.db", **{"embedder": "none", **parts})
+    assert not (tmp_path / "m.db").exists()
+
+
+def test_an_embedder_of_ones_own_is_used_and_named(tmp_path: Path) -> None:
+    own = TopicEmbedder("tap", name="mine-1")
+    with Memory.open(tmp_path / "m.db", embedder=own, policy="seed-001") as memory:
+        memory.add("the tap drips")
+        assert memory.stats().embedder == "mine-1"
+    assert own.seen == ["the tap drips"]
+
+
+def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("these are my notes, not a database, and they are long enough to look like one " * 10)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="not a SQLite database"):
+        Memory.open(path, embedder="none")
+    assert path.read_bytes() == before
+
+
+def test_another_programs_database_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE customer (name TEXT)")
+    db.close()
+    with pytest.raises(StoreError):
+        Memory.open(path, embedder="none")
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("customer",)]
+
+
+def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    Memory.open(path, embedder="none").close()
+    with sqlite3.connect(path) as db:
+        db.execute("INSERT INTO migration VALUES (999, 'from the future', 'x')")
+    db.close()
+    with pytest.raises(StoreError, match="newer"):
+        Memory.open(path, embedder="none")
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EpisodicError, match="cannot open"):
+        Memory.open(tmp_path / "nowhere" / "m.db", embedder="none")
+
+
+def test_without_a_model_auto_goes_on_and_minilm_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = read_settings({"EPISODIC_CACHE": str(tmp_path / "empty")}, tmp_path)
+
+    def unreachable(*_: object) -> None:
+        raise ProviderUnavailable("the embedding model could not be fetched; run `episodic models pull`")
+
+    monkeypatch.setattr("episodic_agent.wiring.pull", unreachable)
+    told: list[str] = []
+    assert make_embedder("auto", settings, told.append) is None
+    assert "fetching the embedding model" in told[0]
+    assert "recall by words (BM25)" in told[1]
+    with pytest.raises(ProviderUnavailable, match="models pull"):
+        make_embedder("minilm", settings)
+
+
+def test_a_trial_memory_is_gone_afterwards() -> None:
+    with temporary_memory(HashingEmbedder(), policy="seed-001", now=NOW) as memory:
+        memory.add(diary())
+        path = Path(str(memory._parts.store.path))  # type: ignore[attr-defined]
+        assert path.exists()
+        assert memory.stats().episodes == 3
+    assert not path.parent.exists()
+
+
+def test_policies_resolve_with_parameters() -> None:
+    assert resolve_policy("seed-001", {"max_messages": 7}).name == "seed-001?max_messages=7"
