@@ -1,0 +1,248 @@
+"""A kill server: reads orders (JSON lines) on stdin, forks a child for each, says on stdout how it ended.
+
+Everything is imported once here, so that a life costs milliseconds and hundreds of them can be ended. The
+server itself never opens a store: a child must not inherit a connection.
+"""
+
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from episodic_agent.core.interfaces import Store
+from episodic_agent.errors import EpisodicError
+from episodic_agent.schemas import Scope
+from episodic_agent.stores import faults
+from episodic_agent.stores.sqlite import SqliteStore
+from episodic_agent.wiring import Memory
+
+Order = Mapping[str, Any]
+Say = Callable[[Mapping[str, Any]], None]
+SCOPE = Scope("default")
+MOMENT = datetime(2025, 6, 1, tzinfo=UTC)
+REFUSED = 3  # the exit code of a life that an error of the engine ended
+
+
+# --- the server -----------------------------------------------------------------------------------------
+
+
+def serve() -> None:
+    for line in sys.stdin:
+        print(json.dumps(carry_out(json.loads(line))), flush=True)
+
+
+def carry_out(order: Order) -> dict[str, Any]:
+    """Give a child its life; return what it said, what ended it (0, an exit code, minus a signal), its points."""
+    ears, mouth = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(ears)
+        live(order, mouth)
+    os.close(mouth)
+    said = _listen(ears, child, order["die"].get("seconds"))
+    _, status = os.waitpid(child, 0)
+    return {"ended": os.waitstatus_to_exitcode(status), "said": [json.loads(line) for line in said]}
+
+
+def _listen(ears: int, child: int, seconds: float | None) -> list[bytes]:
+    heard = b""
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while True:
+        wait = None if deadline is None else max(0.0, deadline - time.monotonic())
+        if not select.select([ears], [], [], wait)[0]:
+            os.kill(child, signal.SIGKILL)
+            deadline = None
+        elif piece := os.read(ears, 1 << 20):
+            heard += piece
+        else:
+            os.close(ears)
+            return heard.split(b"\n")[:-1]  # a line the kill cut off was never said
+
+
+# --- a life ---------------------------------------------------------------------------------------------
+
+
+def live(order: Order, mouth: int) -> None:
+    """Do what the order says, and leave without any of the parent's clean-up."""
+
+    def say(word: Mapping[str, Any]) -> None:
+        os.write(mouth, json.dumps(word).encode() + b"\n")
+
+    code = 1
+    try:
+        arm(order["die"])
+        PLANS[order["plan"]](order, say)
+        sys.setprofile(None)
+        code = 0
+    except EpisodicError as error:
+        say({"error": type(error).__name__, "message": str(error)})
+        code = REFUSED
+    finally:
+        if code == 1:
+            traceback.print_exc()
+        os._exit(code)
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def arm(death: Mapping[str, Any]) -> None:
+    """Prepare the end: at the n-th reach of a fault point, or at the n-th call of any function, in any thread."""
+    if "point" in death:
+        faults.arm(death["point"], death["count"], die)
+    if "events" in death:
+        left = [death["events"]]
+
+        def count(_frame: FrameType, _event: str, _argument: object) -> None:
+            left[0] -= 1
+            if left[0] == 0:
+                die()
+
+        threading.setprofile(count)
+        sys.setprofile(count)
+
+
+def open_memory(order: Order) -> Memory:
+    # Messages without a time get that of their arrival: the same in every life. A full disk is tried again later.
+    clock = None if order["plan"] == "fill" else lambda: MOMENT
+    return Memory.open(order["db"], embedder="hashing", policy=order["policy"], clock=clock)
+
+
+def read_lines(path: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def add_all(order: Order, say: Say) -> None:
+    """Say what is there, add every message in batches (what is there already adds nothing), then flush."""
+    with open_memory(order) as memory:
+        say(look(order["db"], memory))
+        stream = iter(read_lines(order["file"]))
+        for size in order["batches"]:
+            receipts = memory.add(islice(stream, size), wait=order.get("wait", True))
+            say({"acknowledged": [str(r.id) for r in receipts]})
+        assert next(stream, None) is None
+        if order.get("flush", True):
+            memory.flush()
+        say({"done": True})
+
+
+def import_all(order: Order, say: Say) -> None:
+    with open_memory(order) as memory:
+        say(look(order["db"], memory))
+        memory.import_file(order["file"])
+        say({"done": True})
+
+
+def open_only(order: Order, say: Say) -> None:
+    open_memory(order).close()
+    say({"done": True})
+
+
+def fill_up(order: Order, say: Say) -> None:
+    """Add until the disk is full, make room, and go on in the same process with the same items.
+
+    Full is a limit on the size of files (`bytes`), or a small file system with a `ballast` to be thrown out.
+    """
+    lines = read_lines(order["file"])
+    if "ballast" in order:
+        Path(order["ballast"]).write_bytes(bytes(order["ballast_bytes"]))
+    with open_memory(order) as memory:
+        if "bytes" in order:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (order["bytes"], resource.RLIM_INFINITY))
+        try:
+            for line in lines:
+                say({"acknowledged": [str(r.id) for r in memory.add([line])]})
+        except EpisodicError as error:
+            say({"error": type(error).__name__, "message": str(error)})
+        say(look(order["db"], memory))
+        if "ballast" in order:
+            Path(order["ballast"]).unlink()
+        else:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        memory.add(lines)
+        memory.flush()
+        say({"done": True})
+
+
+def read_only(order: Order, say: Say) -> None:
+    """As a user who may read the file but not write to it: search, then try to add."""
+    if os.geteuid() == 0:
+        trial = str(Path(order["db"]).with_name("trial.db"))
+        add_all(dict(order) | {"db": trial}, lambda _word: None)  # what is imported late, while it can be
+        os.setuid(65534)  # root may write to anything
+    with open_memory(order) as memory:
+        say({"found": len(memory.search("kitchen").observations)})
+        memory.add("one more")
+
+
+def inspect(order: Order, say: Say) -> None:
+    with open_memory(order) as memory:
+        say(look(order["db"], memory) | {"episodes": fingerprint(order["db"])})
+
+
+PLANS: Mapping[str, Callable[[Order, Say], None]] = {
+    "add": add_all,
+    "import": import_all,
+    "open": open_only,
+    "fill": fill_up,
+    "read": read_only,
+    "inspect": inspect,
+}
+
+
+# --- what is there --------------------------------------------------------------------------------------
+
+
+def look(path: str, memory: Memory) -> dict[str, Any]:
+    """Return every stored observation of each thread in order, and what `doctor` calls an error."""
+    sick = [f"{f.invariant}: {f.message}" for f in memory.doctor() if f.severity == "error"]
+    store = SqliteStore(path)
+    with store.begin(SCOPE, write=False) as tx:
+        stored = {
+            t.origin: [str(o.id) for o in tx.threads.observations(t.id, 0, 1 << 31)]
+            for t in tx.threads.list()
+        }
+        waiting = [f"{j.kind} {j.state}" for j in tx.jobs.list()]
+    store.close()
+    return {"sick": sick, "stored": stored, "jobs": waiting}
+
+
+def fingerprint(path: str) -> dict[str, list[list[Any]]]:
+    store = SqliteStore(path)
+    try:
+        return episodes_of(store, SCOPE)
+    finally:
+        store.close()
+
+
+def episodes_of(store: Store, scope: Scope) -> dict[str, list[list[Any]]]:
+    """Return of each thread, by its origin, what its episodes are: cover, reason, surprise, strength, words.
+
+    The open frame comes last. Record times and everything else that may differ between two runs is left out.
+    """
+    told: dict[str, list[list[Any]]] = {}
+    with store.begin(scope, write=False) as tx:
+        for thread in tx.threads.list():
+            told[thread.origin] = [
+                [e.first_seq, e.last_seq, e.reason, e.surprise, e.stability, e.title, e.summary, e.metadata]
+                for e in tx.episodes.of_thread(thread.id)
+            ]
+            frame = tx.threads.frame(thread.id)
+            told[thread.origin].append([frame.first_seq, frame.next_seq - 1, frame.cursor])
+    return told
+
+
+if __name__ == "__main__":
+    serve()
