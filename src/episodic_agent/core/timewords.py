@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from .text import fold, tokens
+from episodic_agent.core.text import fold, tokens
 
 Unit: TypeAlias = str
 _Reader: TypeAlias = "Callable[[re.Match[str], datetime], TimeRange | None]"

@@ -1,6 +1,6 @@
 """Figures for boundaries and recall: pure functions from labels and answers to reports."""
 
-from .retrieval import (
+from episodic_agent.core.evaluation.retrieval import (
     METRICS,
     AbstentionReport,
     QuestionResult,
@@ -13,7 +13,7 @@ from .retrieval import (
     score_by_type,
     score_questions,
 )
-from .segmentation import (
+from episodic_agent.core.evaluation.segmentation import (
     SegmentationReport,
     StreamScore,
     boundary_f1,
@@ -22,7 +22,7 @@ from .segmentation import (
     score_streams,
     window_size,
 )
-from .summary import bootstrap_interval, rounded
+from episodic_agent.core.evaluation.summary import bootstrap_interval, rounded
 
 __all__ = [
     "METRICS",

@@ -10,10 +10,9 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from episodic_agent.core.evaluation.summary import rounded
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json
-
-from .summary import rounded
 
 CUTOFFS = (1, 3, 5, 10, 25, 50)
 NDCG_CUTOFFS = (5, 10)

@@ -24,10 +24,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from episodic_agent.core.evaluation.summary import rounded
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json
-
-from .summary import rounded
 
 Starts: TypeAlias = "Sequence[int] | NDArray[np.int64] | NDArray[np.bool_]"
 _Flags: TypeAlias = NDArray[np.int64]

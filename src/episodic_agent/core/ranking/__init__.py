@@ -1,13 +1,13 @@
 """The pure half of recall: reading the query, scoring, fusing, confidence (`memory.md` 2)."""
 
-from .bm25 import ceiling, idf, kept_terms, scores, term_score
-from .candidates import Candidates, Episodes, choose, gather, no_episodes, take
-from .confidence import ABSTENTION_THRESHOLD, Confidence, assess, support
-from .diversity import diversify
-from .fusion import Fused, fuse, fuse_episodes, strength_prior, time_match
-from .query import Query, analyse
-from .seed import reciprocal_ranks, seed_003
-from .weights import DEFAULT_WEIGHTS, Weights
+from episodic_agent.core.ranking.bm25 import ceiling, idf, kept_terms, scores, term_score
+from episodic_agent.core.ranking.candidates import Candidates, Episodes, choose, gather, no_episodes, take
+from episodic_agent.core.ranking.confidence import ABSTENTION_THRESHOLD, Confidence, assess, support
+from episodic_agent.core.ranking.diversity import diversify
+from episodic_agent.core.ranking.fusion import Fused, fuse, fuse_episodes, strength_prior, time_match
+from episodic_agent.core.ranking.query import Query, analyse
+from episodic_agent.core.ranking.seed import reciprocal_ranks, seed_003
+from episodic_agent.core.ranking.weights import DEFAULT_WEIGHTS, Weights
 
 __all__ = [
     "ABSTENTION_THRESHOLD",

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from .bm25 import FloatArray, IntArray
+from episodic_agent.core.ranking.bm25 import FloatArray, IntArray
 
 PER_LEG: Final = 100
 NEAR: Final = 20

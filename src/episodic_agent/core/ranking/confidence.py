@@ -13,11 +13,11 @@ from typing import Final
 
 import numpy as np
 
-from .bm25 import FloatArray
-from .candidates import Candidates
-from .fusion import Fused, dense_share
-from .query import Query
-from .weights import DEFAULT_WEIGHTS
+from episodic_agent.core.ranking.bm25 import FloatArray
+from episodic_agent.core.ranking.candidates import Candidates
+from episodic_agent.core.ranking.fusion import Fused, dense_share
+from episodic_agent.core.ranking.query import Query
+from episodic_agent.core.ranking.weights import DEFAULT_WEIGHTS
 
 ABSTENTION_THRESHOLD: Final = 0.1
 """Below this nothing relevant is reported; about 2 % of answerable development questions fall under it."""

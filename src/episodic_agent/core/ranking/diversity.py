@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from .bm25 import IntArray
+from episodic_agent.core.ranking.bm25 import IntArray
 
 NEAR_DUPLICATE: Final = 0.97
 _WINDOW: Final = 50  # deeper hits are seldom shown, and the comparison is quadratic

@@ -11,11 +11,11 @@ from typing import Final
 
 import numpy as np
 
-from ..timewords import TimeQuery
-from .bm25 import FloatArray, IntArray
-from .candidates import Candidates, Episodes
-from .query import Query
-from .weights import DEFAULT_WEIGHTS, Weights
+from episodic_agent.core.ranking.bm25 import FloatArray, IntArray
+from episodic_agent.core.ranking.candidates import Candidates, Episodes
+from episodic_agent.core.ranking.query import Query
+from episodic_agent.core.ranking.weights import DEFAULT_WEIGHTS, Weights
+from episodic_agent.core.timewords import TimeQuery
 
 _LEAST_COSINE: Final = 0.3  # a leg whose best cosine is below this is not blown up to 1
 _DAY: Final = 86_400.0

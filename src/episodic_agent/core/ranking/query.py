@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from ..text import fold, script, tokens, words
-from ..text.scripts import BIGRAM_SCRIPTS
-from ..timewords import TimeQuery, date_terms, parse_time
+from episodic_agent.core.text import fold, script, tokens, words
+from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.timewords import TimeQuery, date_terms, parse_time
 
 _Form: TypeAlias = "tuple[re.Pattern[str], str]"
 

@@ -1,8 +1,8 @@
 """Text as the engine reads it: repair at the door, scripts, search terms, sentences (`storage.md`, Text)."""
 
-from .scripts import repair, script
-from .sentences import sentences
-from .terms import TOKENS_VERSION, fold, term_counts, tokens, words
+from episodic_agent.core.text.scripts import repair, script
+from episodic_agent.core.text.sentences import sentences
+from episodic_agent.core.text.terms import TOKENS_VERSION, fold, term_counts, tokens, words
 
 __all__ = [
     "TOKENS_VERSION",

@@ -4,7 +4,7 @@ from typing import Final
 
 from sentencex import segment
 
-from .scripts import script
+from episodic_agent.core.text.scripts import script
 
 _BY_SCRIPT: Final = {
     "latin": "en",

@@ -16,8 +16,8 @@ from typing import Final
 
 import snowballstemmer
 
-from .scripts import BIGRAM_SCRIPTS, letter_script
-from .stopwords import HAN_PARTICLES, KEPT_CAPITALS, STOP_WORDS
+from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS, letter_script
+from episodic_agent.core.text.stopwords import HAN_PARTICLES, KEPT_CAPITALS, STOP_WORDS
 
 # Postings written under another version must be rebuilt: terms would not match.
 TOKENS_VERSION: Final = "terms-1"

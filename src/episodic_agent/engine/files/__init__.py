@@ -4,9 +4,9 @@
 lossless export. Unreadable records are reported with their line and never stop the rest.
 """
 
-from .opening import Unreadable
-from .own import export_lines, header_line, read_export
-from .read import ACCEPTED, Format, detect, read_file
+from episodic_agent.engine.files.opening import Unreadable
+from episodic_agent.engine.files.own import export_lines, header_line, read_export
+from episodic_agent.engine.files.read import ACCEPTED, Format, detect, read_file
 
 __all__ = [
     "ACCEPTED",

@@ -12,10 +12,9 @@ from datetime import tzinfo
 from typing import Final
 
 from episodic_agent.core.intake import FIELDS, Item, read_item
+from episodic_agent.engine.files.naming import named
+from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, lines, undecodable, whole
 from episodic_agent.errors import InvalidInput
-
-from .naming import named
-from .opening import MARK, Opened, Unreadable, excerpt, lines, undecodable, whole
 
 MESSAGES: Final = ("messages", "conversations", "conversation", "chats", "turns", "history", "steps", "units")
 _NAMES: Final = (*FIELDS["conversation"], "id", "uuid")

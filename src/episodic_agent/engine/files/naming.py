@@ -20,9 +20,8 @@ from json import dumps
 from typing import Final
 
 from episodic_agent.core.intake import Item
+from episodic_agent.engine.files.opening import Unreadable
 from episodic_agent.schemas import TimeSource
-
-from .opening import Unreadable
 
 BEGINNING: Final = 8
 _INSTRUCTIONS: Final = ("system", "developer")  # equal in thousands of chats: they tell nothing apart

@@ -18,10 +18,9 @@ from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 from uuid import UUID
 
+from episodic_agent.engine.files.opening import Unreadable, excerpt, inspect, lines
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Decision, Encoding, Episode, Frame, Observation, Scope, Thread
-
-from .opening import Unreadable, excerpt, inspect, lines
 
 FORMAT: Final = "episodic-agent"
 VERSION: Final = 1

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from episodic_agent.core.intake import Item
+from episodic_agent.engine.files import chat_json, transcript
+from episodic_agent.engine.files.naming import named
+from episodic_agent.engine.files.opening import Opened, Unreadable, inspect, lines
+from episodic_agent.engine.files.own import FORMAT
 from episodic_agent.errors import InvalidInput
-
-from . import chat_json, transcript
-from .naming import named
-from .opening import Opened, Unreadable, inspect, lines
-from .own import FORMAT
 
 ACCEPTED: Final = (
     'JSON lines or a JSON list of {"role", "content"} messages, {"messages": […]}, {"conversations": […]}, '

@@ -18,9 +18,8 @@ from typing import Final
 
 from episodic_agent.core.intake import Item, Moment, read_item, read_time
 from episodic_agent.core.intake.times import place, read_clock
+from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, raw_lines, undecodable
 from episodic_agent.errors import InvalidInput
-
-from .opening import MARK, Opened, Unreadable, excerpt, raw_lines, undecodable
 
 LONGEST_MESSAGE: Final = 1_000_000
 _NAME: Final = r"(?P<name>[^:<>\[\]\n]{1,60}?)"

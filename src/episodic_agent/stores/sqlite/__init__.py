@@ -1,6 +1,6 @@
 """The embedded store: one SQLite file holds rows, text index, vectors and jobs."""
 
-from .lease import process_owner
-from .store import SqliteStore
+from episodic_agent.stores.sqlite.lease import process_owner
+from episodic_agent.stores.sqlite.store import SqliteStore
 
 __all__ = ["SqliteStore", "process_owner"]

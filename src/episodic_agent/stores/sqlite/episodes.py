@@ -14,8 +14,7 @@ import apsw
 from episodic_agent.core.interfaces import ref_of
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Decision, Encoding, Episode, EpisodeKind, EpisodeState
-
-from .rows import (
+from episodic_agent.stores.sqlite.rows import (
     from_json,
     optional_bytes,
     optional_id,
@@ -26,7 +25,7 @@ from .rows import (
     to_time,
     unique,
 )
-from .session import EACH, Session, id_list, number_list
+from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_list
 
 _COLUMNS: Final = (
     "id, thread, kind, state, first_seq, last_seq, generation_from, generation_to, start_at, end_at,"

@@ -10,12 +10,11 @@ from episodic_agent.core.interfaces import Posting, Refs, Scores, TextStatistics
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.faults import reach
-
-from .matrix import Matrix, MatrixView
-from .rows import unique
-from .session import EACH, Session, number_list
-from .streams import WORDS, Shelf, Stream, Streams
-from .words import LARGEST_COUNT, Words, WordsView, term_hash
+from episodic_agent.stores.sqlite.matrix import Matrix, MatrixView
+from episodic_agent.stores.sqlite.rows import unique
+from episodic_agent.stores.sqlite.session import EACH, Session, number_list
+from episodic_agent.stores.sqlite.streams import WORDS, Shelf, Stream, Streams
+from episodic_agent.stores.sqlite.words import LARGEST_COUNT, Words, WordsView, term_hash
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,10 @@ import apsw
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Job, Scope
 from episodic_agent.stores.faults import reach
-
-from .connection import every, row, rows
-from .lease import is_gone
-from .rows import to_microseconds, to_time
-from .session import Session
+from episodic_agent.stores.sqlite.connection import every, row, rows
+from episodic_agent.stores.sqlite.lease import is_gone
+from episodic_agent.stores.sqlite.rows import to_microseconds, to_time
+from episodic_agent.stores.sqlite.session import Session
 
 _JOB: Final = "number, kind, key, serial, run_after, attempts, state, token, last_error"
 _OLDEST_FIRST: Final = "ORDER BY run_after, number"

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.interfaces import Refs, Scores
 from episodic_agent.schemas import Vector
-
-from .streams import PLACES, Integers, SortedRefs, Stream, best, grown
+from episodic_agent.stores.sqlite.streams import PLACES, Integers, SortedRefs, Stream, best, grown
 
 _BATCH: Final = 4096
 _SMALLEST_BLOCK: Final = 256

@@ -11,8 +11,7 @@ from typing import Final
 import apsw
 
 from episodic_agent.errors import StoreError
-
-from .connection import keep_log, rows
+from episodic_agent.stores.sqlite.connection import keep_log, rows
 
 APPLICATION_ID: Final = 0x45504953  # "EPIS" in the file's header: tells our files from another program's
 _FILE_NAME: Final = re.compile(r"(\d{4})_(\w+)\.sql")

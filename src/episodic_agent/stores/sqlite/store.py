@@ -12,14 +12,13 @@ from episodic_agent.core.interfaces import Episodes, Index, Jobs, Threads, Trans
 from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, Scope
 from episodic_agent.stores.faults import reach
-
-from .connection import Connections, Options, row, rows
-from .episodes import SqliteEpisodes
-from .index import Shelves, SqliteIndex
-from .jobs import Claim, SqliteJobs, anything_to_claim, count_waiting
-from .migrate import Migration, migrate, schema_checksum, shipped_migrations
-from .session import Session
-from .threads import SqliteThreads
+from episodic_agent.stores.sqlite.connection import Connections, Options, row, rows
+from episodic_agent.stores.sqlite.episodes import SqliteEpisodes
+from episodic_agent.stores.sqlite.index import Shelves, SqliteIndex
+from episodic_agent.stores.sqlite.jobs import Claim, SqliteJobs, anything_to_claim, count_waiting
+from episodic_agent.stores.sqlite.migrate import Migration, migrate, schema_checksum, shipped_migrations
+from episodic_agent.stores.sqlite.session import Session
+from episodic_agent.stores.sqlite.threads import SqliteThreads
 
 MEMORY = ":memory:"
 

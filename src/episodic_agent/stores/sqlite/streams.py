@@ -20,7 +20,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from .session import Session
+from episodic_agent.stores.sqlite.session import Session
 
 PLACES: Final = 1 << 36  # rows a stream can ever have; n = stream number * PLACES + place
 WORDS: Final = ""  # the embedder of the words' stream

@@ -14,10 +14,16 @@ from episodic_agent.core.interfaces import Refs, ref_of, split_ref
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
 from episodic_agent.schemas import Frame, Kind, Observation, Receipt, Thread, TimeSource
 from episodic_agent.stores.faults import reach
-
-from .connection import all_or_nothing
-from .rows import from_json, optional_microseconds, optional_time, to_json, to_microseconds, to_time
-from .session import EACH, Session, id_list, number_list
+from episodic_agent.stores.sqlite.connection import all_or_nothing
+from episodic_agent.stores.sqlite.rows import (
+    from_json,
+    optional_microseconds,
+    optional_time,
+    to_json,
+    to_microseconds,
+    to_time,
+)
+from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_list
 
 _THREAD: Final = (
     "number, id, origin, title, status, modality, channels, generation, created_at, last_activity_at"

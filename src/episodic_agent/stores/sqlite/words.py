@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.interfaces import Refs, Scores
-
-from .streams import PLACES, Integers, SortedRefs, Stream, best, grown
+from episodic_agent.stores.sqlite.streams import PLACES, Integers, SortedRefs, Stream, best, grown
 
 _BATCH: Final = 8192
 _SMALL: Final = 4096  # segments below this many postings are always merged

@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from episodic_agent.core.boundary.cues import lexicon
 from episodic_agent.core.text import tokens, words
-
-from . import lexicon
 
 LONGEST: Final = 1_200  # code points read; longer messages say what they are about before that
 MOST_TERMS: Final = 40  # distinct content terms kept for each unit: bounds the packed memory

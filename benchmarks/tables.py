@@ -1,0 +1,254 @@
+"""Write the tables of docs/benchmarks.md from the committed results; the prose around them stays."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import retrieval, segmentation
+from benchmarks.results import read
+
+Rows = Mapping[str, Mapping[str, Any]]
+MARK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+TRAINING = "training"
+
+
+def rewrite(page: Path, results: Path) -> None:
+    """Replace what stands between `<!-- table: NAME -->` and `<!-- end -->`."""
+    text = page.read_text(encoding="utf-8")
+    page.write_text(filled(text, results), encoding="utf-8")
+
+
+def filled(text: str, results: Path) -> str:
+    """Return a page with its tables made anew; KeyError for a table nobody makes."""
+
+    def table(match: re.Match[str]) -> str:
+        made = TABLES[match["name"]](results) or "(not measured yet)"
+        return f"{match[1]}{made}\n{match[3]}"
+
+    return MARK.sub(table, text)
+
+
+def markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Lay out a table: the first column left, numbers right.
+
+    >>> print(markdown(["set", "F1"], [["a", ".5"]]))
+    | set | F1 |
+    | :-- | --: |
+    | a | .5 |
+    """
+    body = [f"| {' | '.join(line)} |" for line in lines]
+    if not body:
+        return ""
+    return "\n".join(
+        [f"| {' | '.join(head)} |", f"| {' | '.join([':--', *['--:'] * (len(head) - 1)])} |", *body]
+    )
+
+
+def share(value: Any) -> str:
+    """Write a figure between 0 and 1 in three digits; a dash for none.
+
+    >>> share(0.5), share(1.25), share(None)
+    ('.500', '1.25', '-')
+    """
+    if value is None:
+        return "-"
+    number = float(value)
+    return f"{number:.3f}".removeprefix("0") if number <= 1 else f"{number:.2f}"
+
+
+def number(value: Any) -> str:
+    """Write a count or a time in a few digits.
+
+    >>> number(12345.6), number(3.14159), number(0.0123), number(None)
+    ('12,346', '3.1', '0.012', '-')
+    """
+    if value is None:
+        return "-"
+    size = abs(float(value))
+    return f"{value:,.0f}" if size >= 100 else f"{value:.1f}" if size >= 1 else f"{value:.3f}"
+
+
+def _title(row: Mapping[str, Any], stem: str) -> str:
+    return stem + (" (quick)" if row.get("quick") else "")
+
+
+# --- boundaries ---
+
+_BOUNDARY_HEAD = (
+    "set / system", "Pk", "WD", "F1", "F1 ±1", "F1 ±2", "Score", "density", "segeval Pk", "segeval WD",
+    "pooled F1", "ms/unit",
+)  # fmt: skip
+
+
+def _boundaries(files: Sequence[str]) -> Callable[[Path], str]:
+    def table(results: Path) -> str:
+        rows = read(results, "segmentation")
+        lines: list[list[str]] = []
+        for stem in (name + end for name in files for end in ("", " without times")):
+            mine = {
+                key.partition(" | ")[2]: row for key, row in rows.items() if key.partition(" | ")[0] == stem
+            }
+            for name in [s.name for s in segmentation.systems(use_times=True)]:
+                if name in mine:
+                    lines.append(_boundary_line(mine[name], f"{_title(mine[name], stem)}: {name}"))
+        return markdown(_BOUNDARY_HEAD, lines)
+
+    return table
+
+
+def _boundary_line(row: Mapping[str, Any], title: str) -> list[str]:
+    names = ("pk", "wd", "f1", "f1_tol1", "f1_tol2", "score")
+    other = [share(row["segeval"][name]) for name in ("pk", "wd", "f1")]
+    density = "-" if row["density"] is None else f"{row['density']:.2f}"
+    return [title, *(share(row[n]) for n in names), density, *other, f"{row['ms_per_unit']:.3f}"]
+
+
+_TRAINED = (  # title in the trainer's report, heading, figures shown
+    ("shipped, trained on the same data", "in-sample", ("score", "f1")),
+    ("cross-validated vectors delay 2", "unseen", ("score", "f1", "segeval_f1", "density")),
+    ("cross-validated vectors delay 0", "unseen, delay 0", ("score",)),
+    ("cross-validated words delay 2", "unseen, words only", ("score",)),
+    ("left out", "set left out", ("score", "f1", "density")),
+)
+_SHORT = {"score": "Score", "f1": "F1", "segeval_f1": "pooled F1", "density": "density"}
+
+
+def _cross_validated(results: Path) -> str:
+    """Show what the trainer measured on threads its models had not seen (tools/train_boundary.py)."""
+    figures = read(results, TRAINING).get("figures", {})
+    sets = list(dict.fromkeys(name for rows in figures.values() for name in rows))
+    head = [f"{title}: {_SHORT[column]}" for _, title, columns in _TRAINED for column in columns]
+    lines = [
+        [name, *(share(figures.get(key, {}).get(name, {}).get(c)) for key, _, cs in _TRAINED for c in cs)]
+        for name in sets
+    ]
+    return markdown(("set", *head), lines)
+
+
+# --- recall ---
+
+_RECALL_HEAD = (
+    "set / system", "R@1", "R@5", "R@10", "R@50", "any@10", "all@10", "nDCG@10", "MRR", "session R@5",
+    "false recall", "…at 90 %", "ms/query", "ms/message",
+)  # fmt: skip
+
+
+def _retrieval(results: Path) -> str:
+    rows = read(results, "retrieval")
+    lines = []
+    for stem in retrieval.FILES:
+        for key, row in sorted(rows.items(), key=lambda item: item[0].partition(" | ")[2] != "default"):
+            if key.partition(" | ")[0] == stem:
+                lines.append(_recall_line(row, f"{_title(row, stem)}: {row['system']}"))
+    return markdown(_RECALL_HEAD, lines)
+
+
+def _recall_line(row: Mapping[str, Any], title: str) -> list[str]:
+    seen, silent = row["observation"], row["abstention"]
+    names = ("recall@1", "recall@5", "recall@10", "recall@50", "any@10", "all@10", "ndcg@10", "mrr")
+    figures = [share(seen.get(name)) for name in names]
+    figures.append(share(row["session"].get("recall@5")))
+    own = silent["false_recall"] if row["system"] == "default" else None  # a baseline never abstains
+    figures += [share(own), share(silent["false_recall@0.9"])]
+    cost = row["ms_per_message"] if row["system"] != row["embedder"] else None
+    return [title, *figures, number(row["ms_per_query"]), number(cost)]
+
+
+def _gains(results: Path) -> str:
+    rows = read(results, "retrieval")
+    lines = []
+    for stem in retrieval.FILES:
+        row = rows.get(f"{stem} | default")
+        if row is None:
+            continue
+        cells = [_interval(row.get(name, {})) for name in ("over_bm25", "over_embedder")]
+        lines.append([_title(row, stem), f"{row['questions']:,}", f"{row['messages']:,}", *cells])
+    return markdown(("set", "questions", "messages", "over BM25", "over the raw embedder"), lines)
+
+
+def _interval(gain: Mapping[str, Any]) -> str:
+    if not gain:
+        return "-"
+    low, high = gain["interval"]
+    return f"{gain['mean']:+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+def _types(results: Path) -> str:
+    rows = read(results, "retrieval")
+    lines = []
+    for stem in retrieval.FILES:
+        ours, plain = rows.get(f"{stem} | default"), rows.get(f"{stem} | bm25")
+        if ours is None or plain is None or len(ours["by_type"]) < 2:
+            continue
+        for kind, row in ours["by_type"].items():
+            other = plain["by_type"][kind]
+            cells = [share(r[name]) for name in ("recall@10", "mrr") for r in (row, other)]
+            lines.append([f"{_title(ours, stem)}: {kind}", f"{row['questions']:,}", *cells])
+    return markdown(("set: type", "questions", "R@10", "BM25 R@10", "MRR", "BM25 MRR"), lines)
+
+
+# --- speed ---
+
+
+def _speed(results: Path) -> str:
+    lines = []
+    for key, row in read(results, "speed").items():
+        for name, value in row.items():
+            if name in PROVENANCE:
+                continue
+            lines.append([f"{_title(row, key)}: {name.replace('_', ' ')}", _figure(value)])
+    return markdown(("what", "median [least, greatest]"), lines)
+
+
+def brief(row: Mapping[str, Any]) -> str:
+    """Write a row's figures on one line."""
+    return "; ".join(f"{name} {_figure(value)}" for name, value in row.items() if name not in PROVENANCE)
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, Mapping) and "median" in value:
+        return f"{number(value['median'])} [{number(value['min'])}, {number(value['max'])}]"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_figure(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return ", ".join(_figure(inner) for inner in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return number(value) if isinstance(value, float) else str(value)
+
+
+# --- where it comes from ---
+
+PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
+
+
+def _sources(results: Path) -> str:
+    """List the data, code and machine of every figure above, rows that share them together."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in ("segmentation", "retrieval", "speed"):
+        for key, row in read(results, name).items():
+            computer = row["machine"]
+            where = f"{computer['cores']} cores, {computer['cpu']}, {' '.join(computer['flags'])}"
+            origin = (row["revision"], row["date"], f"{where}, Python {computer['python']}", row["command"])
+            label = f"{key.partition(' | ')[0]}{' ' + row['sha256'] if 'sha256' in row else ''}"
+            groups.setdefault(origin, []).append(label)
+    lines = [
+        [", ".join(dict.fromkeys(labels)), revision, date, where, f"`{command}`"]
+        for (revision, date, where, command), labels in groups.items()
+    ]
+    return markdown(("rows, SHA-256 of their data", "revision", "date", "machine", "command"), lines)
+
+
+TABLES: Mapping[str, Callable[[Path], str]] = {
+    "segmentation": _boundaries(segmentation.FILES),
+    "steps": _boundaries(segmentation.STEPS),
+    "cross-validated": _cross_validated,
+    "retrieval": _retrieval,
+    "gains": _gains,
+    "types": _types,
+    "speed": _speed,
+    "sources": _sources,
+}
