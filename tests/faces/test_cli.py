@@ -32,6 +32,11 @@ class Outcome:
     def json(self) -> Any:
         """Read standard output, which must be exactly one JSON object on one line."""
         assert self.code == 0, self.err
+        return self.object
+
+    @property
+    def object(self) -> Any:
+        """Read the one JSON object, whatever the exit code."""
         assert self.out.count("\n") == 1
         assert self.out.endswith("\n")
         value = json.loads(self.out)
@@ -125,11 +130,13 @@ def test_unreadable_lines_are_listed_and_stop_nothing(run: Run, tmp_path: Path) 
         '{"role": "user", "content": "three", "timestamp": "2024-05-01T09:01:00Z"}\n',
         encoding="utf-8",
     )
-    report = run("import", path, "--json").json
+    first = run("import", path, "--json")
+    report = first.object
+    assert first.code == 2
     assert (report["observations"], report["added"]) == (2, 2)
     assert [line.split(":")[1] for line in report["unreadable"]] == ["2", "3", "4"]
     told = run("import", path)
-    assert told.code == 0
+    assert told.code == 2
     assert told.err.count("unreadable: half.jsonl:") == 3
     assert "3 unreadable" in told.out
 
@@ -152,7 +159,7 @@ def test_a_wrong_encoding_is_named_and_the_right_one_taken(run: Run, tmp_path: P
     path.write_bytes(
         '{"role": "user", "content": "café"}\n{"role": "user", "content": "tea"}\n'.encode("latin-1")
     )
-    report = run("import", path, "--json").json
+    report = run("import", path, "--json").object
     assert report["added"] == 1
     assert "not valid UTF-8" in report["unreadable"][0]
     assert (

@@ -27,7 +27,7 @@ from episodic_agent.errors import EpisodicError, ProviderError
 from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, TimeSource, Vector
 
 CHUNK = 256  # observations per transaction (I10)
-GROUP = 1024  # observations embedded together while the group before commits
+GROUP = 256  # observations embedded together while the group before commits; one chunk, to overlap early
 Progress = Callable[[int], None]
 
 

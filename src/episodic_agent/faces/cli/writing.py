@@ -1,5 +1,6 @@
 """Commands that put experience in: init, add, import, flush, upkeep."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -87,6 +88,8 @@ def import_(
         say(f"error: {line}")
     if refused:
         raise InvalidInput(refused[-1])
+    if total.unreadable:  # the rest is in; a script should learn all the same that something is missing
+        sys.exit(InvalidInput.exit_code)
 
 
 def _tell(total: ImportReport, *, as_json: bool) -> None:
