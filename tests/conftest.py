@@ -11,6 +11,7 @@ from builders.chats import Clock
 
 from episodic_agent import Memory
 
+KEPT = ("EPISODIC_CACHE", "EPISODIC_TEST_")  # where the model is, and what steers the tests themselves
 POLICY = "seed-001"  # its cuts follow from gaps and lengths alone while no model answers
 OpenMemory = Callable[..., Memory]
 
@@ -18,7 +19,7 @@ OpenMemory = Callable[..., Memory]
 @pytest.fixture(autouse=True, scope="session")
 def _no_settings_from_outside() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for name in [n for n in os.environ if n.startswith("EPISODIC_") and n != "EPISODIC_CACHE"]:
+        for name in [n for n in os.environ if n.startswith("EPISODIC_") and not n.startswith(KEPT)]:
             patch.delenv(name)
         yield
 
