@@ -485,7 +485,7 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path, required=True, help="folder that keeps the vectors")
     parser.add_argument("--report", type=Path, help="where to write the figures as JSON")
     parser.add_argument(
-        "--rounds", type=int, default=1, help="how often to add rows along the policy's own cuts"
+        "--rounds", type=int, default=0, help="how often to add rows along the policy's own cuts"
     )
     parser.add_argument(
         "--leave-out", action="store_true", help="also train without each set and judge it there"
