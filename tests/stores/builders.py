@@ -7,8 +7,8 @@ from uuid import UUID, uuid5
 
 import numpy as np
 
-from episodic_agent.core.interfaces import Posting, Store, Transaction
-from episodic_agent.schemas import Episode, Frame, Observation, Scope, Thread, Vector
+from episodic_agent.core.interfaces import EpisodeMark, ObservationMark, Posting, Store, Transaction
+from episodic_agent.schemas import Episode, Frame, Observation, Scope, Thread, TimeSource, Vector
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 ANA, BO = Scope("ana", "home"), Scope("bo", "home")
@@ -64,6 +64,16 @@ def make_episode(thread: str, first: int, last: int, *, generation: int = 0) -> 
         last_reviewed_at=minute(last),
         generation_from=generation,
     )
+
+
+def mark_of(ref: int, item: Observation) -> ObservationMark:
+    assumed = item.at_source == TimeSource.ASSUMED
+    return ObservationMark(ref, item.id.hex, item.actor, round(item.at.timestamp() * 1e6), assumed)
+
+
+def episode_mark_of(ref: int, episode: Episode) -> EpisodeMark:
+    reviewed = round(episode.last_reviewed_at.timestamp() * 1e6)
+    return EpisodeMark(ref, episode.id.hex, episode.stability, reviewed)
 
 
 def begin_thread(tx: Transaction, name: str = "kitchen", texts: Sequence[str] = ()) -> int:

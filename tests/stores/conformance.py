@@ -13,12 +13,14 @@ from stores.builders import (
     BO,
     NOW,
     begin_thread,
+    episode_mark_of,
     fill,
     identity,
     make_episode,
     make_frame,
     make_observations,
     make_thread,
+    mark_of,
     minute,
 )
 
@@ -160,13 +162,14 @@ class TransactionConformance(StoreFixture):
             assert tx.threads.known(ids) == {}
             assert tx.threads.by_ids(ids) == {}
             assert tx.threads.by_refs(refs) == {}
+            assert tx.threads.marks(np.array(refs)) == []
             assert tx.threads.observations(kitchen, 0, 9) == []
             assert tx.threads.records(kitchen, 0, 9) == {}
             assert set(tx.threads.times(np.array(refs)).tolist()) == {np.iinfo(np.int64).min}
             assert tx.threads.between(minute(-9), minute(9), limit=9).tolist() == []
             assert tx.episodes.get(episode.id) is None
             assert tx.episodes.of_thread(kitchen) == []
-            assert tx.episodes.covering([(kitchen, 0)]) == [None]
+            assert tx.episodes.covering(np.array(refs)) == tx.episodes.marks(refs) == {}
             assert tx.episodes.by_refs(refs) == {}
             assert tx.episodes.encodings(episode.id) == []
             assert tx.episodes.decision(decision.id) is None
@@ -287,6 +290,8 @@ class ThreadsConformance(StoreFixture):
                 zip(refs, kitchen[1::2], strict=True)
             )
             assert tx.threads.by_ids([kitchen[4].id, identity("?")]) == {kitchen[4].id: kitchen[4]}
+            marks = tx.threads.marks(np.array([refs[1], ref_of(number, 99), refs[0]]))
+            assert marks == [mark_of(ref, kitchen[seq]) for ref, seq in ((refs[1], 3), (refs[0], 1))]
             times = tx.threads.times(np.array([refs[1], ref_of(number, 99), refs[0], refs[1]]))
             first, missing = round(minute(1).timestamp() * 1e6), np.iinfo(np.int64).min
             assert times.tolist() == [first + 120_000_000, missing, first, first + 120_000_000]
@@ -427,10 +432,13 @@ class EpisodesConformance(StoreFixture):
             assert tx.episodes.of_thread(kitchen) == [one, two]
             assert tx.episodes.of_thread(kitchen, generation=-1) == [old]
             assert tx.episodes.of_thread(kitchen, generation=0) == [one, two]
-            places = [(kitchen, 4), (kitchen, 0), (kitchen, 5), (identity("attic"), 0), (kitchen, 0)]
-            assert tx.episodes.covering(places) == [two, one, None, None, one]
             refs = [ref_of(number, seq) for seq in (0, 1, 3)]
+            first, second = episode_mark_of(refs[0], one), episode_mark_of(refs[2], two)
+            places = [ref_of(number, seq) for seq in (4, 0, 5, 2)]
+            owners = tx.episodes.covering(np.array([*places, ref_of(number + 1, 0), places[1]]))
+            assert owners == {places[0]: second, places[1]: first, places[3]: first}
             assert tx.episodes.by_refs(refs) == {refs[0]: one, refs[2]: two}
+            assert tx.episodes.marks(refs) == {refs[0]: first, refs[2]: second}
             assert tx.episodes.count() == 2
 
     def test_recent_episodes_come_newest_end_first_within_a_window(self, store: Store) -> None:

@@ -12,12 +12,14 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stores.builders import (
     ANA,
     BO,
+    episode_mark_of,
     identity,
     make_episode,
     make_frame,
@@ -249,8 +251,11 @@ def compare_cover(tx: Transaction, thread: UUID, model: Model) -> None:
     assert tx.episodes.of_thread(thread) == cover
     seqs = range(len(model.observations[thread]) + 1)
     owners = [next((e for e in cover if e.first_seq <= seq <= e.last_seq), None) for seq in seqs]
-    assert tx.episodes.covering([(thread, seq) for seq in seqs]) == owners
-    refs = [ref_of(model.numbers[thread], seq) for seq in seqs]
+    number = model.numbers[thread]
+    refs = [ref_of(number, seq) for seq in seqs]
+    marks = [e and episode_mark_of(ref_of(number, e.first_seq), e) for e in owners]
+    owned = {ref: mark for ref, mark in zip(refs, marks, strict=True) if mark is not None}
+    assert tx.episodes.covering(np.array(refs)) == owned
     assert list(tx.episodes.by_refs(refs).values()) == cover
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 import numpy as np
@@ -109,6 +109,33 @@ def split_ref(ref: int) -> tuple[int, int]:
     return ref >> 32, ref & 0xFFFFFFFF
 
 
+class ObservationMark(NamedTuple):
+    """What ranking needs of an observation besides its scores: recall reads hundreds, and shows a few.
+
+    `name` is the id in 32 hexadecimal digits, which sort as ids do; `at` is event time in microseconds
+    since 1970 UTC; `assumed` tells that nobody gave this time.
+    """
+
+    ref: int
+    name: str
+    actor: str
+    at: int
+    assumed: bool
+
+
+class EpisodeMark(NamedTuple):
+    """What ranking needs of a current event episode; `ref` is that of its first observation.
+
+    `name` is the id in 32 hexadecimal digits; `stability` is in days, `last_reviewed_at` in microseconds
+    since 1970 UTC.
+    """
+
+    ref: int
+    name: str
+    stability: float
+    last_reviewed_at: int
+
+
 @dataclass(frozen=True, slots=True)
 class Posting:
     """The searchable words of one document: term -> count, and the length in terms (counts' sum)."""
@@ -170,6 +197,10 @@ class Threads(Protocol):
         ...
 
     def by_refs(self, refs: Sequence[int]) -> Mapping[int, Observation]: ...
+    def marks(self, refs: Refs) -> Sequence[ObservationMark]:
+        """Read the marks of observations in the order of refs; unknown and erased ones are left out."""
+        ...
+
     def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Observation]: ...
     def save_records(self, thread_id: UUID, records: Mapping[int, bytes]) -> None:
         """Keep the packed record of the check at each seq."""
@@ -213,8 +244,12 @@ class Episodes(Protocol):
         """Return the event episodes of a thread's current (or the given) generation by first_seq."""
         ...
 
-    def covering(self, places: Sequence[tuple[UUID, int]]) -> Sequence[Episode | None]:
-        """Return, for each (thread_id, seq), the current event episode that owns it, or None (open frame)."""
+    def covering(self, refs: Refs) -> Mapping[int, EpisodeMark]:
+        """Return the current event episode that owns each observation ref; none for those of open frames."""
+        ...
+
+    def marks(self, refs: Sequence[int]) -> Mapping[int, EpisodeMark]:
+        """Return the marks of current event episodes by `ref_of(thread number, first_seq)`."""
         ...
 
     def by_refs(self, refs: Sequence[int]) -> Mapping[int, Episode]:

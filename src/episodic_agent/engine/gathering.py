@@ -9,13 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.forgetting import retrievability
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Refs, Transaction, ref_of
+from episodic_agent.core.interfaces import (
+    EPISODES,
+    OBSERVATIONS,
+    EpisodeMark,
+    ObservationMark,
+    Refs,
+    Transaction,
+    ref_of,
+    split_ref,
+)
 from episodic_agent.core.ranking import Candidates, Episodes, Query, ceiling, idf, kept_terms
 from episodic_agent.core.ranking.bm25 import K1, B
 from episodic_agent.core.ranking.candidates import NEAR, PER_LEG
 from episodic_agent.engine.listing import open_card
 from episodic_agent.engine.results import EpisodeCard
-from episodic_agent.schemas import Episode, Observation, TimeSource, Vector
+from episodic_agent.schemas import Episode, Observation, Vector
 
 WIDEST = 50_000  # observations a filter may leave before the legs' best are filtered instead
 OWN_TEXT = 20  # episodes of each leg that join by their own words, beside those of the candidates
@@ -37,18 +46,16 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Everything the fusion needs, and what the answer shows.
+    """Everything the fusion needs; what the answer shows is read afterwards, for the few that are shown.
 
-    `cards` and `episodes` run parallel: closed episodes first, then open frames. `ceiling` is the BM25
-    score of an average document with every content word of the query; `scope_cosine` (mean, spread) of the
-    query to the candidates.
+    `refs` and `found` run parallel, and so do `cards` (of an open frame the whole card) and `episodes`.
+    `ceiling` is the BM25 score of an average document with every content word of the query.
     """
 
     refs: Refs
-    observations: Sequence[Observation]
     found: Candidates
     episodes: Episodes
-    cards: "Sequence[Episode | EpisodeCard]"
+    cards: "Sequence[EpisodeMark | EpisodeCard]"
     documents: int
     ceiling: float
 
@@ -119,15 +126,13 @@ class Gatherer:
 
     def gather(self, wanted: Filter, now: datetime) -> Gathered:
         """Read candidates, their neighbours' scores, their episodes and strengths."""
-        refs = self._choose(wanted)
-        stored = self._tx.threads.by_refs(refs.tolist())
-        refs = np.array([r for r in refs.tolist() if r in stored], np.int64)
-        observations = [stored[r] for r in refs.tolist()]
-        cards, thread_rows, rows = self._episodes(refs, observations, wanted, now)
-        found = self._candidates(refs, observations, rows)
-        episodes = self._episode_arrays(cards, thread_rows, now)
+        marks = self._tx.threads.marks(self._choose(wanted))
+        refs = np.array([mark.ref for mark in marks], np.int64)
+        cards, threads, rows = self._episodes(refs, wanted)
+        found = self._candidates(refs, marks, rows)
+        episodes = self._episode_arrays(cards, threads, now)
         leg = self._legs[OBSERVATIONS]
-        return Gathered(refs, observations, found, episodes, cards, leg.documents, leg.ceiling)
+        return Gathered(refs, found, episodes, cards, leg.documents, leg.ceiling)
 
     def _choose(self, wanted: Filter) -> Refs:
         if wanted:
@@ -149,31 +154,39 @@ class Gatherer:
         return chosen
 
     def _candidates(
-        self, refs: Refs, observations: Sequence[Observation], rows: NDArray[np.int64]
+        self, refs: Refs, marks: Sequence[ObservationMark], rows: NDArray[np.int64]
     ) -> Candidates:
         around = np.concatenate([refs - 1, refs, refs + 1])
         before, own, after = np.split(self.text(OBSERVATIONS, around), 3)
         cosine_before, cosine, cosine_after = np.split(self.cosines(OBSERVATIONS, around), 3)
-        at = np.array([_seconds(o) for o in observations])
-        times = np.split(_event_seconds(self._tx.threads.times(around)), 3)
-        phrases = [p.casefold() for p in self._query.phrases]
-        held = [[p in o.text.casefold() for p in phrases] for o in observations] if phrases else []
+        own_times = np.array([mark.at for mark in marks], np.int64) / 1e6
+        beside = np.concatenate([refs - 1, refs + 1])
+        time_before, time_after = np.split(_event_seconds(self._tx.threads.times(beside)), 2)
         return Candidates(
-            ids=[str(o.id) for o in observations],
+            ids=[mark.name for mark in marks],
             bm25=own,
             cosine=cosine,
             bm25_before=before,
             bm25_after=after,
             cosine_before=cosine_before,
             cosine_after=cosine_after,
-            gap_before=np.abs(np.nan_to_num(times[1] - times[0])),
-            gap_after=np.abs(np.nan_to_num(times[2] - times[1])),
-            actors=[o.actor for o in observations],
-            at=at,
+            gap_before=np.abs(np.nan_to_num(own_times - time_before)),
+            gap_after=np.abs(np.nan_to_num(time_after - own_times)),
+            actors=[mark.actor for mark in marks],
+            at=np.where([mark.assumed for mark in marks], np.nan, own_times),
             episode=rows,
-            phrase=np.array([sum(h) / len(h) for h in held]) if held else np.zeros(0),
+            phrase=self._phrase_shares(refs),
             parts=self._part_scores(refs),
         )
+
+    def _phrase_shares(self, refs: Refs) -> Floats:
+        """Return the share of the quoted phrases each text holds; only for them are all the texts read."""
+        phrases = [p.casefold() for p in self._query.phrases]
+        if not phrases:
+            return np.zeros(0)
+        stored = self._tx.threads.by_refs(refs.tolist())
+        texts = [stored[ref].text.casefold() for ref in refs.tolist()]
+        return np.array([sum(p in text for p in phrases) / len(phrases) for text in texts])
 
     def _part_scores(self, refs: Refs) -> Floats:
         """Score each question of several asked at once by its own words."""
@@ -181,55 +194,54 @@ class Gatherer:
         return np.array([self.text(OBSERVATIONS, refs, only=p) for p in parts]) if parts else np.zeros(0)
 
     def _episodes(
-        self, refs: Refs, observations: Sequence[Observation], wanted: Filter, now: datetime
-    ) -> "tuple[list[Episode | EpisodeCard], list[int], NDArray[np.int64]]":
-        """Return the episodes of the candidates (and those found by their own text), and each one's row."""
-        del now
-        covers = self._tx.episodes.covering([(o.thread_id, o.seq) for o in observations])
-        cards: list[Episode | EpisodeCard] = []
-        row_of: dict[int, int] = {}  # by the id's number: hashing UUIDs is slow, and recall does it often
+        self, refs: Refs, wanted: Filter
+    ) -> "tuple[list[EpisodeMark | EpisodeCard], list[int], NDArray[np.int64]]":
+        """Return the episodes of the candidates and those found by their own text, with the number of each
+        one's thread, and the row of each candidate's episode.
+        """
+        covers = self._tx.episodes.covering(refs)
+        cards: list[EpisodeMark | EpisodeCard] = []
+        threads: list[int] = []
+        row_of: dict[int, int] = {}  # by ref; a thread's open frame by its number below zero
         rows: list[int] = []
-        open_of: dict[UUID, EpisodeCard] = {}
-        for observation, cover in zip(observations, covers, strict=True):
-            card = cover if cover is not None else self._open(observation.thread_id, open_of)
-            identity = (card.id if isinstance(card, Episode) else card.episode_id).int
-            if identity not in row_of:
-                row_of[identity] = len(cards)
-                cards.append(card)
-            rows.append(row_of[identity])
-        if not wanted:
-            cards.extend(e for e in self._by_own_text() if e.id.int not in row_of)
-        threads = {t: n for n, t in enumerate(dict.fromkeys(c.thread_id for c in cards))}
-        return cards, [threads[c.thread_id] for c in cards], np.array(rows, np.int64)
+        for ref in refs.tolist():
+            cover = covers.get(ref)
+            number = split_ref(ref)[0]
+            key = -number if cover is None else cover.ref
+            if key not in row_of:
+                row_of[key] = len(cards)
+                cards.append(self._open(number) if cover is None else cover)
+                threads.append(number)
+            rows.append(row_of[key])
+        for mark in [] if wanted else self._by_own_text():
+            if mark.ref not in row_of:
+                cards.append(mark)
+                threads.append(split_ref(mark.ref)[0])
+        return cards, threads, np.array(rows, np.int64)
 
-    def _open(self, thread_id: UUID, known: dict[UUID, EpisodeCard]) -> EpisodeCard:
-        if thread_id not in known:
-            thread, frame = self._tx.threads.get(thread_id), self._tx.threads.frame(thread_id)
-            inside = self._tx.threads.observations(thread_id, frame.first_seq, frame.next_seq - 1)
-            if thread is None:  # a foreign key forbids it
-                raise LookupError(f"observations without their thread {thread_id}")
-            known[thread_id] = open_card(thread, frame.first_seq, inside)
-        return known[thread_id]
+    def _open(self, number: int) -> EpisodeCard:
+        thread_id = self._tx.threads.by_numbers([number])[number]
+        thread, frame = self._tx.threads.get(thread_id), self._tx.threads.frame(thread_id)
+        inside = self._tx.threads.observations(thread_id, frame.first_seq, frame.next_seq - 1)
+        if thread is None:  # a foreign key forbids it
+            raise LookupError(f"observations without their thread {thread_id}")
+        return open_card(thread, frame.first_seq, inside)
 
-    def _by_own_text(self) -> list[Episode]:
+    def _by_own_text(self) -> list[EpisodeMark]:
         lexical, _ = self.best_text(EPISODES, OWN_TEXT)
         dense, _ = self.best_vectors(EPISODES, OWN_TEXT)
         refs = list(dict.fromkeys([*lexical.tolist(), *dense.tolist()]))
-        found = self._tx.episodes.by_refs(refs)
+        found = self._tx.episodes.marks(refs)
         return [found[r] for r in refs if r in found]
 
     def _episode_arrays(
-        self, cards: "Sequence[Episode | EpisodeCard]", threads: Sequence[int], now: datetime
+        self, cards: "Sequence[EpisodeMark | EpisodeCard]", threads: Sequence[int], now: datetime
     ) -> Episodes:
-        numbers = {t: self._tx.threads.number(t) for t in {c.thread_id for c in cards}}
-        refs = np.array(
-            [ref_of(numbers[c.thread_id], c.first_seq) if isinstance(c, Episode) else -1 for c in cards],
-            np.int64,
-        )
+        refs = np.array([c.ref if isinstance(c, EpisodeMark) else -1 for c in cards], np.int64)
         ages = np.array([_age(c, now) for c in cards])
-        stability = np.array([c.stability if isinstance(c, Episode) else 1.0 for c in cards])
+        stability = np.array([c.stability if isinstance(c, EpisodeMark) else 1.0 for c in cards])
         return Episodes(
-            ids=[str(c.id if isinstance(c, Episode) else c.episode_id) for c in cards],
+            ids=[c.name if isinstance(c, EpisodeMark) else c.episode_id.hex for c in cards],
             bm25=self.text(EPISODES, refs),
             cosine=self.cosines(EPISODES, refs),
             retrievability=np.asarray(retrievability(stability, ages), np.float64)
@@ -237,6 +249,20 @@ class Gatherer:
             else np.zeros(0),
             thread=np.array(threads, np.int64),
         )
+
+    def observations(self, gathered: Gathered, rows: Sequence[int]) -> Mapping[int, Observation]:
+        """Read the candidates that are shown, by row."""
+        refs = {row: int(gathered.refs[row]) for row in rows}
+        stored = self._tx.threads.by_refs(list(refs.values()))
+        return {row: stored[ref] for row, ref in refs.items()}
+
+    def episodes(self, gathered: Gathered, rows: Sequence[int]) -> "Mapping[int, Episode | EpisodeCard]":
+        """Read the episodes that are shown, by row; those still open are cards."""
+        marks = {row: card for row in rows if isinstance(card := gathered.cards[row], EpisodeMark)}
+        stored = self._tx.episodes.by_refs([mark.ref for mark in marks.values()])
+        closed = {row: stored[mark.ref] for row, mark in marks.items()}
+        opened = {row: card for row in rows if isinstance(card := gathered.cards[row], EpisodeCard)}
+        return {**closed, **opened}
 
     def candidate_vectors(self, gathered: Gathered, order: NDArray[np.int64]) -> Vector:
         """Return the vectors of the best candidates by row (zero rows elsewhere), to tell near-duplicates."""
@@ -277,17 +303,13 @@ FIRST = datetime.fromisoformat("0001-01-01T00:00:00+00:00")
 LAST = datetime.fromisoformat("9999-12-31T23:59:59+00:00")
 
 
-def _seconds(o: Observation) -> float:
-    return float("nan") if o.at_source == TimeSource.ASSUMED else o.at.timestamp()
-
-
 def _event_seconds(times: NDArray[np.int64]) -> Floats:
     missing = times == np.iinfo(np.int64).min
     seconds: Floats = np.where(missing, np.nan, times / 1e6)
     return seconds
 
 
-def _age(card: "Episode | EpisodeCard", now: datetime) -> float:
-    if not isinstance(card, Episode):
+def _age(card: "EpisodeMark | EpisodeCard", now: datetime) -> float:
+    if not isinstance(card, EpisodeMark):
         return 0.0
-    return max(0.0, (now - card.last_reviewed_at).total_seconds() / DAY)
+    return max(0.0, (now.timestamp() - card.last_reviewed_at / 1e6) / DAY)

@@ -16,7 +16,7 @@ from episodic_agent.engine.gathering import DAY, Filter, Gathered, Gatherer
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall
 from episodic_agent.errors import InvalidInput, ProviderError
-from episodic_agent.schemas import Episode, Scope, Vector
+from episodic_agent.schemas import Episode, Observation, Scope, Vector
 
 POLICIES = ("default", "seed-003")
 ALIASES = {"rrf-decay": "seed-003"}
@@ -57,7 +57,7 @@ class Recaller:
                 return self._by_ranks(tx, gatherer, options, now, text, notes=notes)
             wanted = Filter(options.since, options.until, options.thread_id)
             gathered = gatherer.gather(wanted, now)
-            if not gathered.observations:
+            if not len(gathered.refs):
                 return Recall(text, (), (), True, 0.0, [*notes, self._nothing(scope)])
             return self._fused(gatherer, query, gathered, options, notes)
 
@@ -104,14 +104,20 @@ class Recaller:
             observations.order, gatherer.candidate_vectors(gathered, observations.order)
         )
         chosen = order[: options.observations].tolist()
-        hits = [
-            _hit(gathered, fused, trust, n, _proofs(gatherer, gathered, observations, n, options))
-            for n in fused.order[: options.limit].tolist()
-        ]
+        rows = fused.order[: options.limit].tolist()
+        proofs = {row: _proofs(gathered, observations, row) for row in rows}
+        wanted = dict.fromkeys([*chosen, *(n for inside in proofs.values() for n in inside)])
+        stored = gatherer.observations(gathered, list(wanted))
+        shown = {n: _evidence(stored[n], observations, n, explain=options.explain) for n in wanted}
+        cards = gatherer.episodes(gathered, rows)
+        evidence = {
+            row: [shown[n] for n in inside] if inside else _nearest(gatherer, cards[row])
+            for row, inside in proofs.items()
+        }
         return Recall(
             query=query.text,
-            hits=hits,
-            observations=[_evidence(gathered, observations, n, explain=options.explain) for n in chosen],
+            hits=[_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows],
+            observations=[shown[n] for n in chosen],
             abstained=trust.abstains(),
             confidence=round(trust.answerable, DIGITS),
             notes=notes,
@@ -159,19 +165,19 @@ def _checked(text: str, options: SearchOptions) -> str:
     return policy
 
 
-def _evidence(gathered: Gathered, fused: ranking.Fused, n: int, *, explain: bool) -> Evidence:
+def _evidence(observation: Observation, fused: ranking.Fused, n: int, *, explain: bool) -> Evidence:
     legs = {name: round(float(values[n]), DIGITS) for name, values in fused.legs.items()} if explain else {}
-    return Evidence(gathered.observations[n], round(float(fused.scores[n]), DIGITS), legs)
+    return Evidence(observation, round(float(fused.scores[n]), DIGITS), legs)
 
 
-def _proofs(
-    gatherer: Gatherer, gathered: Gathered, fused: ranking.Fused, row: int, options: SearchOptions
-) -> list[Evidence]:
-    """Return the observations that made an episode a hit, best first."""
-    mine = [n for n in fused.order.tolist() if gathered.found.episode[n] == row][:PROOFS]
-    if mine:
-        return [_evidence(gathered, fused, n, explain=options.explain) for n in mine]
-    card = gathered.cards[row]
+def _proofs(gathered: Gathered, fused: ranking.Fused, row: int) -> list[int]:
+    """Return the rows of the observations that made an episode a hit, best first."""
+    inside: list[int] = fused.order[gathered.found.episode[fused.order] == row][:PROOFS].tolist()
+    return inside
+
+
+def _nearest(gatherer: Gatherer, card: "Episode | EpisodeCard") -> list[Evidence]:
+    """Return what proves an episode found by its summary alone."""
     return [Evidence(o, s) for o, s in gatherer.proof(card, PROOFS)] if isinstance(card, Episode) else []
 
 
@@ -180,6 +186,7 @@ def _hit(
     fused: ranking.Fused,
     trust: ranking.Confidence,
     row: int,
+    card: "Episode | EpisodeCard",
     proofs: Sequence[Evidence],
 ) -> Hit:
     legs = {name: round(float(values[row]), DIGITS) for name, values in fused.legs.items()}
@@ -187,7 +194,7 @@ def _hit(
     confidence = float(inside.max()) if len(inside) else 0.0
     strength = float(gathered.episodes.retrievability[row])
     score = round(float(fused.scores[row]), DIGITS)
-    return _card_hit(gathered.cards[row], score, confidence, strength, proofs, legs)
+    return _card_hit(card, score, confidence, strength, proofs, legs)
 
 
 def _card_hit(

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -24,8 +24,13 @@ FULL_LENGTH = 6
 
 # Scripts written without spaces: Thai to Myanmar, Khmer, Han, Kana; Hangul too, whose words inflect heavily.
 _UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-_RUN = re.compile(rf"([{_UNSPACED}]+)|[^\W{_UNSPACED}]+")
 _SYMBOL = re.compile(r"\S")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    """Compile the pattern when first used: few memories are embedded by hashing, and it takes 2 ms."""
+    return re.compile(rf"([{_UNSPACED}]+)|[^\W{_UNSPACED}]+")
 
 
 def words_of(text: str) -> list[str]:
@@ -40,7 +45,7 @@ def words_of(text: str) -> list[str]:
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
     words: list[str] = []
-    for match in _RUN.finditer(folded):
+    for match in _run().finditer(folded):
         run = match[0]
         words += [*run, *map("".join, pairwise(run))] if match[1] else [run]
     return words or _SYMBOL.findall(folded)

@@ -24,7 +24,8 @@ def diversify(
     [[0, 2, 1], [-1, -1, 0]]
     """
     head = order[:_WINDOW]
-    similar = vectors[head] @ vectors[head].T >= threshold
+    # Not `@`: one small product wakes the threads of a BLAS, which then spin for milliseconds.
+    similar = np.einsum("id,jd->ij", vectors[head], vectors[head]) >= threshold
     kept: list[int] = []
     repeats: dict[int, int] = {}
     for place in range(len(head)):

@@ -199,11 +199,11 @@ def _evidence(observations: Fused, found: Candidates, count: int) -> tuple[Float
     seen = [0] * count
     if not len(found.episode):
         return best, more
-    for row in observations.order.tolist():
-        episode = int(found.episode[row])
+    owners = found.episode[observations.order].tolist()
+    scores = observations.scores[observations.order].tolist()
+    for episode, score in zip(owners, scores, strict=True):
         if episode < 0:
             continue
-        score = float(observations.scores[row])
         if seen[episode] == 0:
             best[episode] = score
         elif seen[episode] <= 3:

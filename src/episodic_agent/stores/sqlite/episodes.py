@@ -11,7 +11,7 @@ from uuid import UUID
 
 import apsw
 
-from episodic_agent.core.interfaces import ref_of
+from episodic_agent.core.interfaces import EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Decision, Encoding, Episode, EpisodeKind, EpisodeState
 from episodic_agent.stores.sqlite.rows import (
@@ -23,7 +23,6 @@ from episodic_agent.stores.sqlite.rows import (
     to_json,
     to_microseconds,
     to_time,
-    unique,
 )
 from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_list
 
@@ -44,8 +43,9 @@ _WORDED: Final = (
 _SELECT: Final = f"SELECT {_READ} FROM {_WORDED}"
 _LOOK_UP: Final = f"SELECT {_READ} FROM {EACH} {_WORDED}"
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
+_MARK: Final = "(e.thread << 32) | e.first_seq, lower(hex(e.id)), e.stability, e.last_reviewed_at"
 _OWNER_OF_PLACE: Final = (
-    f"SELECT p.key, {_READ} FROM {EACH} {_WORDED} WHERE e.scope = ? AND e.thread = p.value >> 32"
+    f"SELECT p.value, {_MARK} FROM {EACH} episode e WHERE e.scope = ? AND e.thread = p.value >> 32"
     " AND e.first_seq = (SELECT max(x.first_seq) FROM episode x WHERE x.scope = e.scope"
     " AND x.thread = p.value >> 32 AND x.first_seq <= (p.value & 4294967295)"
     " AND x.kind = 'event' AND x.generation_to IS NULL)"
@@ -102,17 +102,19 @@ class SqliteEpisodes:
         )
         return self._episodes(self._session.rows(sql, (scope, number, generation, generation)))
 
-    def covering(self, places: Sequence[tuple[UUID, int]]) -> Sequence[Episode | None]:
-        """Return, for each (thread_id, seq), the current event episode that owns it, or None (open frame)."""
-        asked = list(unique(places))
-        numbers = [self._session.find_thread(thread_id) or 0 for thread_id, _ in asked]
-        keys = [ref_of(number, seq) for number, (_, seq) in zip(numbers, asked, strict=True)]
-        found = self._session.rows(_OWNER_OF_PLACE, (number_list(keys), self._session.number))
-        # One episode may own many of the places: make it once.
-        owners = {columns[1]: columns[1:] for columns in found}
-        made = dict(zip(owners, self._episodes(list(owners.values())), strict=True))
-        owned = {asked[columns[0]]: made[columns[1]] for columns in found}
-        return [owned.get(place) for place in places]
+    def covering(self, refs: Refs) -> Mapping[int, EpisodeMark]:
+        """Return the current event episode that owns each observation ref; none for those of open frames."""
+        found = self._session.rows(_OWNER_OF_PLACE, (number_list(refs.tolist()), self._session.number))
+        return {columns[0]: EpisodeMark._make(columns[1:]) for columns in found}
+
+    def marks(self, refs: Sequence[int]) -> Mapping[int, EpisodeMark]:
+        """Return the marks of current event episodes by `ref_of(thread number, first_seq)`."""
+        sql = (
+            f"SELECT {_MARK} FROM {EACH} episode e WHERE e.scope = ? AND e.thread = p.value >> 32"
+            f" AND e.first_seq = (p.value & 4294967295) AND {_CURRENT}"
+        )
+        found = self._session.rows(sql, (number_list(refs), self._session.number))
+        return {columns[0]: EpisodeMark._make(columns) for columns in found}
 
     def by_refs(self, refs: Sequence[int]) -> Mapping[int, Episode]:
         """Return current event episodes by `ref_of(thread number, first_seq)`."""

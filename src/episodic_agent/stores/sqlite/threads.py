@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.interfaces import Refs, ref_of, split_ref
+from episodic_agent.core.interfaces import ObservationMark, Refs, ref_of, split_ref
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
 from episodic_agent.schemas import Frame, Kind, Observation, Receipt, Thread, TimeSource
 from episodic_agent.stores.faults import reach
@@ -226,6 +226,15 @@ class SqliteThreads:
         found = self._session.rows(sql, (number_list(refs), self._session.number))
         return {columns[0]: item for columns, item in zip(found, self._observations(found), strict=True)}
 
+    def marks(self, refs: Refs) -> Sequence[ObservationMark]:
+        """Read the marks of observations in the order of refs; unknown and erased ones are left out."""
+        sql = (
+            f"SELECT o.ref, lower(hex(o.id)), o.actor, o.at, o.at_source = '{TimeSource.ASSUMED}'"
+            f" FROM {EACH} observation o WHERE o.ref = p.value AND o.scope = ? AND o.erased_at IS NULL"
+        )
+        found = self._session.rows(sql, (number_list(refs.tolist()), self._session.number))
+        return [ObservationMark._make(columns) for columns in found]
+
     def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Observation]:
         """Read observations by their ids; unknown and erased ones are left out."""
         sql = f"{_LOOK_UP} WHERE o.scope = ? AND o.id = unhex(p.value) AND o.erased_at IS NULL"
@@ -279,7 +288,7 @@ class SqliteThreads:
             f"SELECT o.ref, o.at FROM {EACH} observation o"
             " WHERE o.ref = p.value AND o.scope = ? AND o.erased_at IS NULL"
         )
-        wanted = [int(ref) for ref in refs]
+        wanted: list[int] = refs.tolist()
         rows = self._session.rows(sql, (number_list(wanted), self._session.number))
         found: dict[int, int] = dict(rows)
         return np.array([found.get(ref, _NO_TIME) for ref in wanted], dtype=np.int64)

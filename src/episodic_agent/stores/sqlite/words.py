@@ -179,13 +179,14 @@ class WordsView:
         """Return BM25 of every document, in row order."""
         asked = (tuple(weights.items()), k1, b, average_length)
         if asked != self._asked:
-            relative = self._lengths / average_length if average_length > 0 else np.ones(len(self._lengths))
-            damping = k1 * (1 - b + b * relative)
             total = np.zeros(len(self._refs))
             for term, weight in weights.items():
                 for rows, counts in self._postings(term):
                     # A term has one posting a document, so plain indexed addition is exact.
-                    total[rows] += weight * (k1 + 1) * counts / (counts + damping[rows])
+                    lengths = self._lengths[rows]
+                    relative = lengths / average_length if average_length > 0 else np.ones(len(lengths))
+                    damping = k1 * (1 - b + b * relative)
+                    total[rows] += weight * (k1 + 1) * counts / (counts + damping)
             self._asked, self._answer = asked, total.astype(np.float32)
         return self._answer
 
