@@ -39,6 +39,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -65,6 +66,7 @@ from episodic_agent.core.boundary.default_memory import (
     TO_FRAME,
     UNSEEN,
     Memory,
+    Running,
     Unit,
     absorb,
     blend,
@@ -80,6 +82,11 @@ from episodic_agent.schemas import Json, Reason
 # Mean and spread of the cosine of neighbouring messages under the default embedder (development data).
 NEIGHBOURS: Final = (0.32, 0.2)
 _AT: Final = {name: number for number, name in enumerate(ALL)}
+_SHOWN: Final = itemgetter(
+    _AT["words A2~R0"], _AT["shifts R0"], _AT["greets R0"], _AT["closes L1"], _AT["asks_last L1"],
+    _AT["continues R0"], _AT["anaphora R0"], _AT["same L1 R0"], _AT["content R0"],
+)  # fmt: skip
+_SHOWN_OF_VECTORS: Final = itemgetter(_AT["L1~R0"], _AT["depth left"], _AT["depth right"])
 
 
 class Judged(NamedTuple):
@@ -169,10 +176,11 @@ class DefaultPolicy:
         unit, right = memory.pending[0], memory.pending
         vectors = memory.frame_sum is not None and unit.vector is not None
         model = self.model or shipped()
-        cues = np.array(gap_cues(memory, right, self._scale(memory), vectors)).round(3).tolist()
+        rounded = np.array(gap_cues(memory, right, self._scale(memory), vectors)).round(3)
         content = (
-            0.0 if _says_nothing(unit) else round(model.content(cues, len(right) - 1, vectors=vectors), 4)
+            0.0 if _says_nothing(unit) else round(model.content(rounded, len(right) - 1, vectors=vectors), 4)
         )
+        cues = rounded.tolist()
         clock = _silence(memory, unit)
         odds = content if clock is None else round(model.with_time(content, clock), 4)
         new = novelty(cues[_AT["frame~R0"]] if vectors else None, cues[_AT["unseen R0"]])
@@ -208,7 +216,7 @@ class DefaultPolicy:
         unit, newest = memory.pending[0], memory.pending[-1]
         if not memory.size:  # nothing to cut from, nothing that predicted it
             records.append(Record(unit.seq, "cut" if idle else "open", float(idle), self.threshold))
-            return absorb(_drop(memory), unit, 0.0, 0.0, 0.5)
+            return absorb(memory, unit, 0.0, 0.0, 0.5, memory.stats)
         judged = self.judge(memory)
         cut = judged.odds >= self.threshold
         if cut:
@@ -220,8 +228,9 @@ class DefaultPolicy:
                 unit.seq, "cut" if cut else "keep", judged.odds, self.threshold, judged.surprise, judged.cues
             )
         )
-        habits = _habits(memory, unit, judged, self._scale(memory))
-        memory = absorb(close(habits) if cut else habits, unit, judged.odds, judged.surprise, judged.novelty)
+        stats = _habits(memory, unit, judged, self._scale(memory))
+        memory = close(memory) if cut else memory
+        memory = absorb(memory, unit, judged.odds, judged.surprise, judged.novelty, stats)
         return memory if memory.size < self.max_length else self._split(memory, newest.seq, cuts)
 
     def _split(self, memory: Memory, decided: int, cuts: list[Boundary]) -> Memory:
@@ -244,10 +253,6 @@ def _says_nothing(unit: Unit) -> bool:
     return bool(unit.speech.ack) or (unit.reaction > 0.0 and len(unit.terms) <= 1)
 
 
-def _drop(memory: Memory) -> Memory:
-    return replace(memory, pending=memory.pending[1:])
-
-
 def _silence(memory: Memory, unit: Unit) -> Silence | None:
     """Return how long the gap is and how unusual that is in this thread, None where a time is not given."""
     last = memory.settled[-1]
@@ -265,36 +270,35 @@ def _reason(judged: Judged, threshold: float) -> str:
 
 def _shown(cues: Sequence[float], content: float, clock: Silence | None, new: float) -> Mapping[str, float]:
     """Return what a record keeps of a verdict, each in [0, 1]: enough to say why, not every input."""
-
-    def cue(name: str) -> float:
-        return cues[_AT[name]]
-
+    words, shifts, greets, closes, answers, continues, anaphora, same, weight = _SHOWN(cues)
     shown = {
         "content": content,
         "novelty": new,
-        "words": 1.0 - cue("words A2~R0"),
-        "marker": max(cue("shifts R0"), cue("greets R0"), cue("closes L1")),
-        "answers": cue("asks_last L1"),
-        "continues": max(cue("continues R0"), cue("anaphora R0")),
-        "speaker": 1.0 - cue("same L1 R0"),
-        "weight": cue("content R0"),
+        "words": 1.0 - words,
+        "marker": max(shifts, greets, closes),
+        "answers": answers,
+        "continues": max(continues, anaphora),
+        "speaker": 1.0 - same,
+        "weight": weight,
     }
     if len(cues) > len(LEXICAL):
-        shown["distance"] = min(1.0, max(0.0, 0.5 - 0.2 * cue("L1~R0")))
-        shown["depth"] = min(1.0, max(0.0, 0.5 + 0.1 * (cue("depth left") + cue("depth right"))))
+        near, left, right = _SHOWN_OF_VECTORS(cues)
+        shown["distance"] = min(1.0, max(0.0, 0.5 - 0.2 * near))
+        shown["depth"] = min(1.0, max(0.0, 0.5 + 0.1 * (left + right)))
     if clock is not None:
         shown["silence"] = min(1.0, clock.logged / 10.0)
         shown["silence_unusual"] = min(1.0, max(0.0, 0.5 + 0.125 * clock.z))
     return {name: round(value, 3) for name, value in shown.items()}
 
 
-def _habits(memory: Memory, unit: Unit, judged: Judged, scale: tuple[float, float]) -> Memory:
-    """Learn how this thread usually goes from one decided gap, and take its unit off the tail."""
+def _habits(memory: Memory, unit: Unit, judged: Judged, scale: tuple[float, float]) -> tuple[Running, ...]:
+    """Return how this thread usually goes, with what one decided gap adds."""
     stats = list(memory.stats)
     if len(judged.raw) > len(LEXICAL):
         mean, spread = scale
-        stats[COSINE] = stats[COSINE].add(judged.raw[_AT["L1~R0"]] * spread + mean)
-        stats[ADJACENT] = stats[ADJACENT].add(judged.raw[_AT["L1~R0"]])
+        near = judged.raw[_AT["L1~R0"]]
+        stats[COSINE] = stats[COSINE].add(near * spread + mean)
+        stats[ADJACENT] = stats[ADJACENT].add(near)
         stats[TO_FRAME] = stats[TO_FRAME].add(judged.raw[_AT["frame~R0"]])
     if unit.terms:
         stats[UNSEEN] = stats[UNSEEN].add(judged.raw[_AT["unseen R0"]])
@@ -302,7 +306,7 @@ def _habits(memory: Memory, unit: Unit, judged: Judged, scale: tuple[float, floa
     stats[ACKS] = stats[ACKS].add(unit.speech.ack)
     if judged.clock is not None:
         stats[SILENCE] = stats[SILENCE].add(judged.clock.logged)
-    return replace(memory, stats=tuple(stats), pending=memory.pending[1:])
+    return tuple(stats)
 
 
 def _rebuilt(memory: Memory, place: int) -> Memory:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from typing import Final, NamedTuple, cast
 from zlib import crc32
 
@@ -55,10 +56,11 @@ class Running(NamedTuple):
         >>> Running().add(2.0).add(4.0).mean
         3.0
         """
-        seen = min(self.seen + 1.0, 50.0)
-        step = value - self.mean
-        mean = self.mean + step / seen
-        variance = self.variance + (step * (value - mean) - self.variance) / seen
+        seen, mean, variance = self
+        seen = seen + 1.0 if seen < 49.0 else 50.0
+        step = value - mean
+        mean += step / seen
+        variance += (step * (value - mean) - variance) / seen
         return Running(seen, round(mean, 6), round(variance, 6))
 
     def z(self, value: float, mean: float, sd: float, trust: float = 6.0) -> float:
@@ -130,18 +132,24 @@ def intake(arrival: Arrival) -> Unit:
     )
 
 
-def absorb(memory: Memory, unit: Unit, odds: float, surprise: float, new: float) -> Memory:
-    """Return the memory with a unit settled in the open frame (its vocabulary, vectors and habits learnt)."""
+def absorb(
+    memory: Memory, unit: Unit, odds: float, surprise: float, new: float, stats: tuple[Running, ...]
+) -> Memory:
+    """Return the memory with its oldest pending unit settled in the open frame, its words and vector learnt.
+
+    `stats` are the thread's habits after it.
+    """
     position = memory.position
     last, counts = _learn(memory.last, memory.counts, unit.terms, position)
-    weight = np.float32(0.05 + unit.speech.content)
     frame, thread = memory.frame_sum, memory.thread_sum
     if unit.vector is not None:
-        frame = _add(frame, unit.vector * weight, 1.0)
-        thread = _add(thread, unit.vector * weight, 0.98)
+        part = unit.vector * np.float32(0.05 + unit.speech.content)
+        frame = _add(frame, part, 1.0)
+        thread = _add(thread, part, 0.98)
     return replace(
         memory,
         settled=(*memory.settled, unit)[-LEFT:],
+        pending=memory.pending[1:],
         position=position + 1,
         first_seq=memory.first_seq if memory.odds else unit.seq,
         odds=(*memory.odds, odds if memory.odds else 0.0),
@@ -153,6 +161,7 @@ def absorb(memory: Memory, unit: Unit, odds: float, surprise: float, new: float)
         opener=memory.opener if memory.odds else unit.actor,
         last=last,
         counts=counts,
+        stats=stats,
         actors=_met(memory.actors, unit.actor),
     )
 
@@ -164,18 +173,25 @@ def close(memory: Memory) -> Memory:
 
 def blend(units: Sequence[Unit], size: int) -> Vector | None:
     """Return the content-weighted sum of the units' vectors of that size, None if there is none."""
+    return next(reversed(blends(units, size)), None)
+
+
+def blends(units: Sequence[Unit], size: int) -> list[Vector | None]:
+    """Return the `blend` of the first unit, of the first two, and so on."""
     total: Vector | None = None
+    found: list[Vector | None] = []
     for unit in units:
         if unit.vector is not None and unit.vector.size == size:
             part = unit.vector * np.float32(0.05 + unit.speech.content)
             total = part if total is None else total + part
-    return total
+        found.append(total)
+    return found
 
 
 def _add(total: Vector | None, vector: Vector, keep: float) -> Vector:
     """Return a running sum with one more vector, rounded as packing will round it."""
     if total is not None and total.size == vector.size:
-        vector = total * np.float32(keep) + vector
+        vector = (total if keep == 1.0 else total * np.float32(keep)) + vector
     return vector.astype(np.float16).astype(np.float32)
 
 
@@ -187,11 +203,15 @@ def _learn(
         return last, counts
     places, numbers = dict(last), dict(counts)
     for term in terms:
-        places.pop(term, None)  # a newly seen term moves to the end: the dict is ordered by last place
+        known = numbers.get(term, 0)
+        if known:
+            del places[term]  # a newly seen term moves to the end: the dict is ordered by last place
         places[term] = position
-        numbers[term] = min(numbers.get(term, 0) + 1, MOST_COUNTED)
-    for term in list(places)[: max(0, len(places) - _VOCABULARY)]:
-        del places[term], numbers[term]
+        if known < MOST_COUNTED:
+            numbers[term] = known + 1
+    if len(places) > _VOCABULARY:
+        for term in list(islice(places, len(places) - _VOCABULARY)):
+            del places[term], numbers[term]
     return places, numbers
 
 

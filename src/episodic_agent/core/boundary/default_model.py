@@ -31,9 +31,10 @@ class Network(NamedTuple):
     out: NDArray[np.float32]
     out_bias: float
 
-    def odds(self, cues: Sequence[float]) -> float:
+    def odds(self, cues: Sequence[float] | NDArray[np.float64]) -> float:
         """Return the probability of a boundary."""
-        x = np.clip((np.array(cues, np.float32) - self.shift) * self.factor, -_LIMIT, _LIMIT)
+        x = (np.asarray(cues, np.float32) - self.shift) * self.factor
+        x = np.minimum(np.maximum(x, -_LIMIT), _LIMIT)  # what `np.clip` does, without its overhead
         return sigmoid(float(np.tanh(x @ self.hidden + self.bias) @ self.out) + self.out_bias)
 
 
@@ -51,7 +52,7 @@ class Model:
     networks: Mapping[str, Network]
     time: Sequence[float]
 
-    def content(self, cues: Sequence[float], delay: int, *, vectors: bool) -> float:
+    def content(self, cues: Sequence[float] | NDArray[np.float64], delay: int, *, vectors: bool) -> float:
         """Return the probability of a boundary from content alone, `delay` messages later."""
         kind = "vectors" if vectors else "words"
         return self.networks[f"{kind}-{min(delay, LONGEST_DELAY)}"].odds(cues)

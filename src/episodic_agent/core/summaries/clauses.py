@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_letters
 from typing import Final
 
 from episodic_agent.core.boundary.cues.speech import speech
@@ -17,7 +18,7 @@ _FEW_TERMS: Final = 3
 _TOOL_RESULT: Final = 160
 
 _FENCE: Final = re.compile(r"```[ \t]*(\w*)[^\n]*\n.*?(?:```|\Z)", re.DOTALL)
-_MARKED: Final = re.compile(r"[\[<*_`~#{\\]|http|\$\$")  # what no plain text holds: spares it all the rest
+_MARKED: Final = re.compile(r"[\[<*_`~#{\\]")  # what no plain text holds: spares it all the rest
 _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 _URL: Final = re.compile(r"https?://(?:www\.)?([^\s/)\]]+)\S*")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,80}>|\{[a-z_]{3,20}\}")  # and {laughs} of transcripts
@@ -29,6 +30,8 @@ _TABLE: Final = re.compile(r"^\s*\|.*\|\s*$|^\s*[-=_*|:\s]{3,}$")
 _CODE_LINE: Final = re.compile(
     r"[{};]\s*$|^\s*(?:import|from|def|class|return|const|let|var|public|#include)\s\S.*[=(;]"
 )
+_CODE_SIGN: Final = re.compile(r"[{};=(]")  # what every line of code in that sense holds
+_NO_LETTER: Final = bytes(range(128)).translate(None, f"{ascii_letters} ".encode())
 _SPACES: Final = re.compile(r"\s+")
 _FORMULA: Final = re.compile(r"\\[()\[\]]|\$\$")
 _STRAY_STOP: Final = re.compile(r"([。！？])[。]+")
@@ -66,7 +69,7 @@ def tame(text: str, code: str = "code") -> str:
     '[python code]'
     """
     text = text[:_READ]
-    if not _MARKED.search(text):
+    if not _MARKED.search(text) and "http" not in text and "$$" not in text:
         return text.strip()
     fence = _FENCE.search(text) if "```" in text else None
     language = fence.group(1) if fence else ""
@@ -154,12 +157,12 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
     # assistants write at length about what users say in a word
     trust = 0.85 if observation.actor.casefold() in ASSISTANTS else 1.0
     for line in tame(observation.text, phrasebook(language).code).splitlines():
-        if not line.strip() or _TABLE.match(line) or _CODE_LINE.search(line):
+        if not line.strip() or _TABLE.match(line) or (_CODE_SIGN.search(line) and _CODE_LINE.search(line)):
             continue
         # items and headings list what a sentence before them says in one breath
         item = _ITEM.match(line)
         weight = 0.3 if line[0] == "#" else 0.65 if item else 1.0
-        bare = line[item.end() :] if item else _NUMBER_OF_HEADING.sub("", line.lstrip("# >"))
+        bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
         for sentence in sentences(bare, language or None):
             found.extend(_clause(place, len(found), sentence, trust * weight, language))
             if len(found) >= _MOST:
@@ -167,8 +170,17 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
     return found
 
 
+def _without_number(line: str) -> str:
+    """Return a line without "Step 2:", "3." and the like at its beginning."""
+    number = _NUMBER_OF_HEADING.match(line)
+    return line if number is None else line[number.end() :]
+
+
 def _clause(place: int, order: int, sentence: str, weight: float, language: str) -> list[Clause]:
-    text = _STRAY_STOP.sub(r"\1", _SPACES.sub(" ", sentence)).strip(" -–•")
+    text = " ".join(sentence.split())
+    if "。" in text:
+        text = _STRAY_STOP.sub(r"\1", text)
+    text = text.strip(" -–•")
     terms = frozenset(tokens(text, language or None))
     if not terms or _is_courtesy(text, terms):
         return []
@@ -181,7 +193,10 @@ def _form(text: str) -> float:
     fit = 0.4 if text.endswith((":", "：")) else 1.0
     if text.startswith(("[", "(")):
         fit *= 0.5
-    letters = sum(map(str.isalpha, text)) + text.count(" ")
+    if text.isascii():  # spares a look at each character
+        letters = len(text.encode().translate(None, _NO_LETTER))
+    else:
+        letters = sum(map(str.isalpha, text)) + text.count(" ")
     return fit if letters >= 0.7 * len(text) else fit * 0.5
 
 

@@ -16,8 +16,11 @@ _MARKS: Final = (  # vowel signs and tones that `\w` leaves out and that belong 
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e"
     "\u0eb1-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
 )
-_LETTERS: Final = rf"(?:[^\W_]|[{_MARKS}])+"
-_PIECE: Final = re.compile(rf"{_LETTERS}(?:(?:[-'’.&/+_]|:(?=\d)){_LETTERS})*(?:\+\+|#|%)?|[^\w\s]|\s{{2,}}")
+_LETTERS: Final = rf"(?:[^\W_]+|[{_MARKS}]+)+"
+_PIECE, _ASCII_PIECE = (  # the second finds the same in ASCII, in half the time
+    re.compile(rf"{letters}(?:(?:[-'’.&/+_]|:(?=\d)){letters})*(?:\+\+|#|%)?|[^\w\s]|\s{{2,}}")
+    for letters in (_LETTERS, "[a-zA-Z0-9]+")
+)
 _UNSIGNED: Final = re.compile(rf"[^\w{_MARKS}]+")
 # Verb forms by their endings, where articles do not tell nouns apart well enough.
 _VERBS: Final = {
@@ -95,13 +98,9 @@ def key_phrases(
         if clause.order >= _OPENING:
             continue
         for text, marked, named in _phrases(clause.text, language):
-            pieces = [(piece, _terms(piece, language)) for piece in text.split(" ")]
-            while pieces and speakers.issuperset(pieces[-1][1]):
-                pieces.pop()  # "skiing Kevin": he is spoken to
-            terms = tuple(chain.from_iterable([part for _, part in pieces]))
+            form, terms = _without_ending(text, language, speakers)
             if not terms:
                 continue
-            form = " ".join([piece for piece, _ in pieces])
             tally = tallies.get(terms)
             if tally is None:
                 tally = tallies[terms] = _Tally({}, clause.place, terms)
@@ -113,6 +112,17 @@ def key_phrases(
     scored = [_scored(tally, weights, language) for tally in tallies.values()]
     scored.sort(key=lambda phrase: (-phrase.score, phrase.place, phrase.text))
     return _distinct(scored)
+
+
+@lru_cache(maxsize=4_096)
+def _without_ending(text: str, language: str, speakers: frozenset[str]) -> tuple[str, tuple[str, ...]]:
+    """Return a phrase and its terms without speakers' names at its end ("skiing Kevin": he is spoken to)."""
+    pieces = text.split(" ")
+    parts = [_terms(piece, language) for piece in pieces]
+    while parts and speakers.issuperset(parts[-1]):
+        parts.pop()
+    form = text if len(parts) == len(pieces) else " ".join(pieces[: len(parts)])
+    return form, tuple(chain.from_iterable(parts))
 
 
 def keywords(phrases: Sequence[Phrase]) -> list[str]:
@@ -163,7 +173,8 @@ def _scored(tally: _Tally, weights: Mapping[str, float], language: str) -> Phras
     told = sum(weights.get(term, 0.0) for term in distinct)
     # a two- or three-word phrase says more than a word; a longer one says it less sharply
     score = told / (len(distinct) + 0.8) ** 0.6
-    text = max(tally.forms, key=lambda form: (tally.forms[form], -len(form), form))
+    forms = tally.forms
+    text = next(iter(forms)) if len(forms) == 1 else max(forms, key=lambda f: (forms[f], -len(f), f))
     if len(distinct) == 1 and not tally.named:
         score *= 0.45 if tally.count < 3 else 0.8
     if tally.count > 1:
@@ -194,10 +205,11 @@ def _distinct(scored: Sequence[Phrase]) -> list[Phrase]:
 
 def _phrases(text: str, language: str) -> Iterator[tuple[str, bool, bool]]:
     """Yield (phrase, stands after an article, is a name) of a sentence."""
-    if script(text) in UNSPACED:
+    plain = text.isascii()
+    if not plain and script(text) in UNSPACED:
         yield from _runs(text)
         return
-    pieces = _PIECE.findall(text)
+    pieces = (_ASCII_PIECE if plain else _PIECE).findall(text)
     kinds = "".join([_kind(piece, language) for piece in pieces])
     place, span = 0, _SPAN_DE if language == "de" else _SPAN
     while (match := span.search(kinds, place)) is not None:
@@ -216,7 +228,7 @@ def _phrases(text: str, language: str) -> Iterator[tuple[str, bool, bool]]:
 
 def _is_one_phrase(match: re.Match[str]) -> bool:
     """Tell "bar in Miami" from two phrases that only stand side by side."""
-    tail = match["tail"]
+    tail = match[2]
     if tail is None:
         return match.end() - match.start() < _LONGEST
     told = all("c" in part or "N" in part for part in (match["head"], tail))

@@ -31,7 +31,8 @@ def compact(vector: Vector) -> Vector:
         padded[: plain.size] = plain
         signs = np.where(np.arange(padded.size) * 2_654_435_761 % 4_294_967_296 < 2_147_483_648, 1.0, -1.0)
         plain = (padded * signs.astype(np.float32)).reshape(pieces, DIMENSIONS).sum(axis=0)
-    norm = float(np.linalg.norm(plain.astype(np.float64)))  # squares of tiny floats vanish in float32
+    wide = plain.astype(np.float64)  # squares of tiny floats vanish in float32
+    norm = math.sqrt(wide.dot(wide))
     if not 1e-30 < norm < float("inf"):
         return np.zeros(plain.size, np.float32)
     return (plain / np.float32(norm)).astype(np.float16).astype(np.float32)
@@ -43,11 +44,12 @@ def cosines(rows: Sequence[Vector]) -> list[list[float]]:
     >>> cosines([np.array([1, 0], np.float32), np.array([3, 4], np.float32)])
     [[1.0, 0.6], [0.6, 1.0]]
     """
-    matrix = np.array(rows, dtype=np.float32)
+    matrix = np.concatenate(rows, dtype=np.float32).reshape(len(rows), -1)
     products = matrix @ matrix.T
     lengths = np.sqrt(products.diagonal())
-    lengths = np.where(lengths > 0, lengths, 1.0).astype(np.float32)
-    found: list[list[float]] = (products / np.outer(lengths, lengths)).astype(np.float64).round(4).tolist()
+    lengths[~(lengths > 0)] = 1.0
+    products /= lengths[:, None] * lengths
+    found: list[list[float]] = products.astype(np.float64).round(4).tolist()
     return found
 
 
@@ -83,7 +85,8 @@ def overlap(one: Bag, other: Bag, counts: Mapping[int, int]) -> float:
 
 
 def _weight(terms: Iterable[int], counts: Mapping[int, int]) -> float:
-    return sum([_RARITY[counts.get(term, 0)] for term in terms])
+    rarity, count = _RARITY, counts.get
+    return sum([rarity[count(term, 0)] for term in terms])
 
 
 def share_unseen(terms: Sequence[int], seen: Mapping[int, int], since: int) -> float:
@@ -94,4 +97,5 @@ def share_unseen(terms: Sequence[int], seen: Mapping[int, int], since: int) -> f
     """
     if not terms:
         return 0.5
-    return round(sum([seen.get(term, -1) < since for term in terms]) / len(terms), 4)
+    place = seen.get
+    return round(len([term for term in terms if place(term, -1) < since]) / len(terms), 4)

@@ -6,6 +6,7 @@ and what hindsight adds. Similarities are in standard deviations of the embedder
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -19,7 +20,7 @@ from episodic_agent.core.boundary.default_memory import (
     UNSEEN,
     Memory,
     Unit,
-    blend,
+    blends,
 )
 from episodic_agent.schemas import Vector
 
@@ -30,6 +31,7 @@ _PAIRS: Final = (  # similarities that are cues as they stand
     ("frame", "B"), ("L2", "L1"), ("frame", "L1"), ("A2", "R0"), ("R0", "R1"), ("L1", "R1"), ("frame", "R1"),
     ("A2", "R1"), ("R0", "R2"), ("R1", "R2"), ("frame", "R2"), ("L1", "R2"), ("thread", "R1"),
 )  # fmt: skip
+_IN_FRAME: Final = (("L1", "R0"), ("L2", "R0"), ("L3", "R0"), ("L4", "R0"))  # as far as the frame reaches
 _L2_L1, _R0_R1, _FRAME_R0 = (_PAIRS.index(pair) for pair in (("L2", "L1"), ("R0", "R1"), ("frame", "R0")))
 VECTOR_NAMES: Final = (
     *("~".join(pair) for pair in _PAIRS), "best", "depth left", "depth right", "z L1~R0",
@@ -68,18 +70,11 @@ def gap_cues(memory: Memory, right: Sequence[Unit], scale: tuple[float, float], 
 def similarities(memory: Memory, right: Sequence[Unit], scale: tuple[float, float]) -> list[float]:
     """Return the cues named in `VECTOR_NAMES`; a unit that is missing or has no vector gives 0."""
     rows = _rows(memory, right)
-    table = dict(zip(rows, cosines(list(rows.values())), strict=True))
-    place = {name: number for number, name in enumerate(rows)}
+    flat = list(chain.from_iterable(cosines(list(rows.values()))))
     mean, spread = scale
-
-    def pair(one: str, other: str) -> float:
-        if one not in place or other not in place:
-            return 0.0
-        return (table[one][place[other]] - mean) / spread
-
-    plain = [pair(one, other) for one, other in _PAIRS]
+    found = [0.0 if at < 0 else (flat[at] - mean) / spread for at in _places(tuple(rows))]
+    plain, in_frame = found[: len(_PAIRS)], found[len(_PAIRS) :][: memory.size]
     near = plain[0]
-    in_frame = [pair(one, "R0") for one in ("L1", "L2", "L3", "L4")[: memory.size]]
     return [
         *plain,
         max(in_frame, default=0.0),
@@ -87,6 +82,16 @@ def similarities(memory: Memory, right: Sequence[Unit], scale: tuple[float, floa
         plain[_R0_R1] - near,
         memory.stats[ADJACENT].z(near, 0.0, 1.0),
         memory.stats[TO_FRAME].z(plain[_FRAME_R0], 0.3, 1.0),
+    ]
+
+
+@lru_cache(maxsize=512)
+def _places(rows: tuple[str, ...]) -> list[int]:
+    """Return where `_PAIRS` and `_IN_FRAME` stand in the flat table of the rows so named, -1 where not."""
+    number = {name: at for at, name in enumerate(rows)}
+    return [
+        number[one] * len(rows) + number[other] if one in number and other in number else -1
+        for one, other in (*_PAIRS, *_IN_FRAME)
     ]
 
 
@@ -98,15 +103,10 @@ def _rows(memory: Memory, right: Sequence[Unit]) -> dict[str, Vector]:
     for name, total in (("thread", memory.thread_sum), ("frame", memory.frame_sum)):
         if total is not None and total.size == size:
             rows[name] = total
-    blocks: tuple[tuple[str, Sequence[Unit]], ...] = (
-        ("A2", near[: min(2, memory.size)]),
-        ("A4", near[: min(4, memory.size)]),
-        ("B", right),
-    )
-    for name, units in blocks:
-        total = blend(units, size)
-        if total is not None:
-            rows[name] = total
+    before = blends(near[: min(4, memory.size)], size)
+    for name, sums in (("A2", before[:2]), ("A4", before), ("B", blends(right, size))):
+        if sums and sums[-1] is not None:
+            rows[name] = sums[-1]
     for side, units in (("L", near), ("R", right)):
         for number, unit in enumerate(units, start=side == "L"):
             if unit.vector is not None and unit.vector.size == size:
@@ -118,17 +118,19 @@ def _lexical(memory: Memory, right: Sequence[Unit]) -> list[float]:
     """Return the cues named in `LEXICAL_NAMES`."""
     counts, last = memory.counts, memory.last
     start = memory.position - memory.size
-    left = [unit.terms for unit in memory.settled[::-1]]
+    left = [unit.terms for unit in memory.settled[:-5:-1]]
     after = [unit.terms for unit in right]
     r0, r1, r2 = (after[n] if n < len(after) else () for n in range(_RIGHT))
     l1, l2 = (weighed(left[n] if n < len(left) else (), counts) for n in range(2))
-    a2, a4 = (weighed(chain(*left[: min(n, memory.size)]), counts) for n in (2, 4))
+    a2 = l1 if memory.size == 1 else weighed(chain(*left[: min(2, memory.size)]), counts)
+    a4 = a2 if memory.size <= 2 else weighed(chain(*left[: min(4, memory.size)]), counts)
     first, second, third = (weighed(terms, counts) for terms in (r0, r1, r2))
+    block = first if len(after) == 1 else weighed(chain(*after), counts)
     unseen = share_unseen(r0, last, start)
     return [
         overlap(l1, first, counts),
         overlap(a2, first, counts),
-        overlap(a4, weighed(chain(*after), counts), counts),
+        overlap(a4, block, counts),
         overlap(l2, first, counts),
         overlap(first, second, counts),
         overlap(l1, second, counts),

@@ -53,22 +53,36 @@ _HAN_LISTS: Final = tuple(
     (bit, re.compile("|".join(map(re.escape, sorted(lexicon.HAN[name].split("|"), key=len, reverse=True)))))
     for bit, _, name in _LISTS
 )
+_ENDED: Final = re.compile(r"[.!。！?？]\s*\S.{8,}$")
 _PUNCTUATION: Final = re.compile(r"[\W_]+")
-_ASKS: Final = re.compile(r"[?？؟]")
+_ASKS: Final = "?？؟"
 
 
-def _heads() -> dict[str, tuple[tuple[tuple[str, ...], int], ...]]:
-    """Index the phrases by their first word, longest first, so that a scan is one look-up a word."""
+class _Phrase(NamedTuple):
+    """A phrase once its first two words are known to stand there: its length, the rest and its kinds."""
+
+    length: int
+    rest: list[str]
+    bits: int
+
+
+def _heads() -> dict[str, dict[str, tuple[_Phrase, ...]]]:
+    """Index the phrases by their first and second word, longest first, so that a scan is one look-up a word.
+
+    Under "" stands what needs no second word; it is also at the end of what a second word leads to.
+    """
     phrases: dict[tuple[str, ...], int] = {}
     for bit, source, _ in _LISTS:
         for phrase in source.replace("\n", "|").split("|"):
             if phrase.strip():
                 key = tuple(phrase.split())
                 phrases[key] = phrases.get(key, 0) | bit
-    heads: dict[str, list[tuple[tuple[str, ...], int]]] = {}
-    for key, bits in sorted(phrases.items(), key=lambda item: -len(item[0])):
-        heads.setdefault(key[0], []).append((key, bits))
-    return {word: tuple(found) for word, found in heads.items()}
+    heads: dict[str, dict[str, tuple[_Phrase, ...]]] = {}
+    for key, bits in sorted(phrases.items(), key=lambda item: len(item[0])):
+        head = heads.setdefault(key[0], {"": ()})
+        second = key[1] if len(key) > 1 else ""
+        head[second] = (_Phrase(len(key), list(key[2:]), bits), *head.get(second, head[""]))
+    return heads
 
 
 _HEADS: Final = _heads()
@@ -108,7 +122,11 @@ def speech(text: str) -> tuple[Speech, float, tuple[int, ...]]:
     >>> speech("Wait, what?")[1], speech("I had no idea!")[1]
     (0.7, 1.0)
     """
-    text = text[:LONGEST].strip()
+    return _read(text[:LONGEST].strip())
+
+
+@lru_cache(maxsize=2_048)  # summaries ask again for the short messages of an episode
+def _read(text: str) -> tuple[Speech, float, tuple[int, ...]]:
     found = words(text[: 8 * _SCANNED])[:_SCANNED]
     first, anywhere, covered = _scan(found)
     if not text.isascii() and _HAN.search(text):
@@ -116,27 +134,27 @@ def speech(text: str) -> tuple[Speech, float, tuple[int, ...]]:
     else:
         ack = _only_acknowledges(found, covered)
     terms = term_hashes(text)
-    marks = [match.start() for match in _ASKS.finditer(text)]
-    asks_last = bool(marks) and marks[-1] >= len(text) - 3
+    mark = max(map(text.rfind, _ASKS))
+    asks_last = mark >= 0 and mark >= len(text) - 3
     reaction = 1.0 if anywhere & _REVEAL else 0.7 if _pivots(found, first, anywhere, terms) else 0.0
-    ack = ack and not marks and not reaction
+    ack = ack and mark < 0 and not reaction
     cues = Speech(
-        asks=float(bool(marks)),
-        asks_last=float(asks_last),
-        turns_to_ask=float(asks_last and _statement_before(text, marks[-1])),
-        wh=float(bool(first & _WH)),
-        yes_no=float(bool(first & _AUX)),
-        ack=float(ack),
-        agrees=float(bool(first & _ACK)),
-        thanks=float(bool(anywhere & _THANKS)),
-        greets=float(bool(anywhere & _GREETING)),
-        closes=float(bool(anywhere & _CLOSING)),
-        shifts=float(bool(anywhere & _SHIFT)),
-        continues=float(bool(first & _CONTINUE)),
-        anaphora=float(bool(anywhere & _ANAPHORA)),
-        requests=float(bool(anywhere & _REQUEST)),
-        you=float(bool(anywhere & _YOU)),
-        own=float(bool(anywhere & _SELF)),
+        asks=1.0 if mark >= 0 else 0.0,
+        asks_last=1.0 if asks_last else 0.0,
+        turns_to_ask=1.0 if asks_last and _statement_before(text, mark) else 0.0,
+        wh=1.0 if first & _WH else 0.0,
+        yes_no=1.0 if first & _AUX else 0.0,
+        ack=1.0 if ack else 0.0,
+        agrees=1.0 if first & _ACK else 0.0,
+        thanks=1.0 if anywhere & _THANKS else 0.0,
+        greets=1.0 if anywhere & _GREETING else 0.0,
+        closes=1.0 if anywhere & _CLOSING else 0.0,
+        shifts=1.0 if anywhere & _SHIFT else 0.0,
+        continues=1.0 if first & _CONTINUE else 0.0,
+        anaphora=1.0 if anywhere & _ANAPHORA else 0.0,
+        requests=1.0 if anywhere & _REQUEST else 0.0,
+        you=1.0 if anywhere & _YOU else 0.0,
+        own=1.0 if anywhere & _SELF else 0.0,
         length=round(math.log1p(len(text)) / 5.0, 3),
         content=0.02 if ack else content_weight(len(terms)),
     )
@@ -159,7 +177,7 @@ def term_hashes(text: str) -> tuple[int, ...]:
     True
     """
     distinct = dict.fromkeys(tokens(text))
-    return tuple(dict.fromkeys([_hashed(term) for term in distinct]))[:MOST_TERMS]
+    return tuple(dict.fromkeys(map(_hashed, distinct)))[:MOST_TERMS]
 
 
 @lru_cache(maxsize=65_536)
@@ -168,21 +186,21 @@ def _hashed(term: str) -> int:
 
 
 def _scan(found: list[str]) -> tuple[int, int, int]:
-    """Return the kinds of phrases at the start, anywhere, and how many leading words are acknowledgement."""
-    first = anywhere = 0
-    covered = bits_at = 0
-    acks = 0
-    for place, word in enumerate(found):
-        for key, bits in _HEADS.get(word, ()):
-            if len(key) == 1 or tuple(found[place : place + len(key)]) == key:
-                anywhere |= bits
-                if place < 2 or (place == 2 and acks):
-                    first |= bits
-                if bits & _ACK:
-                    acks += 1
-                    covered = max(covered, place + len(key))
-                    bits_at |= ((1 << len(key)) - 1) << place
-    return first, anywhere, bits_at
+    """Return the kinds of phrases at the start and anywhere, and as bits which words acknowledge."""
+    first = anywhere = covered = 0
+    following = [*found[1:], ""]
+    for place, head in enumerate(map(_HEADS.get, found)):
+        if head is None:
+            continue
+        for length, rest, bits in head.get(following[place], head[""]):
+            if rest and found[place + 2 : place + length] != rest:
+                continue
+            anywhere |= bits
+            if place < 2 or (place == 2 and covered):
+                first |= bits
+            if bits & _ACK:
+                covered |= ((1 << length) - 1) << place
+    return first, anywhere, covered
 
 
 def _only_acknowledges(found: list[str], covered: int) -> bool:
@@ -214,4 +232,4 @@ def _pivots(found: list[str], first: int, anywhere: int, terms: tuple[int, ...])
 
 def _statement_before(text: str, mark: int) -> bool:
     """Say whether a sentence ended before the one that asks."""
-    return re.search(r"[.!。！?？]\s*\S.{8,}$", text[:mark]) is not None
+    return _ENDED.search(text[:mark]) is not None
