@@ -119,7 +119,7 @@ def shortened(text: str) -> str:
 
 def _worth(clause: Clause, weights: Mapping[str, float]) -> float:
     """Return the told weight of a sentence for its length: neither the longest nor the shortest wins."""
-    return sum(map(weights.__getitem__, clause.terms)) / math.pow(len(clause.terms) + 5.0, 0.75)
+    return math.fsum(map(weights.__getitem__, clause.terms)) / math.pow(len(clause.terms) + 5.0, 0.75)
 
 
 def _standing(clause: Clause, openers: frozenset[str], user: bool) -> float:
@@ -141,7 +141,7 @@ def _near_centre(
     content: dict[int, set[str]] = {}
     for clause in found:
         content.setdefault(clause.place, set()).update(clause.terms)
-    told = {place: sum(weights[term] for term in terms) for place, terms in content.items()}
+    told = {place: math.fsum(weights[term] for term in terms) for place, terms in content.items()}
     usable = {p: v for p in content if p < len(vectors) and (v := vectors[p]) is not None and v.any()}
     if len(usable) == len(content) and len({v.shape for v in usable.values()}) == 1:
         rows = np.stack([usable[place] for place in content]).astype(np.float64)
@@ -151,7 +151,7 @@ def _near_centre(
     else:
         shared = Counter(term for terms in content.values() for term in terms)
         close = {
-            place: sum(weights[t] for t in terms if shared[t] > 1) / (told[place] + 1.0)
+            place: math.fsum(weights[t] for t in terms if shared[t] > 1) / (told[place] + 1.0)
             for place, terms in content.items()
         }
     low, high = min(close.values()), max(close.values())
@@ -170,7 +170,7 @@ def _greedy(
 ) -> list[Clause]:
     """Take the best sentence again and again, each time judged by what it adds (MMR)."""
     left = dict(enumerate(candidates))
-    masses = [sum(map(weights.__getitem__, clause.terms)) for clause in candidates]
+    masses = [math.fsum(map(weights.__getitem__, clause.terms)) for clause in candidates]
     likeness = dict.fromkeys(left, 0.0)
     chosen: list[Clause] = []
     used, first = 0, 0.0
@@ -202,7 +202,7 @@ def _greedy(
         used += length + 12  # the speaker's name and "said"
         for m, other in list(left.items()):
             smaller = min(masses[n], masses[m])
-            shared = sum(map(weights.__getitem__, clause.terms & other.terms))
+            shared = math.fsum(map(weights.__getitem__, clause.terms & other.terms))
             alike = max(shared / smaller if smaller else 0.0, _near(vectors, clause.place, other.place))
             likeness[m] = max(likeness[m], alike)
             if likeness[m] >= _SAME:

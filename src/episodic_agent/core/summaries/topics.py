@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
+from math import fsum
 from typing import Final
 
 from episodic_agent.core.summaries.clauses import Clause
@@ -170,7 +171,7 @@ def _length(text: str) -> int:
 
 def _scored(tally: _Tally, weights: Mapping[str, float], language: str) -> Phrase:
     distinct = set(tally.terms)
-    told = sum(weights.get(term, 0.0) for term in distinct)
+    told = fsum(weights.get(term, 0.0) for term in distinct)
     # a two- or three-word phrase says more than a word; a longer one says it less sharply
     score = told / (len(distinct) + 0.8) ** 0.6
     forms = tally.forms
