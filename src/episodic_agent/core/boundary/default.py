@@ -25,9 +25,10 @@ further back than the hindsight.
 
 **What it learned from.** The networks are trained on four kinds of labelled dialogues, a meeting corpus and
 dialogues glued from all of them, each weighing the same, on rows this very code computed along the true
-boundaries (rows along its own cuts fitted the folds a little better and unseen sets worse). Judge a change by leaving whole sets out, never by the folds alone: in the
-folds the network knows each set's habits. On a kind of chat it never saw it still ranks gaps well, but how
-many it cuts is off by a factor of two or three (meetings: ten). Calibration, not the cues, travels badly.
+boundaries (rows along its own cuts fitted the folds a little better and unseen sets worse). Judge a change
+by leaving whole sets out, never by the folds alone: in the folds the network knows each set's habits. On a
+kind of chat it never saw it still ranks gaps well, but how many it cuts is off by a factor of two or three
+(meetings: ten). Calibration, not the cues, travels badly.
 
 **To make it better** change `tools/train_boundary.py` (material, network) or a cue, train, and give the
 policy a new date; a better form of model goes to `default_model.py`. The machinery here need not change.
