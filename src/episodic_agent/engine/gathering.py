@@ -26,7 +26,6 @@ from episodic_agent.engine.listing import open_card
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.schemas import Episode, Observation, Vector
 
-WIDEST = 50_000  # observations a filter may leave before the legs' best are filtered instead
 OWN_TEXT = 20  # episodes of each leg that join by their own words, beside those of the candidates
 DAY = 86_400.0
 Floats = NDArray[np.float64]
@@ -294,7 +293,7 @@ def within(tx: Transaction, wanted: Filter) -> Refs:
         refs = np.arange(ref_of(number, 0), ref_of(number, frame.next_seq), dtype=np.int64)
     if wanted.since is not None or wanted.until is not None:
         start, end = wanted.since or FIRST, wanted.until or LAST
-        timed = tx.threads.between(start, end, limit=WIDEST)
+        timed = tx.threads.between(start, end, limit=tx.threads.count())
         refs = timed if refs is None else np.intersect1d(refs, timed)
     return np.sort(refs) if refs is not None else np.zeros(0, np.int64)
 
