@@ -3,6 +3,7 @@
 import threading
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from conftest import OpenMemory
 from episodic_agent import Memory
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Kind, Observation, TimeSource
+from episodic_agent.stores.sqlite import SqliteStore
 
 
 def stored(memory: Memory, user_id: str | None = None) -> list[Observation]:
@@ -380,6 +382,24 @@ def test_an_embedder_that_fails_loses_nothing_and_is_made_up_for_later(
     memory.work()
     assert memory.stats().episodes == 3
     assert [f for f in memory.doctor() if f.severity == "error"] == []
+
+
+def test_doctor_sees_and_mends_a_frame_that_waits_for_nobody(open_memory: OpenMemory, database: Path) -> None:
+    embedder = Unreliable(TopicEmbedder("tap", "lisbon", "cello", "bread"))
+    memory = open_memory(embedder=embedder)
+    embedder.down = True
+    memory.add(diary())
+    store = SqliteStore(database)
+    for scope in store.scopes():
+        with store.begin(scope) as tx:
+            for job in tx.jobs.list(state="waiting"):
+                tx.jobs.cancel(job.id)
+    store.close()
+    embedder.down = False
+    memory.work()
+    assert any("undecided and no job" in f.message for f in memory.doctor())
+    assert memory.doctor(repair=True) == []
+    assert memory.stats().episodes == 3
 
 
 def test_what_one_embedder_left_waiting_another_takes_up(open_memory: OpenMemory, clock: Clock) -> None:

@@ -7,7 +7,7 @@ from episodic_agent.core.boundary.contract import DRAIN_ALL
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
-from episodic_agent.engine.segmenting import ENCODE
+from episodic_agent.engine.segmenting import ENCODE, take_up
 from episodic_agent.schemas import Decision, Episode, Reason, Scope, Thread
 
 PAGE = 512
@@ -102,6 +102,17 @@ class Doctor:
             yield self._error(
                 tx, "jobs", f"job {job.kind} {job.key} gave up: {job.last_error}; `doctor --repair`"
             )
+        serials = {job.serial for job in (*waiting, *tx.jobs.list(state="leased"))}
+        for thread in tx.threads.list():
+            frame = tx.threads.frame(thread.id)
+            if frame.cursor < frame.next_seq and str(thread.id) not in serials:
+                yield Finding(
+                    "note",
+                    "jobs",
+                    tx.scope,
+                    f"thread {thread.origin}: {frame.next_seq - frame.cursor} observations are undecided "
+                    "and no job will decide them; the next message, a flush or `doctor --repair` does",
+                )
         asked = {job.key for job in (*waiting, *tx.jobs.list(state="leased"))}
         for thread in tx.threads.list():
             for episode in tx.episodes.of_thread(thread.id):
@@ -132,6 +143,7 @@ class Doctor:
                 tx.jobs.retry(job.id, now=now)
                 queued += 1
             for thread in tx.threads.list():
+                queued += take_up(tx, tx.threads.frame(thread.id), now)
                 for episode in tx.episodes.of_thread(thread.id):
                     if not episode.encoding_version:
                         tx.jobs.put(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=now)

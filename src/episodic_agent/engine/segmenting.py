@@ -222,6 +222,16 @@ def await_vectors(tx: Transaction, frame: Frame, now: datetime) -> None:
         tx.jobs.put(EMBED, str(frame.thread_id), str(frame.thread_id), now=now)
 
 
+def take_up(tx: Transaction, frame: Frame, now: datetime) -> bool:
+    """Ask again for whatever the frame waits for, a verdict or vectors; tell whether it waits at all."""
+    question = load_question(frame)
+    if question is not None:
+        tx.jobs.put(ASK, question.id, str(frame.thread_id), now=now)
+    else:
+        await_vectors(tx, frame, now)
+    return question is not None or frame.cursor < frame.next_seq
+
+
 def save_records(tx: Transaction, thread_id: UUID, records: Sequence[Record]) -> None:
     """Keep each check's record beside its observation."""
     if records:
