@@ -358,7 +358,7 @@ def test_a_memory_it_did_not_pack_is_refused(packed: object) -> None:
 
 
 def test_the_clock_never_closes_a_frame_of_the_seed() -> None:
-    assert (POLICY.idle_after, POLICY.hindsight, POLICY.needs_vectors) == (None, 0, True)
+    assert (POLICY.idle_after, POLICY.hindsight) == (None, 0)
 
 
 # --- by name --------------------------------------------------------------------------------------------

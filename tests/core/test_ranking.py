@@ -18,11 +18,9 @@ from episodic_agent.core.ranking import (
     analyse,
     assess,
     ceiling,
-    choose,
     diversify,
     fuse,
     fuse_episodes,
-    gather,
     idf,
     kept_terms,
     no_episodes,
@@ -31,7 +29,6 @@ from episodic_agent.core.ranking import (
     seed_003,
     strength_prior,
     support,
-    take,
     term_score,
     time_match,
 )
@@ -90,14 +87,10 @@ def test_who_is_asked_about(query: str, actors: list[str], speakers: set[str]) -
     assert analyse(query, actors, NOW).speakers == speakers
 
 
-def test_quoted_phrases_dates_and_counts_are_read() -> None:
+def test_quoted_phrases_and_dates_are_read() -> None:
     found = analyse('the last three times I said "green tea" since May 2023', ["user"], NOW)
     assert found.phrases == ("green tea",)
-    assert found.last == 3
     assert found.time.ranges[0].kind == "open"
-    assert analyse("what did we do last time?", [], NOW).last == 1
-    assert analyse("最近三次", [], NOW).last == 3
-    assert analyse("what is my current address?", [], NOW).latest
 
 
 def test_each_of_several_questions_has_its_own_terms() -> None:
@@ -147,34 +140,6 @@ def test_common_terms_are_dropped_in_large_scopes_only() -> None:
 def test_absent_terms_raise_the_ceiling() -> None:
     assert ceiling({"tea": 2, "zebra": 0}, 10) > ceiling({"tea": 2}, 10)
     assert ceiling({"tea": 2, "2023-05": 1}, 10, ("tea",)) == ceiling({"tea": 2}, 10)
-
-
-# --- choosing candidates
-
-
-def test_the_best_of_each_leg_and_the_neighbours_of_the_very_best_are_chosen() -> None:
-    count = 1000
-    cosine = np.linspace(0.0, 0.5, count)
-    before = np.arange(count) - 1
-    after = np.append(np.arange(1, count), -1)
-    rows = choose({5: 2.0, 700: 1.0}, cosine, before, after).tolist()
-    assert {4, 5, 6, 699, 700, 701} <= set(rows)
-    assert set(range(900, 1000)) <= set(rows)
-    assert len(rows) == 106
-
-
-def test_rows_without_a_vector_or_a_shared_word_are_not_candidates() -> None:
-    cosine = np.array([np.nan, np.nan, 0.3])
-    edge = np.array([-1, -1, -1])
-    assert choose({}, cosine, edge, edge).tolist() == [2]
-    assert choose({}, np.full(3, np.nan), edge, edge).tolist() == []
-
-
-def test_missing_neighbours_count_nothing() -> None:
-    rows = np.array([1, -1])
-    assert gather({1: 2.0}, rows).tolist() == [2.0, 0.0]
-    assert take(np.array([0.1, 0.2]), rows).tolist() == [0.2, 0.0]
-    assert take(np.zeros(0), rows).tolist() == [0.0, 0.0]
 
 
 # --- fusion

@@ -65,7 +65,9 @@ class Encoder:
                 cover = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
                 refs = [ref_of(number, o.seq) for o in cover]
                 vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs)
-                words = encode_extractive(cover, [vectors.get(r) for r in refs])
+                words = encode_extractive(
+                    cover, [vectors.get(r) for r in refs], language=self._parts.language
+                )
                 texts = windows(words.summary) if words.summary.strip() else []
                 works.append(_Work(job, episode, ref_of(number, episode.first_seq), words, texts))
         return works, idle

@@ -55,7 +55,6 @@ class Gathered:
     found: Candidates
     episodes: Episodes
     cards: "Sequence[EpisodeMark | EpisodeCard]"
-    documents: int
     ceiling: float
 
 
@@ -65,7 +64,6 @@ class _Leg:
 
     weights: Mapping[str, float]
     average_length: float
-    documents: int
     ceiling: float
 
 
@@ -86,7 +84,7 @@ class Gatherer:
         kept = kept_terms(frequencies, statistics.documents)
         weights = {t: idf(df, statistics.documents) for t, df in kept.items()}
         top = ceiling(frequencies, statistics.documents, self._query.content)
-        return _Leg(weights, statistics.average_length, statistics.documents, top)
+        return _Leg(weights, statistics.average_length, top)
 
     def best_text(self, kind: str, limit: int) -> tuple[Refs, Floats]:
         """Return the best documents by words."""
@@ -131,7 +129,7 @@ class Gatherer:
         found = self._candidates(refs, marks, rows)
         episodes = self._episode_arrays(cards, threads, now)
         leg = self._legs[OBSERVATIONS]
-        return Gathered(refs, found, episodes, cards, leg.documents, leg.ceiling)
+        return Gathered(refs, found, episodes, cards, leg.ceiling)
 
     def _choose(self, wanted: Filter) -> Refs:
         if wanted:

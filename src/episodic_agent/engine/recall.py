@@ -137,8 +137,9 @@ class Recaller:
         lexical, _ = gatherer.best_text(EPISODES, PER_LEG)
         dense, _ = gatherer.best_vectors(EPISODES, PER_LEG)
         refs = list(dict.fromkeys([*lexical.tolist(), *dense.tolist()]))
-        stored = {str(e.id): e for e in tx.episodes.by_refs(refs).values()}
-        names = {r: str(e.id) for r, e in tx.episodes.by_refs(refs).items()}
+        found = tx.episodes.by_refs(refs)
+        stored = {str(e.id): e for e in found.values()}
+        names = {r: str(e.id) for r, e in found.items()}
         ages = {n: max(0.0, (now - e.last_reviewed_at).total_seconds() / DAY) for n, e in stored.items()}
         strengths = {n: float(retrievability(e.stability, ages[n])) for n, e in stored.items()}
         by_words, by_meaning = ([names[r] for r in leg.tolist() if r in names] for leg in (lexical, dense))

@@ -121,8 +121,8 @@ class Policy(Protocol[M]):
 
     `name` is dated and stored on the frame; `hindsight` is the largest delay in observations;
     `idle_after` is the gap past which the policy cuts before any later observation (None: never),
-    which is what lets the clock close a silent frame; `needs_vectors` tells whether an arrival without
-    a vector can be judged at all.
+    which is what lets the clock close a silent frame. An arrival without a vector is judged with what
+    there is.
     """
 
     @property
@@ -131,8 +131,6 @@ class Policy(Protocol[M]):
     def hindsight(self) -> int: ...
     @property
     def idle_after(self) -> timedelta | None: ...
-    @property
-    def needs_vectors(self) -> bool: ...
     def begin(self) -> M:
         """Return the memory of a thread nobody has spoken in yet."""
         ...

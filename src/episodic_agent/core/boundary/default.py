@@ -116,7 +116,6 @@ class DefaultPolicy:
     idle_after: timedelta | None = timedelta(hours=6)
     max_length: int = 120
     scale: tuple[float, float] | None = NEIGHBOURS
-    needs_vectors: bool = False
     model: Model | None = None
 
     def __post_init__(self) -> None:

@@ -127,11 +127,6 @@ class DualChannelPolicy:
         """Return None: one or two buffered messages are skipped at any gap, so the clock may not cut."""
         return None
 
-    @property
-    def needs_vectors(self) -> bool:
-        """Return True: both channels compare vectors."""
-        return True
-
     def begin(self) -> Memory:
         """Return the memory of an empty buffer."""
         return Memory()

@@ -1,7 +1,7 @@
 """The pure half of recall: reading the query, scoring, fusing, confidence (`memory.md` 2)."""
 
 from episodic_agent.core.ranking.bm25 import ceiling, idf, kept_terms, scores, term_score
-from episodic_agent.core.ranking.candidates import Candidates, Episodes, choose, gather, no_episodes, take
+from episodic_agent.core.ranking.candidates import Candidates, Episodes, no_episodes
 from episodic_agent.core.ranking.confidence import ABSTENTION_THRESHOLD, Confidence, assess, support
 from episodic_agent.core.ranking.diversity import diversify
 from episodic_agent.core.ranking.fusion import Fused, fuse, fuse_episodes, strength_prior, time_match
@@ -21,11 +21,9 @@ __all__ = [
     "analyse",
     "assess",
     "ceiling",
-    "choose",
     "diversify",
     "fuse",
     "fuse_episodes",
-    "gather",
     "idf",
     "kept_terms",
     "no_episodes",
@@ -34,7 +32,6 @@ __all__ = [
     "seed_003",
     "strength_prior",
     "support",
-    "take",
     "term_score",
     "time_match",
 ]

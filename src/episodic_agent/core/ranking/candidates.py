@@ -1,6 +1,6 @@
 """What the store hands to the fusion: parallel arrays over a few hundred candidates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -68,53 +68,3 @@ class Episodes:
 def no_episodes() -> Episodes:
     """Return an empty set of episodes, for a scope that has only an open frame."""
     return Episodes((), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
-
-
-def choose(bm25: Mapping[int, float], cosine: FloatArray, before: IntArray, after: IntArray) -> IntArray:
-    """Return the rows worth fusing: the best 100 of each leg and the neighbours of the best 20 of each.
-
-    `cosine` has one entry a row of the scope (NaN: not embedded), `before` and `after` the rows of its
-    neighbours or -1. Ties are broken by the lower row. Sorted, without repetition.
-
-    >>> choose({2: 1.0}, np.array([0.9, 0.1, 0.1]), np.array([-1, 0, 1]), np.array([1, 2, -1])).tolist()
-    [0, 1, 2]
-    """
-    matched = np.fromiter(bm25.keys(), np.int64, len(bm25))
-    lexical = _best(np.fromiter(bm25.values(), np.float64, len(bm25)), PER_LEG, matched)
-    known = np.where(np.isnan(cosine), -np.inf, cosine)
-    dense = _best(known, PER_LEG)
-    dense = dense[known[dense] > -np.inf]
-    seeds = np.concatenate([lexical[:NEAR], dense[:NEAR]])
-    near = np.concatenate([before[seeds], after[seeds]])
-    rows: IntArray = np.unique(np.concatenate([lexical, dense, near[near >= 0]]))
-    return rows
-
-
-def _best(values: FloatArray, count: int, rows: IntArray | None = None) -> IntArray:
-    """Return the rows (places, unless given) of the greatest values, greatest first, without sorting all."""
-    named = np.arange(len(values)) if rows is None else rows
-    if len(values) > 4 * count:
-        edge = np.partition(values, len(values) - count)[len(values) - count]
-        named, values = named[values >= edge], values[values >= edge]
-    order: IntArray = named[np.lexsort((named, -values))][:count]
-    return order
-
-
-def gather(values: Mapping[int, float], rows: IntArray) -> FloatArray:
-    """Return each row's score out of a sparse leg, 0 where it has none (row -1: no neighbour).
-
-    >>> gather({3: 1.5}, np.array([3, -1, 4])).tolist()
-    [1.5, 0.0, 0.0]
-    """
-    return np.fromiter((values.get(row, 0.0) for row in rows.tolist()), np.float64, len(rows))
-
-
-def take(values: FloatArray, rows: IntArray) -> FloatArray:
-    """Return each row's value out of a full leg, 0 for row -1 (no neighbour).
-
-    >>> take(np.array([0.2, 0.4]), np.array([1, -1])).tolist()
-    [0.4, 0.0]
-    """
-    if len(values) == 0:
-        return np.zeros(len(rows))
-    return np.where(rows >= 0, values[rows], 0.0)

@@ -1,4 +1,4 @@
-"""What a recall query asks for: terms, quoted phrases, people, time, how many (`memory.md` 2, step 1).
+"""What a recall query asks for: terms, quoted phrases, people, time (`memory.md` 2, step 1).
 
 Questions name a person, and a sentence model then ranks turns that *address* that person. So known speakers'
 names become "you" in the text that is embedded, and the turn's speaker is compared with the one asked about
@@ -37,22 +37,7 @@ _ABOUT_ANSWERER: Final = (
     r"\byour (?:advice|answer|suggestions?|recommendations?|explanation|list|reply|response)\b|"
     r"你(?:说|告诉|推荐|建议|提到|给)"
 )
-_LAST_TIMES: Final = (
-    r"\b(?:last|latest|most recent|previous)\s+"
-    r"(?:(?P<n>\d+|two|three|four|five|six|seven|eight|nine|ten|few|couple of)\s+)?"
-    r"(?:times?|occasions?|conversations?|chats?|sessions?|discussions?|messages?|events?|episodes?)\b|"
-    r"(?:最近|上)(?P<m>[一二两三四五六七八九十几\d]+)?次"
-)
-_COUNTS: Final = {
-    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "few": 3, "couple of": 2, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8,
-    "九": 9, "十": 10, "几": 3,
-}  # fmt: skip
 _QUESTIONS: Final = r"(?<=[?？])\s*|(?<=[。！!.])\s*|另外[，,]?|对了[，,]"
-_LATEST: Final = (
-    r"\b(?:latest|most recent(?:ly)?|currently|current|newest|at the moment|nowadays|these days)\b"
-    r"|最新|目前|现在"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +46,7 @@ class Query:
 
     `text` is what was asked, `dense_text` what is embedded; `terms` are looked up in the postings;
     `content` are the terms without dates. `speakers` are actors asked about, as they are stored;
-    `parts` are the terms of each question when several are asked; `last` is the N of "last N times"
-    (0: not asked); `latest` says that the newest answer is wanted.
+    `parts` are the terms of each question when several are asked.
     """
 
     text: str
@@ -73,8 +57,6 @@ class Query:
     parts: tuple[tuple[str, ...], ...] = ()
     speakers: frozenset[str] = frozenset()
     time: TimeQuery = field(default_factory=TimeQuery)
-    last: int = 0
-    latest: bool = False
     script: str = "latin"
     language: str | None = None
 
@@ -119,8 +101,6 @@ def analyse(
         parts=_parts(text, language),
         speakers=frozenset(asked),
         time=time,
-        last=_last_times(text),
-        latest=bool(re.search(_LATEST, text.casefold())),
         script=script(text),
         language=language,
     )
@@ -199,13 +179,3 @@ def _by_role(text: str, actors: tuple[str, ...]) -> Iterator[str]:
         yield from (actor for actor in actors if fold(actor) in _ANSWERER_ROLES)
     elif re.search(_FIRST_PERSON, folded):
         yield from (actor for actor in actors if fold(actor) in _ASKER_ROLES)
-
-
-def _last_times(text: str) -> int:
-    match = re.search(_LAST_TIMES, text.casefold())
-    if match is None:
-        return 0
-    count = match["n"] or match["m"] or ""
-    if count.isdecimal():
-        return min(int(count), 1000)
-    return _COUNTS.get(count, 1)

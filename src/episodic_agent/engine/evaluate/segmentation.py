@@ -1,7 +1,7 @@
 """Score a boundary policy on labelled streams, online: a unit is judged by what came before and a delay."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,10 +95,3 @@ def _observation(seq: int, unit: Unit, *, use_times: bool) -> Observation:
         at_source=TimeSource.GIVEN if given else TimeSource.ASSUMED,
         location=unit.location,
     )
-
-
-def compare(
-    paths: Sequence[Path], policy: Policy[Any], embedder: Embedder | None
-) -> Mapping[str, dict[str, Any]]:
-    """Score several files: file name -> scores."""
-    return {path.name: evaluate_file(path, policy, embedder).as_json() for path in paths}
