@@ -135,13 +135,6 @@ def test_roles_are_written_out_and_left_out_of_titles() -> None:
     )
 
 
-def test_the_owners_name_stands_for_the_user() -> None:
-    observations = observe(("user", "My knee operation is on 3 June."), ("assistant", "Noted: 3 June."))
-    words = encode(observations, owner="Ana")
-    assert words.title.startswith("Ana")
-    assert words.summary.startswith("Ana said: My knee operation is on 3 June.")
-
-
 @pytest.mark.parametrize(
     ("language", "lines", "title_has", "summary_has"),
     [

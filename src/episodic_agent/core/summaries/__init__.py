@@ -48,14 +48,12 @@ def encode_extractive(
     vectors: Sequence[Vector | None],
     *,
     language: str | None = None,
-    owner: str | None = None,
 ) -> Words:
     """Return title, third-person summary and metadata of an episode's observations, in seq order.
 
     `vectors` has one entry for each observation (None where there is none; all of one embedder), used to
-    find the messages nearest the centre. `language` is an ISO 639-1 code, guessed when None. `owner` is
-    the user's name where it is known. The title is never empty; the summary is empty only when nothing
-    was said.
+    find the messages nearest the centre. `language` is an ISO 639-1 code, guessed when None. The title
+    is never empty; the summary is empty only when nothing was said.
     """
     sample = " ".join([o.text[:_SAMPLE] for o in observations[:12]])
     tongue = language or guess_language(words(sample), sample)
@@ -69,18 +67,18 @@ def encode_extractive(
     # callers may have vectors of the first observations only: the rest is centred by words
     padded = [*vectors, *[None] * (len(observations) - len(vectors))]
     chosen = choose(found, weights, padded, [o.actor for o in observations], tongue)
-    title = title_of(phrases, _who(list(speakers), owner, book), tongue) or _first_words(observations, book)
-    summary = _summary(chosen or found[:1], observations, owner, tongue)
+    title = title_of(phrases, _who(list(speakers), book), tongue) or _first_words(observations, book)
+    summary = _summary(chosen or found[:1], observations, tongue)
     summary = summary or _first_words(observations, None)
     return Words(title, summary, _metadata(observations, speakers, keywords(phrases), tongue))
 
 
-def _who(actors: Sequence[str], owner: str | None, book: Phrasebook) -> str:
+def _who(actors: Sequence[str], book: Phrasebook) -> str:
     """Return the names of a title; roles alone say nothing and are left out."""
-    names = [_name(actor, owner, book) for actor in actors if not _is_role(actor, owner)]
+    names = [_name(actor, book) for actor in actors if not _is_role(actor)]
     if not names:
         return ""
-    roles = [_name(actor, owner, book) for actor in actors if _is_role(actor, owner)]
+    roles = [_name(actor, book) for actor in actors if _is_role(actor)]
     known = list(dict.fromkeys([*names, *roles]))
     if len(known) == 1:
         return known[0]
@@ -90,29 +88,27 @@ def _who(actors: Sequence[str], owner: str | None, book: Phrasebook) -> str:
     return book.both.format(", ".join(known[:shown]), book.others.format(len(known) - shown))
 
 
-def _is_role(actor: str, owner: str | None) -> bool:
+def _is_role(actor: str) -> bool:
     # single letters are labels of corpora and games ("A", "B"), not names
     folded = actor.casefold()
-    return folded in ASSISTANTS or folded in SOURCES or len(folded) == 1 or (folded in USERS and not owner)
+    return folded in ASSISTANTS or folded in SOURCES or len(folded) == 1 or folded in USERS
 
 
-def _name(actor: str, owner: str | None, book: Phrasebook) -> str:
+def _name(actor: str, book: Phrasebook) -> str:
     folded = actor.casefold()
     if folded in USERS:
-        return owner or book.user
+        return book.user
     if folded in ASSISTANTS:
         return book.assistant
     return actor.capitalize() if actor.isalpha() and actor.islower() and len(actor) > 1 else actor
 
 
-def _summary(
-    chosen: Sequence[Clause], observations: Sequence[Observation], owner: str | None, language: str
-) -> str:
+def _summary(chosen: Sequence[Clause], observations: Sequence[Observation], language: str) -> str:
     """Return the sentences with who said or asked them; neighbours of one speaker share the name."""
     book = phrasebook(language)
     parts: list[str] = []
     dated: set[str] = set()
-    for lead, group in groupby(chosen, key=lambda c: _lead(observations[c.place], c.asks, owner, book)):
+    for lead, group in groupby(chosen, key=lambda c: _lead(observations[c.place], c.asks, book)):
         texts = [
             _finished(grounded(shortened(c.text), observations[c.place], language, dated)) for c in group
         ]
@@ -122,12 +118,12 @@ def _summary(
     return ("" if language in ("zh", "ja") else " ").join(parts)
 
 
-def _lead(observation: Observation, asks: bool, owner: str | None, book: Phrasebook) -> str:
+def _lead(observation: Observation, asks: bool, book: Phrasebook) -> str:
     """Return what stands before a quoted sentence: who said or asked it; nothing before steps and tools."""
     if observation.kind is not Kind.MESSAGE or not observation.actor:
         return ""
     form = "{}:" if observation.actor.casefold() in SOURCES else book.asked if asks else book.said
-    lead = form.format(_name(observation.actor, owner, book))
+    lead = form.format(_name(observation.actor, book))
     return lead[:1].upper() + lead[1:]
 
 
