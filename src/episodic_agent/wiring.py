@@ -20,7 +20,8 @@ from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.providers.hashing import HashingEmbedder
 from episodic_agent.providers.minilm import MiniLM, is_present, pull
 from episodic_agent.settings import Settings, read_settings
-from episodic_agent.stores.sqlite import SqliteStore, process_owner
+from episodic_agent.stores.lease import process_owner
+from episodic_agent.stores.sqlite import SqliteStore
 
 EMBEDDERS = ("auto", "minilm", "hashing", "none")
 Say = Callable[[str], None]

@@ -29,7 +29,8 @@ from episodic_agent.errors import BadReply, InvalidInput, NotFound, ProviderUnav
 from episodic_agent.providers.hashing import HashingEmbedder
 from episodic_agent.providers.scripted import Answer, ScriptedModel
 from episodic_agent.schemas import Frame, Scope, Vector
-from episodic_agent.stores.sqlite import SqliteStore, process_owner
+from episodic_agent.stores.lease import process_owner
+from episodic_agent.stores.sqlite import SqliteStore
 
 BASE = datetime(2025, 4, 1, 9, tzinfo=UTC)
 POLICIES = ("default", "seed-001", "seed-001?min_messages=1&min_characters=10")

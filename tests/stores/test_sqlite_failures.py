@@ -29,8 +29,8 @@ from episodic_agent.core.interfaces import OBSERVATIONS
 from episodic_agent.errors import StoreError, StoreUnavailable
 from episodic_agent.schemas import Scope
 from episodic_agent.stores import faults
-from episodic_agent.stores.sqlite import SqliteStore, process_owner
-from episodic_agent.stores.sqlite.lease import is_gone
+from episodic_agent.stores.lease import is_gone, process_owner
+from episodic_agent.stores.sqlite import SqliteStore
 from episodic_agent.stores.sqlite.migrate import Migration, shipped_migrations
 
 QUICK = timedelta(milliseconds=50)
@@ -341,7 +341,7 @@ def test_a_forked_child_uses_connections_of_its_own(path: Path) -> None:
 
 
 def test_a_lease_of_a_process_that_is_gone_is_taken_over_at_once(path: Path) -> None:
-    script = "from episodic_agent.stores.sqlite import process_owner; print(process_owner())"
+    script = "from episodic_agent.stores.lease import process_owner; print(process_owner())"
     gone = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     ).stdout.strip()

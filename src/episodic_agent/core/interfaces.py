@@ -354,6 +354,10 @@ class Jobs(Protocol):
         """Put a claimed job back for `retry_at`, or among the dead letters when None."""
         ...
 
+    def release(self, job: Job) -> None:
+        """Give a claimed job back untried: it waits again and the claim counts as no attempt."""
+        ...
+
     def list(self, *, state: str | None = None) -> Sequence[Job]: ...
     def retry(self, job_id: UUID, *, now: datetime) -> None: ...
     def cancel(self, job_id: UUID) -> None: ...
@@ -385,7 +389,13 @@ class Store(Protocol):
         """
         ...
 
-    def scopes(self) -> Sequence[Scope]: ...
+    def scopes(self, space: str | None = None) -> Sequence[Scope]:
+        """Return every scope that was ever written to (of one space), by space, then user.
+
+        Where a database holds tenants apart, looking past one space takes a worker's credential.
+        """
+        ...
+
     def exists(self, scope: Scope) -> bool: ...
     def claim(
         self,
@@ -394,17 +404,26 @@ class Store(Protocol):
         now: datetime,
         lease: timedelta,
         limit: int = 1,
+        space: str | None = None,
         scope: Scope | None = None,
         kinds: Sequence[str] | None = None,
     ) -> tuple[Scope, Sequence[Job]] | None:
         """Claim up to `limit` due jobs of one scope and kind, one per serial, oldest first.
 
-        Expired leases, and leases of processes of this machine that are gone, count as due.
+        Expired leases, and leases of processes of this machine that are gone, count as due. `space` or
+        `scope` narrows the search; without either, a database that holds tenants apart asks for a
+        worker's credential.
         """
         ...
 
-    def waiting(self, scope: Scope | None = None, *, due: datetime | None = None) -> int:
-        """Count waiting and leased jobs (only those due at `due`, when given)."""
+    def renew(self, scope: Scope, jobs: Sequence[Job], *, now: datetime, lease: timedelta) -> Sequence[Job]:
+        """Prolong the leases of claimed jobs (a heartbeat); return those that are still ours."""
+        ...
+
+    def waiting(
+        self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
+    ) -> int:
+        """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
         ...
 
     def check(self) -> Sequence[str]:

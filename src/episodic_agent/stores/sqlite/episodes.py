@@ -13,29 +13,27 @@ import apsw
 
 from episodic_agent.core.interfaces import EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
-from episodic_agent.schemas import Decision, Encoding, Episode, EpisodeKind, EpisodeState
-from episodic_agent.stores.sqlite.rows import (
+from episodic_agent.schemas import Decision, Encoding, Episode
+from episodic_agent.stores.nouns import (
+    DECISION,
+    EPISODE,
+    columns_of,
+    decision_columns,
+    decision_of,
+    episode_columns,
+    episode_of,
+    own_words,
+)
+from episodic_agent.stores.rows import (
     from_json,
-    optional_bytes,
-    optional_id,
-    optional_microseconds,
-    optional_time,
     to_json,
     to_microseconds,
     to_time,
 )
 from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_list
 
-_COLUMNS: Final = (
-    "id, thread, kind, state, first_seq, last_seq, generation_from, generation_to, start_at, end_at,"
-    " created_at, reason, surprise, stability, difficulty, last_reviewed_at, consolidated_at, decision_id,"
-    " parent_episode_id, metadata, encoding_version"
-)
-_INSERT: Final = f"INSERT INTO episode (scope, {_COLUMNS}) VALUES ({', '.join('?' * 22)})"
-_READ: Final = (
-    f"{', '.join('e.' + name.strip() for name in _COLUMNS.split(','))},"
-    " w.title, w.summary, w.encoded_by, w.metadata"
-)
+_INSERT: Final = f"INSERT INTO episode (scope, {EPISODE}) VALUES ({', '.join('?' * 22)})"
+_READ: Final = f"{columns_of(EPISODE, 'e')}, w.title, w.summary, w.encoded_by, w.metadata"
 _WORDED: Final = (
     "episode e LEFT JOIN encoding w"
     " ON w.scope = e.scope AND w.episode = e.id AND w.version = e.encoding_version"
@@ -51,7 +49,6 @@ _OWNER_OF_PLACE: Final = (
     " AND x.kind = 'event' AND x.generation_to IS NULL)"
     f" AND e.last_seq >= (p.value & 4294967295) AND {_CURRENT}"
 )
-_DECISION: Final = "id, type, subject, at, policy, outcome, body"
 
 
 class SqliteEpisodes:
@@ -70,12 +67,12 @@ class SqliteEpisodes:
         if self._session.row(sql, (scope, episode.id.bytes)) is not None:
             return
         try:
-            self._session.db.execute(_INSERT, (scope, *_episode_columns(episode, number)))
+            self._session.db.execute(_INSERT, (scope, *episode_columns(episode, number)))
         except apsw.ConstraintError as error:
             place = f"{episode.first_seq} of thread {episode.thread_id}"
             raise Conflict(f"a current episode begins at {place} already") from error
         if episode.encoding_version > 0:
-            self.encode(_own_words(episode))
+            self.encode(own_words(episode))
 
     def get(self, episode_id: UUID) -> Episode | None:
         """Read one episode with its newest encoding."""
@@ -140,7 +137,7 @@ class SqliteEpisodes:
 
     def _episodes(self, found: Sequence[tuple[Any, ...]]) -> list[Episode]:
         threads = self._session.thread_ids([columns[1] for columns in found])
-        return [_episode(columns, threads[columns[1]]) for columns in found]
+        return [episode_of(columns, threads[columns[1]]) for columns in found]
 
     def encode(self, encoding: Encoding) -> None:
         """Append a version of an episode's words; the same version again changes nothing; NotFound."""
@@ -182,16 +179,16 @@ class SqliteEpisodes:
         """Write a decision; the same id again changes nothing."""
         scope = self._session.own()
         sql = (
-            f"INSERT INTO decision (scope, {_DECISION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            f"INSERT INTO decision (scope, {DECISION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (scope, id) DO NOTHING"
         )
-        self._session.db.execute(sql, (scope, *_decision_columns(decision)))
+        self._session.db.execute(sql, (scope, *decision_columns(decision)))
 
     def decision(self, decision_id: UUID) -> Decision | None:
         """Read one decision."""
-        sql = f"SELECT {_DECISION} FROM decision WHERE scope = ? AND id = ?"
+        sql = f"SELECT {DECISION} FROM decision WHERE scope = ? AND id = ?"
         found = self._session.row(sql, (self._session.number, decision_id.bytes))
-        return None if found is None else _decision(found)
+        return None if found is None else decision_of(found)
 
     def decisions(self, *, subject: UUID | None = None, type: str | None = None) -> Sequence[Decision]:
         """Return decisions by time, then id."""
@@ -203,114 +200,5 @@ class SqliteEpisodes:
         if type is not None:
             conditions.append("type = ?")
             bindings.append(type)
-        sql = f"SELECT {_DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at, id"
-        return [_decision(columns) for columns in self._session.rows(sql, bindings)]
-
-
-def _own_words(episode: Episode) -> Encoding:
-    return Encoding(
-        episode_id=episode.id,
-        version=episode.encoding_version,
-        title=episode.title,
-        summary=episode.summary,
-        metadata=episode.metadata,
-        by=episode.encoded_by,
-        created_at=episode.created_at,
-    )
-
-
-def _episode_columns(episode: Episode, thread_number: int) -> tuple[Any, ...]:
-    return (
-        episode.id.bytes,
-        thread_number,
-        episode.kind.value,
-        episode.state.value,
-        episode.first_seq,
-        episode.last_seq,
-        episode.generation_from,
-        episode.generation_to,
-        to_microseconds(episode.start_at),
-        to_microseconds(episode.end_at),
-        to_microseconds(episode.created_at),
-        episode.reason,
-        float(episode.surprise),
-        float(episode.stability),
-        float(episode.difficulty),
-        to_microseconds(episode.last_reviewed_at),
-        optional_microseconds(episode.consolidated_at),
-        optional_bytes(episode.decision_id),
-        optional_bytes(episode.parent_episode_id),
-        to_json(episode.metadata) if episode.metadata else None,
-        0,  # raised by `encode`
-    )
-
-
-def _episode(columns: tuple[Any, ...], thread_id: UUID) -> Episode:
-    (
-        identity, _, kind, state, first_seq, last_seq, generation_from, generation_to, start, end, created,
-        reason, surprise, stability, difficulty, reviewed, consolidated, decision, parent, metadata, version,
-        title, summary, by, words,
-    ) = columns  # fmt: skip
-    # The newest encoding's metadata replaces what the episode was born with.
-    described = words if words is not None else metadata
-    return Episode(
-        id=UUID(bytes=identity),
-        thread_id=thread_id,
-        first_seq=first_seq,
-        last_seq=last_seq,
-        start_at=to_time(start),
-        end_at=to_time(end),
-        created_at=to_time(created),
-        reason=reason,
-        surprise=surprise,
-        stability=stability,
-        difficulty=difficulty,
-        last_reviewed_at=to_time(reviewed),
-        decision_id=optional_id(decision),
-        kind=EpisodeKind(kind),
-        state=EpisodeState(state),
-        generation_from=generation_from,
-        generation_to=generation_to,
-        consolidated_at=optional_time(consolidated),
-        parent_episode_id=optional_id(parent),
-        title=title or "",
-        summary=summary or "",
-        encoding_version=version,
-        encoded_by=by or "",
-        metadata=from_json(described) if described is not None else {},
-    )
-
-
-def _decision_columns(decision: Decision) -> tuple[Any, ...]:
-    body = {
-        "features": decision.features,
-        "score": decision.score,
-        "threshold": decision.threshold,
-        "verdict": decision.verdict,
-        "confidence_label": decision.confidence_label,
-        "alternatives": decision.alternatives,
-        "detail": decision.detail,
-    }
-    at = to_microseconds(decision.at)
-    key = (decision.id.bytes, decision.type, decision.subject.bytes, at)
-    return *key, decision.policy_version, decision.outcome, to_json(body)
-
-
-def _decision(columns: tuple[Any, ...]) -> Decision:
-    identity, type_, subject, at, policy, outcome, text = columns
-    body = from_json(text)
-    return Decision(
-        id=UUID(bytes=identity),
-        type=type_,
-        at=to_time(at),
-        subject=UUID(bytes=subject),
-        features=body["features"],
-        score=body["score"],
-        threshold=body["threshold"],
-        verdict=body["verdict"],
-        policy_version=policy,
-        confidence_label=body["confidence_label"],
-        alternatives=tuple(body["alternatives"]),
-        detail=body["detail"],
-        outcome=outcome,
-    )
+        sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at, id"
+        return [decision_of(columns) for columns in self._session.rows(sql, bindings)]

@@ -10,11 +10,12 @@ from episodic_agent.core.interfaces import Posting, Refs, Scores, TextStatistics
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.faults import reach
+from episodic_agent.stores.rows import unique
 from episodic_agent.stores.sqlite.matrix import Matrix, MatrixView
-from episodic_agent.stores.sqlite.rows import unique
 from episodic_agent.stores.sqlite.session import EACH, Session, number_list
 from episodic_agent.stores.sqlite.streams import WORDS, Shelf, Stream, Streams
-from episodic_agent.stores.sqlite.words import LARGEST_COUNT, Words, WordsView, term_hash
+from episodic_agent.stores.sqlite.words import Words, WordsView
+from episodic_agent.stores.terms import LARGEST_COUNT, term_hash
 
 
 @dataclass(frozen=True, slots=True)

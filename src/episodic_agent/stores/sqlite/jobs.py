@@ -10,12 +10,13 @@ import apsw
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Job, Scope
 from episodic_agent.stores.faults import reach
+from episodic_agent.stores.lease import is_gone
+from episodic_agent.stores.nouns import JOB, job_of
+from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.connection import every, row, rows
-from episodic_agent.stores.sqlite.lease import is_gone
-from episodic_agent.stores.sqlite.rows import to_microseconds, to_time
 from episodic_agent.stores.sqlite.session import Session
 
-_JOB: Final = "number, kind, key, serial, run_after, attempts, state, token, last_error"
+_JOB: Final = JOB.replace("id,", "number,", 1)
 _OLDEST_FIRST: Final = "ORDER BY run_after, number"
 
 
@@ -59,6 +60,16 @@ class SqliteJobs:
         if retry_at is not None:
             put_back(self._session.db, job.id.int, to_microseconds(retry_at))
 
+    def release(self, job: Job) -> None:
+        """Give a claimed job back untried: it waits again and the claim counts as no attempt."""
+        sql = (
+            "UPDATE job SET attempts = attempts - 1"
+            " WHERE number = ? AND scope = ? AND state = 'leased' AND token = ?"
+        )
+        self._session.db.execute(sql, self._claimed(job))
+        self._expect_one(job)
+        put_back(self._session.db, job.id.int, to_microseconds(job.run_after))
+
     def _claimed(self, job: Job) -> tuple[int, int, int]:
         return job.id.int, self._session.own(), job.token
 
@@ -69,7 +80,7 @@ class SqliteJobs:
     def list(self, *, state: str | None = None) -> Sequence[Job]:
         """Return jobs by the time they are due, then in order of asking."""
         sql = f"SELECT {_JOB} FROM job WHERE scope = ? AND state = ifnull(?, state) {_OLDEST_FIRST}"
-        return [_job(columns) for columns in self._session.rows(sql, (self._session.number, state))]
+        return [job_of(columns) for columns in self._session.rows(sql, (self._session.number, state))]
 
     def retry(self, job_id: UUID, *, now: datetime) -> None:
         """Make a waiting or dead job due now with all its attempts back; raises NotFound."""
@@ -109,6 +120,17 @@ def put_back(db: apsw.Connection, number: int, due: int) -> None:
     )
 
 
+def renew(session: Session, jobs: Sequence[Job], until: int) -> list[Job]:
+    """Prolong leases and return the jobs whose lease was still held by these claims."""
+    sql = (
+        "UPDATE job SET lease_until = max(lease_until, ?)"
+        " WHERE number = ? AND scope = ? AND state = 'leased' AND token = ? RETURNING number"
+    )
+    bindings = [(until, job.id.int, session.number, job.token) for job in jobs]
+    held = {number for (number,) in every(session.db, sql, bindings)}
+    return [job for job in jobs if job.id.int in held]
+
+
 def release_expired(db: apsw.Connection, now: int) -> None:
     """Put back the jobs whose lease ran out or whose process is gone."""
     leased = rows(db, "SELECT number, run_after, lease_owner, lease_until FROM job WHERE state = 'leased'")
@@ -129,11 +151,19 @@ class Claim:
     """One look for work: who asks, for how long, and for which scope and kinds."""
 
     def __init__(
-        self, owner: str, now: datetime, lease: timedelta, *, scope: Scope | None, kinds: Sequence[str] | None
+        self,
+        owner: str,
+        now: datetime,
+        lease: timedelta,
+        *,
+        space: str | None,
+        scope: Scope | None,
+        kinds: Sequence[str] | None,
     ) -> None:
         self._owner = owner
         self._now = to_microseconds(now)
         self._until = to_microseconds(now + lease)
+        self._space = space
         self._scope = scope
         self._kinds = kinds
 
@@ -171,6 +201,9 @@ class Claim:
         if self._scope is not None:
             condition += " AND scope = (SELECT number FROM scope WHERE space = ? AND user_id = ?)"
             bindings = (*bindings, self._scope.space, self._scope.user_id)
+        if self._space is not None:
+            condition += " AND scope IN (SELECT number FROM scope WHERE space = ?)"
+            bindings = (*bindings, self._space)
         if self._kinds is not None:
             condition += f" AND kind IN ({', '.join('?' * len(self._kinds))})"
             bindings = (*bindings, *self._kinds)
@@ -182,32 +215,20 @@ class Claim:
             f" attempts = attempts + 1 WHERE number = ? RETURNING {_JOB}"
         )
         bindings = [(self._owner, self._until, number) for number in numbers]
-        return [_job(columns) for columns in every(db, sql, bindings)]
+        return [job_of(columns) for columns in every(db, sql, bindings)]
 
 
-def count_waiting(db: apsw.Connection, scope: Scope | None, due: datetime | None) -> int:
-    """Count waiting and leased jobs of one scope or all (only those due at `due`, when given)."""
-    condition, bindings = "state <> 'dead'", list[int]()
+def count_waiting(db: apsw.Connection, scope: Scope | None, space: str | None, due: datetime | None) -> int:
+    """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
+    condition, bindings = "state <> 'dead'", list[int | str]()
     if scope is not None:
         condition += " AND scope = ?"
         bindings.append(Session(db, scope, write=False).number)
+    if space is not None:
+        condition += " AND scope IN (SELECT number FROM scope WHERE space = ?)"
+        bindings.append(space)
     if due is not None:
         condition += " AND run_after <= ?"
         bindings.append(to_microseconds(due))
     found = row(db, f"SELECT count(*) FROM job WHERE {condition}", bindings)
     return 0 if found is None else int(found[0])
-
-
-def _job(columns: tuple[Any, ...]) -> Job:
-    number, kind, key, serial, run_after, attempts, state, token, error = columns
-    return Job(
-        id=UUID(int=number),
-        kind=kind,
-        key=key,
-        serial=serial,
-        run_after=to_time(run_after),
-        attempts=attempts,
-        state=state,
-        token=token,
-        last_error=error,
-    )

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.interfaces import Refs, Scores
 from episodic_agent.schemas import Vector
-from episodic_agent.stores.sqlite.streams import PLACES, Integers, SortedRefs, Stream, best, grown
+from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
+from episodic_agent.stores.sqlite.streams import PLACES, Stream
 
 _BATCH: Final = 4096
 _SMALLEST_BLOCK: Final = 256

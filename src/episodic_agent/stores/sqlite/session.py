@@ -9,8 +9,8 @@ import apsw
 from episodic_agent.core.interfaces import ref_of
 from episodic_agent.errors import NotFound, StoreError
 from episodic_agent.schemas import Scope
+from episodic_agent.stores.rows import to_json
 from episodic_agent.stores.sqlite.connection import row, rows
-from episodic_agent.stores.sqlite.rows import to_json
 
 NOBODY = -1  # the number of a scope that does not exist: no row has it
 

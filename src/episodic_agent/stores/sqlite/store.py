@@ -12,10 +12,11 @@ from episodic_agent.core.interfaces import Episodes, Index, Jobs, Threads, Trans
 from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, Scope
 from episodic_agent.stores.faults import reach
+from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.connection import Connections, Options, row, rows
 from episodic_agent.stores.sqlite.episodes import SqliteEpisodes
 from episodic_agent.stores.sqlite.index import Shelves, SqliteIndex
-from episodic_agent.stores.sqlite.jobs import Claim, SqliteJobs, anything_to_claim, count_waiting
+from episodic_agent.stores.sqlite.jobs import Claim, SqliteJobs, anything_to_claim, count_waiting, renew
 from episodic_agent.stores.sqlite.migrate import Migration, migrate, schema_checksum, shipped_migrations
 from episodic_agent.stores.sqlite.session import Session
 from episodic_agent.stores.sqlite.threads import SqliteThreads
@@ -90,10 +91,11 @@ class SqliteStore:
             yield SqliteTransaction(Session(db, scope, write=False), self._shelves)
             db.execute("COMMIT")
 
-    def scopes(self) -> Sequence[Scope]:
-        """Return every scope that was ever written to, by space, then user."""
+    def scopes(self, space: str | None = None) -> Sequence[Scope]:
+        """Return every scope that was ever written to (of one space), by space, then user."""
+        sql = "SELECT user_id, space FROM scope WHERE space = ifnull(?, space) ORDER BY space, user_id"
         with self._connections.borrow() as db:
-            found = rows(db, "SELECT user_id, space FROM scope ORDER BY space, user_id")
+            found = rows(db, sql, (space,))
         return [Scope(user_id, space) for user_id, space in found]
 
     def exists(self, scope: Scope) -> bool:
@@ -109,15 +111,16 @@ class SqliteStore:
         now: datetime,
         lease: timedelta,
         limit: int = 1,
+        space: str | None = None,
         scope: Scope | None = None,
         kinds: Sequence[str] | None = None,
     ) -> tuple[Scope, Sequence[Job]] | None:
         """Claim up to `limit` due jobs of one scope and kind, one per serial, oldest first.
 
-        `owner` is `lease.process_owner()`. Every claim counts as an attempt, so that work which kills its
-        process is given up in the end.
+        `owner` is `lease.process_owner()`; `space` or `scope` narrows the search. Every claim counts as an
+        attempt, so that work which kills its process is given up in the end.
         """
-        claim = Claim(owner, now, lease, scope=scope, kinds=kinds)
+        claim = Claim(owner, now, lease, space=space, scope=scope, kinds=kinds)
         with self._connections.borrow() as db:
             # Idle workers ask all the time: no write lock for a no.
             if not anything_to_claim(db, claim.now):
@@ -128,10 +131,20 @@ class SqliteStore:
             db.execute("COMMIT")
             return taken
 
-    def waiting(self, scope: Scope | None = None, *, due: datetime | None = None) -> int:
-        """Count waiting and leased jobs (only those due at `due`, when given)."""
+    def renew(self, scope: Scope, jobs: Sequence[Job], *, now: datetime, lease: timedelta) -> Sequence[Job]:
+        """Prolong the leases of claimed jobs (a heartbeat); return those that are still ours."""
+        with self._connections.borrow_to_write() as db:
+            db.execute("BEGIN IMMEDIATE")
+            ours = renew(Session(db, scope, write=True), jobs, to_microseconds(now + lease))
+            db.execute("COMMIT")
+            return ours
+
+    def waiting(
+        self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
+    ) -> int:
+        """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
         with self._connections.borrow() as db:
-            return count_waiting(db, scope, due)
+            return count_waiting(db, scope, space, due)
 
     def check(self) -> Sequence[str]:
         """Return what is wrong with the file itself (one line each); empty when sound."""

@@ -12,29 +12,30 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.interfaces import ObservationMark, Refs, ref_of, split_ref
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
-from episodic_agent.schemas import Frame, Kind, Observation, Receipt, Thread, TimeSource
+from episodic_agent.schemas import Frame, Observation, Receipt, Thread, TimeSource
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.sqlite.connection import all_or_nothing
-from episodic_agent.stores.sqlite.rows import (
-    from_json,
-    optional_microseconds,
-    optional_time,
-    to_json,
-    to_microseconds,
-    to_time,
+from episodic_agent.stores.nouns import (
+    FRAME,
+    OBSERVATION,
+    THREAD,
+    activity_column,
+    changing_columns,
+    columns_of,
+    frame_columns,
+    frame_of,
+    observation_columns,
+    observation_of,
+    thread_of,
 )
+from episodic_agent.stores.rows import (
+    optional_time,
+    to_microseconds,
+)
+from episodic_agent.stores.sqlite.connection import all_or_nothing
 from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_list
 
-_THREAD: Final = (
-    "number, id, origin, title, status, modality, channels, generation, created_at, last_activity_at"
-)
-_OBSERVATION: Final = (
-    "ref, id, at, received_at, at_source, utc_offset, kind, actor, channel, external_id, text, data"
-)
-_LOOK_UP: Final = (
-    f"SELECT {', '.join('o.' + name.strip() for name in _OBSERVATION.split(','))} FROM {EACH} observation o"
-)
-_INSERT_OBSERVATION: Final = f"INSERT INTO observation (scope, {_OBSERVATION}) VALUES ({', '.join('?' * 13)})"
+_LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
+_INSERT_OBSERVATION: Final = f"INSERT INTO observation (scope, {OBSERVATION}) VALUES ({', '.join('?' * 13)})"
 _LAST_SEQ: Final = 0xFFFFFFFF
 _NO_TIME: Final = np.iinfo(np.int64).min
 
@@ -56,25 +57,14 @@ class SqliteThreads:
         return self._one("origin = ?", origin)
 
     def _one(self, condition: str, value: bytes | str) -> Thread | None:
-        sql = f"SELECT {_THREAD} FROM thread WHERE scope = ? AND {condition}"
+        sql = f"SELECT {THREAD} FROM thread WHERE scope = ? AND {condition}"
         found = self._session.row(sql, (self._session.number, value))
         return None if found is None else self._thread(found)
 
     def _thread(self, columns: tuple[Any, ...]) -> Thread:
-        number, identity, origin, title, status, modality, channels, generation, created, active = columns
-        thread_id = UUID(bytes=identity)
-        self._session.remember_thread(number, thread_id)
-        return Thread(
-            id=thread_id,
-            origin=origin,
-            created_at=to_time(created),
-            last_activity_at=to_time(active),
-            title=title,
-            status=status,
-            modality=modality,
-            channels=tuple(from_json(channels)),
-            generation=generation,
-        )
+        thread = thread_of(columns)
+        self._session.remember_thread(columns[0], thread.id)
+        return thread
 
     def number(self, thread_id: UUID) -> int:
         """Return the thread's number for `ref_of`; raises NotFound."""
@@ -93,9 +83,11 @@ class SqliteThreads:
             "INSERT INTO thread (scope, id, origin, title, status, modality, channels, generation,"
             " created_at, last_activity_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        times = (to_microseconds(thread.created_at), _activity(thread))
+        times = (to_microseconds(thread.created_at), activity_column(thread))
         try:
-            self._session.db.execute(sql, (scope, thread.id.bytes, thread.origin, *_changing(thread), *times))
+            self._session.db.execute(
+                sql, (scope, thread.id.bytes, thread.origin, *changing_columns(thread), *times)
+            )
         except apsw.ConstraintError as error:
             raise Conflict(f"a thread {thread.id} or of origin {thread.origin!r} exists already") from error
         number = self._session.db.last_insert_rowid()
@@ -104,7 +96,7 @@ class SqliteThreads:
             "INSERT INTO frame (thread, scope, policy, embedder, next_seq, first_seq, cursor, state,"
             " question, last_received_at, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        self._session.db.execute(sql, (number, scope, *_frame_columns(frame), frame.version))
+        self._session.db.execute(sql, (number, scope, *frame_columns(frame), frame.version))
 
     def save(self, thread: Thread) -> None:
         """Write a thread's changed fields; raises NotFound. Its origin and creation never change."""
@@ -113,11 +105,11 @@ class SqliteThreads:
             "UPDATE thread SET title = ?, status = ?, modality = ?, channels = ?, generation = ?,"
             " last_activity_at = ? WHERE number = ? AND scope = ?"
         )
-        self._session.db.execute(sql, (*_changing(thread), _activity(thread), number, scope))
+        self._session.db.execute(sql, (*changing_columns(thread), activity_column(thread), number, scope))
 
     def list(self, *, limit: int | None = None) -> Sequence[Thread]:
         """Return threads by last activity, newest first, ties by id."""
-        sql = f"SELECT {_THREAD} FROM thread WHERE scope = ? ORDER BY last_activity_at DESC, id LIMIT ?"
+        sql = f"SELECT {THREAD} FROM thread WHERE scope = ? ORDER BY last_activity_at DESC, id LIMIT ?"
         found = self._session.rows(sql, (self._session.number, -1 if limit is None else limit))
         return [self._thread(columns) for columns in found]
 
@@ -125,26 +117,11 @@ class SqliteThreads:
 
     def frame(self, thread_id: UUID) -> Frame:
         """Read a thread's frame; raises NotFound."""
-        sql = (
-            "SELECT policy, embedder, next_seq, first_seq, cursor, state, question, last_received_at, version"
-            " FROM frame WHERE thread = ? AND scope = ?"
-        )
+        sql = f"SELECT {FRAME} FROM frame WHERE thread = ? AND scope = ?"
         found = self._session.row(sql, (self._session.thread_number(thread_id), self._session.number))
         if found is None:
             raise NotFound(f"thread {thread_id} has no frame")
-        policy, embedder, next_seq, first_seq, cursor, state, question, received, version = found
-        return Frame(
-            thread_id=thread_id,
-            policy=policy,
-            embedder=embedder,
-            next_seq=next_seq,
-            first_seq=first_seq,
-            cursor=cursor,
-            state=state,
-            question=question,
-            last_received_at=optional_time(received),
-            version=version,
-        )
+        return frame_of(found, thread_id)
 
     def save_frame(self, frame: Frame) -> None:
         """Write the frame whose stored version is `frame.version`, as version + 1; Conflict otherwise."""
@@ -154,7 +131,7 @@ class SqliteThreads:
             " question = ?, last_received_at = ?, version = version + 1"
             " WHERE thread = ? AND scope = ? AND version = ?"
         )
-        self._session.db.execute(sql, (*_frame_columns(frame), number, scope, frame.version))
+        self._session.db.execute(sql, (*frame_columns(frame), number, scope, frame.version))
         if self._session.db.changes() == 0:
             raise Conflict(f"the frame of thread {frame.thread_id} is no longer at version {frame.version}")
 
@@ -180,7 +157,7 @@ class SqliteThreads:
             if item.thread_id != first.thread_id or item.seq != first.seq + offset:
                 raise InvalidInput("a chunk must be observations of one thread with consecutive seqs")
         self._check_next(number, first)
-        columns = [(scope, ref_of(number, item.seq), *_observation_columns(item)) for item in observations]
+        columns = [(scope, ref_of(number, item.seq), *observation_columns(item)) for item in observations]
         middle = len(columns) // 2
         try:
             # Whoever catches the Conflict finds none of the chunk.
@@ -215,7 +192,7 @@ class SqliteThreads:
         if span is None:
             return []
         sql = (
-            f"SELECT {_OBSERVATION} FROM observation"
+            f"SELECT {OBSERVATION} FROM observation"
             " WHERE ref BETWEEN ? AND ? AND scope = ? AND erased_at IS NULL ORDER BY ref"
         )
         return self._observations(self._session.rows(sql, (*span, self._session.number)))
@@ -243,7 +220,7 @@ class SqliteThreads:
 
     def _observations(self, found: Sequence[tuple[Any, ...]]) -> Sequence[Observation]:
         threads = self._session.thread_ids([split_ref(columns[0])[0] for columns in found])
-        return [_observation(columns, threads[split_ref(columns[0])[0]]) for columns in found]
+        return [observation_of(columns, threads[split_ref(columns[0])[0]]) for columns in found]
 
     def save_records(self, thread_id: UUID, records: Mapping[int, bytes]) -> None:
         """Keep the packed record of the check at each seq."""
@@ -301,73 +278,3 @@ class SqliteThreads:
         )
         bindings = (self._session.number, to_microseconds(start), to_microseconds(end), limit)
         return np.array([ref for (ref,) in self._session.rows(sql, bindings)], dtype=np.int64)
-
-
-def _changing(thread: Thread) -> tuple[Any, ...]:
-    return thread.title, thread.status, thread.modality, to_json(thread.channels), thread.generation
-
-
-def _activity(thread: Thread) -> int:
-    return to_microseconds(thread.last_activity_at)
-
-
-def _frame_columns(frame: Frame) -> tuple[Any, ...]:
-    received = optional_microseconds(frame.last_received_at)
-    seqs = (frame.next_seq, frame.first_seq, frame.cursor)
-    return frame.policy, frame.embedder, *seqs, frame.state, frame.question, received
-
-
-def _observation_columns(item: Observation) -> tuple[Any, ...]:
-    return (
-        item.id.bytes,
-        to_microseconds(item.at),
-        to_microseconds(item.received_at),
-        item.at_source.value,
-        item.utc_offset,
-        item.kind.value,
-        item.actor,
-        item.channel,
-        item.external_id,
-        item.text,
-        _rarer_fields(item),
-    )
-
-
-def _rarer_fields(item: Observation) -> str | None:
-    """Return the fields only some observations have as JSON, or None when there are none."""
-    data: dict[str, Any] = {}
-    if item.location is not None:
-        data["location"] = item.location
-    if item.location_confidence is not None:
-        data["location_confidence"] = item.location_confidence
-    if item.prediction_error is not None:
-        data["prediction_error"] = item.prediction_error
-    if item.events:
-        data["events"] = item.events
-    if item.extras:
-        data["extras"] = item.extras
-    return to_json(data) if data else None
-
-
-def _observation(columns: tuple[Any, ...], thread_id: UUID) -> Observation:
-    ref, identity, at, received, source, offset, kind, actor, channel, external, text, rarer = columns
-    data = from_json(rarer) if rarer is not None else {}
-    return Observation(
-        id=UUID(bytes=identity),
-        thread_id=thread_id,
-        seq=split_ref(ref)[1],
-        at=to_time(at),
-        received_at=to_time(received),
-        actor=actor,
-        text=text,
-        kind=Kind(kind),
-        at_source=TimeSource(source),
-        utc_offset=offset,
-        external_id=external,
-        channel=channel,
-        location=data.get("location"),
-        location_confidence=data.get("location_confidence"),
-        events=tuple(data.get("events", ())),
-        prediction_error=data.get("prediction_error"),
-        extras=data.get("extras", {}),
-    )

@@ -1,8 +1,6 @@
 """The words of one stream in memory: an inverted index made from its document rows, and BM25 over it."""
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from hashlib import blake2b
 from itertools import islice
 from typing import Final
 
@@ -11,24 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.interfaces import Refs, Scores
-from episodic_agent.stores.sqlite.streams import PLACES, Integers, SortedRefs, Stream, best, grown
+from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
+from episodic_agent.stores.sqlite.streams import PLACES, Stream
+from episodic_agent.stores.terms import term_hash
 
 _BATCH: Final = 8192
 _SMALL: Final = 4096  # segments below this many postings are always merged
-LARGEST_COUNT: Final = 0xFFFF  # BM25 is flat long before a word occurs this often in one text
 
 Hashes = NDArray[np.uint64]
 Counts = NDArray[np.uint16]
-
-
-@lru_cache(maxsize=1 << 17)
-def term_hash(term: str) -> bytes:
-    """Return the 8 bytes that stand for a term (BLAKE2b: two of a million terms clash once in 10^7 scopes).
-
-    >>> len(term_hash("kitchen"))
-    8
-    """
-    return blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _number(term: str) -> np.uint64:

@@ -1,0 +1,294 @@
+"""Nouns as columns and back: what both stores write of a noun, in the order of their statements.
+
+Ids are 16 bytes, times int64 microseconds since 1970 UTC, JSON is text (see `rows`).
+"""
+
+from typing import Any, Final
+from uuid import UUID
+
+from episodic_agent.core.interfaces import split_ref
+from episodic_agent.schemas import (
+    Decision,
+    Encoding,
+    Episode,
+    EpisodeKind,
+    EpisodeState,
+    Frame,
+    Job,
+    Kind,
+    Observation,
+    Thread,
+    TimeSource,
+)
+from episodic_agent.stores.rows import (
+    from_json,
+    optional_bytes,
+    optional_id,
+    optional_microseconds,
+    optional_time,
+    to_json,
+    to_microseconds,
+    to_time,
+)
+
+THREAD: Final = (
+    "number, id, origin, title, status, modality, channels, generation, created_at, last_activity_at"
+)
+FRAME: Final = "policy, embedder, next_seq, first_seq, cursor, state, question, last_received_at, version"
+OBSERVATION: Final = (
+    "ref, id, at, received_at, at_source, utc_offset, kind, actor, channel, external_id, text, data"
+)
+EPISODE: Final = (
+    "id, thread, kind, state, first_seq, last_seq, generation_from, generation_to, start_at, end_at,"
+    " created_at, reason, surprise, stability, difficulty, last_reviewed_at, consolidated_at, decision_id,"
+    " parent_episode_id, metadata, encoding_version"
+)
+DECISION: Final = "id, type, subject, at, policy, outcome, body"
+JOB: Final = "id, kind, key, serial, run_after, attempts, state, token, last_error"
+
+
+def columns_of(names: str, table: str) -> str:
+    """Return column names qualified by a table's alias.
+
+    >>> columns_of("id, at", "o")
+    'o.id, o.at'
+    """
+    return ", ".join(f"{table}.{name.strip()}" for name in names.split(","))
+
+
+def thread_of(columns: tuple[Any, ...]) -> Thread:
+    """Build a thread from the `THREAD` columns."""
+    _, identity, origin, title, status, modality, channels, generation, created, active = columns
+    return Thread(
+        id=UUID(bytes=identity),
+        origin=origin,
+        created_at=to_time(created),
+        last_activity_at=to_time(active),
+        title=title,
+        status=status,
+        modality=modality,
+        channels=tuple(from_json(channels)),
+        generation=generation,
+    )
+
+
+def frame_of(columns: tuple[Any, ...], thread_id: UUID) -> Frame:
+    """Build a thread's open frame from the `FRAME` columns."""
+    policy, embedder, next_seq, first_seq, cursor, state, question, received, version = columns
+    return Frame(
+        thread_id=thread_id,
+        policy=policy,
+        embedder=embedder,
+        next_seq=next_seq,
+        first_seq=first_seq,
+        cursor=cursor,
+        state=state,
+        question=question,
+        last_received_at=optional_time(received),
+        version=version,
+    )
+
+
+def changing_columns(thread: Thread) -> tuple[Any, ...]:
+    """Return what may change of a thread, but for its last activity."""
+    return thread.title, thread.status, thread.modality, to_json(thread.channels), thread.generation
+
+
+def activity_column(thread: Thread) -> int:
+    """Return a thread's last activity."""
+    return to_microseconds(thread.last_activity_at)
+
+
+def frame_columns(frame: Frame) -> tuple[Any, ...]:
+    """Return the `FRAME` columns without the version."""
+    received = optional_microseconds(frame.last_received_at)
+    seqs = (frame.next_seq, frame.first_seq, frame.cursor)
+    return frame.policy, frame.embedder, *seqs, frame.state, frame.question, received
+
+
+def observation_columns(item: Observation) -> tuple[Any, ...]:
+    """Return the `OBSERVATION` columns without the ref."""
+    return (
+        item.id.bytes,
+        to_microseconds(item.at),
+        to_microseconds(item.received_at),
+        item.at_source.value,
+        item.utc_offset,
+        item.kind.value,
+        item.actor,
+        item.channel,
+        item.external_id,
+        item.text,
+        _rarer_fields(item),
+    )
+
+
+def _rarer_fields(item: Observation) -> str | None:
+    """Return the fields only some observations have as JSON, or None when there are none."""
+    data: dict[str, Any] = {}
+    if item.location is not None:
+        data["location"] = item.location
+    if item.location_confidence is not None:
+        data["location_confidence"] = item.location_confidence
+    if item.prediction_error is not None:
+        data["prediction_error"] = item.prediction_error
+    if item.events:
+        data["events"] = item.events
+    if item.extras:
+        data["extras"] = item.extras
+    return to_json(data) if data else None
+
+
+def observation_of(columns: tuple[Any, ...], thread_id: UUID) -> Observation:
+    """Build an observation from the `OBSERVATION` columns."""
+    ref, identity, at, received, source, offset, kind, actor, channel, external, text, rarer = columns
+    data = from_json(rarer) if rarer is not None else {}
+    return Observation(
+        id=UUID(bytes=identity),
+        thread_id=thread_id,
+        seq=split_ref(ref)[1],
+        at=to_time(at),
+        received_at=to_time(received),
+        actor=actor,
+        text=text,
+        kind=Kind(kind),
+        at_source=TimeSource(source),
+        utc_offset=offset,
+        external_id=external,
+        channel=channel,
+        location=data.get("location"),
+        location_confidence=data.get("location_confidence"),
+        events=tuple(data.get("events", ())),
+        prediction_error=data.get("prediction_error"),
+        extras=data.get("extras", {}),
+    )
+
+
+def own_words(episode: Episode) -> Encoding:
+    """Return the words an episode was born with as its encoding."""
+    return Encoding(
+        episode_id=episode.id,
+        version=episode.encoding_version,
+        title=episode.title,
+        summary=episode.summary,
+        metadata=episode.metadata,
+        by=episode.encoded_by,
+        created_at=episode.created_at,
+    )
+
+
+def episode_columns(episode: Episode, thread_number: int) -> tuple[Any, ...]:
+    """Return the `EPISODE` columns of a new episode."""
+    return (
+        episode.id.bytes,
+        thread_number,
+        episode.kind.value,
+        episode.state.value,
+        episode.first_seq,
+        episode.last_seq,
+        episode.generation_from,
+        episode.generation_to,
+        to_microseconds(episode.start_at),
+        to_microseconds(episode.end_at),
+        to_microseconds(episode.created_at),
+        episode.reason,
+        float(episode.surprise),
+        float(episode.stability),
+        float(episode.difficulty),
+        to_microseconds(episode.last_reviewed_at),
+        optional_microseconds(episode.consolidated_at),
+        optional_bytes(episode.decision_id),
+        optional_bytes(episode.parent_episode_id),
+        to_json(episode.metadata) if episode.metadata else None,
+        0,  # raised by `encode`
+    )
+
+
+def episode_of(columns: tuple[Any, ...], thread_id: UUID) -> Episode:
+    """Build an episode from the `EPISODE` columns and its newest title, summary, author and metadata."""
+    (
+        identity, _, kind, state, first_seq, last_seq, generation_from, generation_to, start, end, created,
+        reason, surprise, stability, difficulty, reviewed, consolidated, decision, parent, metadata, version,
+        title, summary, by, words,
+    ) = columns  # fmt: skip
+    # The newest encoding's metadata replaces what the episode was born with.
+    described = words if words is not None else metadata
+    return Episode(
+        id=UUID(bytes=identity),
+        thread_id=thread_id,
+        first_seq=first_seq,
+        last_seq=last_seq,
+        start_at=to_time(start),
+        end_at=to_time(end),
+        created_at=to_time(created),
+        reason=reason,
+        surprise=surprise,
+        stability=stability,
+        difficulty=difficulty,
+        last_reviewed_at=to_time(reviewed),
+        decision_id=optional_id(decision),
+        kind=EpisodeKind(kind),
+        state=EpisodeState(state),
+        generation_from=generation_from,
+        generation_to=generation_to,
+        consolidated_at=optional_time(consolidated),
+        parent_episode_id=optional_id(parent),
+        title=title or "",
+        summary=summary or "",
+        encoding_version=version,
+        encoded_by=by or "",
+        metadata=from_json(described) if described is not None else {},
+    )
+
+
+def decision_columns(decision: Decision) -> tuple[Any, ...]:
+    """Return the `DECISION` columns."""
+    body = {
+        "features": decision.features,
+        "score": decision.score,
+        "threshold": decision.threshold,
+        "verdict": decision.verdict,
+        "confidence_label": decision.confidence_label,
+        "alternatives": decision.alternatives,
+        "detail": decision.detail,
+    }
+    at = to_microseconds(decision.at)
+    key = (decision.id.bytes, decision.type, decision.subject.bytes, at)
+    return *key, decision.policy_version, decision.outcome, to_json(body)
+
+
+def decision_of(columns: tuple[Any, ...]) -> Decision:
+    """Build a decision from the `DECISION` columns."""
+    identity, type_, subject, at, policy, outcome, text = columns
+    body = from_json(text)
+    return Decision(
+        id=UUID(bytes=identity),
+        type=type_,
+        at=to_time(at),
+        subject=UUID(bytes=subject),
+        features=body["features"],
+        score=body["score"],
+        threshold=body["threshold"],
+        verdict=body["verdict"],
+        policy_version=policy,
+        confidence_label=body["confidence_label"],
+        alternatives=tuple(body["alternatives"]),
+        detail=body["detail"],
+        outcome=outcome,
+    )
+
+
+def job_of(columns: tuple[Any, ...]) -> Job:
+    """Build a job from the `JOB` columns; its id is 16 bytes or a number."""
+    identity, kind, key, serial, run_after, attempts, state, token, error = columns
+    return Job(
+        id=UUID(bytes=identity) if isinstance(identity, bytes) else UUID(int=identity),
+        kind=kind,
+        key=key,
+        serial=serial,
+        run_after=to_time(run_after),
+        attempts=attempts,
+        state=state,
+        token=token,
+        last_error=error,
+    )
