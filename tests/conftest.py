@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from builders.chats import Clock
+from stores.postgres_server import bare_url, citus, citus_url, login, postgres, postgres_url  # noqa: F401
 
 from episodic_agent import Memory
 
 KEPT = ("EPISODIC_CACHE", "EPISODIC_TEST_")  # where the model is, and what steers the tests themselves
 POLICY = "seed-001"  # its cuts follow from gaps and lengths alone while no model answers
 OpenMemory = Callable[..., Memory]
+__all__ = ["bare_url", "login", "postgres", "postgres_url"]  # fixtures of every test
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -32,6 +34,14 @@ def clock() -> Clock:
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a fresh, empty database: a test that takes it runs once on each store."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'memory.db'}"
+    return str(request.getfixturevalue("postgres_url"))
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pathlib import Path
 from episodic_agent.errors import InvalidInput
 
 PREFIX = "EPISODIC_"
+_NUMBERS = ("threads", "connections")
 CACHE_FOLDER = Path(".cache") / "episodic-agent"
 
 
@@ -19,16 +20,18 @@ CACHE_FOLDER = Path(".cache") / "episodic-agent"
 class Settings:
     """The settings of one process; each field is an environment variable `EPISODIC_<FIELD>`.
 
-    - `db`: the store, `sqlite:///PATH` or a bare path.
+    - `db`: the store, `sqlite:///PATH`, a bare path, or `postgresql://USER@HOST/DATABASE`.
     - `user`, `space`: the default scope.
     - `embedder`: `auto` (the local model, fetched at first use; without it recall goes by words),
       `minilm` (refuse to run without it), `hashing` (tests), or `none`.
     - `policy`: the boundary policy of new threads.
     - `cache`: the folder of downloaded models.
-    - `synchronous`: `normal` survives a killed process, `full` a power cut.
+    - `synchronous`: `normal` survives a killed process, `full` a power cut (a server: both).
     - `threads`: processors the embedder uses (0: all there are).
+    - `connections`: how many connections to a server one process holds at most.
     - `language`: the language texts are stemmed in (`de`, `fr`, …; empty: by script, Latin as English).
       Keep it for the life of a memory: words are indexed by their stems.
+    - `jobs`: who does later work: `here` (this process) or `workers` (only `episodic worker` processes).
     """
 
     db: str = "episodic.db"
@@ -39,7 +42,9 @@ class Settings:
     cache: str = ""
     synchronous: str = "normal"
     threads: int = 0
+    connections: int = 10
     language: str = ""
+    jobs: str = "here"
 
 
 def read_settings(environment: Mapping[str, str], home: Path) -> Settings:
@@ -58,7 +63,7 @@ def read_settings(environment: Mapping[str, str], home: Path) -> Settings:
             near = difflib.get_close_matches(name.removeprefix(PREFIX), bare, n=1)
             hint = f"did you mean {PREFIX + near[0]}?" if near else "known: " + ", ".join(sorted(known))
             raise InvalidInput(f"unknown setting {name}; {hint}")
-        values[known[name]] = _number(name, value) if known[name] == "threads" else value
+        values[known[name]] = _number(name, value) if known[name] in _NUMBERS else value
     return Settings(**values)  # type: ignore[arg-type]
 
 

@@ -1,11 +1,13 @@
 """The door-frame: the only file that names concrete stores, embedders and models, and introduces them."""
 
 import os
+import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -15,6 +17,7 @@ from episodic_agent.core.boundary.policies import for_embedder
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
 from episodic_agent.engine.memory import Memory as Engine
+from episodic_agent.engine.memory import check_jobs
 from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.providers.hashing import HashingEmbedder
@@ -24,6 +27,7 @@ from episodic_agent.stores.lease import process_owner
 from episodic_agent.stores.sqlite import SqliteStore
 
 EMBEDDERS = ("auto", "minilm", "hashing", "none")
+SERVERS = ("postgresql", "postgres")  # URL schemes of databases on a server
 Say = Callable[[str], None]
 
 
@@ -43,18 +47,21 @@ class Memory(Engine):
         clock: Callable[[], datetime] | None = None,
         say: Say | None = None,
         resume: bool = True,
+        jobs: str | None = None,
     ) -> Self:
-        """Open (and create, if need be) the memory at a path or `sqlite:///` URL.
+        """Open (and create, if need be) the memory at a path, `sqlite:///` or `postgresql://` URL.
 
         What is not given comes from the environment (`EPISODIC_*`, see the configuration page).
         `embedder` is `auto`, `minilm`, `hashing`, `none`, or an object with `name, dimensions, embed`.
         `say` receives one line when the model must be fetched or cannot be. Work an earlier process left
-        is taken up in the background unless `resume` is False. Raises StoreError when the
-        file cannot be used, InvalidInput for unknown names.
+        is taken up in the background unless `resume` is False. `jobs` is `here`, or `workers` where
+        `episodic worker` processes alone do the later work. Raises StoreError when the file cannot be
+        used, InvalidInput for unknown names.
         """
         settings = load_settings()
         chosen = settings.embedder if embedder is None else embedder
         named_policy(policy or settings.policy)  # an unknown name is refused before a file is made
+        done_by = check_jobs(jobs or settings.jobs)
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
         parts = Parts(
             store=make_store(str(url) if url is not None else settings.db, settings),
@@ -67,7 +74,8 @@ class Memory(Engine):
             language_model=language_model,
             language=settings.language or None,
         )
-        memory = cls(parts, user_id=user_id or settings.user, space=space or settings.space)
+        user, home = user_id or settings.user, space or settings.space
+        memory = cls(parts, user_id=user, space=home, jobs=done_by)
         if resume:
             memory.resume()
         return memory
@@ -85,7 +93,58 @@ def utc_now() -> datetime:
 
 def make_store(url: str, settings: Settings) -> Store:
     """Open the store a URL or path names; InvalidInput names the schemes there are."""
-    return SqliteStore(database_path(url), synchronous=settings.synchronous)
+    if not is_server(url):
+        return SqliteStore(database_path(url), synchronous=settings.synchronous)
+    module, options = _postgres(settings, "store")
+    store: Store = module.PostgresStore(url, options)
+    return store
+
+
+def init_database(
+    url: str, settings: Settings, logins: Sequence[str], worker_logins: Sequence[str]
+) -> Sequence[tuple[str, str]]:
+    """Make a server's database ready as its administrator and let logins in; return (state, what) by step."""
+    if not is_server(url):
+        raise InvalidInput(f"{url!r} is a file and needs no administrator; give --db postgresql://…")
+    module, options = _postgres(settings, "admin")
+    steps: Sequence[tuple[str, str]] = module.init_db(url, options, logins, worker_logins)
+    return steps
+
+
+def _postgres(settings: Settings, name: str) -> tuple[Any, Any]:
+    """Import a module of the PostgreSQL store, whose driver is an extra, and make the store's options."""
+    try:
+        module = import_module(f"episodic_agent.stores.postgres.{name}")
+        connection = import_module("episodic_agent.stores.postgres.connection")
+    except ImportError as error:
+        if (error.name or "").startswith("episodic_agent"):
+            raise
+        raise InvalidInput(
+            "PostgreSQL needs its driver; run pip install 'episodic-agent[postgres]'"
+        ) from error
+    return module, connection.Options(pool_size=settings.connections, synchronous=settings.synchronous)
+
+
+def is_server(url: str) -> bool:
+    """Tell whether a URL names a database on a server, not a file.
+
+    >>> is_server("postgresql://db/memory"), is_server("memory.db")
+    (True, False)
+    """
+    return url.partition("://")[0] in SERVERS and "://" in url
+
+
+def without_password(url: str) -> str:
+    """Return a URL that may be shown.
+
+    >>> without_password("postgresql://ana:secret@db/memory?password=secret")
+    'postgresql://ana:***@db/memory?password=***'
+    """
+    if not is_server(url):
+        return url
+    # Up to the last @: a careless password may hold one itself.
+    shown = re.sub(r"^(\w+://[^:/@?]*):.*@", r"\1:***@", url)
+    return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1***", shown)
 
 
 def database_path(url: str) -> Path:
@@ -96,7 +155,9 @@ def database_path(url: str) -> Path:
     """
     scheme, separator, rest = url.partition("://")
     if separator and scheme != "sqlite":
-        raise InvalidInput(f"no store for {scheme!r}; use a path or sqlite:///FILE")
+        raise InvalidInput(
+            f"no store for {scheme!r}; use a path, sqlite:///FILE or postgresql://HOST/DATABASE"
+        )
     if separator and (not rest.startswith("/") or rest == "/"):
         raise InvalidInput(f"{url!r} is no database; write sqlite:///FILE (or a path)")
     path = Path(rest[1:] if separator else url).expanduser()

@@ -514,7 +514,7 @@ def test_files_that_are_no_memory_are_refused_and_left_alone(run: Run, tmp_path:
     folder = run("add", "hello", db=tmp_path)
     assert folder.code == 2
     assert "is a folder" in folder.error
-    assert "no store for 'postgres'" in run("stats", db="postgres://host/db").error
+    assert "no store for 'mysql'" in run("stats", db="mysql://host/db").error
 
 
 def test_a_database_of_a_newer_version_is_refused(filled: Run, database: Path) -> None:

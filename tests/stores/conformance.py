@@ -628,6 +628,73 @@ class JobsConformance(StoreFixture):
             tx.jobs.retry(job.id, now=NOW)
             assert [waiting.state for waiting in tx.jobs.list()] == ["waiting"]
 
+    def test_a_renewed_lease_is_not_taken_over_and_never_cut_short(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            tx.jobs.put("encode", "k", "s", now=NOW)
+        job = claim_one(store)
+        assert [j.id for j in store.renew(ANA, [job], now=minute(4), lease=LEASE)] == [job.id]
+        assert [j.id for j in store.renew(ANA, [job], now=minute(1), lease=LEASE)] == [
+            job.id
+        ]  # never shorter
+        assert store.claim("elsewhere:2:2", now=minute(8.9), lease=LEASE) is None
+        assert claim_one(store, "elsewhere:2:2", at=9).attempts == 2
+
+    def test_only_who_holds_a_job_renews_it(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            for key in ("lost", "done", "kept"):
+                tx.jobs.put("encode", key, key, now=NOW)
+        claimed = store.claim("elsewhere:1:1", now=NOW, lease=LEASE, limit=3)
+        assert claimed is not None
+        jobs = {job.key: job for job in claimed[1]}
+        with store.begin(ANA) as tx:
+            tx.jobs.finish(jobs["done"])
+            tx.jobs.release(jobs["lost"])
+        taken = claim_one(store, "elsewhere:2:2", at=1)
+        assert store.renew(BO, list(jobs.values()), now=minute(1), lease=LEASE) == []
+        ours = store.renew(ANA, list(jobs.values()), now=minute(1), lease=LEASE)
+        assert [job.key for job in ours] == ["kept"]
+        assert (
+            store.claim("elsewhere:3:3", now=minute(5.5), lease=LEASE) is None
+        )  # nobody's lease was cut short
+        assert claim_one(store, "elsewhere:3:3", at=6).id in {taken.id, jobs["kept"].id}
+
+    def test_a_job_given_back_waits_again_and_the_claim_counts_as_no_attempt(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            tx.jobs.put("encode", "k", "s", now=NOW)
+        job = claim_one(store)
+        with store.begin(ANA) as tx:
+            tx.jobs.put("encode", "k", "s", now=minute(1))  # asked again meanwhile: one job comes of it
+            tx.jobs.release(job)
+            (waiting,) = tx.jobs.list()
+        assert (waiting.id, waiting.state, waiting.attempts) == (job.id, "waiting", 0)
+        again = claim_one(store)
+        assert (again.id, again.attempts, again.token > job.token) == (job.id, 1, True)
+
+    def test_only_who_holds_a_job_gives_it_back(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            tx.jobs.put("encode", "k", "s", now=NOW)
+        slow = claim_one(store)
+        fast = claim_one(store, "elsewhere:2:2", at=5)
+        with pytest.raises(Conflict), store.begin(ANA) as tx:
+            tx.jobs.release(slow)
+        with store.begin(ANA) as tx:
+            tx.jobs.finish(fast)
+        with pytest.raises(Conflict), store.begin(ANA) as tx:
+            tx.jobs.release(fast)
+
+    def test_claims_counts_and_scopes_may_be_narrowed_to_a_space(self, store: Store) -> None:
+        work = Scope("ana", "work")
+        for at, scope in enumerate((ANA, BO, work)):
+            fill(store, scope)
+            with store.begin(scope) as tx:
+                tx.jobs.put("encode", "k", "s", now=minute(at))
+        assert [store.scopes(name) for name in ("home", "work", "attic")] == [[ANA, BO], [work], []]
+        assert [store.waiting(space=name) for name in ("home", "work", "attic")] == [2, 1, 0]
+        assert store.waiting(space="home", due=NOW) == 1
+        for space, owners in (("attic", [None]), ("work", [work, None]), ("home", [ANA, BO, None])):
+            claims = [store.claim("h:1:1", now=minute(9), lease=LEASE, space=space) for _ in owners]
+            assert [found[0] if found else None for found in claims] == owners
+
 
 class StoreConformance(TransactionConformance, ThreadsConformance, EpisodesConformance, JobsConformance):
     """All of the port but the index (`conformance_index`) and simultaneous writers (`conformance_writers`)."""

@@ -7,6 +7,7 @@ from uuid import UUID
 from episodic_agent.core.boundary.contract import Input, ManualCut, Tick
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.segmenting import Segmenter, read_arrivals
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Frame, Reason, Scope
@@ -52,6 +53,9 @@ class Closer:
         return now - last > gap and (received is None or now - received > gap)
 
     def _close(self, scope: Scope, thread: UUID, cut: Input) -> int:
+        return until_unopposed(lambda: self._close_once(scope, thread, cut))
+
+    def _close_once(self, scope: Scope, thread: UUID, cut: Input) -> int:
         now = self.parts.clock()
         with self.parts.store.begin(scope) as tx:
             frame = tx.threads.frame(thread)

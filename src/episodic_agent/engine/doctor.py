@@ -28,15 +28,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Doctor:
-    """The verb `doctor`."""
+    """The verb `doctor`, of one space."""
 
     parts: Parts
+    space: str
 
     def examine(self) -> list[Finding]:
-        """Check the file, then every scope; an empty list or notes alone mean a sound memory."""
+        """Check the file, then every scope of the space; an empty list or notes alone mean a sound memory."""
         store = self.parts.store
         found = [Finding("error", "file", None, line) for line in store.check()]
-        for scope in store.scopes():
+        for scope in store.scopes(self.space):
             with store.begin(scope, write=False) as tx:
                 for thread in tx.threads.list():
                     found.extend(self._thread(tx, thread))
@@ -46,7 +47,7 @@ class Doctor:
     def repair(self) -> int:
         """Rebuild derived data: queue missing encodings and write missing vectors; return how many."""
         mended = 0
-        for scope in self.parts.store.scopes():
+        for scope in self.parts.store.scopes(self.space):
             mended += self._queue_encodings(scope)
             while n := self._embed_page(scope):
                 mended += n
@@ -97,10 +98,15 @@ class Doctor:
     def _derived(self, tx: Transaction) -> Iterator[Finding]:
         waiting = tx.jobs.list(state="waiting")
         if waiting:
-            yield Finding("note", "jobs", tx.scope, f"{len(waiting)} jobs wait; they run at the next opening")
+            yield Finding(
+                "note", "jobs", tx.scope, f"{len(waiting)} jobs wait; a worker or the next opening runs them"
+            )
         for job in tx.jobs.list(state="dead"):
             yield self._error(
-                tx, "jobs", f"job {job.kind} {job.key} gave up: {job.last_error}; `doctor --repair`"
+                tx,
+                "jobs",
+                f"job {job.kind} {job.key} was given up ({job.last_error}); "
+                f"`episodic jobs retry {job.id}` tries again, `doctor --repair` all of them",
             )
         serials = {job.serial for job in (*waiting, *tx.jobs.list(state="leased"))}
         for thread in tx.threads.list():

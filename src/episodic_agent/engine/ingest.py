@@ -22,8 +22,9 @@ from episodic_agent.core.text import term_counts, tokens
 from episodic_agent.core.timewords import date_words
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.segmenting import Segmenter, await_vectors, read_arrivals, restarted
-from episodic_agent.errors import EpisodicError, ProviderError
+from episodic_agent.errors import EpisodicError, ProviderError, StoreUnavailable
 from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, TimeSource, Vector
 
 CHUNK = 256  # observations per transaction (I10)
@@ -130,8 +131,7 @@ class Ingest:
     ) -> None:
         given: dict[UUID, Receipt] = {}
         for chunk in _chunks(group):
-            with self._parts.store.begin(scope) as tx:
-                receipts = self._commit(tx, chunk, ready)
+            receipts = self._commit_surely(scope, chunk, ready)
             given.update({r.id: r for r in receipts if r.added or r.id not in given})
             counts.observations += len(chunk)
             counts.added += sum(r.added for r in receipts)
@@ -139,6 +139,30 @@ class Ingest:
             counts.receipts.append(given[item.id])
             # an id that comes again in this call finds itself known
             given[item.id] = replace(given[item.id], added=False)
+
+    def _commit_surely(
+        self, scope: Scope, chunk: Sequence[Incoming], ready: Mapping[UUID, Prepared]
+    ) -> list[Receipt]:
+        """Commit a chunk, repeating it where another writer was faster or nobody knows how the commit ended.
+
+        The ids are fixed, so a repetition finds what is stored, whoever stored it, and adds only the rest.
+        """
+        written: list[Receipt] = []  # what a transaction did up to its commit
+
+        def once() -> list[Receipt]:
+            written.clear()
+            with self._parts.store.begin(scope) as tx:
+                written.extend(self._commit(tx, chunk, ready))
+            return list(written)
+
+        try:
+            return until_unopposed(once)
+        except StoreUnavailable:
+            if not written:  # it came before the commit: nothing was kept
+                raise
+        ours = {(r.id, r.thread_id, r.seq) for r in written if r.added}
+        repeated = until_unopposed(once)  # a stored receipt of ours tells that the commit went through
+        return [replace(r, added=r.added or (r.id, r.thread_id, r.seq) in ours) for r in repeated]
 
     def _commit(
         self, tx: Transaction, chunk: Sequence[Incoming], ready: Mapping[UUID, Prepared]

@@ -1,26 +1,36 @@
 """Run later work: claim, handle in batches, retry with backoff, keep dead letters with their reason.
 
-Embedded, the jobs of a store run in the process that made them: at once when the caller waits, else on
-one background thread. A process that dies leaves them; the next opening takes its leases over.
+The same runner serves the process that made the work (`engine.background`) and worker processes
+(`engine.working`). Whoever dies leaves the jobs; whoever comes next takes their leases over.
 """
 
 import logging
-import threading
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from episodic_agent.core.interfaces import Store
-from episodic_agent.errors import Conflict, EpisodicError
+from episodic_agent.engine.heartbeat import Heartbeat, Held
+from episodic_agent.engine.retrying import until_unopposed
+from episodic_agent.errors import Conflict, EpisodicError, StoreError, StoreUnavailable
 from episodic_agent.schemas import Job, Scope
 
 LEASE = timedelta(minutes=2)
 BATCH = 64
-ATTEMPTS = 5
+ATTEMPTS = 5  # at work that fails by itself
+PATIENCE = 4 * ATTEMPTS  # at work that a provider may still do
+SUSPICIOUS = 2  # processes that died while they held a job, before it is run alone
+DEATHS = 10  # of processes, before the job is given up; innocents that were merely near are done long before
+AT_ONCE = 3  # tries of a job whose effect another writer was in the way of, before it waits
 BACKOFF = timedelta(seconds=2)
-SWEEP = 60.0  # seconds between looks of the background thread when nobody wakes it
+JITTER_BITS = 16
 
 log = logging.getLogger(__name__)
+_FAILED = re.compile(r"attempt (\d+): ")
 
 
 class Handler(Protocol):
@@ -30,6 +40,18 @@ class Handler(Protocol):
         """Do the work and finish the jobs in one transaction."""
 
 
+@dataclass(slots=True)
+class Batch:
+    """What came of one claim: jobs done, failed (to be tried again, or dead letters), lost to another."""
+
+    scope: Scope
+    kind: str
+    done: int = 0
+    failed: int = 0
+    lost: int = 0
+    given_back: int = 0
+
+
 class Runner:
     """Claims due jobs of a store and hands them to their kind's handler."""
 
@@ -37,95 +59,230 @@ class Runner:
         self,
         store: Store,
         handlers: Mapping[str, Handler],
+        *,
         clock: Callable[[], datetime],
+        entropy: Callable[[int], int],
         owner: str,
-        sweep: Callable[[], object],
+        space: str | None = None,
+        scope: Scope | None = None,
+        singly: Collection[str] = (),
+        lease: timedelta = LEASE,
     ) -> None:
-        """Take `owner` to name this process for leases, and `sweep` to run when the thread is idle."""
+        """Take `owner` to name this process for leases; `space` or `scope` bound what it ever claims.
+
+        Jobs of the kinds in `singly` go to their handler one by one, and what is not begun yet is given
+        back when the runner is halted.
+        """
         self._store = store
         self._handlers = handlers
         self._clock = clock
+        self._entropy = entropy
         self._owner = owner
-        self._sweep = sweep
-        self._wake = threading.Event()
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
+        self._space = space
+        self._scope = scope
+        self._singly = singly
+        self._lease = lease
+        self._heartbeat = Heartbeat(store, clock, lease)
+        self._stranded: deque[Held] = deque()  # claimed, but the store went away before it could be said why
+        self._halted = False
 
-    def run_due(self, scope: Scope | None = None, *, enough: int | None = None) -> int:
-        """Run what is due until nothing is (or `enough` jobs ran), and return how many ran.
+    def run_due(self, scope: Scope | None = None) -> int:
+        """Run what is due until nothing is (or the runner is halted), and return how many jobs ran.
 
         A job that fails is tried again later, and after its last attempt becomes a dead letter; it
         never stops the others.
         """
-        done = 0
-        while enough is None or done < enough:
-            claimed = self._store.claim(
-                self._owner,
-                now=self._clock(),
-                lease=LEASE,
-                limit=BATCH,
-                scope=scope,
-                kinds=list(self._handlers),
-            )
-            if claimed is None:
-                break
-            self._handle(*claimed)
-            done += len(claimed[1])
-        return done
+        ran = 0
+        while not self._halted and (batch := self.run_batch(scope)) is not None:
+            ran += batch.done + batch.failed + batch.lost
+        return ran
 
-    def try_due(self, scope: Scope | None = None, *, sweep: bool = False) -> None:
+    def try_due(self, scope: Scope | None = None) -> None:
         """Run what is due; where the store refuses the work waits, for its cause is stored already."""
         try:
-            if sweep:
-                self._sweep()
             self.run_due(scope)
         except EpisodicError as error:
             log.warning("later work waits: %s", error)
 
-    def _handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+    def run_batch(self, scope: Scope | None = None) -> Batch | None:
+        """Claim once and handle what came; None when nothing is due. Raises StoreError when it is away."""
+        self._give_back_stranded()
+        scope = scope or self._scope
+        claimed = self._store.claim(
+            self._owner,
+            now=self._clock(),
+            lease=self._lease,
+            limit=BATCH,
+            space=None if scope else self._space,
+            scope=scope,
+            kinds=list(self._handlers),
+        )
+        if claimed is None:
+            return None
+        held = Held(*claimed)
+        batch = Batch(held.scope, held.jobs[0].kind)
         try:
-            self._handlers[jobs[0].kind](scope, jobs)
+            with self._heartbeat.holding(held):
+                self._bury_poison(held, batch)
+                self._run(held, batch, self._company(held, batch))
+        finally:
+            if held.jobs:
+                self._stranded.append(held)
+        return batch
+
+    def _company(self, held: Held, batch: Batch) -> Sequence[Job]:
+        """Return the jobs to run together: all of the claim, or just one when there is a suspect.
+
+        A job that kills its process takes along whatever was claimed with it; run alone it dies alone.
+        The likeliest innocent goes first.
+        """
+        suspects = [job for job in held.jobs if deaths(job) >= SUSPICIOUS]
+        if not suspects:
+            return held.jobs
+        alone = min(suspects, key=deaths)
+        self._give_back(held, batch, [job for job in held.jobs if job is not alone])
+        return [job for job in held.jobs if job is alone]
+
+    def _bury_poison(self, held: Held, batch: Batch) -> None:
+        for job in held.jobs:
+            if deaths(job) >= DEATHS:
+                log.error("job %s %s is given up: its process died %d times", job.kind, job.key, deaths(job))
+                batch.failed += 1
+                self._put_back(held, job, f"its process died {deaths(job)} times while it ran", None)
+
+    def _run(self, held: Held, batch: Batch, jobs: Sequence[Job]) -> None:
+        if len(jobs) > 1 and batch.kind not in self._singly:
+            try:
+                self._handlers[batch.kind](held.scope, jobs)
+            except Exception as error:  # noqa: BLE001 - find the poisoned one: the others must not pay for it
+                log.info("%d %s jobs failed together, trying each: %s", len(jobs), batch.kind, error)
+            else:
+                batch.done += len(jobs)
+                held.drop(jobs)
+                return
+        for n, job in enumerate(jobs):
+            if n and self._halted:
+                self._give_back(held, batch, jobs[n:])
+                return
+            self._run_one(held, batch, job)
+
+    def _run_one(self, held: Held, batch: Batch, job: Job) -> None:
+        try:
+            self._until_done(held, job)
         except Exception as error:  # noqa: BLE001 - the worker's job boundary: a poisoned job must not stop the rest
-            if len(jobs) > 1:  # find the poisoned one: the others must not pay for it
-                for job in jobs:
-                    self._handle(scope, [job])
+            if isinstance(error, Conflict) and not self._is_ours(held, job):
+                log.warning("job %s %s was taken over meanwhile; its effect here was refused", *_names(job))
+                batch.lost += 1
+                held.drop([job])
                 return
-            log.warning("job %s %s failed: %s", jobs[0].kind, jobs[0].key, error)
-            self._fail(scope, jobs[0], error)
+            log.warning("job %s %s failed: %s", *_names(job), error)
+            batch.failed += 1
+            text = f"attempt {job.attempts}: {type(error).__name__}: {error}"
+            self._put_back(held, job, text, self._retry_at(job, error))
+        else:
+            batch.done += 1
+            held.drop([job])
 
-    def _fail(self, scope: Scope, job: Job, error: Exception) -> None:
-        last = job.attempts >= ATTEMPTS and not (isinstance(error, EpisodicError) and error.retryable)
-        pause = BACKOFF * 2 ** min(job.attempts, 10)
-        retry_at = None if last or job.attempts >= 4 * ATTEMPTS else self._clock() + pause
+    def _until_done(self, held: Held, job: Job) -> None:
+        """Handle one job; at once again while another writer is in the way and the job is still ours."""
+        for left in reversed(range(AT_ONCE)):
+            try:
+                self._handlers[job.kind](held.scope, [job])
+                return
+            except Conflict:
+                if not left or not self._is_ours(held, job):
+                    raise
+
+    def _is_ours(self, held: Held, job: Job) -> bool:
+        return bool(self._store.renew(held.scope, [job], now=self._clock(), lease=self._lease))
+
+    def _retry_at(self, job: Job, error: Exception) -> datetime | None:
+        """Return when to try again; None when the job is to be given up.
+
+        What another writer or an absent store prevents is never given up: it is not the job's fault.
+        """
+        passing = isinstance(error, Conflict | StoreUnavailable)
+        patience = PATIENCE if isinstance(error, EpisodicError) and error.retryable else ATTEMPTS
+        if job.attempts >= patience and not passing:
+            return None
+        share = 0.5 + 0.5 * self._entropy(JITTER_BITS) / (1 << JITTER_BITS)
+        return self._clock() + BACKOFF * (1 << min(job.attempts, 10)) * share
+
+    def _put_back(self, held: Held, job: Job, reason: str, retry_at: datetime | None) -> None:
         try:
-            with self._store.begin(scope) as tx:
-                tx.jobs.fail(job, f"{type(error).__name__}: {error}", retry_at=retry_at)
+            until_unopposed(lambda: self._fail(held.scope, job, reason, retry_at), tries=AT_ONCE)
         except Conflict:
-            log.warning("job %s %s was taken over meanwhile", job.kind, job.key)
+            log.warning("job %s %s was taken over meanwhile", *_names(job))
+        held.drop([job])
 
-    def wake(self) -> None:
-        """Let the background thread run what is due, starting it if need be."""
-        with self._lock:
-            if self._thread is None or not self._thread.is_alive():
-                self._stop.clear()
-                self._thread = threading.Thread(target=self._loop, name="episodic-jobs", daemon=True)
-                self._thread.start()
-        self._wake.set()
+    def _fail(self, scope: Scope, job: Job, reason: str, retry_at: datetime | None) -> None:
+        with self._store.begin(scope) as tx:
+            tx.jobs.fail(job, reason, retry_at=retry_at)
 
-    def _loop(self) -> None:
-        while not self._stop.is_set():
-            woken = self._wake.wait(SWEEP)
-            self._wake.clear()
-            if self._stop.is_set():
+    def _give_back(self, held: Held, batch: Batch | None, jobs: Sequence[Job]) -> None:
+        """Let others have jobs that were claimed and not begun; those no longer ours are let go of."""
+        for _ in range(AT_ONCE):
+            if not jobs:
                 return
-            self.try_due(sweep=not woken)
+            try:
+                with self._store.begin(held.scope) as tx:
+                    for job in jobs:
+                        tx.jobs.release(job)
+            except Conflict:  # one of them at least is not ours: find out which are
+                ours = {
+                    job.id
+                    for job in self._store.renew(held.scope, jobs, now=self._clock(), lease=self._lease)
+                }
+                held.drop([job for job in jobs if job.id not in ours])
+                jobs = [job for job in jobs if job.id in ours]
+            else:
+                held.drop(jobs)
+                if batch is not None:
+                    batch.given_back += len(jobs)
+                return
+        held.drop(jobs)  # somebody is always faster: the leases run out
+
+    def _give_back_stranded(self) -> None:
+        while self._stranded:
+            try:
+                held = self._stranded.popleft()
+            except IndexError:  # another thread was faster
+                return
+            try:
+                self._give_back(held, None, held.jobs)
+            finally:
+                if held.jobs:
+                    self._stranded.append(held)
+
+    def halt(self) -> None:
+        """Let the batch that runs end, and claim no other. Safe to call from a signal handler."""
+        self._halted = True
 
     def close(self) -> None:
-        """Stop the background thread after the batch it is in; what is left stays for the next opening."""
-        self._stop.set()
-        self._wake.set()
-        thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
-        self._thread = None
+        """Halt, and give back what is still held; where the store is away the leases run out."""
+        self.halt()
+        with suppress(StoreError):
+            self._give_back_stranded()
+        self._heartbeat.close()
+
+
+def deaths(job: Job) -> int:
+    """Count the processes that held a job and ended without a word, since it last failed in an orderly way.
+
+    Every claim counts as an attempt, and an orderly failure writes down which attempt it was.
+
+    >>> from dataclasses import replace
+    >>> from datetime import UTC, datetime
+    >>> from uuid import UUID
+    >>> job = Job(UUID(int=1), "encode", "k", "s", datetime(2024, 5, 1, tzinfo=UTC), attempts=4)
+    >>> deaths(job), deaths(replace(job, last_error="attempt 2: BadReply: no JSON"))
+    (3, 1)
+    """
+    found = _FAILED.match(job.last_error or "")
+    failed = int(found[1]) if found else 0
+    before = job.attempts - 1
+    return before - failed if failed <= before else before  # a later number is from before a retry by hand
+
+
+def _names(job: Job) -> tuple[str, str]:
+    return job.kind, job.key

@@ -13,6 +13,8 @@ from episodic_agent.core.identity import assign_ids, uuid7
 from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.text import repair
 from episodic_agent.engine import listing
+from episodic_agent.engine.background import Background
+from episodic_agent.engine.backlog import Backlog, JobEntry
 from episodic_agent.engine.closing import Closer
 from episodic_agent.engine.doctor import Doctor, Finding
 from episodic_agent.engine.encode import Encoder
@@ -20,7 +22,7 @@ from episodic_agent.engine.explain import Explanation, WhatIf, explain, whatif
 from episodic_agent.engine.exporting import export
 from episodic_agent.engine.importing import Importer
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
-from episodic_agent.engine.jobs import Runner
+from episodic_agent.engine.jobs import Handler, Runner
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.pending import Asker, Embedding
 from episodic_agent.engine.recall import Recaller, SearchOptions
@@ -28,21 +30,27 @@ from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Sta
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
+from episodic_agent.engine.working import POLL, Say, Worker
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Encoding, Episode, Observation, Receipt, Scope, Thread
 
 DEFAULT_CHANNEL = "default"
 LONGEST_AGE = 100_000.0  # days; before any time that is accepted
 RANDOM_BITS = 74  # of a UUIDv7
+HERE, WORKERS = "here", "workers"  # who does later work
 
 
 class Memory:
     """An episodic memory over one store. Thread safe; several processes may share the store.
 
-    Every verb takes `user_id` (the default user otherwise); nothing crosses users (I11).
+    Every verb takes `user_id` (the default user otherwise); nothing crosses users or leaves the space (I11).
     """
 
-    def __init__(self, parts: Parts, *, user_id: str = "default", space: str = "default") -> None:
+    def __init__(
+        self, parts: Parts, *, user_id: str = "default", space: str = "default", jobs: str = HERE
+    ) -> None:
+        """Take `jobs` to say who does later work: `here` this process, `workers` only `episodic worker`s."""
+        self._here = check_jobs(jobs) == HERE
         self._parts = parts
         self._user = user_id
         self._space = space
@@ -51,12 +59,13 @@ class Memory:
         self._ingest = Ingest(parts, self._segmenter)
         self._closer = Closer(parts, self._segmenter)
         self._recaller = Recaller(parts)
-        handlers = {
+        self._handlers: Mapping[str, Handler] = {
             ENCODE: Encoder(parts).handle,
             ASK: Asker(parts, self._segmenter).handle,
             EMBED: Embedding(parts, self._segmenter).handle,
         }
-        self._jobs = Runner(parts.store, handlers, parts.clock, parts.owner, self._sweep)
+        self._runner = self._runner_of(self._handlers, space=space)
+        self._background = Background(self._runner, lambda: self._sweep(parts.store.scopes(space)))
 
     # --- observe -----------------------------------------------------------------------------------------
 
@@ -78,9 +87,10 @@ class Memory:
 
         Takes a string, a chat message (`{"role", "content", "timestamp"?, "name"?, "id"?}`), a step, or an
         iterable of them. Without `thread` they join the channel's thread. A repeated id adds nothing.
-        `wait=False` leaves titles and summaries to the background; the observations are durable and
-        searchable either way. Raises InvalidInput for an item that cannot be accepted: nothing of this
-        call is stored then.
+        `wait=False` leaves titles and summaries to the background, and a memory opened with
+        `jobs="workers"` leaves them to worker processes; the observations are durable and searchable
+        either way. Raises InvalidInput for an item that cannot be accepted: nothing of this call is stored
+        then.
         """
         scope = self._scope(user_id)
         thread, channel, source = tidy(thread), tidy(channel), tidy(source)
@@ -88,7 +98,7 @@ class Memory:
         if id is not None and len(read) != 1:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
         named = self._named(scope, read, thread, source)
-        encode = (lambda: self._jobs.try_due(scope)) if wait else None
+        encode = (lambda: self._runner.try_due(scope)) if wait and self._here else None
         counts = self._ingest.run(scope, named, progress=progress, after_group=encode)
         self._later(scope, wait=wait)
         return counts.receipts
@@ -117,43 +127,124 @@ class Memory:
         Unreadable records are reported with their line and do not stop the rest. Raises InvalidInput
         when the file is missing or of no known format.
         """
-        importer = Importer(self._parts, self._ingest, self._jobs.run_due)
+        importer = Importer(self._parts, self._ingest, self._run_here)
         return importer.run(Path(path), self._scope(user_id), tidy(source), encoding, progress)
 
     # --- segment -----------------------------------------------------------------------------------------
 
     def flush(self, *, user_id: str | None = None, thread: str | None = None) -> int:
-        """Close the open frames (of one thread, or all of the user's) and wait for their words."""
+        """Close the open frames (of one thread, or all of the user's) and wait for their words.
+
+        With `jobs="workers"` it waits for nobody: the words come when a worker made them.
+        """
         scope = self._known(user_id)
         closed = self._closer.flush(scope, self._thread_id(scope, thread) if thread else None)
-        self._jobs.run_due(scope)
+        self._run_here(scope)
         return closed
 
     def upkeep(self, *, user_id: str | None = None, now: datetime | None = None) -> int:
         """Close frames that have been silent past the gap at which their policy cuts for certain."""
-        scopes = self._parts.store.scopes() if user_id is None else [self._known(user_id)]
-        closed = sum(self._closer.upkeep(scope, aware(now)) for scope in scopes)
-        self._jobs.run_due()
+        scopes = self._scopes() if user_id is None else [self._known(user_id)]
+        closed = self._sweep(scopes, aware(now))
+        self._run_here()
         return closed
+
+    def _sweep(self, scopes: Sequence[Scope], now: datetime | None = None) -> int:
+        return sum(self._closer.upkeep(scope, now) for scope in scopes)
+
+    # --- later work --------------------------------------------------------------------------------------
 
     def resume(self) -> None:
         """Let the background take up what an earlier process left waiting, if anything."""
-        if self._parts.store.waiting():
-            self._jobs.wake()
-
-    def _sweep(self) -> None:
-        for scope in self._parts.store.scopes():
-            self._closer.upkeep(scope)
+        if self._here and self._parts.store.waiting(space=self._space):
+            self._background.wake()
 
     def work(self) -> int:
-        """Run the later work that waits (encodings, questions), and return how many jobs ran."""
-        return self._jobs.run_due()
+        """Run the later work that waits (encodings, questions), and return how many jobs ran.
+
+        None with `jobs="workers"`: this process then never claims any.
+        """
+        return self._run_here()
+
+    def worker(
+        self,
+        *,
+        user_id: str | None = None,
+        all_spaces: bool = False,
+        kinds: Sequence[str] | None = None,
+        poll: float = POLL,
+        say: Say | None = None,
+    ) -> Worker:
+        """Return a worker for this space's later work, or one user's, or that of every space.
+
+        `kinds` narrows it to kinds of jobs; `poll` is how many seconds it waits when nothing is due; `say`
+        receives a line for each batch. Its `run` works until its `stop`. Raises InvalidInput for an unknown
+        kind, NotFound for an unknown user.
+        """
+        unknown = [kind for kind in kinds or () if kind not in self._handlers]
+        if unknown or (kinds is not None and not kinds):
+            named = repr(unknown[0]) if unknown else "none"
+            raise InvalidInput(f"no such kind of jobs: {named}; there are {', '.join(self._handlers)}")
+        scope = None if user_id is None else self._known(user_id)
+        space = None if all_spaces else self._space
+        handlers = {k: h for k, h in self._handlers.items() if kinds is None or k in kinds}
+        store = self._parts.store
+        return Worker(
+            self._runner_of(handlers, space=space, scope=scope),
+            lambda: store.scopes(space) if scope is None else [scope],
+            self._closer.upkeep,
+            clock=self._parts.clock,
+            entropy=self._parts.entropy,
+            poll=poll,
+            say=say,
+        )
+
+    def jobs(self, *, user_id: str | None = None, state: str | None = None) -> list[JobEntry]:
+        """Return the later work of a user, or of the whole space; `state` is waiting, leased or dead."""
+        return self._backlog(user_id).entries(state)
+
+    def retry_job(self, job_id: "UUID | str", *, user_id: str | None = None) -> JobEntry:
+        """Make a waiting or dead job due now with all its attempts back, and return what it was.
+
+        Takes an id, or its unambiguous beginning or end. Raises NotFound, and Conflict while it is done.
+        """
+        return self._backlog(user_id).retry(job_id)
+
+    def retry_dead_jobs(self, *, user_id: str | None = None) -> int:
+        """Try again every job that was given up, of a user or of the space; return how many."""
+        return self._backlog(user_id).retry_dead()
+
+    def cancel_job(self, job_id: "UUID | str", *, user_id: str | None = None) -> JobEntry:
+        """Delete a waiting or dead job, named as for `retry_job`, and return what it was."""
+        return self._backlog(user_id).cancel(job_id)
+
+    def _backlog(self, user_id: str | None) -> Backlog:
+        return Backlog(self._parts, self._scopes() if user_id is None else [self._known(user_id)])
+
+    def _runner_of(
+        self, handlers: Mapping[str, Handler], *, space: str | None, scope: Scope | None = None
+    ) -> Runner:
+        return Runner(
+            self._parts.store,
+            handlers,
+            clock=self._parts.clock,
+            entropy=self._parts.entropy,
+            owner=self._parts.owner,
+            space=space,
+            scope=scope,
+            singly=(ASK, EMBED),  # each may wait long for somebody else's machine
+        )
+
+    def _run_here(self, scope: Scope | None = None) -> int:
+        return self._runner.run_due(scope) if self._here else 0
 
     def _later(self, scope: Scope, *, wait: bool) -> None:
+        if not self._here:
+            return
         if wait:
-            self._jobs.try_due(scope)
+            self._runner.try_due(scope)
         else:
-            self._jobs.wake()
+            self._background.wake()
 
     # --- recall ------------------------------------------------------------------------------------------
 
@@ -259,10 +350,10 @@ class Memory:
 
     def doctor(self, *, repair: bool = False) -> list[Finding]:
         """Check the file and every invariant; `repair` first rebuilds what can be derived again."""
-        doctor = Doctor(self._parts)
+        doctor = Doctor(self._parts, self._space)
         if repair:
             doctor.repair()
-            self._jobs.run_due()
+            self._run_here()
         return doctor.examine()
 
     def export(self, *, user_id: str | None = None) -> Iterator[str]:
@@ -275,13 +366,14 @@ class Memory:
 
     def users(self) -> list[str]:
         """Return the users this space remembers something of."""
-        return sorted(s.user_id for s in self._parts.store.scopes() if s.space == self._space)
+        return sorted(s.user_id for s in self._scopes())
 
     # --- life --------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Stop the background work (what is left waits for the next opening) and close the store."""
-        self._jobs.close()
+        self._background.close()
+        self._runner.close()
         self._parts.store.close()
 
     def __enter__(self) -> Self:
@@ -291,6 +383,9 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _scopes(self) -> Sequence[Scope]:
+        return self._parts.store.scopes(self._space)
 
     def _scope(self, user_id: str | None) -> Scope:
         user = str(self._user if user_id is None else user_id)
@@ -318,6 +413,17 @@ class Memory:
                 names = ", ".join(t.origin for t in tx.threads.list(limit=10)) or "none yet"
                 raise NotFound(f"no thread {thread!r} in this memory; threads: {names}")
             return found.id
+
+
+def check_jobs(jobs: str) -> str:
+    """Return who does later work, `here` or `workers`; InvalidInput for anything else.
+
+    >>> check_jobs("workers")
+    'workers'
+    """
+    if jobs not in (HERE, WORKERS):
+        raise InvalidInput(f"no way to do later work is called {jobs!r}; there are {HERE} and {WORKERS}")
+    return jobs
 
 
 def origin_of(item: Item, thread: str | None) -> str:

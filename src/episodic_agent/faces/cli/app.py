@@ -24,7 +24,7 @@ from rich.progress import (
 
 from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.errors import NotFound
-from episodic_agent.wiring import Memory, database_path, load_settings
+from episodic_agent.wiring import Memory, database_path, is_server, load_settings, without_password
 
 WIDE = 120  # columns where there is no terminal to ask
 
@@ -43,17 +43,25 @@ class App:
         """Return the database the command works on."""
         return self.db or load_settings().db
 
+    @property
+    def shown_url(self) -> str:
+        """Return the database as it may be printed."""
+        return without_password(self.url)
+
     @contextmanager
-    def memory(self, *, create: bool = False, user: str | None = None) -> Iterator[Engine]:
+    def memory(
+        self, *, create: bool = False, user: str | None = None, space: str | None = None
+    ) -> Iterator[Engine]:
         """Open the memory; reading commands refuse a file that is not there instead of making one."""
-        path = database_path(self.url)
-        if not create and not path.exists():
+        path = None if is_server(self.url) else database_path(self.url)
+        if path and not create and not path.exists():
             raise NotFound(f"no memory at {path}; `episodic --db {path} import FILE` or `init` makes one")
         with Memory.open(
             self.url,
             policy=self.policy,
             embedder=self.embedder,
             user_id=user,
+            space=space,
             say=say,
             resume=False,  # a command does what it was asked for and leaves
         ) as memory:

@@ -11,7 +11,7 @@ import click
 
 from episodic_agent import __version__
 from episodic_agent.errors import EpisodicError, InvalidInput
-from episodic_agent.faces.cli import care, demo, evaluating, reading, why, writing
+from episodic_agent.faces.cli import admin, care, demo, evaluating, jobs, reading, why, writing
 from episodic_agent.faces.cli.app import App, say
 
 INTERRUPTED = 130
@@ -28,6 +28,8 @@ COMMANDS: tuple[click.Command, ...] = (
     why.plot,
     writing.flush,
     writing.upkeep,
+    jobs.worker,
+    jobs.jobs,
     reading.stats,
     care.doctor,
     reading.export,
@@ -35,6 +37,7 @@ COMMANDS: tuple[click.Command, ...] = (
     evaluating.evaluate,
     care.models,
     care.config,
+    admin.admin,
 )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from episodic_agent.core.interfaces import Refs, Scores
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
+from episodic_agent.stores.scoring import best_of_each, products, scales, unit
 from episodic_agent.stores.sqlite.streams import PLACES, Stream
 
 _BATCH: Final = 4096
@@ -50,12 +51,11 @@ class Matrix:
         vectors: Vector = np.frombuffer(b"".join([v for _, _, v in batch]), dtype="<f4").reshape(
             len(batch), -1
         )
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         self._refs = grown(self._refs, start, end)
         self._places = grown(self._places, start, end)
         self._scales = grown(self._scales, start, end)
         self._fill(vectors)
-        self._scales[start:end] = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        self._scales[start:end] = scales(vectors)
         self._refs[start:end] = [ref for _, ref, _ in batch]
         self._places[start:end] = [n - base for n, _, _ in batch]
         self.count = end
@@ -125,24 +125,16 @@ class MatrixView:
 
     def _similarities(self, query: Vector) -> Scores:
         """Return the cosine of each distinct ref, in the order of refs."""
-        vector = np.ascontiguousarray(query, dtype=np.float32).reshape(-1)
+        vector = unit(query)
         asked = vector.tobytes()
         if asked != self._asked:
-            length = np.float32(np.linalg.norm(vector))
-            unit: Vector = (vector / length).astype(np.float32) if length > 0 else vector
-            cosines = self._products(unit) * self._scales
-            if not self._ordered.straight:
-                cosines = cosines[self._ordered.order]
-            if self._ordered.repeated:
-                cosines = np.maximum.reduceat(cosines, self._ordered.starts)
-            self._asked, self._answer = asked, cosines
+            cosines = self._products(vector) * self._scales
+            self._asked, self._answer = asked, best_of_each(cosines, self._ordered)
         return self._answer
 
-    def _products(self, unit: Vector) -> Vector:
-        products: Vector = np.empty(len(self._scales), dtype=np.float32)
+    def _products(self, query: Vector) -> Vector:
+        found: Vector = np.empty(len(self._scales), dtype=np.float32)
         for start, block in zip(self._starts, self._blocks, strict=False):
-            into = products[start : start + len(block)]
-            # Not matmul: the threads of a BLAS go on spinning after each of a recall's small products, which
-            # on a busy machine trebles the time of a recall. A scan is bound by memory in any case.
-            np.einsum("ij,j->i", block[: len(into)], unit, out=into)
-        return products
+            into = found[start : start + len(block)]
+            products(block[: len(into)], query, into)
+        return found

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.interfaces import Refs, Scores
 from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
+from episodic_agent.stores.scoring import term_scores
 from episodic_agent.stores.sqlite.streams import PLACES, Stream
 from episodic_agent.stores.terms import term_hash
 
@@ -172,10 +173,9 @@ class WordsView:
             for term, weight in weights.items():
                 for rows, counts in self._postings(term):
                     # A term has one posting a document, so plain indexed addition is exact.
-                    lengths = self._lengths[rows]
-                    relative = lengths / average_length if average_length > 0 else np.ones(len(lengths))
-                    damping = k1 * (1 - b + b * relative)
-                    total[rows] += weight * (k1 + 1) * counts / (counts + damping)
+                    total[rows] += term_scores(
+                        weight, counts, self._lengths[rows], k1=k1, b=b, average_length=average_length
+                    )
             self._asked, self._answer = asked, total.astype(np.float32)
         return self._answer
 

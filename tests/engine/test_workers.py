@@ -1,0 +1,359 @@
+"""Workers in processes of their own, killed again and again: every effect happens exactly once.
+
+The harness knows a store by its URL only, so it runs wherever `builders.places` has a place.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.places import open_store
+from engine.crash_child import episodes_of
+from engine.worker_child import COUNT, open_memory
+from stores.builders import begin_thread, identity
+
+import episodic_agent
+from episodic_agent.core.interfaces import Store
+from episodic_agent.engine.jobs import DEATHS
+from episodic_agent.schemas import Scope
+from episodic_agent.stores import faults
+from episodic_agent.wiring import utc_now
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
+
+DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
+KILLED = -signal.SIGKILL
+SCOPE = Scope("ana", "home")
+SERIALS = tuple(f"thread {n}" for n in range(8))
+WORKERS = 3
+SHORT_LEASE = 0.3  # seconds
+PATIENTLY = 60.0
+
+
+# --- a crew and its lives -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How a worker's life ended, and what it said before."""
+
+    ended: int
+    said: Sequence[Mapping[str, Any]]
+
+
+@dataclass
+class Slot:
+    """A kill server that gives one worker after the other its life."""
+
+    process: "subprocess.Popen[str]"
+
+    def live(self, **order: Any) -> Life:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        whole = {"die": {}, "policy": "seed-001", "space": SCOPE.space} | order
+        print(json.dumps(whole), file=self.process.stdin, flush=True)
+        life = Life(**json.loads(self.process.stdout.readline()))
+        assert life.ended in {0, KILLED}, life
+        return life
+
+
+@contextmanager
+def slot() -> Iterator[Slot]:
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("EPISODIC_")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "engine.worker_child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+    ) as process:
+        yield Slot(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+@dataclass
+class Crew:
+    """Several slots at work on one database at once."""
+
+    slots: Sequence[Slot]
+    kills: int = 0
+    points: dict[str, int] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def torment(self, seed: object, until: Callable[[], bool], **order: Any) -> None:
+        """Let every slot live and die at random, until all is done."""
+
+        def work(number: int) -> None:
+            rng = random.Random(f"{seed} {number}")
+            while not until():
+                death = random_death(rng)
+                life = self.slots[number].live(die=death, **order)
+                self.note(death, life)
+
+        with ThreadPoolExecutor(len(self.slots)) as pool:
+            for running in [pool.submit(work, n) for n in range(len(self.slots))]:
+                running.result(20 * PATIENTLY)
+
+    def note(self, death: Mapping[str, Any], life: Life) -> None:
+        with self.lock:
+            if life.ended == KILLED:
+                self.kills += 1
+                name = str(death.get("point", next(iter(death), "?")))
+                self.points[name] = self.points.get(name, 0) + 1
+
+
+def random_death(rng: random.Random) -> dict[str, Any]:
+    """Choose when a worker is to die: at a named point, at any call of any function, or at any time."""
+    return rng.choice(
+        [
+            {"point": rng.choice(faults.POINTS), "count": rng.randint(1, 12)},
+            {
+                "point": rng.choice(["after-claim", "before-commit", "after-commit"]),
+                "count": rng.randint(1, 9),
+            },
+            {"events": rng.randrange(2_000, 60_000)},
+            {"seconds": rng.uniform(0.01, 0.2)},
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def crew() -> Iterator[Callable[[], Crew]]:
+    with ExitStack() as stack:
+        slots = [stack.enter_context(slot()) for _ in range(WORKERS)]
+        yield lambda: Crew(slots)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    opened = open_store(url)
+    yield opened
+    opened.close()
+
+
+# --- effects that show how often they happened -----------------------------------------------------------
+
+
+def begin(store: Store) -> None:
+    with store.begin(SCOPE) as tx:
+        for serial in SERIALS:
+            begin_thread(tx, serial)
+
+
+def put(store: Store, keys: Sequence[str]) -> None:
+    with store.begin(SCOPE) as tx:
+        for n, key in enumerate(keys):
+            tx.jobs.put(COUNT, key, SERIALS[n % len(SERIALS)], now=utc_now())
+
+
+def happened(store: Store) -> list[str]:
+    with store.begin(SCOPE, write=False) as tx:
+        return [o.text for s in SERIALS for o in tx.threads.observations(identity(s), 0, 9999)]
+
+
+def dead(store: Store) -> dict[str, str]:
+    with store.begin(SCOPE, write=False) as tx:
+        return {job.key: job.last_error or "" for job in tx.jobs.list(state="dead")}
+
+
+def torment_counting(crew: Crew, store: Store, url: str, kills: int) -> None:
+    begin(store)
+    keys: list[str] = []
+    while crew.kills < kills:
+        fresh = [f"job {len(keys) + n}" for n in range(10 * len(SERIALS))]
+        put(store, fresh)
+        keys += fresh
+        crew.torment(len(keys), lambda: store.waiting(SCOPE) == 0, plan="count", url=url)
+    assert dead(store) == {}
+    assert sorted(happened(store)) == sorted(keys)
+    assert store.check() == []
+    assert crew.kills >= kills
+
+
+def test_workers_killed_while_others_work_do_everything_once(
+    crew: Callable[[], Crew], store: Store, url: str
+) -> None:
+    torment_counting(crew(), store, url, kills=8)
+
+
+@pytest.mark.slow
+def test_workers_killed_a_hundred_times_do_everything_once(
+    crew: Callable[[], Crew], store: Store, url: str
+) -> None:
+    tormented = crew()
+    torment_counting(tormented, store, url, kills=150)
+    named = {"after-claim", "before-commit", "after-commit"}
+    assert all(tormented.points.get(point, 0) > 3 for point in named)
+
+
+@pytest.mark.parametrize("renewals", [1, 2])
+def test_a_worker_killed_right_after_a_renewal_leaves_its_work_to_the_next(
+    crew: Callable[[], Crew], store: Store, url: str, renewals: int
+) -> None:
+    begin(store)
+    put(store, ["job 0"])
+    one, two, *_ = crew().slots
+    order = {"plan": "count", "url": url, "lease": SHORT_LEASE}
+    assert one.live(linger="job 0", die={"renewals": renewals}, **order).ended == KILLED
+    while not happened(store):  # at once where the process is seen to be gone, else when its lease is over
+        assert two.live(**order).ended == 0
+    assert happened(store) == ["job 0"]
+
+
+def written(path: Path) -> int:
+    """Wait until a child wrote its number."""
+    pause = threading.Event()
+    for _ in range(int(PATIENTLY / 0.01)):
+        if path.exists() and (text := path.read_text(encoding="ascii")):
+            return int(text)
+        pause.wait(0.01)
+    raise AssertionError("the child never came so far")
+
+
+def test_a_paused_worker_whose_job_another_did_cannot_commit(
+    crew: Callable[[], Crew], store: Store, url: str, tmp_path: Path
+) -> None:
+    begin(store)
+    put(store, ["job 0"])
+    one, two, *_ = crew().slots
+    pid = tmp_path / "pid"
+    with ThreadPoolExecutor(1) as pool:
+        order = {"plan": "count", "url": url, "lease": SHORT_LEASE}
+        paused = pool.submit(one.live, pause="job 0", pid_file=str(pid), **order)
+        stopped = written(pid)
+        while not happened(store):  # until the lease is over and another may have it
+            two.live(**order)
+        os.kill(stopped, signal.SIGCONT)
+        life = paused.result(PATIENTLY)
+    assert life.ended == 0
+    assert {"done": 0, "lost": 1} in life.said
+    assert happened(store) == ["job 0"]
+    assert store.waiting(SCOPE) == 0
+    assert dead(store) == {}
+
+
+# --- poison ---------------------------------------------------------------------------------------------
+
+
+def test_poison_kills_a_bounded_number_of_workers_and_no_innocent_job(
+    crew: Callable[[], Crew], store: Store, url: str
+) -> None:
+    begin(store)
+    keys = [f"job {n}" for n in range(len(SERIALS))]  # all in one claim
+    put(store, keys)
+    first, *_ = crew().slots
+    kills = 0
+    while (life := first.live(plan="count", url=url, poison="job 3")).ended == KILLED:
+        kills += 1
+        assert kills <= DEATHS
+    assert kills == DEATHS
+    assert life.said
+    assert sorted(happened(store)) == [key for key in keys if key != "job 3"]
+    assert dead(store) == {"job 3": f"its process died {DEATHS} times while it ran"}
+
+
+# --- whole memories -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def chats(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The conversations the project ships, short enough that no question is answered by the fallback."""
+    path = tmp_path_factory.mktemp("chat") / "chats.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for chat in sorted(DEMO.glob("*.jsonl")):
+            for line in chat.read_text(encoding="utf-8").splitlines()[:40]:
+                print(line, file=file)
+    return str(path)
+
+
+def lines_of(file: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
+
+
+def undisturbed(folder: Path, file: str, policy: str) -> Mapping[str, Any]:
+    """Return the episodes of a memory that did everything itself."""
+    url = f"sqlite:///{folder / 'undisturbed.db'}"
+    with open_memory({"url": url, "policy": policy, "plan": "here"}, jobs="here") as memory:
+        memory.add(lines_of(file), user_id="ana")
+        memory.flush(user_id="ana")
+        assert memory.doctor() == []
+        return episodes_of(memory._parts.store, Scope("ana"))
+
+
+def torment_memory(crew: Crew, url: str, file: str, policy: str, users: Sequence[str]) -> dict[str, Any]:
+    """Feed, serve and flush under fire; return what each user's memory holds in the end."""
+    order = {"url": url, "file": file, "policy": policy, "users": users, "plan": "here", "space": "default"}
+    order["begun"] = utc_now().isoformat()
+    store = open_store(url)
+    fed = threading.Event()
+    feeder, *others = crew.slots
+
+    def feed() -> None:
+        rng = random.Random(policy)
+        life = None
+        while life is None or life.ended:
+            death = random_death(rng) if rng.random() < 0.8 else {}
+            life = feeder.live(**order | {"plan": "feed", "die": death})
+            crew.note(death, life)
+        fed.set()
+
+    def settled() -> bool:
+        return fed.is_set() and store.waiting() == 0
+
+    workers = Crew(others)
+    with ThreadPoolExecutor(1) as pool:
+        feeding = pool.submit(feed)
+        workers.torment(f"{policy} ask", settled, **order | {"plan": "serve"})
+        feeding.result(PATIENTLY)
+    with open_memory(order) as memory:
+        for user in users:
+            memory.flush(user_id=user)
+    workers.torment(f"{policy} encode", settled, **order | {"plan": "serve"})
+    crew.kills += workers.kills
+    with open_memory(order) as memory:
+        assert memory.doctor() == []
+        assert memory.jobs() == []
+        for user in users:
+            assert all(card.summary for card in memory.episodes(user_id=user))
+    held = {user: episodes_of(store, Scope(user)) for user in users}
+    store.close()
+    return held
+
+
+def test_what_killed_workers_leave_is_what_a_memory_makes_undisturbed(
+    crew: Callable[[], Crew], url: str, tmp_path: Path, chats: str
+) -> None:
+    wanted = undisturbed(tmp_path, chats, "seed-001")
+    tormented = crew()
+    held = torment_memory(tormented, url, chats, "seed-001", ["ana"])
+    assert held == {"ana": wanted}
+    assert tormented.kills > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["seed-001", "default"])
+def test_what_workers_killed_a_hundred_times_leave_is_what_a_memory_makes_undisturbed(
+    crew: Callable[[], Crew], url: str, tmp_path: Path, chats: str, policy: str
+) -> None:
+    wanted = undisturbed(tmp_path, chats, policy)
+    tormented = crew()
+    users: list[str] = []
+    while tormented.kills < 100:
+        fresh = [f"user {len(users) + n}" for n in range(4)]
+        held = torment_memory(tormented, url, chats, policy, fresh)
+        assert held == dict.fromkeys(fresh, wanted)
+        users += fresh
+    assert tormented.kills >= 100
