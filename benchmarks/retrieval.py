@@ -78,7 +78,7 @@ class Measured:
 def measure(path: Path, embedder: Remembering, *, quick: bool = False) -> Measured:
     """Run the engine and both baselines over one file, the engine with everything a user would pay."""
     stem = path.name.partition(".")[0]
-    with _first(path, QUICK.get(stem) if quick else None) as chosen:
+    with first(path, QUICK.get(stem) if quick else None) as chosen:
         engine = evaluate_file(
             chosen,
             lambda now, language: temporary_memory(embedder, now=now, language=language),
@@ -116,7 +116,7 @@ def gain(ours: Sequence[QuestionResult], theirs: Sequence[QuestionResult]) -> di
 
 
 @contextmanager
-def _first(path: Path, cases: int | None) -> Iterator[Path]:
+def first(path: Path, cases: int | None) -> Iterator[Path]:
     """Give a file of the first cases only, or the whole one where no number is given."""
     if cases is None:
         yield path

@@ -2,14 +2,14 @@
 
 The model is dictionaries that are copied when a transaction begins and put back when it fails. A program is
 a list of transactions in two scopes; after each one everything readable is compared, by two stores on the
-same file (the second one's copies of index rows lag behind and must catch up).
+same data (the second one's copies of index rows lag behind and must catch up).
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from pathlib import Path
 from uuid import UUID
 
 import numpy as np
@@ -31,6 +31,7 @@ from stores.builders import (
 )
 from stores.conformance import make_encoding
 from stores.conformance_index import assert_bm25, assert_cosines, put
+from stores.postgres_server import Databases, open_postgres
 
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
 from episodic_agent.errors import Conflict
@@ -317,8 +318,8 @@ def run_block(store: Store, block: Block, model: Model) -> Model:
     return changed
 
 
-def run_program(path: Path, program: Sequence[Block]) -> None:
-    store, lagging = SqliteStore(path, synchronous="off"), SqliteStore(path, synchronous="off")
+def run_program(open_store: Callable[[], Store], program: Sequence[Block]) -> None:
+    store, lagging = open_store(), open_store()
     models = {ANA: Model(), BO: Model()}
     for step, block in enumerate(program):
         models[block.scope] = run_block(store, block, models[block.scope])
@@ -333,21 +334,76 @@ def run_program(path: Path, program: Sequence[Block]) -> None:
     lagging.close()
 
 
+# --- both stores ----------------------------------------------------------------------------------------
+
+Fresh = Callable[[], AbstractContextManager[Callable[[], Store]]]
+"""Makes an empty database for one example; what it gives opens stores on it."""
+
+
+@pytest.fixture(scope="module")
+def fresh_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Fresh:
+    @contextmanager
+    def make() -> Iterator[Callable[[], Store]]:
+        path = tmp_path_factory.mktemp("program") / "memory.db"
+        yield lambda: SqliteStore(path, synchronous="off")
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def fresh_postgres(postgres: Databases) -> Fresh:
+    @contextmanager
+    def make() -> Iterator[Callable[[], Store]]:
+        name = postgres.ready()
+        yield lambda: open_postgres(postgres.url(name))
+        postgres.drop(name)
+
+    return make
+
+
+quick = settings(
+    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+quick_on_a_server = settings(quick, max_examples=6)
+long = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+long_on_a_server = settings(long, max_examples=150)
+long_programs = st.lists(blocks, min_size=5, max_size=25).map(lambda program: [opening, *program])
+
+
 @given(program=programs)
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-def test_a_random_program_leaves_the_store_as_the_model_says(
-    tmp_path_factory: pytest.TempPathFactory, program: list[Block]
+@quick
+def test_a_random_program_leaves_sqlite_as_the_model_says(fresh_sqlite: Fresh, program: list[Block]) -> None:
+    with fresh_sqlite() as open_store:
+        run_program(open_store, program)
+
+
+@given(program=programs)
+@quick_on_a_server
+def test_a_random_program_leaves_postgres_as_the_model_says(
+    fresh_postgres: Fresh, program: list[Block]
 ) -> None:
-    run_program(tmp_path_factory.mktemp("program") / "memory.db", program)
+    with fresh_postgres() as open_store:
+        run_program(open_store, program)
 
 
 @pytest.mark.slow
-@given(program=st.lists(blocks, min_size=5, max_size=25).map(lambda program: [opening, *program]))
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
-def test_long_random_programs_leave_the_store_as_the_model_says(
-    tmp_path_factory: pytest.TempPathFactory, program: list[Block]
+@given(program=long_programs)
+@long
+def test_long_random_programs_leave_sqlite_as_the_model_says(
+    fresh_sqlite: Fresh, program: list[Block]
 ) -> None:
-    run_program(tmp_path_factory.mktemp("program") / "memory.db", program)
+    with fresh_sqlite() as open_store:
+        run_program(open_store, program)
+
+
+@pytest.mark.slow
+@given(program=long_programs)
+@long_on_a_server
+def test_long_random_programs_leave_postgres_as_the_model_says(
+    fresh_postgres: Fresh, program: list[Block]
+) -> None:
+    with fresh_postgres() as open_store:
+        run_program(open_store, program)
 
 
 # --- jobs: the same for claims, leases and failures -----------------------------------------------------
@@ -376,11 +432,34 @@ job_steps = st.lists(
 
 
 @given(steps=job_steps)
-@settings(max_examples=40, deadline=None, derandomize=True)
-def test_a_random_history_of_jobs_loses_none_and_does_none_twice(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+@quick
+def test_a_random_history_of_jobs_loses_none_and_does_none_twice_in_sqlite(
+    fresh_sqlite: Fresh, steps: list[tuple[str, int]]
 ) -> None:
-    store = SqliteStore(tmp_path_factory.mktemp("jobs") / "memory.db", synchronous="off")
+    with fresh_sqlite() as open_store:
+        run_history(open_store(), steps)
+
+
+@given(steps=job_steps)
+@quick_on_a_server
+def test_a_random_history_of_jobs_loses_none_and_does_none_twice_in_postgres(
+    fresh_postgres: Fresh, steps: list[tuple[str, int]]
+) -> None:
+    with fresh_postgres() as open_store:
+        run_history(open_store(), steps)
+
+
+@pytest.mark.slow
+@given(steps=job_steps)
+@long_on_a_server
+def test_many_histories_of_jobs_lose_none_and_do_none_twice_in_postgres(
+    fresh_postgres: Fresh, steps: list[tuple[str, int]]
+) -> None:
+    with fresh_postgres() as open_store:
+        run_history(open_store(), steps)
+
+
+def run_history(store: Store, steps: Sequence[tuple[str, int]]) -> None:
     now, held, claimed = 0, list[Held](), list[tuple[Job, Held]]()
     for verb, pick in steps:
         if verb == "wait":

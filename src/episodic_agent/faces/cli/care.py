@@ -73,7 +73,7 @@ def config(app: App, user: str | None, as_json: bool) -> None:
     """Show the settings in force and where they come from."""
     del user
     settings = dataclasses.asdict(load_settings())
-    shown = {**settings, "db": app.url, "policy": app.policy or settings["policy"]}
+    shown = {**settings, "db": app.shown_url, "policy": app.policy or settings["policy"]}
     if app.embedder:
         shown["embedder"] = app.embedder
     if as_json:

@@ -19,9 +19,9 @@ def init(app: App, user: str | None, as_json: bool) -> None:
     with app.memory(create=True, user=user) as memory:
         memory.doctor()
     if as_json:
-        print_json({"db": app.url, "ready": True})
+        print_json({"db": app.shown_url, "ready": True})
     else:
-        out().print(f"ready: {app.url}")
+        out().print(f"ready: {app.shown_url}")
 
 
 @click.command()

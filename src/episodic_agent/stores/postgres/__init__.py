@@ -1,0 +1,5 @@
+"""The service's store: PostgreSQL with pgvector holds rows, text index, vectors and jobs of many processes."""
+
+from episodic_agent.stores.postgres.store import PostgresStore
+
+__all__ = ["PostgresStore"]

@@ -1,0 +1,71 @@
+"""What an administrator does once for a database: make it ready, and let logins in."""
+
+from collections.abc import Sequence
+from contextlib import closing
+
+import psycopg
+from psycopg import sql
+
+from episodic_agent.stores.postgres.address import Address
+from episodic_agent.stores.postgres.connection import Options, connect
+from episodic_agent.stores.postgres.failures import translate
+from episodic_agent.stores.postgres.migrate import (
+    APP,
+    WORKER,
+    Server,
+    Step,
+    examine,
+    grant_role,
+    make_ready,
+    shipped_migrations,
+)
+from episodic_agent.stores.postgres.session import Connection
+
+
+def init_db(
+    url: str, options: Options, logins: Sequence[str] = (), worker_logins: Sequence[str] = ()
+) -> Sequence[Step]:
+    """Make a database ready as its administrator and let logins in; return each step, done or found in place.
+
+    Logins act as the application, one space at a time; worker logins also claim the jobs of all spaces.
+    What is missing is created, nothing is taken away; run it again at any time. Raises StoreError.
+    """
+    address = options.address(url)
+    with closing(connect(address)) as db:
+        try:
+            steps = [*make_ready(db, address, shipped_migrations())]
+            found = examine(db)
+            for name in dict.fromkeys([*logins, *worker_logins]):
+                roles = (APP, WORKER) if name in worker_logins else (APP,)
+                with db.transaction():
+                    steps += _let_in(db, address, name, roles, found)
+        except psycopg.Error as error:
+            raise translate(error, address, options.patience) from error
+    return steps
+
+
+def _let_in(
+    db: Connection, address: Address, name: str, roles: Sequence[str], found: Server
+) -> Sequence[Step]:
+    query = "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = %s"
+    powers = db.execute(query, (name,)).fetchone()
+    if powers is None:
+        statement = "CREATE ROLE {} LOGIN NOINHERIT NOSUPERUSER NOBYPASSRLS"
+        db.execute(sql.SQL(statement).format(sql.Identifier(name)))
+    steps = [Step("made" if powers is None else "found", f"login {name}")]
+    steps += [grant_role(db, role, name, found) for role in roles]
+    steps += _let_connect(db, address, name)
+    if powers is None:
+        steps.append(Step("next", f"give {name} a password: in psql, \\password {name}"))
+    elif any(powers):
+        steps.append(Step("warning", f"{name} can pass by row-level security; use a login that cannot"))
+    return steps
+
+
+def _let_connect(db: Connection, address: Address, name: str) -> Sequence[Step]:
+    row = db.execute("SELECT has_database_privilege(%s, current_database(), 'CONNECT')", (name,)).fetchone()
+    if row == (True,):
+        return []
+    database = sql.Identifier(db.info.dbname)
+    db.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, sql.Identifier(name)))
+    return [Step("made", f"{name} may connect to {address.place}")]

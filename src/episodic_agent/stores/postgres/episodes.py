@@ -1,0 +1,206 @@
+"""Episodes, their encodings and the decisions that made them, as rows.
+
+`generation_from`..`generation_to` is half open: an episode belongs to generations from <= g < to, and is
+current while `generation_to` is NULL.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from episodic_agent.core.interfaces import EpisodeMark, Refs, ref_of
+from episodic_agent.errors import Conflict, NotFound
+from episodic_agent.schemas import Decision, Encoding, Episode
+from episodic_agent.stores.nouns import (
+    DECISION,
+    EPISODE,
+    columns_of,
+    decision_columns,
+    decision_of,
+    episode_columns,
+    episode_of,
+    own_words,
+)
+from episodic_agent.stores.postgres.batches import bigints, byteas
+from episodic_agent.stores.postgres.session import Session
+from episodic_agent.stores.postgres.text import read_columns
+from episodic_agent.stores.rows import from_json, to_json, to_microseconds, to_time
+
+_INSERT: Final = (
+    f"INSERT INTO episode (space, owner, {EPISODE}) VALUES ({', '.join(['%s'] * 23)}) ON CONFLICT DO NOTHING"
+)
+_OWN: Final = "e.space = %s AND e.owner = %s"
+_SELECT: Final = (
+    f"SELECT {columns_of(EPISODE, 'e')}, w.title, w.summary, w.encoded_by, w.metadata"
+    # OFFSET 0 keeps this a look-up for each episode, however few rows the planner believes a scope has.
+    " FROM episode e LEFT JOIN LATERAL (SELECT * FROM encoding w WHERE w.space = e.space"
+    " AND w.owner = e.owner AND w.episode = e.id AND w.version = e.encoding_version OFFSET 0) w ON true"
+    f" WHERE {_OWN}"
+)
+_CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
+_REF: Final = "((e.thread::bigint << 32) | e.first_seq)"
+_MARK: Final = f"{_REF} AS ref, encode(e.id, 'hex') AS name, e.stability, e.last_reviewed_at"
+_AT_PLACE: Final = (
+    "(e.thread, e.first_seq) IN (SELECT (p.ref >> 32)::integer, p.ref & 4294967295"
+    " FROM unnest(%s::bigint[]) AS p (ref))"
+)
+_OWNER_OF_PLACE: Final = (
+    "SELECT p.ref, m.ref, m.name, m.stability, m.last_reviewed_at FROM unnest(%s::bigint[]) AS p (ref)"
+    f" CROSS JOIN LATERAL (SELECT {_MARK}, e.last_seq FROM episode e"
+    f" WHERE {_OWN} AND e.thread = (p.ref >> 32)::integer AND e.first_seq <= p.ref & 4294967295"
+    f" AND {_CURRENT} ORDER BY e.first_seq DESC LIMIT 1) m WHERE m.last_seq >= p.ref & 4294967295"
+)
+
+
+class PostgresEpisodes:
+    """The `Episodes` of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def insert(self, episode: Episode) -> None:
+        """Write an episode row; inserting the same id again changes nothing.
+
+        Raises Conflict when another current event episode begins at the same observation.
+        """
+        keys, number = self._session.own(), self._session.thread_number(episode.thread_id)
+        if self._session.execute(_INSERT, (*keys, *episode_columns(episode, number))) == 0:
+            if not self._exists(episode.id):
+                place = f"{episode.first_seq} of thread {episode.thread_id}"
+                raise Conflict(f"a current episode begins at {place} already")
+            return
+        if episode.encoding_version > 0:
+            self.encode(own_words(episode))
+
+    def _exists(self, episode_id: UUID) -> bool:
+        sql = f"SELECT 1 FROM episode e WHERE {_OWN} AND e.id = %s"
+        return self._session.row(sql, (*self._session.keys, episode_id.bytes)) is not None
+
+    def get(self, episode_id: UUID) -> Episode | None:
+        """Read one episode with its newest encoding."""
+        return self.by_ids([episode_id]).get(episode_id)
+
+    def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
+        """Read episodes by their ids; unknown ones are left out."""
+        sql = f"{_SELECT} AND e.id = ANY(%s::bytea[])"
+        found = self._session.rows(sql, (*self._session.keys, byteas([identity.bytes for identity in ids])))
+        read = {episode.id: episode for episode in self._episodes(found)}
+        return {identity: read[identity] for identity in ids if identity in read}
+
+    def of_thread(self, thread_id: UUID, *, generation: int | None = None) -> Sequence[Episode]:
+        """Return the event episodes of a thread's current (or the given) generation by first_seq."""
+        number = self._session.find_thread(thread_id)
+        if number is None:
+            return []
+        keys = self._session.keys
+        if generation is None:
+            sql = f"{_SELECT} AND e.thread = %s AND {_CURRENT} ORDER BY e.first_seq"
+            return self._episodes(self._session.rows(sql, (*keys, number)))
+        sql = (
+            f"{_SELECT} AND e.thread = %s AND e.kind = 'event' AND e.generation_from <= %s"
+            " AND (e.generation_to IS NULL OR e.generation_to > %s) ORDER BY e.first_seq"
+        )
+        return self._episodes(self._session.rows(sql, (*keys, number, generation, generation)))
+
+    def covering(self, refs: Refs) -> Mapping[int, EpisodeMark]:
+        """Return the current event episode that owns each observation ref; none for those of open frames."""
+        found = self._session.rows(_OWNER_OF_PLACE, (bigints(refs), *self._session.keys))
+        return {columns[0]: EpisodeMark._make(columns[1:]) for columns in found}
+
+    def marks(self, refs: Sequence[int]) -> Mapping[int, EpisodeMark]:
+        """Return the marks of current event episodes by `ref_of(thread number, first_seq)`."""
+        sql = f"SELECT {_MARK} FROM episode e WHERE {_OWN} AND {_AT_PLACE} AND {_CURRENT}"
+        found = self._session.rows(sql, (*self._session.keys, bigints(refs)))
+        read = {columns[0]: EpisodeMark._make(columns) for columns in found}
+        return {ref: read[ref] for ref in refs if ref in read}
+
+    def by_refs(self, refs: Sequence[int]) -> Mapping[int, Episode]:
+        """Return current event episodes by `ref_of(thread number, first_seq)`."""
+        sql = f"{_SELECT} AND {_AT_PLACE} AND {_CURRENT}"
+        found = self._session.rows(sql, (*self._session.keys, bigints(refs)))
+        places = [ref_of(columns[1], columns[4]) for columns in found]
+        read = dict(zip(places, self._episodes(found), strict=True))
+        return {ref: read[ref] for ref in refs if ref in read}
+
+    def recent(
+        self, *, limit: int, since: datetime | None = None, before: datetime | None = None
+    ) -> Sequence[Episode]:
+        """Return current event episodes whose end lies in [since, before), newest end first, ties by id."""
+        conditions, bindings = [_CURRENT], list(self._session.keys)
+        for time, comparison in ((since, ">="), (before, "<")):
+            if time is not None:
+                conditions.append(f"e.end_at {comparison} %s")
+                bindings.append(to_microseconds(time))
+        sql = f"{_SELECT} AND {' AND '.join(conditions)} ORDER BY e.end_at DESC, e.id LIMIT %s"
+        return self._episodes(self._session.rows(sql, (*bindings, limit)))
+
+    def _episodes(self, found: Sequence[tuple[Any, ...]]) -> list[Episode]:
+        threads = self._session.thread_ids([columns[1] for columns in found])
+        return [episode_of(read_columns(columns), threads[columns[1]]) for columns in found]
+
+    def encode(self, encoding: Encoding) -> None:
+        """Append a version of an episode's words; the same version again changes nothing; NotFound."""
+        keys, identity, version = self._session.own(), encoding.episode_id.bytes, encoding.version
+        sql = (
+            "UPDATE episode SET encoding_version = %s"
+            " WHERE space = %s AND owner = %s AND id = %s AND encoding_version < %s"
+        )
+        newest = self._session.execute(sql, (version, *keys, identity, version)) > 0
+        if not newest and not self._exists(encoding.episode_id):
+            raise NotFound(f"no episode {encoding.episode_id} in this scope")
+        sql = (
+            "INSERT INTO encoding (space, owner, episode, version, title, summary, metadata, encoded_by,"
+            " created_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"
+            " ON CONFLICT (space, owner, episode, version) DO NOTHING"
+        )
+        words = (encoding.title, encoding.summary, to_json(encoding.metadata), encoding.by)
+        self._session.execute(sql, (*keys, identity, version, *words, to_microseconds(encoding.created_at)))
+
+    def encodings(self, episode_id: UUID) -> Sequence[Encoding]:
+        """Return every version of an episode's words, oldest first."""
+        sql = (
+            "SELECT version, title, summary, metadata, encoded_by, created_at FROM encoding"
+            " WHERE space = %s AND owner = %s AND episode = %s ORDER BY version"
+        )
+        found = self._session.rows(sql, (*self._session.keys, episode_id.bytes))
+        return [
+            Encoding(episode_id, version, title, summary, from_json(metadata), by, to_time(created))
+            for version, title, summary, metadata, by, created in map(read_columns, found)
+        ]
+
+    def count(self) -> int:
+        """Count the scope's current event episodes."""
+        sql = f"SELECT count(*) FROM episode e WHERE {_OWN} AND {_CURRENT}"
+        found = self._session.row(sql, self._session.keys)
+        return 0 if found is None else int(found[0])
+
+    # --- decisions --------------------------------------------------------------------------------------
+
+    def decide(self, decision: Decision) -> None:
+        """Write a decision; the same id again changes nothing."""
+        keys = self._session.own()
+        sql = (
+            f"INSERT INTO decision (space, owner, {DECISION}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)"
+            " ON CONFLICT (space, owner, id) DO NOTHING"
+        )
+        self._session.execute(sql, (*keys, *decision_columns(decision)))
+
+    def decision(self, decision_id: UUID) -> Decision | None:
+        """Read one decision."""
+        sql = f"SELECT {DECISION} FROM decision WHERE space = %s AND owner = %s AND id = %s"
+        found = self._session.row(sql, (*self._session.keys, decision_id.bytes))
+        return None if found is None else decision_of(read_columns(found))
+
+    def decisions(self, *, subject: UUID | None = None, type: str | None = None) -> Sequence[Decision]:
+        """Return decisions by time, then id."""
+        conditions: list[str] = ["space = %s AND owner = %s"]
+        bindings: list[int | bytes | str] = [*self._session.keys]
+        if subject is not None:
+            conditions.append("subject = %s")
+            bindings.append(subject.bytes)
+        if type is not None:
+            conditions.append("type = %s")
+            bindings.append(type)
+        sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at, id"
+        return [decision_of(read_columns(columns)) for columns in self._session.rows(sql, bindings)]

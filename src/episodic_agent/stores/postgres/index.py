@@ -1,0 +1,166 @@
+"""The text and vector index of one transaction."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from episodic_agent.core.interfaces import Posting, Refs, Scores, TextStatistics
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Vector
+from episodic_agent.stores.postgres.embedders import Embedders
+from episodic_agent.stores.postgres.large import EFFORT, LARGE, has_index
+from episodic_agent.stores.postgres.packing import integers
+from episodic_agent.stores.postgres.postings import Words
+from episodic_agent.stores.postgres.session import Session
+from episodic_agent.stores.postgres.vectors import Vectors, delete
+
+_UNINDEXED: Final = (
+    "SELECT d.ref FROM document d WHERE d.space = %s AND d.owner = %s AND d.kind = %s AND d.length > 0"
+    " AND NOT EXISTS (SELECT 1 FROM coarse c WHERE c.space = %s AND c.owner = %s"
+    " AND c.embedder = ANY(%s::smallint[]) AND c.kind = %s AND c.ref = d.ref) ORDER BY d.ref LIMIT %s"
+)
+
+
+class PostgresIndex:
+    """The `Index` of one transaction. Scopes of `large` documents use an HNSW index where they have one."""
+
+    def __init__(self, session: Session, *, large: int = LARGE) -> None:
+        self._session = session
+        self._large = large
+        self._embedders = Embedders(session)
+        self._words: dict[str, Words] = {}
+        self._vectors: dict[tuple[str, int], Vectors] = {}
+
+    # --- writing ----------------------------------------------------------------------------------------
+
+    def put_postings(self, kind: str, postings: Sequence[Posting]) -> None:
+        """Index documents' words; a document indexed before is replaced."""
+        latest = {int(posting.ref): posting for posting in postings}
+        if latest:
+            self._words_of(kind).put(latest)
+
+    def put_vectors(self, kind: str, embedder: str, refs: Sequence[int], vectors: Vector) -> None:
+        """Index vectors [n, d]; a ref may come several times (chunks of one text), replaced as a whole.
+
+        Raises InvalidInput for another number of dimensions than the embedder's earlier vectors, or NaN.
+        """
+        if not len(refs):
+            return
+        rows = np.ascontiguousarray(vectors, dtype="<f4")
+        if not embedder or rows.ndim != 2 or len(rows) != len(refs) or not np.isfinite(rows).all():
+            raise InvalidInput(f"vectors must be finite, [{len(refs)}, d], with a name; got {rows.shape}")
+        self._session.own()
+        width = rows.shape[1]
+        if width not in self._embedders.of(embedder):
+            self._refuse_another_width(kind, embedder, width)
+        number = self._embedders.of(embedder).get(width) or self._embedders.number(embedder, width)
+        self._vectors.pop((kind, number), None)
+        Vectors(self._session, kind, number).put(np.array(refs, dtype=np.int64), rows)
+
+    def drop(self, kind: str, refs: Sequence[int]) -> None:
+        """Take documents out of the index: their words and the vectors of every embedder."""
+        self._session.must_write()
+        wanted = np.unique(np.array(refs, dtype=np.int64))
+        self._words_of(kind).drop(wanted.tolist())
+        delete(self._session, kind, wanted, self._embedders.all())
+        self._vectors = {key: vectors for key, vectors in self._vectors.items() if key[0] != kind}
+
+    # --- words ------------------------------------------------------------------------------------------
+
+    def statistics(self, kind: str, terms: Sequence[str]) -> TextStatistics:
+        """Return what BM25 needs of the scope's documents of a kind."""
+        return self._words_of(kind).statistics(terms)
+
+    def text_scores(
+        self,
+        kind: str,
+        weights: Mapping[str, float],
+        *,
+        k1: float,
+        b: float,
+        average_length: float,
+        limit: int,
+    ) -> tuple[Refs, Scores]:
+        """Score documents by BM25; the best `limit` above 0, falling, ties by ref."""
+        return self._words_of(kind).best(weights, limit, k1=k1, b=b, average_length=average_length)
+
+    def text_scores_of(
+        self,
+        kind: str,
+        weights: Mapping[str, float],
+        refs: Refs,
+        *,
+        k1: float,
+        b: float,
+        average_length: float,
+    ) -> Scores:
+        """Score just these refs (0 where no term occurs)."""
+        wanted = np.asarray(refs, dtype=np.int64)
+        return self._words_of(kind).of(weights, wanted, k1=k1, b=b, average_length=average_length)
+
+    def _words_of(self, kind: str) -> Words:
+        if kind not in self._words:
+            self._words[kind] = Words(self._session, kind)
+        return self._words[kind]
+
+    # --- vectors ----------------------------------------------------------------------------------------
+
+    def vector_scores(self, kind: str, embedder: str, query: Vector, *, limit: int) -> tuple[Refs, Scores]:
+        """Return the best documents by cosine (best chunk counts), falling, ties by ref."""
+        number = self._number(kind, embedder, query)
+        if number is None:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        vectors = self._vectors_of(kind, number)
+        documents = self._words_of(kind).documents
+        if documents >= self._large and has_index(self._session, kind, number):
+            return vectors.likely(query, limit, max(EFFORT, 2 * limit))
+        refs, scores = vectors.best(query, limit, documents=documents)
+        if not len(refs) and limit > 0:
+            self._refuse_another_width(kind, embedder, np.size(query))
+        return refs, scores
+
+    def vector_scores_of(self, kind: str, embedder: str, query: Vector, refs: Refs) -> Scores:
+        """Return cosines of just these refs (best chunk; NaN where there is no vector)."""
+        wanted = np.asarray(refs, dtype=np.int64)
+        number = self._number(kind, embedder, query)
+        if number is None:
+            return np.full(len(wanted), np.nan, dtype=np.float32)
+        scores = self._vectors_of(kind, number).of(query, wanted)
+        if len(scores) and np.isnan(scores).all():
+            self._refuse_another_width(kind, embedder, np.size(query))
+        return scores
+
+    def vectors(self, kind: str, embedder: str, refs: Sequence[int]) -> Mapping[int, Vector]:
+        """Read the first vector (chunk 0) of each ref that has one."""
+        found: dict[int, Vector] = {}
+        for number in self._embedders.of(embedder).values():
+            found |= self._vectors_of(kind, number).first_rows(refs)
+        return found
+
+    def unindexed(self, kind: str, embedder: str, *, limit: int) -> Sequence[int]:
+        """Return refs, rising, of documents with at least one term but no vector of this embedder."""
+        numbers = integers(np.array([*self._embedders.of(embedder).values()], dtype=np.int16))
+        keys = self._session.keys
+        found = self._session.rows(_UNINDEXED, (*keys, kind, *keys, numbers, kind, limit))
+        return [ref for (ref,) in found]
+
+    def _vectors_of(self, kind: str, number: int) -> Vectors:
+        if (kind, number) not in self._vectors:
+            self._vectors[kind, number] = Vectors(self._session, kind, number)
+        return self._vectors[kind, number]
+
+    def _number(self, kind: str, embedder: str, query: Vector) -> int | None:
+        """Return the embedder's number; InvalidInput when its vectors here have another width."""
+        found = self._embedders.of(embedder).get(np.size(query))
+        if found is None:
+            self._refuse_another_width(kind, embedder, np.size(query))
+            found = self._embedders.of(embedder).get(np.size(query))
+        return found
+
+    def _refuse_another_width(self, kind: str, embedder: str, width: int) -> None:
+        for other, number in self._embedders.of(embedder, fresh=True).items():
+            if other != width and self._vectors_of(kind, number).exist():
+                raise InvalidInput(
+                    f"{embedder} has {other} dimensions here, not {width}; use its own vectors"
+                )

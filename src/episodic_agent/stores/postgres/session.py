@@ -1,0 +1,177 @@
+"""What the parts of one transaction share: the connection, the scope's keys, and small look-ups."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, Final
+from uuid import UUID
+
+import psycopg
+
+from episodic_agent.core.interfaces import ref_of
+from episodic_agent.errors import Conflict, NotFound, StoreError
+from episodic_agent.schemas import Scope
+from episodic_agent.stores.postgres.batches import bigints
+from episodic_agent.stores.postgres.text import read_columns, to_stored
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+_KEY_BITS: Final = 63  # so that a key is never negative
+_LAST_SEQ: Final = 0xFFFFFFFF
+_REMEMBERED_SCOPES: Final = 1 << 16
+
+
+@lru_cache(maxsize=1 << 16)
+def key_of(name: str) -> int:
+    """Return the 63-bit BLAKE2b hash that stands for a space or a user in every key.
+
+    >>> 0 <= key_of("ana") < 1 << 63
+    True
+    """
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> (64 - _KEY_BITS)
+
+
+def keys_of(scope: Scope) -> tuple[int, int]:
+    """Return the (space, owner) that every row of a scope begins with."""
+    return key_of(scope.space), key_of(scope.user_id)
+
+
+class KnownScopes:
+    """Scopes a committed transaction of this process has seen in the database, so that no other must look.
+
+    Threads may share it: every step is one operation on a set.
+    """
+
+    def __init__(self) -> None:
+        self._scopes: set[Scope] = set()
+
+    def __contains__(self, scope: Scope) -> bool:
+        return scope in self._scopes
+
+    def add(self, scope: Scope) -> None:
+        """Remember a scope whose row is committed and carries its very names."""
+        if len(self._scopes) >= _REMEMBERED_SCOPES:
+            self._scopes = set()
+        self._scopes.add(scope)
+
+    def forget(self, scope: Scope) -> None:
+        """Look again next time."""
+        self._scopes.discard(scope)
+
+
+class Session:
+    """One transaction on one connection in one scope. Every statement of the store binds (space, owner)."""
+
+    def __init__(
+        self, db: Connection, scope: Scope, *, write: bool, known_scopes: KnownScopes | None = None
+    ) -> None:
+        self.db = db
+        self.scope = scope
+        self.write = write
+        self.space, self.owner = keys_of(scope)
+        self._known_scopes = KnownScopes() if known_scopes is None else known_scopes
+        self._owned = False
+        self._thread_numbers: dict[UUID, int] = {}
+        self._thread_ids: dict[int, UUID] = {}
+
+    @property
+    def keys(self) -> tuple[int, int]:
+        """Return (space, owner), which every statement binds first."""
+        return self.space, self.owner
+
+    def own(self) -> tuple[int, int]:
+        """Return the scope's keys for writing, creating the scope at its first write."""
+        self.must_write()
+        if not self._owned and self.scope not in self._known_scopes:
+            self.execute(
+                "INSERT INTO scope (space, owner, name, user_id, threads) VALUES (%s, %s, %s, %s, 0)"
+                " ON CONFLICT (space, owner) DO NOTHING",
+                (*self.keys, self.scope.space, self.scope.user_id),
+            )
+            self._check_names()
+        self._owned = True
+        return self.keys
+
+    def _check_names(self) -> None:
+        found = self.row("SELECT name, user_id FROM scope WHERE space = %s AND owner = %s", self.keys)
+        if found is not None and read_columns(found) != (self.scope.space, self.scope.user_id):
+            raise StoreError(f"user {self.scope.user_id!r} has the same key as {found}; choose another name")
+
+    def remember_scope(self) -> None:
+        """Let later transactions know, once this one is committed, that the scope is there."""
+        if self._owned:
+            self._known_scopes.add(self.scope)
+
+    def miss_scope(self) -> Conflict:
+        """Return the error for a scope that was there and is gone; the next transaction makes it anew."""
+        self._known_scopes.forget(self.scope)
+        return Conflict(f"everything of user {self.scope.user_id!r} was deleted just now; repeat the call")
+
+    def must_write(self) -> None:
+        """Raise StoreError in a read transaction."""
+        if not self.write:
+            raise StoreError("a read transaction cannot write; begin it with write=True")
+
+    def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a query and return all its rows."""
+        return self._run(sql, bindings).fetchall()
+
+    def row(self, sql: str, bindings: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Run a query and return its first row."""
+        return self._run(sql, bindings).fetchone()
+
+    def execute(self, sql: str, bindings: Sequence[Any] = ()) -> int:
+        """Run a statement and return how many rows it wrote."""
+        return self._run(sql, bindings).rowcount
+
+    def copy_out(self, sql: str) -> bytes:
+        """Run `COPY … TO STDOUT` (which takes no bindings: write numbers only) and return all it sent."""
+        with self.db.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+            return b"".join(copy)
+
+    def _run(self, sql: str, bindings: Sequence[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+        stored = [to_stored(value) if type(value) is str else value for value in bindings]
+        # Binary: the numbers, vectors and ids that make up most of what is read need no parsing.
+        return self.db.cursor(binary=True).execute(sql.encode(), stored)
+
+    def find_thread(self, thread_id: UUID) -> int | None:
+        """Return a thread's number, or None when this scope has no such thread."""
+        number = self._thread_numbers.get(thread_id)
+        if number is None:
+            sql = "SELECT number FROM thread WHERE space = %s AND owner = %s AND id = %s"
+            found = self.row(sql, (*self.keys, thread_id.bytes))
+            if found is None:
+                return None
+            number = int(found[0])
+            self.remember_thread(number, thread_id)
+        return number
+
+    def thread_number(self, thread_id: UUID) -> int:
+        """Return a thread's number; raises NotFound."""
+        number = self.find_thread(thread_id)
+        if number is None:
+            raise NotFound(f"no thread {thread_id} in this scope")
+        return number
+
+    def thread_ids(self, numbers: Sequence[int]) -> dict[int, UUID]:
+        """Return the ids of those thread numbers that are threads of this scope."""
+        unknown = [number for number in dict.fromkeys(numbers) if number not in self._thread_ids]
+        if unknown:
+            sql = (
+                "SELECT number, id FROM thread WHERE space = %s AND owner = %s AND number = ANY(%s::bigint[])"
+            )
+            for number, identity in self.rows(sql, (*self.keys, bigints(unknown))):
+                self.remember_thread(number, UUID(bytes=identity))
+        return {number: self._thread_ids[number] for number in numbers if number in self._thread_ids}
+
+    def remember_thread(self, number: int, thread_id: UUID) -> None:
+        """Keep a pair for the rest of the transaction."""
+        self._thread_numbers[thread_id] = number
+        self._thread_ids[number] = thread_id
+
+    def span(self, thread_id: UUID, first_seq: int, last_seq: int) -> tuple[int, int] | None:
+        """Return the refs of a range of a thread's observations, or None when there can be none."""
+        number = self.find_thread(thread_id)
+        if number is None or last_seq < max(first_seq, 0):
+            return None
+        return ref_of(number, max(first_seq, 0)), ref_of(number, min(last_seq, _LAST_SEQ))

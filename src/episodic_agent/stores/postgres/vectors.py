@@ -1,0 +1,292 @@
+"""The vectors of one transaction's scope: candidates by half-precision copies, scores from float32 rows.
+
+`coarse` holds unit vectors as halfvec, 2 bytes a number, and an index that carries them: the scan reads the
+index alone, a scope's entries side by side, wherever the rows lie. What it proposes is scored again from
+`embedding`. The halves' rounding has a bound, so the answer is provably that of all float32 rows.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.interfaces import Refs, Scores
+from episodic_agent.schemas import Vector
+from episodic_agent.stores.arrays import Integers, SortedRefs, best
+from episodic_agent.stores.faults import reach
+from episodic_agent.stores.postgres.packing import array, half_vector, half_vectors, integers, numbers
+from episodic_agent.stores.postgres.session import Connection, Session
+from episodic_agent.stores.scoring import best_of_each, products, scales, unit
+
+BYTEA: Final = 17  # the type's number in every server's catalogue
+NARROW: Final = 1300  # dimensions an index entry has room for
+_SPARE: Final = 32
+_FEW: Final = 400  # documents whose rows are all read rather than searched
+_BATCH: Final = 4096  # rows of float32 read at once
+
+_KEYS: Final = "space = %s AND owner = %s AND embedder = %s AND kind = %s"
+_INSERT: Final = (
+    " SELECT %s, %s, %s, %s, g.* FROM unnest(%s::bigint[], %s::smallint[], %s::{}[]) AS g"
+    " ON CONFLICT DO NOTHING"
+)
+_COLUMNS: Final = "(space, owner, embedder, kind, ref, chunk, v)"
+_WRITE_EXACT: Final = f"INSERT INTO embedding {_COLUMNS}{_INSERT.format('bytea')}"
+_WRITE_COARSE: Final = f"INSERT INTO coarse {_COLUMNS}{_INSERT.format('halfvec')}"
+# Plain rows: one field of a megabyte, put together on the server, took twice as long to arrive.
+_READ: Final = (
+    "SELECT e.ref, e.chunk, e.v FROM embedding e"
+    " WHERE e.space = %s AND e.owner = %s AND e.embedder = %s AND e.kind = %s"
+)
+_THESE: Final = " AND e.ref = ANY(%s::bigint[])"
+# How many rows are proposed and how far the farthest is; then all rows of every ref one of whose rows is.
+_PROPOSE: Final = (
+    f"WITH c AS MATERIALIZED (SELECT ref, {{distance}} AS far FROM coarse WHERE {_KEYS}{{chosen}})"
+    " SELECT (SELECT count(*) FROM c), NULL, (SELECT float8send(max(far)) FROM c)"
+    " UNION ALL SELECT e.ref, e.chunk, e.v FROM embedding e"
+    " WHERE e.space = %s AND e.owner = %s AND e.embedder = %s AND e.kind = %s"
+    " AND e.ref IN (SELECT ref FROM c)"
+)
+_FIRST: Final = (
+    "SELECT array_send(array_agg(ref)) FROM"
+    f" (SELECT DISTINCT ref FROM coarse WHERE {_KEYS} ORDER BY ref LIMIT %s) AS f"
+)
+_SEARCH_WIDELY: Final = (
+    "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)"
+)
+_DISTANCE: Final = "v <#> %s::halfvec"
+_HALF_TYPE: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
+
+
+def rounding_bound(query: Vector, rounded: NDArray[np.float16]) -> float:
+    """Return by how much a half-precision score may miss the cosine of a unit query with any row.
+
+    Rows: half an ulp of each number, 2^-11 of it or, below the normal halves, 2^-25. The query: what its
+    rounding really took. Both sums in float32: 2^-24 a term, generously. (Rows shorter than 1e-17 have
+    squares that are not normal numbers; nothing is promised of those.)
+
+    >>> rounding_bound(np.array([1.0, 0.0]), np.array([1.0, 0.0], dtype=np.float16)) < 5e-4
+    True
+    """
+    dimensions = len(query)
+    missed = float(np.linalg.norm(query.astype(np.float64) - rounded.astype(np.float64)))
+    rows = 2.0**-11 + dimensions**0.5 * 2.0**-25
+    return float(1.001 * (rows + missed) + (2 * dimensions + 16) * 2.0**-24)
+
+
+class Vectors:
+    """The vectors of one (kind, embedder). Rows read once stay for the rest of the transaction."""
+
+    def __init__(self, session: Session, kind: str, number: int) -> None:
+        self._session = session
+        self._keys = (*session.keys, number, kind)
+        self._known: Integers = np.empty(0, dtype=np.int64)  # refs asked for, rising
+        self._refs: Integers = np.empty(0, dtype=np.int64)
+        self._whole = False  # every row is held
+        self._rows: Vector | None = None
+        self._ordered = SortedRefs(self._refs)
+        self._asked: bytes | None = None
+        self._answer: Scores = np.empty(0, dtype=np.float32)
+
+    # --- reading ----------------------------------------------------------------------------------------
+
+    def best(self, query: Vector, limit: int, *, documents: int) -> tuple[Refs, Scores]:
+        """Return the best refs by cosine (best row counts), falling, ties by ref: of all rows, exactly.
+
+        `documents` is about how many there are: of few all rows are read, and nothing after that.
+        """
+        wanted = unit(query)
+        if self._whole or 0 < documents <= _FEW:
+            self._need_all()
+            return best(self._ordered.refs, self._cosines(wanted), limit)
+        if limit <= 0 or not wanted.any():
+            return self._first(limit)
+        rounded = wanted.astype(np.float16)
+        asked, bound = limit + max(limit // 2, _SPARE), rounding_bound(wanted, rounded)
+        nearest = self._near(len(wanted)) + " ORDER BY far LIMIT {}"
+        while True:
+            count, far = self._propose(rounded, nearest.format(asked), ())
+            refs, scores = best(self._ordered.refs, self._cosines(wanted), limit)
+            if count < asked:
+                return refs, scores
+            if len(refs) == limit:
+                break
+            asked *= 4  # several rows a ref
+        worst = float(scores[-1])
+        if bound - far < worst:
+            return refs, scores
+        # Whoever could still be among the best is at least this near.
+        within = f"{self._near(len(wanted))} AND {_DISTANCE} <= %s"
+        self._propose(rounded, within, (half_vector(rounded), bound - worst))
+        return best(self._ordered.refs, self._cosines(wanted), limit)
+
+    def likely(self, query: Vector, limit: int, effort: int) -> tuple[Refs, Scores]:
+        """Return the best of what the scope's HNSW index proposes: `effort` rows, scored exactly."""
+        wanted = unit(query)
+        if limit <= 0 or not wanted.any():
+            return self._first(limit)
+        self._session.execute(_SEARCH_WIDELY, (str(min(effort, 1000)),))
+        width = f"halfvec({len(wanted)})"
+        space, owner, number, kind = self._keys
+        # Written out, as the index's own condition is: a parameter could be anybody's.
+        sql = _PROPOSE.format(
+            distance=f"v::{width} <#> %s::{width}", chosen=f" ORDER BY far LIMIT {max(limit, effort)}"
+        ).replace(_KEYS, f"space = {space} AND owner = {owner} AND embedder = {number} AND kind = '{kind}'")
+        rounded = wanted.astype(np.float16)
+        self._hold(self._session.rows(sql, (half_vector(rounded), *self._keys))[1:])
+        return best(self._ordered.refs, self._cosines(wanted), limit)
+
+    def of(self, query: Vector, refs: Refs) -> Scores:
+        """Return cosines of given refs (best row), NaN where there is none."""
+        wanted, distinct = unit(query), np.unique(refs)
+        if len(distinct) > _BATCH and not self._whole:
+            return self._of_many(wanted, refs, distinct)
+        self._need(distinct)
+        return _found(refs, self._ordered, self._cosines(wanted))
+
+    def _of_many(self, wanted: Vector, refs: Refs, distinct: Integers) -> Scores:
+        """Score a whole filter's worth, batch by batch, and keep none of it."""
+        scores: NDArray[np.float32] = np.full(len(refs), np.nan, dtype=np.float32)
+        for start in range(0, len(distinct), _BATCH):
+            batch = distinct[start : start + _BATCH]
+            found, rows = self._read(batch)
+            ordered = SortedRefs(found)
+            cosines = (
+                best_of_each(products(rows, wanted) * scales(rows), ordered) if len(found) else self._answer
+            )
+            there = np.flatnonzero((refs >= batch[0]) & (refs <= batch[-1]))
+            scores[there] = _found(refs[there], ordered, cosines)
+        return scores
+
+    def first_rows(self, refs: Sequence[int]) -> dict[int, Vector]:
+        """Return the first row of each ref that has one."""
+        wanted = np.unique(np.array(refs, dtype=np.int64))
+        self._need(wanted)
+        places, there = self._ordered.find(wanted)
+        if self._rows is None:
+            return {}
+        rows = self._ordered.order[self._ordered.starts[places[there]]].tolist()
+        return {ref: self._rows[row].copy() for ref, row in zip(wanted[there].tolist(), rows, strict=True)}
+
+    def exist(self) -> bool:
+        """Tell whether there is any."""
+        return bool(self._session.rows(f"SELECT 1 FROM coarse WHERE {_KEYS} LIMIT 1", self._keys))
+
+    def _near(self, width: int) -> str:
+        # The condition of the index that carries the halves, word for word.
+        return f" AND vector_dims(v) <= {NARROW}" if width <= NARROW else ""
+
+    def _propose(
+        self, query: NDArray[np.float16], chosen: str, bindings: tuple[Any, ...]
+    ) -> tuple[int, float]:
+        """Read the rows of the refs chosen; return how many were, and the distance of the farthest."""
+        sql = _PROPOSE.format(distance=_DISTANCE, chosen=chosen)
+        bindings = (half_vector(query), *self._keys, *bindings, *self._keys)
+        (count, _, far), *found = self._session.rows(sql, bindings)
+        self._hold(found)
+        return count, 0.0 if far is None else float(np.frombuffer(far, dtype=">f8")[0])
+
+    def _first(self, limit: int) -> tuple[Refs, Scores]:
+        """Return the first refs: a zero query is unlike them all."""
+        refs = np.sort(numbers(self._session.rows(_FIRST, (*self._keys, max(limit, 0)))[0][0]))
+        return refs, np.zeros(len(refs), dtype=np.float32)
+
+    def _need(self, refs: Integers) -> None:
+        if self._whole:
+            return
+        missing = np.setdiff1d(refs, self._known, assume_unique=True)
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            self._keep(*self._read(batch))
+            self._known = np.union1d(self._known, batch)
+
+    def _read(self, refs: Integers) -> tuple[Integers, Vector]:
+        return _unpacked(self._session.rows(_READ + _THESE, (*self._keys, integers(refs))))
+
+    def _need_all(self) -> None:
+        if not self._whole:
+            self._hold(self._session.rows(_READ, self._keys))
+            self._whole = True
+
+    def _hold(self, found: Sequence[tuple[Any, ...]]) -> None:
+        refs, rows = _unpacked(found)
+        new = ~np.isin(refs, self._known)
+        self._keep(refs[new], rows[new])
+        self._known = np.union1d(self._known, refs)
+
+    def _keep(self, refs: Integers, rows: Vector) -> None:
+        if not len(refs):
+            return
+        self._rows = rows if self._rows is None else np.concatenate((self._rows, rows))
+        self._refs = np.concatenate((self._refs, refs))
+        self._ordered = SortedRefs(self._refs)
+        self._asked = None
+
+    def _cosines(self, wanted: Vector) -> Scores:
+        """Return the cosine of each ref that is held, in the order of refs."""
+        asked = wanted.tobytes()
+        if asked != self._asked:
+            rows = np.empty((0, len(wanted)), dtype=np.float32) if self._rows is None else self._rows
+            self._answer = best_of_each(products(rows, wanted) * scales(rows), self._ordered)
+            self._asked = asked
+        return self._answer
+
+    # --- writing ----------------------------------------------------------------------------------------
+
+    def put(self, refs: Integers, rows: Vector) -> None:
+        """Write rows [n, d]; a ref may come several times (chunks), and is replaced as a whole."""
+        db, session = self._session.db, self._session
+        if db not in _HALF_TYPE:
+            _HALF_TYPE[db] = session.rows("SELECT 'halfvec'::regtype::oid::bigint")[0][0]
+        chunks = _chunks(refs)
+        halves = (rows * scales(rows)[:, None]).astype(np.float16)
+        common = (*self._keys, integers(refs), integers(chunks))
+        exact = (*common, array(rows.view("u1").reshape(len(rows), -1), BYTEA))
+        if session.execute(_WRITE_EXACT, exact) < len(refs):
+            # Some were there: every ref has a chunk 0, so none goes unnoticed.
+            delete(session, self._keys[3], np.unique(refs), [self._keys[2]])
+            session.execute(_WRITE_EXACT, exact)
+        reach("mid-vectors")
+        session.execute(_WRITE_COARSE, (*common, half_vectors(halves, _HALF_TYPE[db])))
+
+
+def delete(session: Session, kind: str, refs: Integers, embedders: Sequence[int]) -> None:
+    """Delete the vectors of refs that these embedders made."""
+    bindings = (*session.keys, integers(np.array(embedders, dtype=np.int16)), kind, integers(refs))
+    for table in ("embedding", "coarse"):
+        session.execute(
+            f"DELETE FROM {table} WHERE space = %s AND owner = %s AND embedder = ANY(%s::smallint[])"
+            " AND kind = %s AND ref = ANY(%s::bigint[])",
+            bindings,
+        )
+
+
+def _chunks(refs: Integers) -> NDArray[np.int16]:
+    """Return which row of its ref each row is.
+
+    >>> _chunks(np.array([7, 7, 5, 7])).tolist()
+    [0, 1, 0, 2]
+    """
+    ordered = SortedRefs(refs)
+    chunks = np.empty(len(refs), dtype=np.int16)
+    sizes = np.diff(np.append(ordered.starts, len(refs)))
+    chunks[ordered.order] = np.arange(len(refs)) - np.repeat(ordered.starts, sizes)
+    return chunks
+
+
+def _unpacked(found: Sequence[tuple[Any, ...]]) -> tuple[Integers, Vector]:
+    """Return refs and float32 rows [n, d] by ref and chunk."""
+    if not found:
+        return np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.float32)
+    places = np.array([row[:2] for row in found], dtype=np.int64)
+    rows = np.frombuffer(b"".join([row[2] for row in found]), dtype="<f4").reshape(len(found), -1)
+    order = np.lexsort((places[:, 1], places[:, 0]))
+    return places[order, 0], rows[order]
+
+
+def _found(refs: Refs, ordered: SortedRefs, cosines: Scores) -> Scores:
+    places, there = ordered.find(refs)
+    scores: NDArray[np.float32] = np.full(len(refs), np.nan, dtype=np.float32)
+    scores[there] = cosines[places[there]]
+    return scores

@@ -1,0 +1,180 @@
+"""Every verb of the port, read and write, over scopes that hold the same ids with different words in them.
+
+What a verb may not do in a foreign scope, or with its conditions taken away, is tried by the tests that use
+this; `test_every_verb_of_the_port_is_here` keeps the lists complete.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import numpy as np
+from stores.builders import (
+    NOW,
+    identity,
+    make_episode,
+    make_frame,
+    make_observations,
+    make_thread,
+    minute,
+    posting,
+    random_vectors,
+)
+
+from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Store, Transaction, ref_of
+from episodic_agent.schemas import Decision, Encoding, Job, Scope
+
+Verb = Callable[[Transaction], object]
+KITCHEN = "kitchen"
+EMBEDDER = "small"
+BM25 = {"k1": 1.2, "b": 0.75, "average_length": 2.0}
+QUERY = random_vectors(7, 1)[0]
+REFS = np.array([ref_of(number, seq) for number in range(1, 9) for seq in range(4)], dtype=np.int64)
+DECISION = identity("decision")
+
+
+def furnish(store: Store, scope: Scope, secret: str) -> None:
+    """Fill a scope with one of everything; its words, names and numbers tell whose they are."""
+    texts = [f"{secret} a", f"{secret} b", f"{secret} c", "open"]
+    seed = sum(map(ord, secret))
+    with store.begin(scope) as tx:
+        tx.threads.create(replace(make_thread(KITCHEN), title=secret), make_frame(KITCHEN))
+        tx.threads.append(make_observations(KITCHEN, texts, actor=secret))
+        tx.threads.save_frame(replace(tx.threads.frame(identity(KITCHEN)), next_seq=4, first_seq=3, cursor=4))
+        tx.threads.save_records(identity(KITCHEN), {n: secret.encode() for n in range(3)})
+        tx.episodes.insert(replace(make_episode(KITCHEN, 0, 2), surprise=seed % 100 / 100))
+        tx.episodes.encode(_encoding(secret))
+        tx.episodes.decide(_decision(secret))
+        number = tx.threads.number(identity(KITCHEN))
+        refs = [ref_of(number, seq) for seq in range(4)]
+        for kind in (OBSERVATIONS, EPISODES):
+            tx.index.put_postings(kind, [posting(ref, f"{secret} word") for ref in refs])
+            tx.index.put_vectors(kind, EMBEDDER, refs[:3], random_vectors(seed, 3))
+        tx.jobs.put("encode", secret, "serial", now=NOW)
+
+
+def _encoding(secret: str, version: int = 1) -> Encoding:
+    return Encoding(
+        episode_id=make_episode(KITCHEN, 0, 2).id,
+        version=version,
+        title=secret,
+        summary=f"{secret} told",
+        metadata={"of": secret},
+        by="test",
+        created_at=NOW,
+    )
+
+
+def _decision(secret: str) -> Decision:
+    return Decision(
+        id=DECISION,
+        type="boundary",
+        at=NOW,
+        subject=identity(KITCHEN),
+        features={"gap": 1.0},
+        score=0.5,
+        threshold=0.5,
+        verdict=secret,
+        policy_version="default",
+    )
+
+
+def _numbered(scores: tuple[np.ndarray, np.ndarray]) -> tuple[list[int], list[float]]:
+    return scores[0].tolist(), scores[1].tolist()
+
+
+THREAD = identity(KITCHEN)
+EPISODE = make_episode(KITCHEN, 0, 2).id
+WORDS = {"home": 1.0, "work": 1.0, "other": 1.0, "word": 0.5}
+
+READS: Mapping[str, Verb] = {
+    "threads.get": lambda tx: tx.threads.get(THREAD),
+    "threads.by_origin": lambda tx: tx.threads.by_origin(KITCHEN),
+    "threads.number": lambda tx: tx.threads.number(THREAD),
+    "threads.by_numbers": lambda tx: dict(tx.threads.by_numbers(range(1, 9))),
+    "threads.list": lambda tx: list(tx.threads.list()),
+    "threads.frame": lambda tx: tx.threads.frame(THREAD),
+    "threads.known": lambda tx: dict(tx.threads.known([identity(f"{KITCHEN}/{n}") for n in range(9)])),
+    "threads.observations": lambda tx: list(tx.threads.observations(THREAD, 0, 9)),
+    "threads.by_refs": lambda tx: dict(tx.threads.by_refs(REFS.tolist())),
+    "threads.marks": lambda tx: list(tx.threads.marks(REFS)),
+    "threads.by_ids": lambda tx: dict(tx.threads.by_ids([identity(f"{KITCHEN}/{n}") for n in range(9)])),
+    "threads.records": lambda tx: dict(tx.threads.records(THREAD, 0, 9)),
+    "threads.count": lambda tx: tx.threads.count(),
+    "threads.actors": lambda tx: dict(tx.threads.actors()),
+    "threads.last_at": lambda tx: tx.threads.last_at(),
+    "threads.times": lambda tx: tx.threads.times(REFS).tolist(),
+    "threads.between": lambda tx: tx.threads.between(NOW, minute(99), limit=99).tolist(),
+    "episodes.get": lambda tx: tx.episodes.get(EPISODE),
+    "episodes.by_ids": lambda tx: dict(tx.episodes.by_ids([EPISODE])),
+    "episodes.of_thread": lambda tx: [
+        *tx.episodes.of_thread(THREAD),
+        *tx.episodes.of_thread(THREAD, generation=0),
+    ],
+    "episodes.covering": lambda tx: dict(tx.episodes.covering(REFS)),
+    "episodes.marks": lambda tx: dict(tx.episodes.marks(REFS.tolist())),
+    "episodes.by_refs": lambda tx: dict(tx.episodes.by_refs(REFS.tolist())),
+    "episodes.recent": lambda tx: list(tx.episodes.recent(limit=9, since=NOW, before=minute(99))),
+    "episodes.encodings": lambda tx: list(tx.episodes.encodings(EPISODE)),
+    "episodes.count": lambda tx: tx.episodes.count(),
+    "episodes.decision": lambda tx: tx.episodes.decision(DECISION),
+    "episodes.decisions": lambda tx: [
+        *tx.episodes.decisions(),
+        *tx.episodes.decisions(subject=THREAD, type="boundary"),
+    ],
+    "index.statistics": lambda tx: tx.index.statistics(OBSERVATIONS, list(WORDS)),
+    "index.text_scores": lambda tx: _numbered(tx.index.text_scores(OBSERVATIONS, WORDS, **BM25, limit=9)),
+    "index.text_scores_of": lambda tx: tx.index.text_scores_of(OBSERVATIONS, WORDS, REFS, **BM25).tolist(),
+    "index.vector_scores": lambda tx: _numbered(tx.index.vector_scores(EPISODES, EMBEDDER, QUERY, limit=9)),
+    "index.vector_scores_of": lambda tx: np.nan_to_num(
+        tx.index.vector_scores_of(OBSERVATIONS, EMBEDDER, QUERY, REFS), nan=-2
+    ).tolist(),
+    "index.vectors": lambda tx: {
+        ref: v.tolist() for ref, v in tx.index.vectors(OBSERVATIONS, EMBEDDER, REFS.tolist()).items()
+    },
+    "index.unindexed": lambda tx: list(tx.index.unindexed(OBSERVATIONS, EMBEDDER, limit=9)),
+    "jobs.list": lambda tx: [
+        replace(job, id=UUID(int=0)) for job in (*tx.jobs.list(), *tx.jobs.list(state="waiting"))
+    ],
+}
+
+
+def _claimed(tx: Transaction) -> Job:
+    """A job as a worker holds it, though nobody leased it: writing to it must be refused or change nothing."""
+    return replace(tx.jobs.list()[0], state="leased", token=99)
+
+
+def _wrongly_claimed(verb: Callable[[Transaction, Job], object]) -> Verb:
+    return lambda tx: verb(tx, _claimed(tx))
+
+
+WRITES: Mapping[str, Verb] = {
+    "threads.create": lambda tx: tx.threads.create(make_thread("attic"), make_frame("attic")),
+    "threads.save": lambda tx: tx.threads.save(replace(make_thread(KITCHEN), title="written")),
+    "threads.save_frame": lambda tx: tx.threads.save_frame(replace(tx.threads.frame(THREAD), state=b"w")),
+    "threads.append": lambda tx: tx.threads.append(make_observations(KITCHEN, ["written"], first=4)),
+    "threads.save_records": lambda tx: tx.threads.save_records(THREAD, {3: b"written"}),
+    "episodes.insert": lambda tx: tx.episodes.insert(make_episode(KITCHEN, 3, 3)),
+    "episodes.encode": lambda tx: tx.episodes.encode(_encoding("written", 2)),
+    "episodes.decide": lambda tx: tx.episodes.decide(replace(_decision("written"), id=identity("other"))),
+    "index.put_postings": lambda tx: tx.index.put_postings(
+        OBSERVATIONS, [posting(int(ref), "written") for ref in REFS]
+    ),
+    "index.put_vectors": lambda tx: tx.index.put_vectors(
+        OBSERVATIONS, EMBEDDER, REFS.tolist(), random_vectors(99, len(REFS))
+    ),
+    "index.drop": lambda tx: tx.index.drop(OBSERVATIONS, REFS.tolist()),
+    "jobs.put": lambda tx: tx.jobs.put("encode", "written", "other", now=NOW),
+    "jobs.finish": _wrongly_claimed(lambda tx, job: tx.jobs.finish(job)),
+    "jobs.fail": _wrongly_claimed(lambda tx, job: tx.jobs.fail(job, "x", retry_at=NOW + timedelta(1))),
+    "jobs.release": _wrongly_claimed(lambda tx, job: tx.jobs.release(job)),
+    "jobs.retry": lambda tx: [tx.jobs.retry(job.id, now=NOW) for job in tx.jobs.list()],
+    "jobs.cancel": lambda tx: [tx.jobs.cancel(job.id) for job in tx.jobs.list()],
+}
+
+
+def everything(store: Store, scope: Scope) -> dict[str, object]:
+    """Return the answer of every read verb in a scope."""
+    with store.begin(scope, write=False) as tx:
+        return {name: read(tx) for name, read in READS.items()}
