@@ -13,9 +13,10 @@ HOME = Path("/home/ana")
 
 @pytest.mark.parametrize("field", [f.name for f in fields(Settings)])
 def test_every_field_is_an_environment_variable(field: str) -> None:
-    value = "7" if field == "threads" else "something"
+    number = field in {"threads", "connections"}
+    value = "7" if number else "something"
     settings = read_settings({f"EPISODIC_{field.upper()}": value}, HOME)
-    assert getattr(settings, field) == (7 if field == "threads" else "something")
+    assert getattr(settings, field) == (7 if number else "something")
     others = {f.name for f in fields(Settings)} - {field}
     assert all(getattr(settings, name) == getattr(read_settings({}, HOME), name) for name in others)
 
@@ -42,7 +43,8 @@ def test_an_unknown_setting_is_refused_with_the_nearest_name(name: str, nearest:
 
 def test_a_setting_like_no_other_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
-        InvalidInput, match=r"unknown setting EPISODIC_QQQQ.*known: EPISODIC_CACHE, EPISODIC_DB"
+        InvalidInput,
+        match=r"unknown setting EPISODIC_QQQQ.*known: EPISODIC_CACHE, EPISODIC_CONNECTIONS, EPISODIC_DB",
     ):
         read_settings({"EPISODIC_QQQQ": "x"}, HOME)
 

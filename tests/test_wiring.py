@@ -26,7 +26,7 @@ def test_a_path_and_a_url_name_the_same_file(tmp_path: Path, form: str) -> None:
 @pytest.mark.parametrize(
     ("url", "problem"),
     [
-        ("postgresql://host/db", "no store for 'postgresql'"),
+        ("mysql://host/db", "no store for 'mysql'"),
         ("sqlite://memory.db", "sqlite:///FILE"),
         ("sqlite:///", "is no database"),
         ("", "is a folder"),

@@ -226,27 +226,6 @@ class Databases:
         self._made: list[str] = []
         self._db = psycopg.connect(administrator, autocommit=True)
 
-    def copy(self) -> "Server":
-        """Start a hot standby: a read-only copy that follows this server."""
-        standby = Server(Path(tempfile.mkdtemp(prefix=f"{_PREFIX}own-", dir=_ROOT)))
-        standby._hand_over()
-        source = ("-h", str(self.folder), "-p", str(self.port), "-U", "postgres")
-        # -R: follow the server it was copied from
-        standby.run("pg_basebackup", *source, "-R", "--checkpoint=fast", "--no-sync")
-        standby.configure({"unix_socket_directories": f"'{standby.folder}'"})
-        standby.start()
-        return standby
-
-    def wait_for(self, database: str, seconds: float = 10) -> None:
-        """Wait until a standby has heard of a database."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            with psycopg.connect(self.url()) as db:
-                if db.execute("SELECT FROM pg_database WHERE datname = %s", (database,)).rowcount:
-                    return
-            time.sleep(0.02)
-        raise TimeoutError(f"the standby has not heard of {database}")
-
     def url(self, database: str, **changes: str) -> str:
         """Return the address of a database on this server (with another `user`, `password`, …)."""
         parts = {**conninfo_to_dict(self.administrator), "dbname": database, **changes}

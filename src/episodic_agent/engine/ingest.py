@@ -5,8 +5,9 @@ embedded before any transaction; then one short transaction per chunk of one thr
 the boundary machine and writes episode, decision and jobs together; only then is it acknowledged (I10).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
@@ -29,6 +30,7 @@ from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, T
 
 CHUNK = 256  # observations per transaction (I10)
 GROUP = 256  # observations embedded together while the group before commits; one chunk, to overlap early
+MADE_ONCE = 7  # the version of ids made for this call; should one be stored all the same, the commit finds it
 Progress = Callable[[int], None]
 
 
@@ -88,12 +90,8 @@ class Ingest:
         counts = Counts()
         stream = iter(incoming)
         try:
-            with ThreadPoolExecutor(1, thread_name_prefix="embed") as pool:
-                ahead = self._prepare_next(pool, scope, stream)
-                while ahead is not None:
-                    group, prepared = ahead
-                    ready = prepared.result()
-                    ahead = self._prepare_next(pool, scope, stream)
+            with closing(self._prepared(scope, stream)) as groups:
+                for group, ready in groups:
                     self._commit_group(scope, group, ready, counts, receipts)
                     if progress is not None:
                         progress(counts.observations)
@@ -104,15 +102,30 @@ class Ingest:
             raise type(error)(f"{error} ({stored})") from error
         return counts
 
-    def _prepare_next(
-        self, pool: ThreadPoolExecutor, scope: Scope, stream: Iterator[Incoming]
-    ) -> "tuple[list[Incoming], Future[dict[UUID, Prepared]]] | None":
+    def _prepared(
+        self, scope: Scope, stream: Iterator[Incoming]
+    ) -> "Generator[tuple[list[Incoming], dict[UUID, Prepared]], None, None]":
+        """Yield groups with what was computed for them, always one group ahead of the caller."""
         group = list(islice(stream, GROUP))
-        return (group, pool.submit(self._prepare, scope, group)) if group else None
+        if len(group) < GROUP:  # there is nothing to overlap with, and a thread costs half a millisecond
+            if group:
+                yield group, self._prepare(scope, group)
+            return
+        with ThreadPoolExecutor(1, thread_name_prefix="embed") as pool:
+            ahead = pool.submit(self._prepare, scope, group)
+            while group:
+                ready = ahead.result()
+                following = list(islice(stream, GROUP))
+                if following:
+                    ahead = pool.submit(self._prepare, scope, following)
+                yield group, ready
+                group = following
 
     def _prepare(self, scope: Scope, group: Sequence[Incoming]) -> dict[UUID, Prepared]:
-        with self._parts.store.begin(scope, write=False) as tx:
-            known = tx.threads.known([i.id for i in group])
+        known: Collection[UUID] = ()
+        if any(i.id.version != MADE_ONCE for i in group):
+            with self._parts.store.begin(scope, write=False) as tx:
+                known = tx.threads.known([i.id for i in group])
         fresh = {
             i.id: prepare(i, self._parts.language, embeds=self._parts.embedder is not None)
             for i in group

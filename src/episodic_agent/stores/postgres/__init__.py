@@ -1,4 +1,4 @@
-"""The service's store: PostgreSQL with pgvector holds rows, text index, vectors and jobs of many processes."""
+"""The service's store: PostgreSQL with pgvector holds rows, text index, vectors and jobs."""
 
 from episodic_agent.stores.postgres.store import PostgresStore
 
