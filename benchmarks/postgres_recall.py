@@ -43,8 +43,8 @@ LAYOUTS = {
 }
 QUICK = {"30 scopes of 1,000": (30, 1_000), "1 scope of 5,000": (1, 5_000)}
 SEARCHES, WARM = 120, 20
-# What the common advice gives a server of a few GB: a quarter of the memory for its own cache.
-MEMORY = "1GB"
+# What the common advice gives a server of 16 GB: a quarter of the memory for its own cache.
+MEMORY = "4GB"
 # Parents before those that refer to them.
 TABLES = (
     "scope", "thread", "frame", "observation", "verdict", "actor", "episode", "encoding", "decision",

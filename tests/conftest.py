@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 from builders.chats import Clock
-from stores.postgres_server import bare_url, citus, citus_url, login, postgres, postgres_url  # noqa: F401
+from builders.commands import Outcome, Run
+from stores.postgres_server import bare_url, citus, citus_url, login, postgres, postgres_url
 
 from episodic_agent import Memory
+from episodic_agent.faces.cli.main import main
 
 KEPT = ("EPISODIC_CACHE", "EPISODIC_TEST_")  # where the model is, and what steers the tests themselves
 POLICY = "seed-001"  # its cuts follow from gaps and lengths alone while no model answers
 OpenMemory = Callable[..., Memory]
-__all__ = ["bare_url", "login", "postgres", "postgres_url"]  # fixtures of every test
+__all__ = ["bare_url", "citus", "citus_url", "login", "postgres", "postgres_url"]  # fixtures of every test
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -59,3 +61,21 @@ def open_memory(database: Path, clock: Clock) -> Iterator[OpenMemory]:
 @pytest.fixture
 def memory(open_memory: OpenMemory) -> Memory:
     return open_memory()
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], database: Path) -> Run:
+    """Run the command in this process, on the test's own file with the hashing embedder."""
+
+    def command(*arguments: object, db: object = database, embedder: str = "hashing") -> Outcome:
+        given = ["--db", str(db), "--embedder", embedder, "--policy", "seed-001", *map(str, arguments)]
+        code = 0
+        capsys.readouterr()
+        try:
+            main(given)
+        except SystemExit as leave:
+            code = leave.code if isinstance(leave.code, int) else 1
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return command

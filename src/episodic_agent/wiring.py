@@ -104,11 +104,34 @@ def init_database(
     url: str, settings: Settings, logins: Sequence[str], worker_logins: Sequence[str]
 ) -> Sequence[tuple[str, str]]:
     """Make a server's database ready as its administrator and let logins in; return (state, what) by step."""
-    if not is_server(url):
-        raise InvalidInput(f"{url!r} is a file and needs no administrator; give --db postgresql://…")
-    module, options = _postgres(settings, "admin")
+    module, options = _administration(url, settings)
     steps: Sequence[tuple[str, str]] = module.init_db(url, options, logins, worker_logins)
     return steps
+
+
+def distribute_database(url: str, settings: Settings, shards: int) -> Iterator[str]:
+    """Spread a server's database over the nodes of its Citus cluster; yield each statement that was run."""
+    module, options = _administration(url, settings)
+    yield from module.distribute_db(url, options, shards)
+
+
+def distributing_statements(settings: Settings, shards: int) -> Sequence[str]:
+    """Return what `distribute_database` would run on a database of one node."""
+    module, _ = _postgres(settings, "distribute")
+    statements: Sequence[str] = module.statements(shards)
+    return statements
+
+
+def index_database(url: str, settings: Settings, above: int | None, *, pack: bool) -> Iterator[str]:
+    """Index the vectors of scopes with `above` documents (None: those search asks); yield the steps."""
+    module, options = _administration(url, settings)
+    yield from module.index_db(url, options, above, pack=pack)
+
+
+def _administration(url: str, settings: Settings) -> tuple[Any, Any]:
+    if not is_server(url):
+        raise InvalidInput(f"{url!r} is a file and needs no administrator; give --db postgresql://…")
+    return _postgres(settings, "admin")
 
 
 def _postgres(settings: Settings, name: str) -> tuple[Any, Any]:

@@ -6,73 +6,18 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders.chats import LISBON, START, TAP, TOPICS, diary
+from builders.commands import Run
 
 from episodic_agent import __version__
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.main import COMMANDS, main
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """Read standard output, which must be exactly one JSON object on one line."""
-        assert self.code == 0, self.err
-        return self.object
-
-    @property
-    def object(self) -> Any:
-        """Read the one JSON object, whatever the exit code."""
-        assert self.out.count("\n") == 1
-        assert self.out.endswith("\n")
-        value = json.loads(self.out)
-        assert isinstance(value, dict)
-        return value
-
-    @property
-    def error(self) -> str:
-        """Read the one line that says what is wrong; nothing may stand on standard output."""
-        assert self.code != 0
-        assert self.out == ""
-        assert self.err.startswith("error: ")
-        assert self.err.count("\n") == 1, self.err
-        assert "Traceback" not in self.err
-        return self.err
-
-
-Run = Callable[..., Outcome]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], database: Path) -> Run:
-    """Run the command in this process, on the test's own file with the hashing embedder."""
-
-    def command(*arguments: object, db: object = database, embedder: str = "hashing") -> Outcome:
-        given = ["--db", str(db), "--embedder", embedder, "--policy", "seed-001", *map(str, arguments)]
-        code = 0
-        capsys.readouterr()
-        try:
-            main(given)
-        except SystemExit as leave:
-            code = leave.code if isinstance(leave.code, int) else 1
-        captured = capsys.readouterr()
-        return Outcome(code, captured.out, captured.err)
-
-    return command
 
 
 def write(path: Path, messages: Sequence[dict[str, Any]]) -> Path:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from builders.chats import BREAD, TAP, diary, talk
+from builders.commands import Run
 from builders.places import open_store
 from conftest import OpenMemory
-from faces.test_cli import Run, run  # noqa: F401 the fixture
 
 from episodic_agent import Memory
 from episodic_agent.errors import NotFound
@@ -45,7 +45,7 @@ def bury(database: Path, user: str) -> None:
 # --- a worker -------------------------------------------------------------------------------------------
 
 
-def test_a_worker_once_does_what_is_due_and_says_so(run: Run, leaving: Memory) -> None:  # noqa: F811
+def test_a_worker_once_does_what_is_due_and_says_so(run: Run, leaving: Memory) -> None:
     done = run("worker", "--once", "--json")
     assert done.json == {"jobs": 5}
     assert [line.split(" in ")[0] for line in done.err.splitlines()] == ["encode of ana", "encode of bo"]
@@ -54,7 +54,7 @@ def test_a_worker_once_does_what_is_due_and_says_so(run: Run, leaving: Memory) -
     assert (again.code, again.out, again.err) == (0, "0 jobs ran\n", "")
 
 
-def test_a_worker_takes_space_user_and_kinds(run: Run, leaving: Memory) -> None:  # noqa: F811
+def test_a_worker_takes_space_user_and_kinds(run: Run, leaving: Memory) -> None:
     assert run("worker", "--once", "--space", "elsewhere", "--json").json == {"jobs": 0}
     assert run("worker", "--once", "--kinds", "ask,embed", "--json").json == {"jobs": 0}
     assert run("worker", "--once", "--user", "bo", "--json").json == {"jobs": 1}
@@ -72,7 +72,7 @@ def test_a_worker_takes_space_user_and_kinds(run: Run, leaving: Memory) -> None:
     ],
 )
 def test_a_worker_refuses_what_it_cannot_do(
-    run: Run,  # noqa: F811
+    run: Run,
     leaving: Memory,
     arguments: list[str],
     problem: str,
@@ -83,7 +83,7 @@ def test_a_worker_refuses_what_it_cannot_do(
     assert len(leaving.jobs()) == 5
 
 
-def test_a_worker_serves_one_space_or_all_of_them(run: Run, leaving: Memory) -> None:  # noqa: F811
+def test_a_worker_serves_one_space_or_all_of_them(run: Run, leaving: Memory) -> None:
     assert run("worker", "--once", "--space", "x", "--all-spaces").code == 2
     assert len(leaving.jobs()) == 5
 
@@ -112,7 +112,7 @@ def test_a_worker_told_to_stop_leaves_nothing_half_done(
     assert leaving.jobs() == []
 
 
-def test_a_worker_on_a_thread_asks_for_no_signals(run: Run, leaving: Memory) -> None:  # noqa: F811
+def test_a_worker_on_a_thread_asks_for_no_signals(run: Run, leaving: Memory) -> None:
     codes: list[int] = []
     thread = threading.Thread(target=lambda: codes.append(run("worker", "--once").code))
     thread.start()
@@ -125,7 +125,7 @@ def test_a_worker_on_a_thread_asks_for_no_signals(run: Run, leaving: Memory) -> 
 # --- jobs -----------------------------------------------------------------------------------------------
 
 
-def test_jobs_are_listed_for_scripts_and_people(run: Run, leaving: Memory, database: Path) -> None:  # noqa: F811
+def test_jobs_are_listed_for_scripts_and_people(run: Run, leaving: Memory, database: Path) -> None:
     bury(database, "bo")
     listed = run("jobs", "list", "--json").json["jobs"]
     assert [(j["user_id"], j["state"]) for j in listed] == [("ana", "waiting")] * 4 + [("bo", "dead")]
@@ -140,7 +140,7 @@ def test_jobs_are_listed_for_scripts_and_people(run: Run, leaving: Memory, datab
 
 
 def test_a_dead_letter_is_found_by_doctor_tried_again_and_done(
-    run: Run,  # noqa: F811
+    run: Run,
     leaving: Memory,
     database: Path,
 ) -> None:
@@ -159,14 +159,14 @@ def test_a_dead_letter_is_found_by_doctor_tried_again_and_done(
     assert run("doctor").code == 0
 
 
-def test_a_job_is_cancelled(run: Run, leaving: Memory) -> None:  # noqa: F811
+def test_a_job_is_cancelled(run: Run, leaving: Memory) -> None:
     (job,) = leaving.jobs(user_id="bo")
     assert run("jobs", "cancel", job.id, "--json").json["cancelled"]["id"] == str(job.id)
     assert leaving.jobs(user_id="bo") == []
 
 
 def test_jobs_that_are_not_there_or_being_done_have_their_exit_codes(
-    run: Run,  # noqa: F811
+    run: Run,
     leaving: Memory,
     database: Path,
 ) -> None:
@@ -186,13 +186,13 @@ def test_jobs_that_are_not_there_or_being_done_have_their_exit_codes(
 @pytest.mark.parametrize(
     "arguments", [["retry"], ["retry", "x", "--dead"], ["cancel"], ["list", "--state", "x"]]
 )
-def test_wrong_usage_of_jobs_is_code_two(run: Run, leaving: Memory, arguments: list[str]) -> None:  # noqa: F811
+def test_wrong_usage_of_jobs_is_code_two(run: Run, leaving: Memory, arguments: list[str]) -> None:
     assert run("jobs", *arguments).code == 2
     assert len(leaving.jobs()) == 5
 
 
 def test_the_setting_makes_commands_leave_their_work(
-    run: Run,  # noqa: F811
+    run: Run,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

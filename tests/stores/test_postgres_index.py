@@ -14,7 +14,7 @@ from stores.postgres_server import connect, open_postgres
 from stores.test_sqlite import open_sqlite
 
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import EpisodicError, InvalidInput
 from episodic_agent.schemas import Scope, Vector
 from episodic_agent.stores import faults
 from episodic_agent.stores.postgres.index import PostgresIndex
@@ -91,7 +91,7 @@ def zipf_documents(seed: int, count: int) -> list[Posting]:
 
 def test_words_score_as_in_sqlite_to_the_last_bit(both: Sequence[Store]) -> None:
     documents = zipf_documents(1, 900)
-    asked = np.array([d.ref for d in documents][::3] + [7], dtype=np.int64)
+    asked = np.array([*[d.ref for d in documents][::3], 7], dtype=np.int64)
     random = np.random.default_rng(2)
     queries = [dict.fromkeys(random.choice(WORDS, 7).tolist(), 0.0) for _ in range(20)]
     weights = [{term: float(random.random()) for term in terms} for terms in queries]
@@ -219,6 +219,7 @@ def test_a_scan_reads_the_index_that_carries_the_halves_alone(
 # --- large scopes ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_large_scope_gets_an_index_whose_candidates_are_scored_exactly(
     store: Store, db: psycopg.Connection[Any]
 ) -> None:
@@ -230,7 +231,7 @@ def test_a_large_scope_gets_an_index_whose_candidates_are_scored_exactly(
     assert [line.partition(" over ")[0] for line in lines] == [
         f"large in default: {index_name(*keys_of(large), 1, OBSERVATIONS)}"
     ]
-    assert "is there" in list(index_large_scopes(db, above=2_000))[0]
+    assert "is there" in next(iter(index_large_scopes(db, above=2_000)))
     shared = []
     for query in random_vectors(4, 20, 32):
         with index_of(db, large, large=2_000) as index:
@@ -244,7 +245,7 @@ def test_a_large_scope_gets_an_index_whose_candidates_are_scored_exactly(
             )
         assert scores.tolist() == [exact[ref] for ref in refs.tolist()]
         assert len(refs) == 10
-        shared.append(len({*refs.tolist()} & {*list(exact)[:10]}) / 10)
+        shared.append(len({*refs.tolist()} & {*[*exact][:10]}) / 10)
     assert np.mean(shared) >= 0.99
 
 
@@ -297,7 +298,7 @@ def test_two_who_name_new_embedders_at_once_get_different_numbers(
 ) -> None:
     stores = [open_postgres(postgres_url) for _ in range(6)]
     barrier = threading.Barrier(6)
-    failures: list[BaseException] = []
+    failures: list[EpisodicError] = []
 
     def name_embedders(number: int) -> None:
         try:
@@ -305,7 +306,7 @@ def test_two_who_name_new_embedders_at_once_get_different_numbers(
                 barrier.wait(30)
                 for name in ("shared", f"own{number}"):
                     tx.index.put_vectors(OBSERVATIONS, name, [1], random_vectors(number, 1))
-        except BaseException as error:
+        except EpisodicError as error:
             failures.append(error)
 
     threads = [threading.Thread(target=name_embedders, args=(n,)) for n in range(6)]

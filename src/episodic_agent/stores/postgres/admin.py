@@ -1,14 +1,16 @@
 """What an administrator does once for a database: make it ready, and let logins in."""
 
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 
 import psycopg
 from psycopg import sql
 
 from episodic_agent.stores.postgres.address import Address
 from episodic_agent.stores.postgres.connection import Options, connect
+from episodic_agent.stores.postgres.distribute import distribute
 from episodic_agent.stores.postgres.failures import translate
+from episodic_agent.stores.postgres.large import LARGE, index_large_scopes, pack_indexes
 from episodic_agent.stores.postgres.migrate import (
     APP,
     WORKER,
@@ -17,6 +19,7 @@ from episodic_agent.stores.postgres.migrate import (
     examine,
     grant_role,
     make_ready,
+    prepare,
     shipped_migrations,
 )
 from episodic_agent.stores.postgres.session import Connection
@@ -42,6 +45,32 @@ def init_db(
         except psycopg.Error as error:
             raise translate(error, address, options.patience) from error
     return steps
+
+
+def distribute_db(url: str, options: Options, shards: int) -> Iterator[str]:
+    """Spread a ready database over the nodes of its Citus cluster; yield each statement that was run."""
+    with _administering(url, options) as db:
+        yield from distribute(db, shards)
+
+
+def index_db(url: str, options: Options, above: int | None, *, pack: bool) -> Iterator[str]:
+    """Give large scopes their HNSW index, and pack the indexes that grow in their middle; yield the steps."""
+    with _administering(url, options) as db:
+        yield from index_large_scopes(db, above=LARGE if above is None else above)
+        if pack:
+            yield from pack_indexes(db)
+
+
+@contextmanager
+def _administering(url: str, options: Options) -> Iterator[Connection]:
+    """Connect to a database that is ready; database errors leave as StoreError."""
+    address = options.address(url)
+    with closing(connect(address)) as db:
+        try:
+            prepare(db, address, shipped_migrations())
+            yield db
+        except psycopg.Error as error:
+            raise translate(error, address, options.patience) from error
 
 
 def _let_in(

@@ -19,6 +19,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 
 from episodic_agent.errors import InvalidInput, StoreError, StoreUnavailable
 from episodic_agent.stores.postgres.address import Address, read_address
+from episodic_agent.stores.postgres.distribute import has_citus
 from episodic_agent.stores.postgres.failures import lost, lost_at_commit, refused, translate
 from episodic_agent.stores.postgres.migrate import (
     APP,
@@ -106,6 +107,7 @@ class Connections:
         db = connect(self.address)
         try:
             server = prepare(db, self.address, migrations or shipped_migrations())
+            self._is_cluster = has_citus(db)
             self._idle.append(db)
         except psycopg.Error as error:
             raise translate(error, self.address, options.patience) from error
@@ -178,9 +180,14 @@ class Connections:
     def _begin(self, mode: str, role: str | None, settings: dict[str, str]) -> str:
         # All of it ends with the transaction, so connections shared through pgbouncer carry nothing over.
         # The SELECT also takes the snapshot of a read transaction.
+        become = f"SET LOCAL ROLE {role}; " if role else ""
+        if self._is_cluster:
+            # The nodes hear of SET LOCAL, not of set_config.
+            chosen = "".join(f"SET LOCAL {name} = '{value}'; " for name, value in settings.items())
+            told = "SET LOCAL citus.propagate_set_commands = 'local'; "
+            return f"BEGIN {mode}; {become}{told}SET LOCAL search_path = {self._search_path}; {chosen}SELECT"
         everything = {"search_path": self._search_path, **settings}
         calls = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in everything.items())
-        become = f"SET LOCAL ROLE {role}; " if role else ""
         return f"BEGIN {mode}; {become}SELECT {calls}"
 
     @contextmanager

@@ -1,0 +1,66 @@
+"""`episodic admin` and the ordinary commands on a server's database, as a user types them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+from builders.commands import Run
+
+import episodic_agent
+from episodic_agent.stores.postgres.large import index_name
+from episodic_agent.stores.postgres.session import key_of
+
+DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
+
+
+def test_the_commands_of_a_file_answer_alike_on_a_server(run: Run, postgres_url: str, tmp_path: Path) -> None:
+    told = []
+    for db in (tmp_path / "memory.db", postgres_url):
+        assert run("import", DEMO / "maya-work.jsonl", "--user", "maya", db=db).code == 0
+        found = run("search", "what job was she offered", "--user", "maya", "--json", db=db).json
+        listed = run("episodes", "--user", "maya", "--json", db=db).json
+        assert "sound" in run("doctor", db=db).out
+        kept = ("origin", "start_at", "end_at", "title", "summary")
+        told.append((found["observations"], [[e[key] for key in kept] for e in listed["episodes"]]))
+    assert told[0] == told[1]
+    assert told[0][0]
+
+
+def test_large_scopes_are_given_an_index_that_search_uses(run: Run, postgres_url: str) -> None:
+    assert run("import", DEMO / "maya-family.jsonl", "--user", "maya", db=postgres_url).code == 0
+    made = run("admin", "index", "--above", 50, "--pack", db=postgres_url).out
+    name = index_name(key_of("default"), key_of("maya"), 1, "o")
+    assert f"maya in default: {name} over" in made
+    assert "posting_pkey" in made
+    with psycopg.connect(postgres_url) as db:
+        query = "SELECT indisvalid FROM pg_index WHERE indexrelid = %s::regclass"
+        assert db.execute(query, (f"episodic.{name}",)).fetchone() == (True,)
+    again = run("admin", "index", "--above", 50, "--json", db=postgres_url).json
+    assert [step for step in again["steps"] if f"{name} is there" in step]
+    assert name not in run("admin", "index", db=postgres_url).out
+
+
+def test_what_makes_a_cluster_is_printed_and_refused_where_there_is_none(run: Run, postgres_url: str) -> None:
+    printed = run("admin", "distribute", "--print", "--shards", 8, db=postgres_url).out
+    assert "SELECT create_distributed_table('episodic.scope', 'owner', shard_count => 8)" in printed
+    assert printed.count("create_distributed_table") == printed.count("colocate_with") + 1
+    refused = run("admin", "distribute", db=postgres_url)
+    assert refused.code == 5
+    assert "CREATE EXTENSION citus" in refused.error
+
+
+@pytest.mark.parametrize("command", ["index", "distribute", "init-db"])
+def test_a_file_needs_no_administrator(run: Run, command: str) -> None:
+    refused = run("admin", command)
+    assert refused.code == 2
+    assert "is a file and needs no administrator" in refused.error
+
+
+def test_a_login_that_is_no_administrator_is_refused_in_one_line(
+    run: Run, postgres_url: str, login: Callable[..., str]
+) -> None:
+    assert run("import", DEMO / "maya-family.jsonl", "--user", "maya", db=postgres_url).code == 0
+    refused = run("admin", "index", "--above", 50, db=login("api"))
+    assert refused.code == 5
+    assert refused.error
