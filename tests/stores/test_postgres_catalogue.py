@@ -12,6 +12,7 @@ from episodic_agent.stores.postgres.distribute import DISTRIBUTED, LOCAL, REFERE
 
 KEY = ["space", "owner"]
 
+
 @pytest.fixture
 def db(postgres_url: str) -> Iterator[psycopg.Connection[Any]]:
     PostgresStore(postgres_url).close()

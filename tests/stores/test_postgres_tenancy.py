@@ -26,6 +26,7 @@ ALL = {HOME: "home", WORK: "work", OTHER: "other"}
 WHOSE = re.compile(r"(\w+\.)?space = (%s|\d+) AND (\w+\.)?owner = (%s|\d+)")
 SHARED = ("embedder", "migration")
 
+
 @pytest.fixture
 def store(postgres_url: str) -> Iterator[PostgresStore]:
     opened = PostgresStore(postgres_url)
