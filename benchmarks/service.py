@@ -1,7 +1,9 @@
 """Writers and workers on PostgreSQL: how much more four writers do than one, and what a job costs.
 
 The server is started for the measurement, with its own defaults: every commit is synced to the disk. One and
-four writers take turns in every round, so that a busy machine slows both.
+four writers take turns in every round, so that a busy machine slows both. How much four do more than one
+hangs on how long one waits for the disk, so single commits are measured twice: with the disk there is, and
+with one that takes `SLOW_DISK` microseconds to sync (the server's own `commit_delay`).
 """
 
 import subprocess
@@ -30,6 +32,7 @@ CHUNKED, QUICK_CHUNKED = 2_048, 512
 CHUNK = 256
 JOBS, QUICK_JOBS = 640, 128
 BATCHES = (1, 64)
+SLOW_DISK = 2_000  # microseconds a sync takes on network volumes and disks with little cache
 SCOPE = Scope("ana", "default")
 LEASE = timedelta(minutes=5)
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
@@ -39,12 +42,19 @@ def measure(*, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (key, figures) of every benchmark of the service."""
     with server() as url:
         rounds = QUICK_ROUNDS if quick else ROUNDS
-        with ExitStack() as stack:
-            writers = [stack.enter_context(Writer(url, n)) for n in range(WRITERS)]
-            count = QUICK_SINGLES if quick else SINGLES
-            yield "writers, single commits", beside(writers, count, 1, rounds)
-            count = QUICK_CHUNKED if quick else CHUNKED
-            yield "writers, chunks", beside(writers, count, CHUNK, rounds)
+        singles = QUICK_SINGLES if quick else SINGLES
+        yield "sync", {"ms": spread(syncs(url, 50 if quick else 500))}
+        with writing(url) as writers:
+            yield "writers, single commits", beside(writers, singles, 1, rounds)
+            chunked = QUICK_CHUNKED if quick else CHUNKED
+            yield "writers, chunks", beside(writers, chunked, CHUNK, rounds)
+        with psycopg.connect(url, autocommit=True) as db:
+            db.execute(f"ALTER DATABASE bench SET commit_delay = {SLOW_DISK}")
+            db.execute("ALTER DATABASE bench SET commit_siblings = 0")
+        with writing(url) as writers:
+            yield "writers, single commits, slow disk", beside(writers, singles, 1, rounds)
+        with psycopg.connect(url, autocommit=True) as db:
+            db.execute("ALTER DATABASE bench RESET ALL")
         yield "jobs", jobs(url, QUICK_JOBS if quick else JOBS)
 
 
@@ -59,6 +69,26 @@ def server() -> Iterator[str]:
             yield running.get_uri("bench")
         finally:
             running.cleanup()
+
+
+@contextmanager
+def writing(url: str) -> "Iterator[Sequence[Writer]]":
+    """Start the writers and give each its own thread of one user."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(Writer(url, n)) for n in range(WRITERS)]
+
+
+def syncs(url: str, count: int) -> list[float]:
+    """Time commits of one small row: what is left is the sync."""
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("CREATE TABLE public.trial (n int)")
+        spent = []
+        for n in range(count):
+            started = time.perf_counter()
+            db.execute("INSERT INTO public.trial VALUES (%s)", (n,))
+            spent.append(1000 * (time.perf_counter() - started))
+        db.execute("DROP TABLE public.trial")
+    return spent
 
 
 class Writer:

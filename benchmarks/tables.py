@@ -188,17 +188,67 @@ def _types(results: Path) -> str:
     return markdown(("set: type", "questions", "R@10", "BM25 R@10", "MRR", "BM25 MRR"), lines)
 
 
-# --- speed ---
+# --- speed, a server ---
 
 
-def _speed(results: Path) -> str:
+def _figures(name: str) -> Callable[[Path], str]:
+    """Show every figure of every row of a file."""
+
+    def table(results: Path) -> str:
+        lines = [
+            [f"{_title(row, key)}: {what.replace('_', ' ')}", _figure(value)]
+            for key, row in read(results, name).items()
+            for what, value in row.items()
+            if what not in PROVENANCE
+        ]
+        return markdown(("what", "median [least, greatest]"), lines)
+
+    return table
+
+
+SMALL = 10  # bytes: what takes less is not shown
+_LAYOUT_HEAD = (
+    "layout", "search ms", "p95", "index verbs ms", "exact scan ms", "HNSW ms", "top 10 shared",
+    "bytes/observation", "packed",
+)  # fmt: skip
+
+
+def _layouts(results: Path) -> str:
     lines = []
-    for key, row in read(results, "speed").items():
-        for name, value in row.items():
-            if name in PROVENANCE:
-                continue
-            lines.append([f"{_title(row, key)}: {name.replace('_', ' ')}", _figure(value)])
-    return markdown(("what", "median [least, greatest]"), lines)
+    for key, row in read(results, "postgres_recall").items():
+        verbs = row["verb_ms"]
+        exact = row.get("exact_ms", verbs["vector_scores"])["median"]
+        times = (
+            row["search_ms"]["median"],
+            row["search_ms"]["p95"],
+            sum(v["median"] for v in verbs.values()),
+        )
+        cells = [number(t) for t in (*times, exact, row.get("hnsw_ms", {}).get("median"))]
+        cells.append(share(row.get("hnsw_overlap_of_top_10")))
+        cells += [
+            number(row[name]["all"]) for name in ("bytes_per_observation", "bytes_per_observation_packed")
+        ]
+        lines.append([_title(row, key), *cells])
+    return markdown(_LAYOUT_HEAD, lines)
+
+
+def _space(results: Path) -> str:
+    """Show which tables and indexes the bytes of an observation lie in, the layouts side by side."""
+    rows = {key: row["bytes_per_observation_packed"] for key, row in read(results, "postgres_recall").items()}
+    names = {name: max(r.get(name, 0) for r in rows.values()) for row in rows.values() for name in row}
+    lines = [
+        [name, *(number(row.get(name, 0)) for row in rows.values())]
+        for name, most in sorted(names.items(), key=lambda item: -item[1])
+        if most >= SMALL
+    ]
+    return markdown(("bytes per observation, packed", *rows), lines)
+
+
+def _parity(results: Path) -> str:
+    rows = read(results, "parity")
+    names = [name for row in list(rows.values())[:1] for name in row if name not in PROVENANCE]
+    lines = [[_title(row, key), *(number(row[name]) for name in names)] for key, row in rows.items()]
+    return markdown(("set", *(name.replace("_", " ") for name in names)), lines)
 
 
 def brief(row: Mapping[str, Any]) -> str:
@@ -228,7 +278,7 @@ PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embe
 def _sources(results: Path) -> str:
     """List the data, code and machine of every figure above, rows that share them together."""
     groups: dict[tuple[str, ...], list[str]] = {}
-    for name in ("segmentation", "retrieval", "speed"):
+    for name in ("segmentation", "retrieval", "speed", "service", "postgres_recall", "parity", "kills"):
         for key, row in read(results, name).items():
             computer = row["machine"]
             where = f"{computer['cores']} cores, {computer['cpu']}, {' '.join(computer['flags'])}"
@@ -249,6 +299,11 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "retrieval": _retrieval,
     "gains": _gains,
     "types": _types,
-    "speed": _speed,
+    "speed": _figures("speed"),
+    "service": _figures("service"),
+    "postgres-recall": _layouts,
+    "postgres-space": _space,
+    "parity": _parity,
+    "kills": _figures("kills"),
     "sources": _sources,
 }

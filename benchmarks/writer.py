@@ -4,6 +4,7 @@ Reads one order a line on standard input, `COUNT CHUNK`, adds as many messages t
 chunks of that size, and answers with the seconds it took. Vectors are given; titles and summaries wait.
 """
 
+import secrets
 import sys
 import time
 from itertools import islice, product
@@ -27,13 +28,13 @@ def main(url: str, number: int) -> None:
     embedder = WordVectors(vocabulary)
     messages = conversation(vocabulary, STOCK, seed=number)
     embedder.embed([m["content"] for m in messages])  # from here on a look-up
-    written = 0
+    written, life = 0, secrets.token_hex(8)
     with Deferring.open(url, user_id=USER, embedder=embedder, resume=False) as memory:
-        memory.add(messages[0] | {"id": "first"}, thread=f"thread {number}", wait=False)
+        memory.add(messages[0] | {"id": f"{life} first"}, thread=f"thread {number}", wait=False)
         print("ready", flush=True)
         for line in sys.stdin:
             count, chunk = map(int, line.split())
-            stock = [messages[(written + n) % STOCK] | {"id": f"m{written + n}"} for n in range(count)]
+            stock = [messages[(written + n) % STOCK] | {"id": f"{life} {written + n}"} for n in range(count)]
             started = time.perf_counter()
             for start in range(0, count, chunk):
                 memory.add(stock[start : start + chunk], thread=f"thread {number}", wait=False)

@@ -1,7 +1,7 @@
 """A kill server: reads orders (JSON lines) on stdin, forks a child for each, says on stdout how it ended.
 
 Everything is imported once here, so that a life costs milliseconds and hundreds of them can be ended. The
-server itself never opens a store: a child must not inherit a connection.
+server itself never opens a store: a child must not inherit a connection. A database is a path or a URL.
 """
 
 import json
@@ -20,13 +20,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from builders.places import open_store
+
 from episodic_agent.core.interfaces import Store
 from episodic_agent.errors import EpisodicError
 from episodic_agent.schemas import Scope
 from episodic_agent.stores import faults
-from episodic_agent.stores.sqlite import SqliteStore
+from episodic_agent.stores.postgres import PostgresStore
 from episodic_agent.wiring import Memory
 
+__all__ = ["PostgresStore"]  # imported for the lives: by itself each would import it when it opens a URL
 Order = Mapping[str, Any]
 Say = Callable[[Mapping[str, Any]], None]
 SCOPE = Scope("default")
@@ -205,22 +208,25 @@ PLANS: Mapping[str, Callable[[Order, Say], None]] = {
 # --- what is there --------------------------------------------------------------------------------------
 
 
-def look(path: str, memory: Memory) -> dict[str, Any]:
+def look(url: str, memory: Memory) -> dict[str, Any]:
     """Return every stored observation of each thread in order, and what `doctor` calls an error."""
     sick = [f"{f.invariant}: {f.message}" for f in memory.doctor() if f.severity == "error"]
-    store = SqliteStore(path)
+    store = open_store(url)
     with store.begin(SCOPE, write=False) as tx:
         stored = {
             t.origin: [str(o.id) for o in tx.threads.observations(t.id, 0, 1 << 31)]
             for t in tx.threads.list()
         }
         waiting = [f"{j.kind} {j.state}" for j in tx.jobs.list()]
+        spoke = dict(tx.threads.actors())
     store.close()
-    return {"sick": sick, "stored": stored, "jobs": waiting}
+    if (told := sum(map(len, stored.values()))) != (counted := sum(spoke.values())):
+        sick.append(f"{told} observations are stored, their speakers are counted {counted} times")
+    return {"sick": sick, "stored": stored, "jobs": waiting, "spoke": spoke}
 
 
-def fingerprint(path: str) -> dict[str, list[list[Any]]]:
-    store = SqliteStore(path)
+def fingerprint(url: str) -> dict[str, list[list[Any]]]:
+    store = open_store(url)
     try:
         return episodes_of(store, SCOPE)
     finally:

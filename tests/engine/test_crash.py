@@ -9,13 +9,9 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,8 +19,22 @@ from typing import Any
 import apsw
 import pytest
 from engine.crash_child import REFUSED, episodes_of
+from engine.crash_server import (
+    DEMO,
+    KILLED,
+    ORIGIN,
+    POLICIES,
+    Life,
+    Server,
+    Story,
+    batches_of,
+    serving,
+    torment,
+    undisturbed,
+    walk,
+    write_chat,
+)
 
-import episodic_agent
 from episodic_agent.core.boundary import policy as named_policy
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.parts import Parts
@@ -37,60 +47,9 @@ from episodic_agent.wiring import utc_now
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 
-DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
 GIVEN = os.environ.get("EPISODIC_TEST_DATA")  # read now: the tests see no such variables
-POLICIES = ("default", "seed-001")
-KILLED = -signal.SIGKILL
 SHORT = 18  # messages of the quick tests
 QUICK = timedelta(milliseconds=50)
-
-
-# --- the server and its lives ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Life:
-    """What one life said before something ended it."""
-
-    ended: int
-    said: Sequence[Mapping[str, Any]]
-
-    @property
-    def acknowledged(self) -> list[str]:
-        return [one for word in self.said for one in word.get("acknowledged", ())]
-
-    def word(self, name: str) -> Any:
-        return next((word[name] for word in self.said if name in word), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """The other end of `crash_child`."""
-
-    process: "subprocess.Popen[str]"
-
-    def live(self, **order: Any) -> Life:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        print(json.dumps({"die": {}, "policy": "default"} | order), file=self.process.stdin, flush=True)
-        return Life(**json.loads(self.process.stdout.readline()))
-
-
-@contextmanager
-def serving(prefix: Sequence[str] = ()) -> Iterator[Server]:
-    """Start a kill server, `prefix` before its command."""
-    path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("EPISODIC_")}
-    with subprocess.Popen(
-        [*prefix, sys.executable, "-m", "engine.crash_child"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
-    ) as process:
-        yield Server(process)
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 @pytest.fixture(scope="module")
@@ -99,75 +58,19 @@ def server() -> Iterator[Server]:
         yield started
 
 
-@dataclass
-class Story:
-    """One file of messages, lived through again and again in one database."""
-
-    server: Server
-    db: str
-    file: str
-    policy: str = "default"
-    plan: str = "add"
-    batches: Sequence[int] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
-    kills: int = 0
-    lives: int = 0
-    promised: dict[str, None] = field(default_factory=dict)  # acknowledged so far, in order
-
-    def live(self, **death: Any) -> Life:
-        """Live once; check what this life found of the lives before it."""
-        life = self.order(self.plan, death)
-        self.lives += 1
-        if self.plan == "add" and life.said:
-            stored = life.said[0]["stored"].get(ORIGIN, [])
-            assert len(set(stored)) == len(stored)
-            assert [one for one in stored if one in self.promised] == list(self.promised)
-            assert life.said[0]["sick"] == []
-        self.promised |= dict.fromkeys(life.acknowledged)
-        assert life.ended == KILLED if death and life.ended else life.ended == 0
-        self.kills += life.ended == KILLED
-        return life
-
-    def end(self) -> "Mapping[str, Any]":
-        """Return what is there in the end; it must be sound and everything promised must be in it."""
-        found = self.order("inspect", {}).said[0]
-        assert found["sick"] == []
-        assert found["jobs"] == []
-        stored = [one for ids in found["stored"].values() for one in ids]
-        assert len(set(stored)) == len(stored)
-        assert set(self.promised) <= set(stored)
-        return found
-
-    def order(self, plan: str, death: Mapping[str, Any]) -> Life:
-        told = dict(self.options) | {"plan": plan, "db": self.db, "file": self.file, "die": death}
-        return self.server.live(policy=self.policy, batches=self.batches, **told)
-
-
-ORIGIN = "maya-family"
-
-
 @pytest.fixture(scope="module")
 def short(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The first messages of a conversation the project ships."""
-    path = tmp_path_factory.mktemp("chat") / f"{ORIGIN}.jsonl"
-    lines = (DEMO / f"{ORIGIN}.jsonl").read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join(lines[:SHORT]) + "\n", encoding="utf-8")
-    return str(path)
+    return write_chat(tmp_path_factory.mktemp("chat"), SHORT)
 
 
 @pytest.fixture(scope="module")
 def half(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("chat") / f"{ORIGIN}.jsonl"
-    lines = (DEMO / f"{ORIGIN}.jsonl").read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join(lines[:42]) + "\n", encoding="utf-8")
-    return str(path)
+    return write_chat(tmp_path_factory.mktemp("chat"), 42)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("chat") / f"{ORIGIN}.jsonl"
-    shutil.copy(DEMO / f"{ORIGIN}.jsonl", path)
-    return str(path)
+    return write_chat(tmp_path_factory.mktemp("chat"))
 
 
 @pytest.fixture(scope="module")
@@ -182,33 +85,6 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> str:
                     message["conversation_id"] += f" {copy}"
                     print(json.dumps(message, ensure_ascii=False), file=file)
     return str(path)
-
-
-def batches_of(file: str, rng: random.Random | None, largest: int = 8) -> list[int]:
-    """Split a file's messages into random batches (without `rng`: one by one)."""
-    left = len(Path(file).read_text(encoding="utf-8").splitlines())
-    sizes: list[int] = []
-    while left:
-        sizes.append(min(left, rng.randint(1, largest) if rng else 1))
-        left -= sizes[-1]
-    return sizes
-
-
-def undisturbed(server: Server, folder: Path, file: str, policy: str, plan: str = "add") -> Mapping[str, Any]:
-    """Return what a run that nobody disturbed leaves, message by message."""
-    story = Story(server, str(folder / "undisturbed.db"), file, policy, plan, batches_of(file, None))
-    assert story.live().word("done")
-    found = story.end()
-    assert sum(len(episodes) for episodes in found["episodes"].values()) > len(found["episodes"])
-    return found
-
-
-def walk(story: Story, point: str) -> None:
-    """Kill at the next reach of a point; at one further on when a life got no further than the last."""
-    count = 1
-    while not (life := story.live(point=point, count=count)).word("done"):
-        new = len(life.acknowledged) > len(life.said[0]["stored"].get(ORIGIN, [])) if life.said else False
-        count = 1 if new else count + 1
 
 
 # --- killed at named points -----------------------------------------------------------------------------
@@ -250,13 +126,6 @@ def test_killed_at_every_reach_of_every_point_it_ends_as_if_undisturbed(
 
 
 # --- killed anywhere ------------------------------------------------------------------------------------
-
-
-def torment(story: Story, rng: random.Random, lives: int, events: int) -> None:
-    """End up to `lives` lives after a random number of calls of any function, then let one go on to the end."""
-    while story.lives < lives and not story.live(events=rng.randrange(1, events)).word("done"):
-        pass
-    assert story.live().word("done")
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -9,7 +9,7 @@ from typing import Final
 
 POINTS: Final = (
     "after-begin",  # a write transaction holds the lock, nothing is written
-    "mid-append",  # half of a chunk's observations are written
+    "mid-append",  # half of a chunk is written (on a server its observations, not how often who spoke)
     "after-append",
     "mid-postings",
     "mid-vectors",

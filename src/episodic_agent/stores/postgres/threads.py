@@ -36,6 +36,13 @@ from episodic_agent.stores.postgres.text import from_stored, read_columns
 from episodic_agent.stores.rows import optional_time, to_microseconds
 
 _READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
+# One look-up for each id. Where PostgreSQL has no statistics yet it believes a scope to hold a row or two,
+# and reads all of it for `id = ANY(…)`.
+_EACH: Final = (
+    "SELECT o.* FROM unnest(%s::bytea[]) AS k (id) CROSS JOIN LATERAL ({} AND id = k.id LIMIT 1) AS o"
+)
+_KNOWN: Final = _EACH.format("SELECT id, ref FROM observation WHERE space = %s AND owner = %s")
+_BY_ID: Final = _EACH.format(_READ)
 # The types of OBSERVATION, in its order.
 _COLUMN_TYPES: Final = ["bigint", "bytea", "bigint", "bigint", "text", "integer", *["text"] * 6]
 _AS_ARRAY: Final[Mapping[str, Callable[[Sequence[Any]], Binary]]] = {
@@ -168,8 +175,7 @@ class PostgresThreads:
 
     def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
         """Return first receipts (added=False) of those observation ids that are stored already."""
-        sql = "SELECT id, ref FROM observation WHERE space = %s AND owner = %s AND id = ANY(%s::bytea[])"
-        rows = self._session.rows(sql, (*self._session.keys, byteas([key.bytes for key in ids])))
+        rows = self._session.rows(_KNOWN, (byteas([key.bytes for key in ids]), *self._session.keys))
         found = [(UUID(bytes=key), *split_ref(ref)) for key, ref in rows]
         threads = self._session.thread_ids([number for _, number, _ in found])
         return {key: Receipt(key, threads[number], seq, added=False) for key, number, seq in found}
@@ -183,14 +189,14 @@ class PostgresThreads:
         for offset, item in enumerate(observations):
             if item.thread_id != first.thread_id or item.seq != first.seq + offset:
                 raise InvalidInput("a chunk must be observations of one thread with consecutive seqs")
-        # The server writes all of a chunk or nothing, so there is no half of it to be left at this point.
-        reach("mid-append")
         first_ref = ref_of(number, first.seq)
         thread = (ref_of(number, 0), ref_of(number, _LAST_SEQ), first_ref - 1 if first.seq else None)
         written = self._session.rows(_APPEND, (*keys, *_in_columns(first_ref, observations), *keys, *thread))
         if len(written) < len(observations):
             self._take_back([ref for (ref,) in written])
             raise self._misfit(number, first)
+        # The chunk is one statement: half-way is where how often its actors spoke is not counted yet.
+        reach("mid-append")
         self._count_actors(number, observations)
         reach("after-append")
 
@@ -242,8 +248,7 @@ class PostgresThreads:
 
     def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Observation]:
         """Read observations by their ids; unknown and erased ones are left out."""
-        sql = f"{_READ} AND id = ANY(%s::bytea[])"
-        found = self._session.rows(sql, (*self._session.keys, byteas([identity.bytes for identity in ids])))
+        found = self._session.rows(_BY_ID, (byteas([key.bytes for key in ids]), *self._session.keys))
         read = {item.id: item for item in self._observations(found)}
         return {identity: read[identity] for identity in ids if identity in read}
 
