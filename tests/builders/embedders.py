@@ -1,5 +1,6 @@
 """Embedders with a known geometry, and ones that fail on request."""
 
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,6 +26,22 @@ class TopicEmbedder:
             if text.strip():
                 vector[found or [len(self.topics)]] = 1 / np.sqrt(max(len(found), 1))
         return vectors
+
+
+class Meeting:
+    """An embedder whose first call waits until another thread makes its first call too."""
+
+    def __init__(self, inner: TopicEmbedder, barrier: threading.Barrier) -> None:
+        self.inner = inner
+        self.name = inner.name
+        self.dimensions = inner.dimensions
+        self._barrier: threading.Barrier | None = barrier
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        barrier, self._barrier = self._barrier, None
+        if barrier is not None:
+            barrier.wait(30)
+        return self.inner.embed(texts)
 
 
 class Unreliable:

@@ -1,11 +1,13 @@
 """`export | import` into an empty memory gives an equal one; what is damaged is refused whole."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from builders.chats import BREAD, Clock, diary, say, talk
-from builders.embedders import TopicEmbedder
+from builders.embedders import Meeting, TopicEmbedder
 from conftest import OpenMemory
 
 from episodic_agent import Memory
@@ -61,6 +63,20 @@ def test_an_import_into_an_empty_memory_gives_an_equal_one(
     assert body(other, "ana") == body(memory, "ana")
     assert other.episodes(user_id="ana") == memory.episodes(user_id="ana")
     assert [f for f in other.doctor() if f.severity == "error"] == []
+
+
+def test_two_who_import_one_export_at_once_leave_it_there_once(
+    open_memory: OpenMemory, url: str, tmp_path: Path
+) -> None:
+    source = open_memory(tmp_path / "source.db", embedder=TopicEmbedder("bread", "cello"))
+    source.add(talk(BREAD, 0), thread="home")
+    path = write(source, tmp_path / "export.jsonl", "default")
+    barrier = threading.Barrier(2)  # both have found nothing there before one of them writes
+    copies = [open_memory(url, embedder=Meeting(TopicEmbedder("bread", "cello"), barrier)) for _ in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        reports = list(pool.map(lambda memory: memory.import_file(path), copies))
+    assert sorted(r.added for r in reports) == [0, reports[0].observations]
+    assert body(copies[0], "default") == body(source, "default")
 
 
 def test_the_copy_answers_like_the_original(memory: Memory, open_memory: OpenMemory, exported: Path) -> None:

@@ -20,6 +20,7 @@ from episodic_agent.engine.ingest import (
     prepare,
 )
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.segmenting import ASK, ENCODE, await_vectors, load_question
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Decision, Encoding, Episode, Frame, Observation, Scope, Thread, Vector
@@ -61,10 +62,18 @@ class Restorer:
         exported.prepared = [prepare(i, self._parts.language, embeds=embeds) for i in incoming]
         embed_prepared(self._parts.embedder, exported.prepared)
         self._embed_words(exported)
+        if until_unopposed(lambda: self._written(scope, exported)):
+            count = len(exported.observations)
+            return Counts(count, count)
+        return self._merge(scope, exported)
+
+    def _written(self, scope: Scope, exported: _Exported) -> bool:
+        """Write the thread, or return False where another writer made it while this one embedded."""
         with self._parts.store.begin(scope) as tx:
+            if tx.threads.by_origin(exported.thread.origin) is not None:
+                return False
             self._write(tx, exported)
-        count = len(exported.observations)
-        return Counts(count, count)
+        return True
 
     def _embed_words(self, exported: _Exported) -> None:
         newest = exported.newest.items()
