@@ -27,7 +27,9 @@ MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[s
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
     "service": lambda options, _: service.measure(quick=options.quick),
     "postgres_recall": lambda options, _: postgres_recall.measure(options.data, quick=options.quick),
-    "parity": lambda options, embedder: parity.measure(options.data, embedder, quick=options.quick),
+    "parity": lambda options, embedder: parity.measure(
+        options.data, Remembering(embedder), quick=options.quick
+    ),
     "kills": lambda options, _: [("kills", kills.measure(40 if options.quick else 500))],
 }
 

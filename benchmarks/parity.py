@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from benchmarks.retrieval import FILES, LIMIT, QUICK, first
@@ -18,7 +19,7 @@ from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.results import Recall
 from episodic_agent.schemas import Receipt
 from episodic_agent.stores.lease import process_owner
-from episodic_agent.wiring import load_settings, make_store, resolver, temporary_memory
+from episodic_agent.wiring import load_settings, make_store, resolver
 
 CASES = {"ret_realtalk": None, "ret_memdaily": 100, "ret_beam100k": 4, "ret_qmsum": 30, "ret_alfred": 30}
 
@@ -110,9 +111,21 @@ _cases = count()
 def twins(
     url: str, embedder: Embedder, tally: Tally, now: datetime, language: str | None
 ) -> Iterator[Memory]:
-    """Open a fresh memory on each store."""
-    parts = Parts(
-        store=make_store(url, load_settings()),
+    """Open a fresh memory of the same user on each store."""
+    user = f"case {next(_cases)}"  # ids are made of it
+    with TemporaryDirectory(prefix="episodic-") as folder, ExitStack() as stack:
+        memories = [
+            stack.enter_context(Memory(_parts(place, embedder, now, language), user_id=user))
+            for place in (str(Path(folder) / "twin.db"), url)
+        ]
+        both = Twins(memories[0], memories[1], tally)
+        yield cast(Memory, both)
+        both.compare()
+
+
+def _parts(place: str, embedder: Embedder, now: datetime, language: str | None) -> Parts:
+    return Parts(
+        store=make_store(place, load_settings()),
         embedder=embedder,
         policy="default",
         resolve_policy=resolver(embedder),
@@ -121,9 +134,3 @@ def twins(
         owner=process_owner(),
         language=language,
     )
-    with ExitStack() as stack:
-        embedded = stack.enter_context(temporary_memory(embedder, now=now, language=language))
-        served = stack.enter_context(Memory(parts, user_id=f"case {next(_cases)}"))
-        both = Twins(embedded, served, tally)
-        yield cast(Memory, both)
-        both.compare()
