@@ -55,35 +55,35 @@ class Twins:
     """Two memories that are told and asked the same; stands in for one where a case is evaluated."""
 
     def __init__(self, one: Memory, other: Memory, tally: Tally) -> None:
-        self._both = one, other
-        self._tally = tally
+        self.both = one, other
+        self.tally = tally
 
     def add(self, messages: Iterable[Mapping[str, Any]], *, thread: str) -> list[Receipt]:
         """Tell both."""
         told = list(messages)
-        self._tally.messages += len(told)
-        receipts = [memory.add(told, thread=thread) for memory in self._both]
+        self.tally.messages += len(told)
+        receipts = [memory.add(told, thread=thread) for memory in self.both]
         return receipts[0]
 
     def search(self, query: str, **options: Any) -> Recall:
         """Ask both, and compare order and scores of every hit and observation."""
-        answers = [memory.search(query, **options) for memory in self._both]
+        answers = [memory.search(query, **options) for memory in self.both]
         orders = [_order(answer) for answer in answers]
-        self._tally.questions += 1
-        self._tally.hits += len(orders[0])
+        self.tally.questions += 1
+        self.tally.hits += len(orders[0])
         if orders[0] != orders[1]:
-            self._tally.other_order.append(query)
+            self.tally.other_order.append(query)
         if answers[0] != answers[1]:
-            self._tally.other_scores.append(query)
+            self.tally.other_scores.append(query)
         return answers[0]
 
     def compare(self) -> None:
         """Compare everything an export holds: observations, verdicts, episodes, words, open frames."""
-        one, other = (list(memory.export())[1:] for memory in self._both)
-        self._tally.records += len(one)
-        self._tally.episodes += sum('"type": "episode"' in line or '"type":"episode"' in line for line in one)
-        self._tally.other_episodes += [a for a, b in zip(one, other, strict=False) if a != b]
-        self._tally.other_episodes += (one if len(one) > len(other) else other)[min(len(one), len(other)) :]
+        one, other = (list(memory.export())[1:] for memory in self.both)
+        self.tally.records += len(one)
+        self.tally.episodes += sum('"type": "episode"' in line or '"type":"episode"' in line for line in one)
+        self.tally.other_episodes += [a for a, b in zip(one, other, strict=False) if a != b]
+        self.tally.other_episodes += (one if len(one) > len(other) else other)[min(len(one), len(other)) :]
 
 
 def _order(answer: Recall) -> list[str]:

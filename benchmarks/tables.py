@@ -66,7 +66,13 @@ def number(value: Any) -> str:
     if value is None:
         return "-"
     size = abs(float(value))
-    return f"{value:,.0f}" if size >= 100 else f"{value:.1f}" if size >= 1 else f"{value:.3f}"
+    return (
+        f"{value:,.0f}"
+        if size >= 100 or value == int(value)
+        else f"{value:.1f}"
+        if size >= 1
+        else f"{value:.3f}"
+    )
 
 
 def _title(row: Mapping[str, Any], stem: str) -> str:

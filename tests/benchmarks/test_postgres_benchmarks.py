@@ -1,0 +1,90 @@
+"""The benchmarks of a server on a handful of made-up lines: what they measure, not how fast."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from benchmarks import parity, postgres_recall, results, service, tables
+from benchmarks.synthetic import Vocabulary
+from episodic_agent.engine.memory import Memory
+from episodic_agent.providers.hashing import HashingEmbedder
+
+NOW = datetime(2025, 6, 1, tzinfo=UTC)
+SAID = [
+    {
+        "role": "user",
+        "content": f"the {what} needs repair",
+        "id": what,
+        "timestamp": f"2025-05-0{n}T10:00:00Z",
+    }
+    for n, what in enumerate(["kettle", "bicycle", "violin"], 1)
+]
+
+
+@pytest.fixture
+def twins(postgres_url: str) -> Iterator[parity.Twins]:
+    with parity.twins(postgres_url, HashingEmbedder(), parity.Tally(), NOW, None) as both:
+        assert isinstance(both, parity.Twins)
+        yield both
+
+
+def test_what_both_stores_hold_and_find_is_counted_as_the_same(twins: parity.Twins) -> None:
+    twins.add(SAID, thread="home")
+    assert twins.search("who repairs the violin").observations
+    twins.compare()
+    told = twins.tally.as_json()
+    assert (told["messages"], told["questions"]) == (3, 1)
+    assert told["exported_records"] > 3
+    assert told["hits"] > 0
+    assert {n for name, n in told.items() if "differ" in name or "another" in name} == {0}
+
+
+def test_what_only_one_store_holds_is_counted_as_a_difference(twins: parity.Twins) -> None:
+    twins.add(SAID, thread="home")
+    only: Memory = twins.both[1]
+    only.add("the violin was sold", user_id=None, thread="home")
+    twins.search("the violin")
+    twins.compare()
+    told = twins.tally.as_json()
+    assert told["records_that_differ"] > 0
+    assert told["questions_with_another_order"] == told["questions_with_another_score"] == 1
+
+
+@pytest.mark.slow
+def test_writers_and_jobs_are_measured_on_a_server_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, small in (("QUICK_ROUNDS", 1), ("QUICK_SINGLES", 3), ("QUICK_CHUNKED", 8), ("QUICK_JOBS", 8)):
+        monkeypatch.setattr(service, name, small)
+    rows = dict(service.measure(quick=True))
+    assert list(rows) == [
+        "sync",
+        "writers, single commits",
+        "writers, chunks",
+        "writers, single commits, slow disk",
+        "jobs",
+    ]
+    slow, fast = (rows[f"writers, single commits{end}"] for end in (", slow disk", ""))
+    assert slow["one_per_second"]["median"] < fast["one_per_second"]["median"]
+    assert rows["jobs"]["ms_per_job_in_batches_of_64"]["median"] > 0
+
+
+@pytest.mark.slow
+def test_recall_is_measured_in_one_scope_among_others_and_written_as_tables(tmp_path: Path) -> None:
+    vocabulary = Vocabulary([f"word{n}" for n in range(400)], list(range(400, 0, -1)), [8, 12])
+    with postgres_recall.server("128MB") as address:
+        row = postgres_recall.layout(address, vocabulary, 3, 40, memory="128MB")
+    assert row["scopes"] * row["observations_each"] == 120
+    assert row["search_ms"]["median"] > 0
+    assert row["bytes_per_observation"]["embedding"] >= 4 * 384
+    results.merge(tmp_path, "postgres_recall", {"3 scopes of 40": {**row, "quick": False}})
+    made = tables.TABLES["postgres-recall"](tmp_path)
+    assert "| 3 scopes of 40 | " in made
+    assert "| embedding | " in tables.TABLES["postgres-space"](tmp_path)
+
+
+def test_counts_of_a_comparison_become_a_table(tmp_path: Path) -> None:
+    results.merge(tmp_path, "parity", {"ret_x": {**parity.Tally(messages=1234).as_json(), "date": "today"}})
+    made = tables.TABLES["parity"](tmp_path)
+    assert "| ret_x | 1,234 | 0 |" in made
+    assert "today" not in made
