@@ -63,4 +63,4 @@ def test_a_login_that_is_no_administrator_is_refused_in_one_line(
     assert run("import", DEMO / "maya-family.jsonl", "--user", "maya", db=postgres_url).code == 0
     refused = run("admin", "index", "--above", 50, db=login("api"))
     assert refused.code == 5
-    assert refused.error
+    assert "only an administrator may do this" in refused.error

@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 import psycopg
 from psycopg import sql
 
+from episodic_agent.errors import StoreError
 from episodic_agent.stores.postgres.address import Address
 from episodic_agent.stores.postgres.connection import Options, connect
 from episodic_agent.stores.postgres.distribute import distribute
@@ -69,6 +70,11 @@ def _administering(url: str, options: Options) -> Iterator[Connection]:
         try:
             prepare(db, address, shipped_migrations())
             yield db
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise StoreError(
+                f"only an administrator may do this in {address.place}; connect as the one who ran "
+                "`episodic admin init-db`"
+            ) from error
         except psycopg.Error as error:
             raise translate(error, address, options.patience) from error
 
