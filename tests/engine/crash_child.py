@@ -32,7 +32,6 @@ from episodic_agent.wiring import Memory
 __all__ = ["PostgresStore"]  # imported for the lives: by itself each would import it when it opens a URL
 Order = Mapping[str, Any]
 Say = Callable[[Mapping[str, Any]], None]
-SCOPE = Scope("default")
 MOMENT = datetime(2025, 6, 1, tzinfo=UTC)
 REFUSED = 3  # the exit code of a life that an error of the engine ended
 
@@ -117,10 +116,16 @@ def arm(death: Mapping[str, Any]) -> None:
         sys.setprofile(count)
 
 
+def scope_of(order: Order) -> Scope:
+    """Return whose memory it is: a space of its own is as good as a database, and made in no time."""
+    return Scope("default", order.get("space", "default"))
+
+
 def open_memory(order: Order) -> Memory:
     # Messages without a time get that of their arrival: the same in every life. A full disk is tried again later.
     clock = None if order["plan"] == "fill" else lambda: MOMENT
-    return Memory.open(order["db"], embedder="hashing", policy=order["policy"], clock=clock)
+    space = scope_of(order).space
+    return Memory.open(order["db"], space=space, embedder="hashing", policy=order["policy"], clock=clock)
 
 
 def read_lines(path: str) -> list[dict[str, Any]]:
@@ -130,7 +135,7 @@ def read_lines(path: str) -> list[dict[str, Any]]:
 def add_all(order: Order, say: Say) -> None:
     """Say what is there, add every message in batches (what is there already adds nothing), then flush."""
     with open_memory(order) as memory:
-        say(look(order["db"], memory))
+        say(look(order, memory))
         stream = iter(read_lines(order["file"]))
         for size in order["batches"]:
             receipts = memory.add(islice(stream, size), wait=order.get("wait", True))
@@ -143,7 +148,7 @@ def add_all(order: Order, say: Say) -> None:
 
 def import_all(order: Order, say: Say) -> None:
     with open_memory(order) as memory:
-        say(look(order["db"], memory))
+        say(look(order, memory))
         memory.import_file(order["file"])
         say({"done": True})
 
@@ -169,7 +174,7 @@ def fill_up(order: Order, say: Say) -> None:
                 say({"acknowledged": [str(r.id) for r in memory.add([line])]})
         except EpisodicError as error:
             say({"error": type(error).__name__, "message": str(error)})
-        say(look(order["db"], memory))
+        say(look(order, memory))
         if "ballast" in order:
             Path(order["ballast"]).unlink()
         else:
@@ -192,7 +197,7 @@ def read_only(order: Order, say: Say) -> None:
 
 def inspect(order: Order, say: Say) -> None:
     with open_memory(order) as memory:
-        say(look(order["db"], memory) | {"episodes": fingerprint(order["db"])})
+        say(look(order, memory) | {"episodes": fingerprint(order)})
 
 
 PLANS: Mapping[str, Callable[[Order, Say], None]] = {
@@ -208,11 +213,11 @@ PLANS: Mapping[str, Callable[[Order, Say], None]] = {
 # --- what is there --------------------------------------------------------------------------------------
 
 
-def look(url: str, memory: Memory) -> dict[str, Any]:
+def look(order: Order, memory: Memory) -> dict[str, Any]:
     """Return every stored observation of each thread in order, and what `doctor` calls an error."""
     sick = [f"{f.invariant}: {f.message}" for f in memory.doctor() if f.severity == "error"]
-    store = open_store(url)
-    with store.begin(SCOPE, write=False) as tx:
+    store = open_store(order["db"])
+    with store.begin(scope_of(order), write=False) as tx:
         stored = {
             t.origin: [str(o.id) for o in tx.threads.observations(t.id, 0, 1 << 31)]
             for t in tx.threads.list()
@@ -225,10 +230,10 @@ def look(url: str, memory: Memory) -> dict[str, Any]:
     return {"sick": sick, "stored": stored, "jobs": waiting, "spoke": spoke}
 
 
-def fingerprint(url: str) -> dict[str, list[list[Any]]]:
-    store = open_store(url)
+def fingerprint(order: Order) -> dict[str, list[list[Any]]]:
+    store = open_store(order["db"])
     try:
-        return episodes_of(store, SCOPE)
+        return episodes_of(store, scope_of(order))
     finally:
         store.close()
 

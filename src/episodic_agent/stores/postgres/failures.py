@@ -100,6 +100,8 @@ def refused(error: psycopg.Error, address: Address) -> StoreError:
 def translate(error: psycopg.Error, address: Address, patience: timedelta) -> EpisodicError:
     """Say what an error of a statement means."""
     state = error.sqlstate or ""
+    if not state and type(error) in (psycopg.OperationalError, psycopg.DatabaseError):
+        return lost(error, address)  # not the server's answer, but the driver's word that there was none
     reason = error.diag.message_primary or _reason(str(error))
     for length in (5, 3, 2):
         if state[:length] in _MEANINGS:

@@ -1,0 +1,509 @@
+"""A memory under siege: writers, workers and the server of one database are killed while they go on.
+
+Writers add the same conversations for ever new users, workers do the later work, both in processes that may
+be made to end at named points, at any call of any function and at any time; the server is stopped at once,
+killed with all its processes, and loses single ones. What is there in the end must be what one process makes
+undisturbed in a file. The server is brought by who calls: `benchmarks.kills` and the tests have one each.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+
+import psutil
+import psycopg
+
+import episodic_agent
+from benchmarks.provenance import ROOT, interpreter
+from benchmarks.siege_child import open_memory, patiently, read_chats
+from episodic_agent.core.interfaces import Store
+from episodic_agent.schemas import Scope
+from episodic_agent.stores import faults
+from episodic_agent.wiring import load_settings, make_store, utc_now
+
+POLICIES = ("seed-001", "default")  # of the users by turns
+SPACE = "siege"
+DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
+LAST = 1 << 31
+PACE = (0.2, 1.5)  # seconds between blows at the server
+LONGEST = 2.0  # seconds a worker lives that is to be killed
+PATIENCE = 120.0  # seconds until all work must be done
+KILLED = -signal.SIGKILL
+
+
+# --- the server -----------------------------------------------------------------------------------------
+
+
+class Server(Protocol):
+    """A server of our own."""
+
+    data: Path
+
+    def start(self) -> None:
+        """Start; returns when connections are taken."""
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stop, as `pg_ctl -m` does."""
+
+    def url(self, database: str = "postgres") -> str:
+        """Return the address of a database, its superuser's."""
+
+
+def _stop_at_once(server: Server, _database: str) -> bool:
+    server.stop("immediate")
+    _start(server)
+    return True
+
+
+def _kill_all(server: Server, _database: str) -> bool:
+    named = server.data / "postmaster.pid"
+    number, _, _, port, sockets, *_ = named.read_text().splitlines()
+    postmaster = psutil.Process(int(number))
+    postmaster.suspend()  # it neither begets children nor hears of their end
+    family = [*postmaster.children(), postmaster]
+    for process in family:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    pause = threading.Event()
+    while not all(map(_is_dead, family)):
+        pause.wait(0.01)
+    # Until somebody buries it the next would take it for a living one.
+    for lock in (named, Path(sockets) / f".s.PGSQL.{port}.lock"):
+        lock.unlink(missing_ok=True)
+    _start(server)
+    return True
+
+
+def _is_dead(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    return True
+
+
+def _start(server: Server) -> None:
+    """Start again; where something of the old server still ends, once more."""
+    for _ in range(5):
+        with suppress(RuntimeError):
+            server.start()
+            return
+    server.start()
+
+
+# One that does something, if there is any.
+_A_SESSION = (
+    "SELECT pid FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
+    " ORDER BY state = 'idle', random() LIMIT 1"
+)
+
+
+def _kill_backend(server: Server, database: str) -> bool:
+    """Kill the process behind one session: the server ends all others and recovers."""
+    with psycopg.connect(server.url(), autocommit=True) as db:
+        found = db.execute(_A_SESSION, (database,)).fetchone()
+    if found is not None:
+        with suppress(ProcessLookupError):
+            os.kill(found[0], signal.SIGKILL)
+            return True
+    return False
+
+
+def _end_session(server: Server, database: str) -> bool:
+    with psycopg.connect(server.url(), autocommit=True) as db:
+        found = db.execute(_A_SESSION, (database,)).fetchone()
+        ended = found and db.execute("SELECT pg_terminate_backend(%s)", found).fetchone()
+        return ended == (True,)
+
+
+BLOWS: Mapping[str, Callable[[Server, str], bool]] = {
+    "server stopped at once": _stop_at_once,
+    "server killed": _kill_all,
+    "backend killed, server recovers": _kill_backend,
+    "session ended": _end_session,
+}
+WHOLE = tuple(BLOWS)[:3]  # those that take the whole server
+
+
+# --- the lives ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How a life ended, and what it said before."""
+
+    ended: int
+    said: Sequence[Mapping[str, Any]]
+
+    def all(self, word: str) -> list[Any]:
+        """Return everything said under one word."""
+        return [one[word] for one in self.said if word in one]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A kill server that gives one process after the other its life."""
+
+    process: "subprocess.Popen[str]"
+
+    def live(self, **order: Any) -> Life:
+        """Give an order and wait for the end; RuntimeError for a life that ended unkilled and undone."""
+        assert self.process.stdin is not None
+        print(json.dumps(order), file=self.process.stdin, flush=True)
+        life = self.answer()
+        if life.ended and not (life.ended == KILLED and order["die"]):
+            raise RuntimeError(f"a {order['plan']} life ended by itself ({life.ended}): {life.all('error')}")
+        return life
+
+    def answer(self) -> Life:
+        """Read how a life ended; the first answer, to no order, is that there may be some."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("a kill server died; its message is above")
+        return Life(**json.loads(line))
+
+
+@contextmanager
+def slot(url: str, stop: int) -> Iterator[Slot]:
+    """Start a kill server whose workers end when the descriptor `stop` does."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("EPISODIC_")}
+    with subprocess.Popen(
+        [interpreter(), "-m", "benchmarks.siege_child", url, str(stop)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        pass_fds=[stop],
+        env=environment | {"OPENBLAS_NUM_THREADS": "1"},
+    ) as process:
+        yield Slot(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def writers_death(draw: random.Random) -> dict[str, Any]:
+    """Choose when a writer is to die: at a named point, at any call of any function, or at any time."""
+    return draw.choice(
+        [
+            {"point": draw.choice(faults.POINTS), "count": draw.randint(1, 12)},
+            {"events": draw.randrange(5_000, 250_000)},
+            {"seconds": draw.uniform(0.02, 0.4)},
+        ]
+    )
+
+
+def workers_death(draw: random.Random) -> dict[str, Any]:
+    """Choose when a worker is to die; one that is idle for long never reaches a point."""
+    points = ("after-claim", "after-begin", "mid-postings", "mid-vectors", "before-commit", "after-commit")
+    return draw.choice(
+        [
+            {"point": draw.choice(points), "count": draw.randint(1, 6), "seconds": LONGEST},
+            {"events": draw.randrange(5_000, 250_000), "seconds": LONGEST},
+            {"seconds": draw.uniform(0.05, 1.0)},
+        ]
+    )
+
+
+# --- the siege ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """How many write and work at once, for how many users, and what of each conversation.
+
+    Every writer has threads of its own, several of them those of one user. Of longer conversations a question
+    might wait until it is answered by the fallback, and then the episodes depend on when.
+    """
+
+    writers: int = 3
+    workers: int = 2
+    users: int = 3
+    lines: int = 40
+
+
+@dataclass
+class Siege:
+    """Writers, workers and a server under blows; counts them, and everything that was acknowledged."""
+
+    server: Server
+    database: str
+    chats: Path
+    enough: Callable[[Mapping[str, int]], bool]
+    crew: Crew
+    mortal: bool  # whether writers and workers are killed too
+    pace: tuple[float, float]
+    seed: int
+    begun: datetime = field(default_factory=utc_now)
+    kills: Counter[str] = field(default_factory=Counter)
+    points: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    acknowledged: dict[str, set[str]] = field(default_factory=dict)  # ids by user
+    policies: dict[str, str] = field(default_factory=dict)  # by user
+    running: "list[Future[None]]" = field(default_factory=list)
+    over: threading.Event = field(default_factory=threading.Event)  # no more blows and deaths
+    done: threading.Event = field(default_factory=threading.Event)  # no more work
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def url(self) -> str:
+        """Return the address of the memory."""
+        return self.server.url(self.database)
+
+    def strike(self) -> None:
+        """Hit the server, every way in turn, until it is over; it runs then."""
+        draw = random.Random(f"{self.seed} blows")
+        ways: list[str] = []
+        while not self.over.wait(draw.uniform(*self.pace)):
+            ways = ways or draw.sample(list(BLOWS), len(BLOWS))
+            name = ways.pop()
+            with suppress(psycopg.OperationalError):  # it still recovers from the last one
+                if BLOWS[name](self.server, self.database):
+                    self._count(name)
+
+    def _count(self, kill: str) -> None:
+        with self.lock:
+            self.kills[kill] += 1
+        if self.enough(self.kills):
+            self.over.set()
+
+    def write(self, at: Slot, number: int, threads: Sequence[tuple[str, str]], policy: str) -> None:
+        """Let writers live in a slot until one added all messages of (user, conversation) `threads`."""
+        draw = random.Random(f"{self.seed} writer {number} {threads}")
+        done = False
+        while not done:
+            death = self._death(writers_death, draw)
+            order = {"threads": threads, "policy": policy, "seed": draw.random()}
+            life = at.live(plan="write", die=death, **self._order(), **order)
+            self._note("writer", death, life)
+            done = bool(life.all("done"))
+
+    def work(self, at: Slot, number: int) -> None:
+        """Let workers live in a slot until there is no more work."""
+        draw = random.Random(f"{self.seed} worker {number}")
+        while not self.done.is_set():
+            death = self._death(workers_death, draw)
+            life = at.live(plan="work", die=death, policy=POLICIES[0], **self._order())
+            self._note("worker", death, life)
+
+    def _death(
+        self, choose: Callable[[random.Random], dict[str, Any]], draw: random.Random
+    ) -> dict[str, Any]:
+        return choose(draw) if self.mortal and not self.over.is_set() else {}
+
+    def _order(self) -> dict[str, Any]:
+        return {"space": SPACE, "begun": self.begun.isoformat(), "chats": str(self.chats)}
+
+    def _note(self, who: str, death: Mapping[str, Any], life: Life) -> None:
+        with self.lock:
+            self.counts[f"{who}s' lives"] += 1
+            self.counts["calls repeated"] += len(life.all("repeated"))
+            self.counts["outages waited out"] += len(life.all("waited"))
+            for word in life.said:
+                if "acknowledged" in word:
+                    self.acknowledged[word["user"]].update(word["acknowledged"])
+        if life.ended == KILLED:
+            place = next(iter(life.all("died")), None)  # None: from outside
+            kind = {None: "at any time", "anywhere": "anywhere"}.get(place, "at a point")
+            if place in faults.POINTS:
+                self.points[place] += 1
+            self._count(f"{who} {kind}")
+
+    # --- the course of it -------------------------------------------------------------------------------
+
+    def rounds(self, writers: Sequence[Slot]) -> None:
+        """Let writers write for new users until it is over, and all work be done."""
+        origins = list(read_chats(self.chats))
+        number = 0
+        with make_patient_store(self.url) as store, ThreadPoolExecutor(len(writers)) as pool:
+            while not (number and self.over.is_set()):
+                policy = POLICIES[number % len(POLICIES)]
+                users = [f"user {number * self.crew.users + n}" for n in range(self.crew.users)]
+                number += 1
+                self.policies |= dict.fromkeys(users, policy)
+                self.acknowledged |= {user: set() for user in users}
+                threads = [(user, origin) for origin in origins for user in users]
+                shares = [threads[n :: len(writers)] for n in range(len(writers))]
+                writing = [pool.submit(self.write, at, n, shares[n], policy) for n, at in enumerate(writers)]
+                for one in writing:
+                    one.result()
+                self._settle(store, users)
+                with patiently(lambda p=policy: open_memory(self.url, SPACE, self.begun, p)) as memory:  # type: ignore[misc]
+                    for user in users:
+                        patiently(lambda m=memory, u=user: m.flush(user_id=u))  # type: ignore[misc]
+            self._settle(store, list(self.policies))
+
+    def _settle(self, store: Store, users: Sequence[str]) -> None:
+        """Wait until the workers did everything for these users."""
+        pause = threading.Event()
+        deadline = time.monotonic() + PATIENCE
+        for user in users:
+            while patiently(lambda u=user: store.waiting(Scope(u, SPACE))):  # type: ignore[misc]
+                for one in self.running:
+                    if one.done():
+                        one.result()
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"work for {user} is not done after {PATIENCE:g} s")
+                pause.wait(0.02)
+
+
+@contextmanager
+def make_patient_store(url: str) -> Iterator[Store]:
+    """Open the store of a server that may be away just now."""
+    store = patiently(lambda: make_store(url, load_settings()))
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+CREW = Crew()
+
+
+def besiege(
+    server: Server,
+    database: str,
+    enough: Callable[[Mapping[str, int]], bool],
+    *,
+    mortal: bool,
+    crew: Crew = CREW,
+    pace: tuple[float, float] = PACE,
+    seed: int = 1,
+) -> dict[str, Any]:
+    """Keep an empty database under siege until the kills by kind are `enough`; return what came of it.
+
+    Writers repeat a call whose store is away with the same ids; workers are left to themselves. `mortal` ones
+    are killed too. `pace` is the range of seconds between blows at the server. Raises RuntimeError when a
+    process ended that nothing had killed, TimeoutError when work stays undone.
+    """
+    started = time.perf_counter()
+    with TemporaryDirectory(prefix="episodic-") as folder, ExitStack() as stack:
+        chats = write_chats(Path(folder), crew.lines)
+        stop, hold = os.pipe()
+        slots = [
+            stack.enter_context(slot(server.url(database), stop)) for _ in range(crew.writers + crew.workers)
+        ]
+        for at in slots:
+            at.answer()
+        make_store(server.url(database), load_settings()).close()  # the schema is made in peace
+        siege = Siege(server, database, chats, enough, crew, mortal, pace, seed)
+        with ThreadPoolExecutor(crew.workers + 1) as pool:
+            siege.running += [pool.submit(siege.work, at, n) for n, at in enumerate(slots[crew.writers :])]
+            siege.running.append(pool.submit(_until_over, siege))
+            try:
+                siege.rounds(slots[: crew.writers])
+            finally:
+                siege.over.set()
+                siege.done.set()
+                os.close(hold)
+            for one in siege.running:
+                one.result()
+        os.close(stop)
+        return {**examine(siege, Path(folder)), "seconds": round(time.perf_counter() - started, 1)}
+
+
+def _until_over(siege: Siege) -> None:
+    siege.strike()
+    siege.done.wait()  # what is done before the end has failed
+
+
+def write_chats(folder: Path, lines: int) -> Path:
+    """Write the beginnings of the conversations the project ships into one file."""
+    path = folder / "chats.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for chat in sorted(DEMO.glob("*.jsonl")):
+            file.writelines(f"{line}\n" for line in chat.read_text(encoding="utf-8").splitlines()[:lines])
+    return path
+
+
+# --- what came of it ------------------------------------------------------------------------------------
+
+
+def examine(siege: Siege, folder: Path) -> dict[str, Any]:
+    """Compare what is stored with what was acknowledged and with an undisturbed file's episodes."""
+    texts = Counter(m["content"] for messages in read_chats(siege.chats).values() for m in messages)
+    wanted = {policy: undisturbed(folder, siege.chats, policy) for policy in POLICIES}
+    lost = doubled = dead = left = episodes = 0
+    others: list[str] = []
+    with make_patient_store(siege.url) as store:
+        for user, acknowledged in siege.acknowledged.items():
+            scope = Scope(user, SPACE)
+            with store.begin(scope, write=False) as tx:
+                stored = [o for t in tx.threads.list() for o in tx.threads.observations(t.id, 0, LAST)]
+                jobs = tx.jobs.list()
+            lost += len(acknowledged - {str(o.id) for o in stored})
+            doubled += (Counter(o.text for o in stored) - texts).total()
+            dead += sum(job.state == "dead" for job in jobs)
+            left += sum(job.state != "dead" for job in jobs)
+            held = remembered(store, scope)
+            episodes += sum(len(thread["episodes"]) for thread in held["threads"].values())
+            if held != wanted[siege.policies[user]]:
+                others.append(user)
+    with open_memory(siege.url, SPACE, siege.begun) as memory:
+        sick = [finding.message for finding in memory.doctor() if finding.severity == "error"]
+    return {
+        "kills": sum(siege.kills.values()),
+        "server_kills": sum(siege.kills[name] for name in WHOLE),
+        "kills_by_kind": dict(sorted(siege.kills.items())),
+        "kills_by_point": dict(sorted(siege.points.items())),
+        **{name.replace("'", "").replace(" ", "_"): count for name, count in sorted(siege.counts.items())},
+        "users": len(siege.acknowledged),
+        "messages_acknowledged": sum(map(len, siege.acknowledged.values())),
+        "messages_lost": lost,
+        "messages_doubled": doubled,
+        "dead_jobs": dead,
+        "jobs_left": left,
+        "sick": sick[:10],
+        "episodes": episodes,
+        "episodes_equal": not others,
+    }
+
+
+def undisturbed(folder: Path, chats: Path, policy: str) -> dict[str, Any]:
+    """Return what one process remembers of the conversations, in a file, when nothing happens to it."""
+    path = str(folder / f"{policy}.db")
+    with open_memory(path, SPACE, utc_now(), policy, jobs="here") as memory:
+        for messages in read_chats(chats).values():
+            memory.add(messages, user_id="user")
+        memory.flush(user_id="user")
+    store = make_store(path, load_settings())
+    found = remembered(store, Scope("user", SPACE))
+    store.close()
+    return found
+
+
+def remembered(store: Store, scope: Scope) -> dict[str, Any]:
+    """Return what must not differ between two runs: texts in order, episodes with their words, speakers."""
+    threads: dict[str, Any] = {}
+    with store.begin(scope, write=False) as tx:
+        for thread in tx.threads.list():
+            frame = tx.threads.frame(thread.id)
+            threads[thread.origin] = {
+                "texts": [o.text for o in tx.threads.observations(thread.id, 0, LAST)],
+                "episodes": [
+                    [
+                        e.first_seq,
+                        e.last_seq,
+                        e.reason,
+                        e.surprise,
+                        e.stability,
+                        e.title,
+                        e.summary,
+                        e.metadata,
+                    ]
+                    for e in tx.episodes.of_thread(thread.id)
+                ],
+                "frame": [frame.first_seq, frame.next_seq, frame.cursor],
+            }
+        return {"threads": threads, "spoke": dict(tx.threads.actors())}

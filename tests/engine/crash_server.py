@@ -1,0 +1,160 @@
+"""The other end of `crash_child`: orders lives, ends them, and checks what each finds of those before it.
+
+A database is named by a path or a URL, so that whatever one store must survive the other must too.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import episodic_agent
+
+DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
+POLICIES = ("default", "seed-001")
+KILLED = -signal.SIGKILL
+ORIGIN = "maya-family"
+
+
+# --- the server and its lives ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What one life said before something ended it."""
+
+    ended: int
+    said: Sequence[Mapping[str, Any]]
+
+    @property
+    def acknowledged(self) -> list[str]:
+        return [one for word in self.said for one in word.get("acknowledged", ())]
+
+    def word(self, name: str) -> Any:
+        return next((word[name] for word in self.said if name in word), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The other end of `crash_child`."""
+
+    process: "subprocess.Popen[str]"
+
+    def live(self, **order: Any) -> Life:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps({"die": {}, "policy": "default"} | order), file=self.process.stdin, flush=True)
+        return Life(**json.loads(self.process.stdout.readline()))
+
+
+@contextmanager
+def serving(prefix: Sequence[str] = ()) -> Iterator[Server]:
+    """Start a kill server, `prefix` before its command."""
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("EPISODIC_")}
+    with subprocess.Popen(
+        [*prefix, sys.executable, "-m", "engine.crash_child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+    ) as process:
+        yield Server(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+@dataclass
+class Story:
+    """One file of messages, lived through again and again in one database."""
+
+    server: Server
+    db: str
+    file: str
+    policy: str = "default"
+    plan: str = "add"
+    batches: Sequence[int] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kills: int = 0
+    lives: int = 0
+    promised: dict[str, None] = field(default_factory=dict)  # acknowledged so far, in order
+
+    def live(self, **death: Any) -> Life:
+        """Live once; check what this life found of the lives before it."""
+        life = self.order(self.plan, death)
+        self.lives += 1
+        if self.plan == "add" and life.said:
+            stored = life.said[0]["stored"].get(ORIGIN, [])
+            assert len(set(stored)) == len(stored)
+            assert [one for one in stored if one in self.promised] == list(self.promised)
+            assert life.said[0]["sick"] == []
+        self.promised |= dict.fromkeys(life.acknowledged)
+        assert life.ended == KILLED if death and life.ended else life.ended == 0
+        self.kills += life.ended == KILLED
+        return life
+
+    def end(self) -> "Mapping[str, Any]":
+        """Return what is there in the end; it must be sound and everything promised must be in it."""
+        found = self.order("inspect", {}).said[0]
+        assert found["sick"] == []
+        assert found["jobs"] == []
+        stored = [one for ids in found["stored"].values() for one in ids]
+        assert len(set(stored)) == len(stored)
+        assert set(self.promised) <= set(stored)
+        return found
+
+    def order(self, plan: str, death: Mapping[str, Any]) -> Life:
+        told = dict(self.options) | {"plan": plan, "db": self.db, "file": self.file, "die": death}
+        return self.server.live(policy=self.policy, batches=self.batches, **told)
+
+
+# --- what is told in them -------------------------------------------------------------------------------
+
+
+def write_chat(folder: Path, messages: int | None = None) -> str:
+    """Write the first messages (all without a number) of a conversation the project ships; return the path."""
+    path = folder / f"{ORIGIN}.jsonl"
+    lines = (DEMO / path.name).read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(lines[:messages]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def batches_of(file: str, rng: random.Random | None, largest: int = 8) -> list[int]:
+    """Split a file's messages into random batches (without `rng`: one by one)."""
+    left = len(Path(file).read_text(encoding="utf-8").splitlines())
+    sizes: list[int] = []
+    while left:
+        sizes.append(min(left, rng.randint(1, largest) if rng else 1))
+        left -= sizes[-1]
+    return sizes
+
+
+def undisturbed(server: Server, folder: Path, file: str, policy: str, plan: str = "add") -> Mapping[str, Any]:
+    """Return what a run that nobody disturbed leaves, message by message."""
+    story = Story(server, str(folder / "undisturbed.db"), file, policy, plan, batches_of(file, None))
+    assert story.live().word("done")
+    found = story.end()
+    assert sum(len(episodes) for episodes in found["episodes"].values()) > len(found["episodes"])
+    return found
+
+
+def walk(story: Story, point: str) -> None:
+    """Kill at the next reach of a point; at one further on when a life got no further than the last."""
+    count = 1
+    while not (life := story.live(point=point, count=count)).word("done"):
+        new = len(life.acknowledged) > len(life.said[0]["stored"].get(ORIGIN, [])) if life.said else False
+        count = 1 if new else count + 1
+
+
+def torment(story: Story, rng: random.Random, lives: int, events: int) -> None:
+    """End up to `lives` lives after a random number of calls of any function, then let one go on to the end."""
+    while story.lives < lives and not story.live(events=rng.randrange(1, events)).word("done"):
+        pass
+    assert story.live().word("done")

@@ -1,0 +1,111 @@
+"""The server crashes again and again under writers and workers that go on by themselves.
+
+`benchmarks.siege` is the machinery: writers repeat a call whose store is away, with the same ids, as the
+documentation asks of them; workers are told nothing. Nothing acknowledged is lost, nothing is doubled, all
+work is done in the end, and the episodes are those one process makes in a file.
+"""
+
+import os
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from stores.postgres_server import Server, open_postgres, own_server, programs
+
+from episodic_agent.errors import StoreUnavailable
+
+siege = pytest.importorskip("benchmarks.siege")  # it kills by means that come with the server's wheel
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "fork") or programs() is None, reason="kills need a server of their own and fork"
+)
+
+SESSION_OPEN = b"R\x00\x00\x00\x08\x00\x00\x00\x00Z\x00\x00\x00\x05I"  # let in, and ready for a query
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Make a server that syncs every commit; a start after a crash does not also sync file by file."""
+    made = own_server(fsync="on", full_page_writes="on", recovery_init_sync_method="syncfs")
+    yield made
+    made.remove()
+
+
+def assert_sound(found: Mapping[str, Any]) -> None:
+    wrong = ("messages_lost", "messages_doubled", "dead_jobs", "jobs_left", "sick")
+    assert {name: found[name] for name in wrong if found[name]} == {}
+    assert found["episodes_equal"]
+    assert found["messages_acknowledged"] > 0
+    assert found["episodes"] > 0
+
+
+def test_what_a_crashing_server_leaves_is_what_a_file_holds_undisturbed(server: Server) -> None:
+    def enough(blows: Mapping[str, int]) -> bool:
+        return all(blows.get(name) for name in siege.WHOLE)
+
+    crew = siege.Crew(writers=2, workers=1, users=2, lines=24)
+    found = siege.besiege(server, "postgres", enough, mortal=False, crew=crew, pace=(0.02, 0.2))
+    assert_sound(found)
+    assert found["outages_waited_out"] > 0
+    assert found["workers_lives"] == 1  # it survived all of them
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_server_that_crashes_fifty_times_loses_and_doubles_nothing(server: Server, seed: int) -> None:
+    def enough(blows: Mapping[str, int]) -> bool:
+        return sum(blows.values()) >= 50 and all(blows.get(name, 0) >= 5 for name in siege.BLOWS)
+
+    found = siege.besiege(server, "postgres", enough, mortal=False, pace=(0.1, 1.5), seed=seed)
+    assert_sound(found)
+    assert found["kills"] >= 50
+    assert found["calls_repeated"] > 50
+    assert found["outages_waited_out"] > 10
+    assert found["workers_lives"] == 2
+
+
+@pytest.mark.slow
+def test_writers_workers_and_server_killed_by_turns_lose_and_double_nothing(server: Server) -> None:
+    def enough(kills: Mapping[str, int]) -> bool:
+        return sum(kills.values()) >= 150 and sum(kills.get(name, 0) for name in siege.WHOLE) >= 10
+
+    found = siege.besiege(server, "postgres", enough, mortal=True, seed=3)
+    assert_sound(found)
+    assert found["kills"] >= 150
+
+
+def test_a_server_that_goes_away_while_a_store_is_opened_is_unavailable_and_not_wrong() -> None:
+    """Whoever waits for a server that restarts must not give up because it went once more."""
+    with TemporaryDirectory(prefix="episodic-") as folder, socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(Path(folder) / ".s.PGSQL.5432"))
+        listening.listen()
+
+        def let_in_and_leave() -> None:
+            with suppress(OSError):
+                while True:
+                    session, _ = listening.accept()
+                    with session:
+                        session.recv(1 << 16)
+                        session.sendall(SESSION_OPEN)
+                        session.recv(1 << 16)
+
+        threading.Thread(target=let_in_and_leave, daemon=True).start()
+        with pytest.raises(StoreUnavailable, match="was lost"):
+            open_postgres(f"postgresql://postgres@/memory?host={folder}&sslmode=disable&gssencmode=disable")
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::platformdirs.RuntimeDirWarning")
+def test_the_benchmark_of_kills_counts_them_on_a_server_that_syncs() -> None:
+    kills = pytest.importorskip("benchmarks.kills")
+    found = kills.measure(40)
+    assert_sound(found)
+    assert found["kills"] >= 40
+    assert found["server_kills"] >= 2
+    assert (found["fsync"], found["full_page_writes"]) == ("on", "on")
+    assert sum(found["kills_by_kind"].values()) == found["kills"]
