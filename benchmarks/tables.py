@@ -263,7 +263,7 @@ def brief(row: Mapping[str, Any]) -> str:
 
 
 def _figure(value: Any) -> str:
-    if isinstance(value, Mapping) and "median" in value:
+    if isinstance(value, Mapping) and {"median", "min", "max"} <= value.keys():
         return f"{number(value['median'])} [{number(value['min'])}, {number(value['max'])}]"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_figure(inner)}" for name, inner in value.items())
