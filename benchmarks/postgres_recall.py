@@ -104,10 +104,27 @@ def layout(url: str, vocabulary: Vocabulary, copies: int, count: int, *, memory:
         row |= timings(url, embedder, asked, copies)
         row["packed"] = list(pack_indexes(db))
         row["bytes_per_observation_packed"] = sizes(db, copies * count)
-        row["packed_search_ms"] = quantiles(searches(url, embedder, asked, copies))
+        row |= beside_a_file(url, embedder, messages, asked, copies)
         if copies == 1:
             row |= with_hnsw(db, url, embedder, asked)
     return row
+
+
+def beside_a_file(
+    url: str, embedder: WordVectors, messages: Sequence[Mapping[str, Any]], asked: Sequence[str], copies: int
+) -> Row:
+    """Return searches on the packed server and of the same memory in a SQLite file, taking turns."""
+    with TemporaryDirectory(prefix="episodic-") as folder:
+        path = str(Path(folder) / "memory.db")
+        with Memory.open(path, embedder=embedder, user_id=user(0)) as opened:
+            opened.add(messages, thread="synthetic")
+        served: list[float] = []
+        embedded: list[float] = []
+        half = len(asked) // 2
+        for part in (asked[:half], asked[half:]):
+            served += searches(url, embedder, part, copies)
+            embedded += searches(path, embedder, part, 1)
+    return {"packed_search_ms": quantiles(served), "sqlite_search_ms": quantiles(embedded)}
 
 
 def user(number: int) -> str:

@@ -31,19 +31,21 @@ _INSERT: Final = (
     f"INSERT INTO episode (space, owner, {EPISODE}) VALUES ({', '.join(['%s'] * 23)}) ON CONFLICT DO NOTHING"
 )
 _OWN: Final = "e.space = %s AND e.owner = %s"
-_SELECT: Final = (
-    f"SELECT {columns_of(EPISODE, 'e')}, w.title, w.summary, w.encoded_by, w.metadata"
-    # OFFSET 0 keeps this a look-up for each episode, however few rows the planner believes a scope has.
-    " FROM episode e LEFT JOIN LATERAL (SELECT * FROM encoding w WHERE w.space = e.space"
+_SHOWN: Final = f"{columns_of(EPISODE, 'e')}, w.title, w.summary, w.encoded_by, w.metadata"
+# OFFSET 0 keeps this a look-up for each episode, however few rows the planner believes a scope has.
+_NEWEST: Final = (
+    " LEFT JOIN LATERAL (SELECT * FROM encoding w WHERE w.space = e.space"
     " AND w.owner = e.owner AND w.episode = e.id AND w.version = e.encoding_version OFFSET 0) w ON true"
-    f" WHERE {_OWN}"
 )
+_SELECT: Final = f"SELECT {_SHOWN} FROM episode e{_NEWEST} WHERE {_OWN}"
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
 _REF: Final = "((e.thread::bigint << 32) | e.first_seq)"
 _MARK: Final = f"{_REF} AS ref, encode(e.id, 'hex') AS name, e.stability, e.last_reviewed_at"
-_AT_PLACE: Final = (
-    "(e.thread, e.first_seq) IN (SELECT (p.ref >> 32)::integer, p.ref & 4294967295"
-    " FROM unnest(%s::bigint[]) AS p (ref))"
+# One look-up for each place: joined as sets, all episodes of the scope were read.
+_AT_PLACES: Final = (
+    " FROM unnest(%s::bigint[]) AS p (ref) CROSS JOIN LATERAL (SELECT * FROM episode e"
+    f" WHERE {_OWN} AND e.thread = (p.ref >> 32)::integer AND e.first_seq = p.ref & 4294967295"
+    f" AND {_CURRENT} OFFSET 0) e"
 )
 _OWNER_OF_PLACE: Final = (
     "SELECT p.ref, m.ref, m.name, m.stability, m.last_reviewed_at FROM unnest(%s::bigint[]) AS p (ref)"
@@ -110,15 +112,15 @@ class PostgresEpisodes:
 
     def marks(self, refs: Sequence[int]) -> Mapping[int, EpisodeMark]:
         """Return the marks of current event episodes by `ref_of(thread number, first_seq)`."""
-        sql = f"SELECT {_MARK} FROM episode e WHERE {_OWN} AND {_AT_PLACE} AND {_CURRENT}"
-        found = self._session.rows(sql, (*self._session.keys, bigints(refs)))
+        sql = f"SELECT {_MARK}{_AT_PLACES}"
+        found = self._session.rows(sql, (bigints(refs), *self._session.keys))
         read = {columns[0]: EpisodeMark._make(columns) for columns in found}
         return {ref: read[ref] for ref in refs if ref in read}
 
     def by_refs(self, refs: Sequence[int]) -> Mapping[int, Episode]:
         """Return current event episodes by `ref_of(thread number, first_seq)`."""
-        sql = f"{_SELECT} AND {_AT_PLACE} AND {_CURRENT}"
-        found = self._session.rows(sql, (*self._session.keys, bigints(refs)))
+        sql = f"SELECT {_SHOWN}{_AT_PLACES}{_NEWEST}"
+        found = self._session.rows(sql, (bigints(refs), *self._session.keys))
         places = [ref_of(columns[1], columns[4]) for columns in found]
         read = dict(zip(places, self._episodes(found), strict=True))
         return {ref: read[ref] for ref in refs if ref in read}
