@@ -132,6 +132,7 @@ def test_made_up_conversations_are_the_same_for_a_seed_and_share_words_within_a_
     assert synthetic.questions(one, 5) == synthetic.questions(one, 5)
 
 
+@pytest.mark.slow
 def test_speed_is_measured_on_both_sides_and_in_a_process_of_its_own() -> None:
     vocabulary = synthetic.Vocabulary([f"word{n}" for n in range(400)], list(range(400, 0, -1)), [8, 12])
     real = {"chat": [{"name": "Ana", "content": text} for text in TOPICS["tea"]]}

@@ -90,7 +90,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> str:
 # --- killed at named points -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", ["default", pytest.param("seed-001", marks=pytest.mark.slow)])
 def test_killed_at_every_named_point_it_ends_as_if_undisturbed(
     server: Server, tmp_path: Path, short: str, policy: str
 ) -> None:

@@ -310,6 +310,7 @@ def test_every_script_is_kept_and_found(memory: Memory, text: str, query: str) -
 # --- many and at once -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_batch_of_five_thousand_reports_its_progress(memory: Memory) -> None:
     seen: list[int] = []
     receipts = memory.add((say(f"entry {n} of the log", n) for n in range(5000)), progress=seen.append)

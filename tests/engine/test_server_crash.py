@@ -43,6 +43,7 @@ def assert_sound(found: Mapping[str, Any]) -> None:
     assert found["episodes"] > 0
 
 
+@pytest.mark.slow
 def test_what_a_crashing_server_leaves_is_what_a_file_holds_undisturbed(server: Server) -> None:
     def enough(blows: Mapping[str, int]) -> bool:
         return all(blows.get(name) for name in siege.WHOLE)
