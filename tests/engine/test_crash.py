@@ -156,7 +156,7 @@ def test_killed_anywhere_again_and_again_it_ends_as_if_undisturbed(
         batches=batches_of(whole, rng),
         options={"wait": bool(seed % 2)},
     )
-    torment(story, rng, lives=40, events=150_000)
+    torment(story, rng, lives=25, events=150_000)
     assert story.end() == wanted
     assert story.kills >= 20
 

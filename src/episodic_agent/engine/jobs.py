@@ -24,7 +24,7 @@ BATCH = 64
 ATTEMPTS = 5  # at work that fails by itself
 PATIENCE = 4 * ATTEMPTS  # at work that a provider may still do
 SUSPICIOUS = 2  # processes that died while they held a job, before it is run alone
-DEATHS = 10  # of processes, before the job is given up; innocents that were merely near are done long before
+DEATHS = 30  # of processes, before the job is given up; one that is merely unlucky is done long before
 AT_ONCE = 3  # tries of a job whose effect another writer was in the way of, before it waits
 BACKOFF = timedelta(seconds=2)
 JITTER_BITS = 16
