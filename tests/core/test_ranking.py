@@ -13,6 +13,7 @@ from episodic_agent.core.ranking import (
     DEFAULT_WEIGHTS,
     Candidates,
     Episodes,
+    Order,
     Query,
     Weights,
     analyse,
@@ -24,6 +25,8 @@ from episodic_agent.core.ranking import (
     idf,
     kept_terms,
     no_episodes,
+    order_match,
+    read_order,
     reciprocal_ranks,
     scores,
     seed_003,
@@ -209,6 +212,13 @@ def test_each_of_several_questions_lifts_its_own_best_hit() -> None:
     assert fuse(query, found, no_episodes()).order.tolist() == [0, 2, 1]
 
 
+def test_a_very_short_text_gives_way_and_beyond_a_sentence_length_does_not_matter() -> None:
+    alike = candidates([2.0, 2.0, 2.0], [0.5, 0.5, 0.5], octets=np.array([4.0, 120.0, 4000.0]))
+    fused = fuse(PLAIN, alike, no_episodes())
+    assert fused.order.tolist() == [1, 2, 0]
+    assert fused.scores[1] == fused.scores[2] == pytest.approx(1.0)
+
+
 def test_without_any_vector_words_alone_decide() -> None:
     fused = fuse(PLAIN, candidates([1.0, 2.0], [np.nan, np.nan]), no_episodes())
     assert fused.order.tolist() == [1, 0]
@@ -277,6 +287,90 @@ def test_a_weaker_memory_ranks_below_its_twin_but_age_never_buries_relevance() -
 def test_the_strength_prior_is_bounded_and_rises(one: float, other: float) -> None:
     low, high = strength_prior(np.array(sorted((one, other))))
     assert 0.7 <= low <= high <= 1.0
+
+
+# --- the last time, the first time
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("When was the last time Elise saw her ex?", Order(latest=True)),
+        ("What are the last three books Ana read?", Order(latest=True, count=3)),
+        ("What did I cook the last 4 times?", Order(latest=True, count=4)),
+        ("When did we last meet?", Order(latest=True)),
+        ("What is the most recent place Bo visited?", Order(latest=True)),
+        ("Which class did Emi attend for the first time?", Order(latest=False)),
+        ("Who was there the first two times?", Order(latest=False, count=2)),
+        ("我上次去上海是什么时候？", Order(latest=True)),
+        ("最近三次去医院是什么时候？", Order(latest=True, count=3)),
+        ("她第一次用手机付款是哪一天？", Order(latest=False)),
+        ("Wann war ich das letzte Mal in Rom?", Order(latest=True)),
+        ("¿Cuándo fue la última vez que nadé?", Order(latest=True)),
+        ("Que m'a-t-elle dit les trois dernières fois ?", Order(latest=True, count=3)),
+        ("Quando foi a primeira vez que corri?", Order(latest=False)),
+        ("Когда я была там в последний раз?", Order(latest=True)),
+    ],
+)
+def test_the_last_and_the_first_times_are_read(text: str, order: Order) -> None:
+    assert read_order(text) == order
+    assert analyse(text, [], NOW).order == order
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How long did the concert last?",
+        "What is Ana's last name?",
+        "What did we do in the last three weeks?",
+        "What happened last Friday?",
+        "Which place did Elise visit in the first week of 2024?",
+        "What was in my first draft?",
+        "最近天气怎么样？",
+        "I last saw you in May. What is your address?",
+        "When did Ana swim for the first time after her operation?",
+        "",
+    ],
+)
+def test_calendar_names_and_small_talk_are_no_order(text: str) -> None:
+    assert read_order(text) is None
+
+
+def test_the_latest_relevant_candidate_gains_most_and_an_irrelevant_one_nothing() -> None:
+    scores, moments = np.array([1.0, 0.9, 0.8, 0.1]), np.array([1.0, 2.0, 3.0, 4.0])
+    assert order_match(Order(latest=True), scores, moments).tolist() == pytest.approx([0.25, 0.45, 0.8, 0.0])
+    assert order_match(Order(latest=False), scores, moments).tolist() == pytest.approx([1.0, 0.45, 0.2, 0.0])
+
+
+def test_the_last_two_times_are_two_occasions_not_two_messages() -> None:
+    scores, moments = np.ones(4), np.array([1.0, 2.0, 3.0, 3.5])
+    gains = order_match(Order(latest=True, count=2), scores, moments, np.array([0, 1, 2, 2]))
+    assert gains.tolist() == [0.5, 1.0, 1.0, 1.0]
+
+
+def test_unknown_moments_take_no_place() -> None:
+    gains = order_match(Order(latest=True), np.ones(3), np.array([np.nan, 1.0, np.nan]))
+    assert gains.tolist() == [0.0, 1.0, 0.0]
+    assert order_match(Order(latest=True), np.zeros(2), np.zeros(2)).tolist() == [0.0, 0.0]
+
+
+def test_the_last_time_lifts_the_later_of_two_alike() -> None:
+    alike = candidates([2.0, 2.0, 0.2], [0.5, 0.5, 0.1], moment=np.array([1.0, 2.0, 3.0]))
+    assert fuse(PLAIN, alike, no_episodes()).order.tolist() == [0, 1, 2]
+    last = replace(PLAIN, order=Order(latest=True))
+    fused = fuse(last, alike, no_episodes())
+    assert fused.order.tolist() == [1, 0, 2]
+    assert fused.legs["order"][2] == 0
+
+
+@given(st.lists(st.tuples(UNIT, UNIT, st.integers(-1, 3)), max_size=12), st.integers(1, 4), st.booleans())
+def test_an_order_never_adds_more_than_the_relevance(
+    rows: list[tuple[float, float, int]], count: int, latest: bool
+) -> None:
+    scores, moments = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
+    gains = order_match(Order(latest, count), scores, moments, np.array([r[2] for r in rows], np.int64))
+    best = float(scores.max()) if len(rows) else 0.0
+    assert ((gains >= 0) & (gains <= (scores / best if best > 0 else 0) + 1e-12)).all()
 
 
 # --- confidence

@@ -68,7 +68,8 @@ def make_episode(thread: str, first: int, last: int, *, generation: int = 0) -> 
 
 def mark_of(ref: int, item: Observation) -> ObservationMark:
     assumed = item.at_source == TimeSource.ASSUMED
-    return ObservationMark(ref, item.id.hex, item.actor, round(item.at.timestamp() * 1e6), assumed)
+    octets = len(item.text.encode())
+    return ObservationMark(ref, item.id.hex, item.actor, round(item.at.timestamp() * 1e6), assumed, octets)
 
 
 def episode_mark_of(ref: int, episode: Episode) -> EpisodeMark:

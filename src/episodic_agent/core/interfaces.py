@@ -113,7 +113,7 @@ class ObservationMark(NamedTuple):
     """What ranking needs of an observation besides its scores: recall reads hundreds, and shows a few.
 
     `name` is the id in 32 hexadecimal digits, which sort as ids do; `at` is event time in microseconds
-    since 1970 UTC; `assumed` tells that nobody gave this time.
+    since 1970 UTC; `assumed` tells that nobody gave this time; `octets` is the text's length in UTF-8.
     """
 
     ref: int
@@ -121,6 +121,7 @@ class ObservationMark(NamedTuple):
     actor: str
     at: int
     assumed: bool
+    octets: int
 
 
 class EpisodeMark(NamedTuple):

@@ -171,6 +171,8 @@ class Gatherer:
             gap_after=np.abs(np.nan_to_num(time_after - own_times)),
             actors=[mark.actor for mark in marks],
             at=np.where([mark.assumed for mark in marks], np.nan, own_times),
+            moment=own_times,
+            octets=np.array([mark.octets for mark in marks], np.float64),
             episode=rows,
             phrase=self._phrase_shares(refs),
             parts=self._part_scores(refs),

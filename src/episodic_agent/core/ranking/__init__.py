@@ -5,6 +5,7 @@ from episodic_agent.core.ranking.candidates import Candidates, Episodes, no_epis
 from episodic_agent.core.ranking.confidence import ABSTENTION_THRESHOLD, Confidence, assess, support
 from episodic_agent.core.ranking.diversity import diversify
 from episodic_agent.core.ranking.fusion import Fused, fuse, fuse_episodes, strength_prior, time_match
+from episodic_agent.core.ranking.order import Order, order_match, read_order
 from episodic_agent.core.ranking.query import Query, analyse
 from episodic_agent.core.ranking.seed import reciprocal_ranks, seed_003
 from episodic_agent.core.ranking.weights import DEFAULT_WEIGHTS, Weights
@@ -16,6 +17,7 @@ __all__ = [
     "Confidence",
     "Episodes",
     "Fused",
+    "Order",
     "Query",
     "Weights",
     "analyse",
@@ -27,6 +29,8 @@ __all__ = [
     "idf",
     "kept_terms",
     "no_episodes",
+    "order_match",
+    "read_order",
     "reciprocal_ranks",
     "scores",
     "seed_003",

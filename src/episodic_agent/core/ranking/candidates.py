@@ -23,9 +23,10 @@ class Candidates:
     `bm25` is 0 only where no term is shared, not outside the leg's best 100; `cosine` is that of the
     observation's best vector, NaN where it has none. `*_before` and `*_after` are those of seq - 1 and
     seq + 1 in the same thread, 0 (or NaN) where there is none, `gap_*` the seconds between, 0 where times
-    are unknown. `at` is event time in seconds since 1970, NaN where assumed. `episode` is an index into
-    `Episodes`, -1 for none. `phrase` is the share of the query's quoted phrases the text holds; `parts` has
-    one row of BM25 scores for each of `Query.parts`.
+    are unknown. `at` is event time in seconds since 1970, NaN where assumed; `moment` is the same with
+    assumed times kept, for order only. `episode` is an index into `Episodes`, -1 for none. `phrase` is the
+    share of the query's quoted phrases the text holds; `parts` has one row of BM25 scores for each of
+    `Query.parts`; `octets` is the text's length in UTF-8.
     """
 
     ids: Sequence[str]
@@ -42,6 +43,8 @@ class Candidates:
     episode: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     phrase: FloatArray = field(default_factory=_empty)
     parts: FloatArray = field(default_factory=_empty)
+    moment: FloatArray = field(default_factory=_empty)
+    octets: FloatArray = field(default_factory=_empty)
 
     def __len__(self) -> int:
         return len(self.ids)

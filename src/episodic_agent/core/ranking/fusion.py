@@ -13,12 +13,17 @@ import numpy as np
 
 from episodic_agent.core.ranking.bm25 import FloatArray, IntArray
 from episodic_agent.core.ranking.candidates import Candidates, Episodes
+from episodic_agent.core.ranking.order import order_match
 from episodic_agent.core.ranking.query import Query
 from episodic_agent.core.ranking.weights import DEFAULT_WEIGHTS, Weights
+from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.timewords import TimeQuery
 
 _LEAST_COSINE: Final = 0.3  # a leg whose best cosine is below this is not blown up to 1
 _DAY: Final = 86_400.0
+# "Yes!" and "Me too" match much and prove little. Not in scripts cut into bigrams: there a dozen characters
+# are a statement (MemDaily lost .003).
+_FULL_LENGTH: Final = 80.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,11 @@ def fuse(
     if len(found.episode) and len(episodes):
         own = _scaled(episodes.bm25)
         legs["summary"] = weights.summary * np.where(found.episode >= 0, own[found.episode], 0.0)
+    if len(found.octets) and query.script not in BIGRAM_SCRIPTS:
+        legs["length"] = weights.length * np.minimum(found.octets / _FULL_LENGTH, 1.0)
+    if query.order and len(found.moment):
+        relevance = np.add.reduce(list(legs.values()))
+        legs["order"] = weights.order * order_match(query.order, relevance, found.moment, found.episode)
     return _finish(legs, _total(legs, weights), found.ids)
 
 
@@ -87,6 +97,8 @@ def _total(legs: Mapping[str, FloatArray], weights: Weights) -> float:
         "time": weights.time,
         "phrase": weights.phrase,
         "part": weights.part,
+        "order": weights.order,
+        "length": weights.length,
     }
     return 1.0 + sum(full.get(name, weights.summary) for name in legs if name not in {"lexical", "dense"})
 

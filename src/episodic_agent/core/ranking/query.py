@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from episodic_agent.core.ranking.order import Order, read_order
 from episodic_agent.core.text import fold, script, tokens, words
 from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.timewords import TimeQuery, date_terms, parse_time
@@ -46,7 +47,7 @@ class Query:
 
     `text` is what was asked, `dense_text` what is embedded; `terms` are looked up in the postings;
     `content` are the terms without dates. `speakers` are actors asked about, as they are stored;
-    `parts` are the terms of each question when several are asked.
+    `parts` are the terms of each question when several are asked; `order` prefers the last or first times.
     """
 
     text: str
@@ -59,6 +60,7 @@ class Query:
     time: TimeQuery = field(default_factory=TimeQuery)
     script: str = "latin"
     language: str | None = None
+    order: Order | None = None
 
 
 def analyse(
@@ -101,6 +103,7 @@ def analyse(
         parts=_parts(text, language),
         speakers=frozenset(asked),
         time=time,
+        order=read_order(text),
         script=script(text),
         language=language,
     )

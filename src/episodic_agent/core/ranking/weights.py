@@ -14,9 +14,10 @@ class Weights:
     `dense` is the vector leg's share, the rest is BM25's; `dense_foreign` where the embedder does not know
     the query's language (an English model adds little to Chinese). `neighbour_*` is each neighbour's share
     of its own leg, halved at `neighbour_hours` of silence between. `speaker`, `time`, `phrase`, `part` (one
-    of several questions asked at once) and `summary` are added at a full match. For episodes: `more` for
-    further observations (halved for each), `own` for the episode's own text and vector, `thread` for the
-    thread's other episodes, `floor` of the strength prior.
+    of several questions asked at once), `order` (the last time, the first time), `length` (a text that can
+    hold an answer) and `summary` are added at a full match. For episodes: `more` for further observations
+    (halved for each), `own` for the episode's own text and vector, `thread` for the thread's other episodes,
+    `floor` of the strength prior.
     """
 
     dense: float = 0.5
@@ -28,6 +29,8 @@ class Weights:
     time: float = 0.2
     phrase: float = 0.3
     part: float = 0.5
+    order: float = 0.5
+    length: float = 0.15
     summary: float = 0.05
     more: float = 0.2
     own: float = 0.2

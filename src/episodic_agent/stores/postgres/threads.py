@@ -238,7 +238,8 @@ class PostgresThreads:
     def marks(self, refs: Refs) -> Sequence[ObservationMark]:
         """Read the marks of observations in the order of refs; unknown and erased ones are left out."""
         sql = (
-            f"SELECT ref, encode(id, 'hex'), actor, at, at_source = '{TimeSource.ASSUMED}' FROM observation"
+            f"SELECT ref, encode(id, 'hex'), actor, at, at_source = '{TimeSource.ASSUMED}',"
+            " octet_length(replace(text, chr(26), '')) FROM observation"  # without `to_stored`'s escapes
             " WHERE space = %s AND owner = %s AND ref = ANY(%s::bigint[]) AND erased_at IS NULL"
         )
         wanted: list[int] = refs.tolist()

@@ -206,8 +206,9 @@ class SqliteThreads:
     def marks(self, refs: Refs) -> Sequence[ObservationMark]:
         """Read the marks of observations in the order of refs; unknown and erased ones are left out."""
         sql = (
-            f"SELECT o.ref, lower(hex(o.id)), o.actor, o.at, o.at_source = '{TimeSource.ASSUMED}'"
-            f" FROM {EACH} observation o WHERE o.ref = p.value AND o.scope = ? AND o.erased_at IS NULL"
+            f"SELECT o.ref, lower(hex(o.id)), o.actor, o.at, o.at_source = '{TimeSource.ASSUMED}',"
+            f" octet_length(o.text) FROM {EACH} observation o"
+            " WHERE o.ref = p.value AND o.scope = ? AND o.erased_at IS NULL"
         )
         found = self._session.rows(sql, (number_list(refs.tolist()), self._session.number))
         return [ObservationMark._make(columns) for columns in found]
