@@ -41,9 +41,22 @@ def lexical_depth(units: Sequence[Unit]) -> list[int]:
     Offline: it sees the whole stream, and its threshold (mean - spread / 2 of the stream's depths) too.
     """
     counts = [Counter(tokens(u.text)) for u in units]
-    overlap = [_overlap(counts[max(0, n - BLOCK) : n], counts[n : n + BLOCK]) for n in range(1, len(units))]
+    return _valleys(
+        [_overlap(counts[max(0, n - BLOCK) : n], counts[n : n + BLOCK]) for n in range(1, len(units))]
+    )
+
+
+def vector_depth(vectors: Sequence[Vector]) -> list[int]:
+    """Cut at deep valleys of the cosine between blocks of two units' vectors; offline too."""
+    rows = np.array(vectors, np.float64)
+    sums = [(rows[max(0, n - 2) : n].sum(0), rows[n : n + 2].sum(0)) for n in range(1, len(rows))]
+    return _valleys([float(a @ b) / max(float(np.linalg.norm(a) * np.linalg.norm(b)), 1e-9) for a, b in sums])
+
+
+def _valleys(overlap: Sequence[float]) -> list[int]:
+    """Cut where the depth is over mean - spread / 2 of all depths and the curve has a local minimum."""
     if len(overlap) < 2:
-        return [0] * len(units)
+        return [0] * (len(overlap) + 1)
     depths = np.array([_climb(overlap[n::-1]) + _climb(overlap[n:]) for n in range(len(overlap))])
     enough = depths >= max(float(depths.mean() - depths.std() / 2), 1e-9)
     valley = [_is_valley(overlap, n) for n in range(len(overlap))]

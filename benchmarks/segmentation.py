@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.baselines import lexical_depth, long_silence, no_boundary
+from benchmarks.baselines import lexical_depth, long_silence, no_boundary, vector_depth
 from benchmarks.vectors import embedded
 from episodic_agent.core.evaluation import score_streams
 from episodic_agent.core.interfaces import Embedder
@@ -80,6 +80,9 @@ def systems(*, use_times: bool) -> list[System]:
     found.append(System("seed-001", _policy("seed-001", use_times), needs_vectors=True))
     found.append(System("gap > 6 h", _rule(long_silence), needs_times=True))
     found.append(System("lexical depth, offline", _rule(lexical_depth)))
+    found.append(
+        System("vector depth, offline", lambda _, vectors: vector_depth(vectors), needs_vectors=True)
+    )
     found.append(System("no boundary", _rule(no_boundary)))
     return found
 

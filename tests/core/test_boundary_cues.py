@@ -1,6 +1,7 @@
 """The cues of a conversation boundary: what a message does, how two sides cohere, how long it was silent."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ from episodic_agent.core.boundary.cues.gap import ALL, LEXICAL, VECTOR_NAMES
 from episodic_agent.core.boundary.cues.speech import MOST_TERMS, Speech, content_weight, speech, term_hashes
 from episodic_agent.core.boundary.cues.surprise import novelty, surprise
 from episodic_agent.core.boundary.cues.timing import KNOTS, hats, log_minutes
+from episodic_agent.core.boundary.cues.usual import Usual, how_far
+from episodic_agent.core.boundary.default_model import Network, sigmoid
 
 LINES = [
     json.loads(line)
@@ -169,3 +172,37 @@ def test_the_labelled_lines_are_all_there() -> None:
 )
 def test_a_labelled_acknowledgement_has_no_content(line: dict[str, str]) -> None:
     assert speech(line["line"])[0].content <= 0.3
+
+
+def test_a_network_reads_a_cue_against_its_own_thread_once_the_thread_is_known() -> None:
+    size = len(LEXICAL)
+    plain, none = np.zeros(2 * size + 1, np.float32), np.zeros(1, np.float32)
+    apart = plain[None].copy()
+    apart[0, [0, size]] = 1.0, -1.0  # the first cue less its mean
+    network = Network(plain, plain + 1.0, apart, none, none + 1.0, 0.0)
+    cues, usual = np.full(size, 0.9), Usual(np.zeros(size, np.float32))
+    first = network.odds(cues, usual, 1)
+    assert first == pytest.approx(sigmoid(math.tanh(0.9)), abs=1e-4)  # nothing known: as it stands
+    for _ in range(60):
+        usual = usual.add(cues, size)
+    assert 0.5 < network.odds(cues, usual, 61) < sigmoid(math.tanh(0.12))
+
+
+def test_means_of_vectors_count_apart_where_some_gaps_have_none() -> None:
+    usual = Usual(np.zeros(4, np.float32)).add(np.ones(4), 2).add(np.ones(2), 2).add(np.full(4, 4.0), 2)
+    assert usual.means.tolist() == [2.0, 2.0, 2.5, 2.5]
+    assert np.allclose(usual.shares(2, 4), [3 / 9, 3 / 9, 2 / 8, 2 / 8])
+
+
+def test_gaps_without_vectors_leave_the_usual_of_vectors_alone() -> None:
+    usual = Usual(np.zeros(4, np.float32)).add(np.array([1.0, 1.0, 3.0, 3.0]), 2)
+    after = usual.add(np.array([0.0, 0.0]), 2)
+    assert after.means.tolist() == [0.5, 0.5, 3.0, 3.0]
+    assert (after.seen, after.with_vectors) == (2.0, 1.0)
+
+
+def test_the_length_of_a_thread_stops_counting_at_some_point() -> None:
+    values = [how_far(n) for n in (0, 1, 5, 50, 300, 3_000)]
+    assert values == sorted(values)
+    assert values[0] == values[1] == 0.0
+    assert values[-1] == values[-2]

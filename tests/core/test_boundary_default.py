@@ -37,6 +37,28 @@ COOKING = [
     "How warm should the oven be for sourdough bread?",
     "Bake the bread at 250 degrees with steam, then 20 minutes at 220 without steam",
 ]
+GARDEN = [
+    "The garden beds need new soil this spring",
+    "I would mix the soil with compost from the heap",
+    "Is the compost heap warm enough after winter?",
+    "It steams when I turn it, so the compost is ready",
+    "Then spread the compost on the beds with tomatoes first",
+    "The tomatoes can go out when the nights stay above ten degrees",
+]
+DRIFT = [  # from a holiday to an oven seal, each step near the one before
+    "I want to plan the holiday in Portugal, mostly Lisbon",
+    "Lisbon has good hotels near the river, what is the budget for the hotel?",
+    "About ninety a night for the hotel, breakfast included",
+    "Breakfast in Lisbon is best in a bakery, with custard tarts",
+    "I love custard tarts, can one bake them at home?",
+    "Yes, custard tarts need puff pastry and a very hot oven",
+    "My oven only reaches 230 degrees, is that hot enough for puff pastry?",
+    "It works if the pastry is cold and the oven is well preheated",
+    "The oven door does not close well, the seal is torn",
+    "A new oven seal costs about twenty, you can order it by model number",
+    "Where do I find the model number of the oven?",
+    "On a plate inside the oven door, the seal just clips in",
+]
 TAXES = [
     "By the way, can you help me with my tax return? I moved for a new job in May",
     "The moving costs are deductible. Do you have the receipts for the tax return?",
@@ -199,6 +221,22 @@ def test_a_new_topic_opens_a_new_episode_without_any_vector(hindsight: int) -> N
     assert max(odds) == odds[len(COOKING)] > 0.6
 
 
+@pytest.mark.parametrize("digression", [
+    ["Oh, it just started to rain here"],
+    ["Wait, the doorbell rang", "Just the parcel for the neighbours"],
+    ["Did you feed the cat?", "Yes, an hour ago"],
+])  # fmt: skip
+def test_a_digression_of_one_or_two_messages_is_not_cut(digression: list[str]) -> None:
+    for talk, place in ((COOKING, 5), (GARDEN, 4)):
+        step = play(dialogue([*talk[:place], *digression, *talk[place:]]))
+        around = range(place, place + len(digression) + 1)
+        assert [seq for seq, _ in cuts(step) if seq in around] == []
+
+
+def test_a_gradual_drift_is_cut_somewhere() -> None:
+    assert cuts(play(dialogue(DRIFT))) != []
+
+
 def test_an_answered_question_stays_one_episode() -> None:
     assert cuts(play(dialogue([*COOKING[:4], "Got it", "ok thanks", "Makes sense"]))) == []
 
@@ -238,6 +276,14 @@ def test_no_episode_outgrows_the_cap() -> None:
     edges = [0, *[cut.before_seq for cut in step.cuts]]
     assert max(b - a for a, b in pairwise(edges)) <= 40
     assert edges[-1] == 500
+
+
+def test_a_memory_packed_before_cues_had_habits_is_still_read() -> None:
+    policy = DefaultPolicy()
+    memory = run(policy.begin(), dialogue(COOKING), policy).memory
+    old = {key: value for key, value in policy.pack(memory).items() if key != "usual"}
+    step = run(policy.unpack(old), [arrival(len(COOKING), TAXES[0])], policy)
+    assert step.memory.usual.seen == 1.0
 
 
 def test_an_episode_keeps_the_peak_surprise_of_its_own_messages() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 from zlib import crc32
 
 import numpy as np
@@ -18,11 +18,13 @@ import numpy as np
 from episodic_agent.core.boundary.contract import Arrival
 from episodic_agent.core.boundary.cues.cohesion import MOST_COUNTED, compact
 from episodic_agent.core.boundary.cues.speech import Speech, speech
+from episodic_agent.core.boundary.cues.usual import Usual
 from episodic_agent.schemas import Json, TimeSource, Vector
 
 LEFT: Final = 5  # settled units kept for windows and depths; with two pending ones pack stays under 16 kB
 _VOCABULARY: Final = 256  # content terms remembered, newest first
 _ACTORS: Final = 6
+_CUES: Final = 160  # room for all cues of `cues.gap`, which imports this module
 _ROLES: Final = {
     "user": 1, "human": 1, "customer": 1, "client": 1, "用户": 1, "客户": 1,
     "assistant": 2, "agent": 2, "system": 2, "bot": 2, "model": 2, "ai": 2, "客服": 2, "tool": 2,
@@ -75,7 +77,9 @@ class Running(NamedTuple):
         return round(min(4.0, max(-4.0, (value - middle) / max(spread, 1e-3))), 3)
 
 
+Habits: TypeAlias = tuple[tuple[Running, ...], Usual]
 _FRESH: Final = (Running(),) * 7
+_NOTHING: Final = Usual(np.zeros(_CUES, np.float32))
 ADJACENT, TO_FRAME, UNSEEN, LENGTH, SILENCE, ACKS, COSINE = range(7)
 
 
@@ -102,6 +106,7 @@ class Memory:
     counts: Mapping[int, int] = field(default_factory=dict)
     stats: tuple[Running, ...] = _FRESH
     actors: tuple[int, ...] = ()
+    usual: Usual = _NOTHING
 
     @property
     def size(self) -> int:
@@ -132,12 +137,10 @@ def intake(arrival: Arrival) -> Unit:
     )
 
 
-def absorb(
-    memory: Memory, unit: Unit, odds: float, surprise: float, new: float, stats: tuple[Running, ...]
-) -> Memory:
+def absorb(memory: Memory, unit: Unit, odds: float, surprise: float, new: float, habits: Habits) -> Memory:
     """Return the memory with its oldest pending unit settled in the open frame, its words and vector learnt.
 
-    `stats` are the thread's habits after it.
+    `habits` are the thread's after it.
     """
     position = memory.position
     last, counts = _learn(memory.last, memory.counts, unit.terms, position)
@@ -146,8 +149,7 @@ def absorb(
         part = unit.vector * np.float32(0.05 + unit.speech.content)
         frame = _add(frame, part, 1.0)
         thread = _add(thread, part, 0.98)
-    return replace(
-        memory,
+    return Memory(  # every field is new: half the time of `replace`
         settled=(*memory.settled, unit)[-LEFT:],
         pending=memory.pending[1:],
         position=position + 1,
@@ -161,7 +163,8 @@ def absorb(
         opener=memory.opener if memory.odds else unit.actor,
         last=last,
         counts=counts,
-        stats=stats,
+        stats=habits[0],
+        usual=habits[1],
         actors=_met(memory.actors, unit.actor),
     )
 
@@ -241,11 +244,12 @@ def pack_memory(memory: Memory) -> Json:
         ],
         "stats": [list(one) for one in memory.stats],
         "actors": list(memory.actors),
+        "usual": [memory.usual.seen, memory.usual.with_vectors, _pack_array(memory.usual.means, np.float16)],
     }
 
 
 def unpack_memory(packed: Json) -> Memory:
-    """Undo `pack_memory` exactly."""
+    """Undo `pack_memory` exactly; a memory packed before habits of cues were kept begins without them."""
     body = cast(Mapping[str, Json], packed)
     units = tuple(_unpack_unit(one) for one in cast(Sequence[Json], body["units"]))
     waiting = cast(int, body["pending"])
@@ -271,6 +275,7 @@ def unpack_memory(packed: Json) -> Memory:
         counts={} if numbers is None else {t: int(n) for t, n in zip(terms, numbers, strict=True)},
         stats=tuple(Running(*cast(Sequence[float], one)) for one in cast(Sequence[Json], body["stats"])),
         actors=tuple(cast(Sequence[int], body["actors"])),
+        usual=_unpack_usual(cast(Sequence[Json], body.get("usual", (0.0, 0.0, None)))),
     )
 
 
@@ -300,6 +305,12 @@ def _unpack_unit(packed: Json) -> Unit:
         speech=Speech(*cast(Sequence[float], cues)),
         reaction=cast(float, reaction),
     )
+
+
+def _unpack_usual(packed: Sequence[Json]) -> Usual:
+    seen, with_vectors, means = packed
+    known = _unpack_vector(means)
+    return _NOTHING if known is None else Usual(known, cast(float, seen), cast(float, with_vectors))
 
 
 def _unpack_vector(packed: Json) -> Vector | None:

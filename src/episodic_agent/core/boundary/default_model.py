@@ -9,20 +9,30 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.boundary import weights
+from episodic_agent.core.boundary.cues.gap import LEXICAL as _LEXICAL
 from episodic_agent.core.boundary.cues.timing import hats
+from episodic_agent.core.boundary.cues.usual import Usual, how_far
 
 _LIMIT: Final = 4.0  # standardised cues are clipped here: an unseen kind of text must not run away
 LONGEST_DELAY: Final = 2
+LEXICAL: Final = len(_LEXICAL)
+
+
+Cues: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 
 class Network(NamedTuple):
-    """Standardise, a layer of tanh units, one log-odds; the mean of several trainings has this form too."""
+    """Standardise, a layer of tanh units, one log-odds; the mean of several trainings has this form too.
+
+    Its inputs are all cues, then what is usual for each of them in the thread, so that it sees how far a gap
+    is from its own thread, and last how long the thread is.
+    """
 
     shift: NDArray[np.float32]
     factor: NDArray[np.float32]
@@ -31,11 +41,19 @@ class Network(NamedTuple):
     out: NDArray[np.float32]
     out_bias: float
 
-    def odds(self, cues: Sequence[float] | NDArray[np.float64]) -> float:
-        """Return the probability of a boundary."""
-        x = (np.asarray(cues, np.float32) - self.shift) * self.factor
-        x = np.minimum(np.maximum(x, -_LIMIT), _LIMIT)  # what `np.clip` does, without its overhead
-        return sigmoid(float(np.tanh(x @ self.hidden + self.bias) @ self.out) + self.out_bias)
+    def odds(self, cues: Cues, usual: Usual, position: int) -> float:
+        """Return the probability of a boundary after `position` messages of a thread."""
+        size = len(cues)
+        x = np.empty(2 * size + 1, np.float32)
+        x[:size], x[size:-1], x[-1] = cues, usual.means[:size], how_far(position)
+        x -= self.shift
+        x *= self.factor
+        np.maximum(x, -_LIMIT, out=x)  # what `np.clip` does, without its overhead
+        np.minimum(x, _LIMIT, out=x)
+        x[size:-1] *= usual.shares(LEXICAL, size)
+        units = self.hidden @ x
+        units += self.bias
+        return sigmoid(float(np.tanh(units).dot(self.out)) + self.out_bias)
 
 
 class Silence(NamedTuple):
@@ -52,10 +70,10 @@ class Model:
     networks: Mapping[str, Network]
     time: Sequence[float]
 
-    def content(self, cues: Sequence[float] | NDArray[np.float64], delay: int, *, vectors: bool) -> float:
+    def content(self, cues: Cues, delay: int, usual: Usual, position: int) -> float:
         """Return the probability of a boundary from content alone, `delay` messages later."""
-        kind = "vectors" if vectors else "words"
-        return self.networks[f"{kind}-{min(delay, LONGEST_DELAY)}"].odds(cues)
+        kind = "vectors" if len(cues) > LEXICAL else "words"
+        return self.networks[f"{kind}-{min(delay, LONGEST_DELAY)}"].odds(cues, usual, position)
 
     def with_time(self, content: float, silence: Silence) -> float:
         """Return the probability when the silence before the message is known too (sum of log-odds)."""
@@ -82,13 +100,13 @@ def shipped() -> Model:
 
 
 def _decode(packed: str) -> Network:
-    """Undo `encode`: float16 in base64; the number of hidden units, then shift, factor, matrix, bias, out."""
+    """Undo `encode`: float16 in base64; the number of hidden units, then the arrays in their order."""
     flat = np.frombuffer(base64.b64decode(packed), dtype=np.float16).astype(np.float32)
-    hidden, flat = int(flat[0]), flat[1:]
-    cues = (flat.size - 2 * hidden - 1) // (hidden + 2)
-    cuts = np.cumsum([cues, cues, cues * hidden, hidden, hidden])
+    units, flat = int(flat[0]), flat[1:]
+    inputs = (flat.size - 2 * units - 1) // (2 + units)
+    cuts = np.cumsum([inputs, inputs, inputs * units, units, units])
     shift, factor, matrix, bias, out, last = np.split(flat, cuts)
-    return Network(shift, factor, matrix.reshape(cues, hidden), bias, out, float(last[0]))
+    return Network(shift, factor, matrix.reshape(units, inputs), bias, out, float(last[0]))
 
 
 def encode(network: Network) -> str:

@@ -14,11 +14,11 @@ Override: TypeAlias = int | float | str
 
 # Each policy has its own kind of memory; only the policy itself looks inside, hence Any.
 _POLICIES: Final[Mapping[str, Callable[..., Policy[Any]]]] = {
-    "default-2026-11": DefaultPolicy,
+    "default-2026-12": DefaultPolicy,
     "seed-001": DualChannelPolicy,
 }
 MEASURED: Final = "minilm"  # the family of embedder names whose cosines `NEIGHBOURS` was measured on
-_ALIASES: Final[Mapping[str, str]] = {"default": "default-2026-11", "dual-channel": "seed-001"}
+_ALIASES: Final[Mapping[str, str]] = {"default": "default-2026-12", "dual-channel": "seed-001"}
 
 
 def policy_names() -> list[str]:

@@ -1,0 +1,1 @@
+"""What `tools/train_boundary.py` is made of: data, glued material, cue rows, networks, measures."""

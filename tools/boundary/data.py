@@ -1,0 +1,118 @@
+"""Labelled threads for the training of the `default` policy, with their vectors."""
+
+import gzip
+import json
+import sys
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core.boundary.contract import Arrival
+from episodic_agent.schemas import Observation, TimeSource, Vector
+from episodic_agent.wiring import load_settings, make_embedder
+
+SETS = ("tiage", "superdialseg", "topiocqa", "realtalk", "qmsum")
+FOLDS = 5
+EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
+NOBODY = UUID(int=0)
+
+
+class Line(NamedTuple):
+    """One unit of a labelled thread; `at` is None where the source has no times."""
+
+    speaker: str
+    text: str
+    at: datetime | None
+    vector: Vector | None
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A labelled thread; `starts[i]` says whether unit i opens a segment, `sources` what it is made of."""
+
+    source: str
+    name: str
+    fold: int
+    lines: Sequence[Line]
+    starts: Sequence[int]
+    sources: frozenset[str] = frozenset()
+
+
+def fold_of(name: str) -> int:
+    return zlib.crc32(name.encode()) % FOLDS
+
+
+def vector_table(data: Path, vectors: Path, stem: str) -> np.ndarray:
+    """Return the vectors of a file's units, embedding them once into the folder `vectors`."""
+    kept = vectors / f"{stem}.npz"
+    if not kept.exists():
+        with gzip.open(data / f"{stem}.jsonl.gz", "rt") as file:
+            rows = [json.loads(text) for text in file]
+        texts = [unit["text"] for row in rows for unit in row.get("units") or row["messages"]]
+        embedder = make_embedder("minilm", load_settings())
+        vectors.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(kept, vectors=embedder.embed(texts).astype(np.float16))
+    return np.load(kept)["vectors"]
+
+
+def read(data: Path, vectors: Path, stem: str) -> Iterable[tuple[dict, np.ndarray]]:
+    """Yield the rows of a file with the vectors of their units."""
+    table = vector_table(data, vectors, stem)
+    place = 0
+    with gzip.open(data / f"{stem}.jsonl.gz", "rt") as file:
+        for text in file:
+            row = json.loads(text)
+            size = len(row.get("units") or row["messages"])
+            yield row, table[place : place + size].astype(np.float32)
+            place += size
+    if place != len(table):
+        sys.exit(f"{stem}: {place} units, {len(table)} vectors")
+
+
+def load(data: Path, vectors: Path, source: str) -> list[Thread]:
+    """Read one labelled set; TopiOCQA's "UNANSWERABLE" leaks some switches and is blanked."""
+    threads = []
+    for row, table in read(data, vectors, f"seg_{source}"):
+        lines = []
+        for unit, vector in zip(row["units"], table, strict=True):
+            masked = unit["text"] == "UNANSWERABLE"
+            at = datetime.fromisoformat(unit["time"]).replace(tzinfo=UTC) if "time" in unit else None
+            lines.append(
+                Line(unit["speaker"], "" if masked else unit["text"], at, None if masked else vector)
+            )
+        name = f"{source}/{row['id']}"
+        threads.append(Thread(source, name, fold_of(name), lines, row["starts"], frozenset({source})))
+    return threads
+
+
+def load_beam(data: Path, vectors: Path) -> list[Thread]:
+    """Read the assistant chats: material for glued dialogues only."""
+    threads = []
+    for row, table in read(data, vectors, "ret_beam100k"):
+        messages = row["messages"]
+        lines = [Line(m["speaker"], m["text"], None, v) for m, v in zip(messages, table, strict=True)]
+        starts = [0] + [int(b["session"] != a["session"]) for a, b in pairwise(messages)]
+        name = f"beam/{len(threads)}"
+        threads.append(Thread("beam", name, fold_of(name), lines, starts, frozenset({"beam"})))
+    return threads
+
+
+def untimed(thread: Thread) -> Thread:
+    return replace(thread, lines=[line._replace(at=None) for line in thread.lines])
+
+
+def arrivals(thread: Thread, *, vectors: bool = True) -> list[Arrival]:
+    found = []
+    for seq, line in enumerate(thread.lines):
+        at = line.at or EPOCH
+        source = TimeSource.ASSUMED if line.at is None else TimeSource.GIVEN
+        seen = Observation(NOBODY, NOBODY, seq, at, at, line.speaker, line.text, at_source=source)
+        found.append(Arrival(seen, line.vector if vectors else None))
+    return found

@@ -1,0 +1,99 @@
+"""Figures of a model: as it cuts, as it ranks, and as it would cut under the best threshold."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from boundary.data import EPOCH, Thread, arrivals, untimed
+from boundary.material import timed
+from boundary.rows import Led
+from episodic_agent.core.boundary.contract import ManualCut
+from episodic_agent.core.boundary.default_model import Model
+from episodic_agent.core.boundary.machine import run
+from episodic_agent.core.evaluation.segmentation import score_streams
+
+NAMES = ("score", "f1", "segeval_f1", "pk", "wd", "f1_tol1", "density")
+SHARES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
+
+
+def predict(
+    threads: Sequence[Thread], model: Callable[[Thread], Model], *, vectors: bool = True, hindsight: int = 2
+) -> tuple[list[list[int]], list[np.ndarray]]:
+    """Return the boundaries the policy finds online, and the probability of each gap."""
+    found, odds = [], []
+    for thread in threads:
+        policy = Led(model=model(thread), hindsight=hindsight)
+        seen = policy.lead(None)
+        step = run(policy.begin(), [*arrivals(thread, vectors=vectors), ManualCut(EPOCH)], policy)
+        starts = [0] * len(thread.lines)
+        for cut in step.cuts:
+            if cut.before_seq < len(starts):
+                starts[cut.before_seq] = 1
+        chance = np.array([float(start) for start in starts])  # of a gap after long silence nothing is asked
+        for one in seen:
+            chance[one.seq] = one.judged.odds
+        found.append(starts)
+        odds.append(chance)
+    return found, odds
+
+
+def measure(
+    threads: Sequence[Thread], model: Callable[[Thread], Model], *, oracle: bool = True, **settings: object
+) -> dict[str, float]:
+    """Return the figures under the shipped threshold, average precision and the best there could be."""
+    truth = [list(t.starts) for t in threads]
+    found, odds = predict(threads, model, **settings)
+    score = score_streams(truth, found)
+    figures = {name: float(getattr(score, name)) for name in NAMES}
+    figures["ap"] = average_precision(
+        np.concatenate([t[1:] for t in truth]), np.concatenate([o[1:] for o in odds])
+    )
+    if oracle:
+        figures |= best(truth, odds)
+    return {name: round(value, 4) for name, value in figures.items()}
+
+
+def average_precision(starts: np.ndarray, odds: np.ndarray) -> float:
+    """Return the mean precision at each true boundary, gaps ranked by probability over the whole set."""
+    ranked = starts[np.argsort(-odds, kind="stable")]
+    precision = np.cumsum(ranked) / np.arange(1, len(ranked) + 1)
+    return float((precision * ranked).sum() / max(1, ranked.sum()))
+
+
+def best(truth: Sequence[Sequence[int]], odds: Sequence[np.ndarray]) -> dict[str, float]:
+    """Return the Score under the best threshold for the set and the best share cut in each thread."""
+    every = np.concatenate([one[1:] for one in odds])
+    by_threshold, by_share = [], []
+    for share in SHARES:
+        level = max(float(np.quantile(every, 1 - share)), 1e-9)
+        by_threshold.append(score_streams(truth, [_over(one, level) for one in odds]).score)
+        by_share.append(score_streams(truth, [_top(one, share) for one in odds]).score)
+    return {"best_threshold": max(by_threshold), "best_share": max(by_share)}
+
+
+def _over(odds: np.ndarray, level: float) -> list[int]:
+    return [0, *(odds[1:] >= level).astype(int).tolist()]
+
+
+def _top(odds: np.ndarray, share: float) -> list[int]:
+    starts = np.zeros(len(odds), int)
+    wanted = round(share * (len(odds) - 1))
+    starts[1 + np.argsort(-odds[1:], kind="stable")[:wanted]] = 1
+    return starts.tolist()
+
+
+def report(
+    title: str, threads: Mapping[str, Sequence[Thread]], model: Callable[[Thread], Model], **settings: object
+) -> dict[str, dict[str, float]]:
+    """Print and return the figures of every set under one setting."""
+    found = {}
+    for source, some in threads.items():
+        rows = {source: some}
+        if source == "realtalk":
+            rows = {"realtalk timed": some, "realtalk untimed": [untimed(t) for t in some]}
+        if source == "glue":
+            rows["glue timed"] = [timed(t, n) for n, t in enumerate(some)]
+        for name, mine in rows.items():
+            found[name] = measure(mine, model, **settings)
+            print(f"{title:34s} {name:22s}", *[f"{k} {v:.3f}" for k, v in found[name].items()], flush=True)
+    return found
