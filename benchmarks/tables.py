@@ -224,7 +224,7 @@ def _layouts(results: Path) -> str:
     for key, row in read(results, "postgres_recall").items():
         verbs = row["verb_ms"]
         times = [row["search_ms"]["median"], row["search_ms"]["p95"]]
-        times += [row[name]["median"] for name in ("packed_search_ms", "sqlite_search_ms")]
+        times += [row.get(name, {}).get("median") for name in ("packed_search_ms", "sqlite_search_ms")]
         times += [sum(verb["median"] for verb in verbs.values())]
         times += [row.get("exact_ms", verbs["vector_scores"])["median"], row.get("hnsw_ms", {}).get("median")]
         sizes = [row[name]["all"] for name in ("bytes_per_observation", "bytes_per_observation_packed")]
