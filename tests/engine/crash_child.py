@@ -181,6 +181,10 @@ def fill_up(order: Order, say: Say) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         memory.add(lines)
         memory.flush()
+        done_by = time.monotonic() + 30
+        while memory.jobs() and time.monotonic() < done_by:  # one that met the full disk waits some seconds
+            memory.work()
+            time.sleep(0.05)
         say({"done": True})
 
 
