@@ -351,6 +351,7 @@ def test_no_verb_of_a_memory_looks_past_its_space(store: FaultyStore, make: Make
     clock.forward(days=90)
     assert memory.upkeep() == 1
     assert memory.users() == ["cy"]
+    assert memory.search("pianos").abstained  # nothing is remembered of the default user
     memory.flush(user_id="cy")
     assert {f.scope for f in memory.doctor(repair=True)} <= {Scope("cy", "home")}
     done_by = time.monotonic() + 30

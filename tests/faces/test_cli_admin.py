@@ -27,6 +27,14 @@ def test_the_commands_of_a_file_answer_alike_on_a_server(run: Run, postgres_url:
     assert told[0][0]
 
 
+def test_a_login_of_the_application_searches_a_memory_that_holds_nothing(
+    run: Run, postgres_url: str, login: Callable[..., str]
+) -> None:
+    answer = run("search", "who repairs pianos", db=login("api"))
+    assert answer.code == 0
+    assert "nothing to search here" in answer.err
+
+
 def test_large_scopes_are_given_an_index_that_search_uses(run: Run, postgres_url: str) -> None:
     assert run("import", DEMO / "maya-family.jsonl", "--user", "maya", db=postgres_url).code == 0
     made = run("admin", "index", "--above", 50, "--pack", db=postgres_url).out
