@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from benchmarks.retrieval import FILES, LIMIT, QUICK, first
-from benchmarks.service import server
+from benchmarks.servers import server
 from episodic_agent.core.interfaces import Embedder
 from episodic_agent.engine.evaluate.retrieval import evaluate_file
 from episodic_agent.engine.memory import Memory
@@ -92,7 +92,8 @@ def _order(answer: Recall) -> list[str]:
 
 def measure(data: Path, embedder: Embedder, *, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (file, counts) of each file there is."""
-    with server() as url:
+    with server() as own:
+        url = own.create("bench")
         for stem in FILES:
             path = data / f"{stem}.jsonl.gz"
             if path.is_file() and stem in CASES:

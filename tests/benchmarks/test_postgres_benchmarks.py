@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from benchmarks import parity, postgres_recall, results, service, tables
+from benchmarks import parity, postgres_recall, results, servers, service, tables
 from benchmarks.synthetic import Vocabulary
 from episodic_agent.engine.memory import Memory
 from episodic_agent.providers.hashing import HashingEmbedder
@@ -53,6 +54,24 @@ def test_what_only_one_store_holds_is_counted_as_a_difference(twins: parity.Twin
 
 
 @pytest.mark.slow
+def test_a_server_has_its_own_defaults_but_for_what_is_set_and_leaves_nothing() -> None:
+    with servers.server(shared_buffers="16MB") as own:
+        with psycopg.connect(own.create("one")) as db:
+            shown = "SELECT current_setting('shared_buffers'), current_setting('fsync'), current_database()"
+            assert db.execute(shown).fetchone() == ("16MB", "on", "one")
+        own.drop("one")
+        with pytest.raises(psycopg.OperationalError, match="does not exist"):
+            psycopg.connect(own.url("one"))
+        own.stop()
+        own.stop()  # what does not run is left alone
+        with pytest.raises(psycopg.OperationalError):
+            psycopg.connect(own.url())
+        own.start()
+        psycopg.connect(own.url()).close()
+    assert not own.data.parent.exists()
+
+
+@pytest.mark.slow
 def test_writers_and_jobs_are_measured_on_a_server_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, small in (("QUICK_ROUNDS", 1), ("QUICK_SINGLES", 3), ("QUICK_CHUNKED", 8), ("QUICK_JOBS", 8)):
         monkeypatch.setattr(service, name, small)
@@ -71,8 +90,8 @@ def test_writers_and_jobs_are_measured_on_a_server_of_their_own(monkeypatch: pyt
 @pytest.mark.slow
 def test_recall_is_measured_in_one_scope_among_others_and_written_as_tables(tmp_path: Path) -> None:
     vocabulary = Vocabulary([f"word{n}" for n in range(400)], list(range(400, 0, -1)), [8, 12])
-    with postgres_recall.server("128MB") as address:
-        row = postgres_recall.layout(address, vocabulary, 3, 40, memory="128MB")
+    with servers.server(shared_buffers="16MB") as own:
+        row = postgres_recall.layout(own.create("small"), vocabulary, 3, 40, memory="16MB")
     assert row["scopes"] * row["observations_each"] == 120
     assert row["search_ms"]["median"] > 0
     assert row["bytes_per_observation"]["embedding"] >= 4 * 384

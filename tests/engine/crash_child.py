@@ -1,119 +1,28 @@
-"""A kill server: reads orders (JSON lines) on stdin, forks a child for each, says on stdout how it ended.
-
-Everything is imported once here, so that a life costs milliseconds and hundreds of them can be ended. The
-server itself never opens a store: a child must not inherit a connection. A database is a path or a URL.
-"""
+"""The kill server of the crash tests: its lives add to, import into and look at a database, a path or a URL."""
 
 import json
 import os
 import resource
-import select
-import signal
-import sys
-import threading
 import time
-import traceback
-from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from builders.places import open_store
 
+from benchmarks.lives import Order, Plans, Say, serve
 from episodic_agent.core.interfaces import Store
 from episodic_agent.errors import EpisodicError
 from episodic_agent.schemas import Scope
-from episodic_agent.stores import faults
 from episodic_agent.stores.postgres import PostgresStore
 from episodic_agent.wiring import Memory
 
 __all__ = ["PostgresStore"]  # imported for the lives: by itself each would import it when it opens a URL
-Order = Mapping[str, Any]
-Say = Callable[[Mapping[str, Any]], None]
 MOMENT = datetime(2025, 6, 1, tzinfo=UTC)
-REFUSED = 3  # the exit code of a life that an error of the engine ended
-
-
-# --- the server -----------------------------------------------------------------------------------------
-
-
-def serve() -> None:
-    for line in sys.stdin:
-        print(json.dumps(carry_out(json.loads(line))), flush=True)
-
-
-def carry_out(order: Order) -> dict[str, Any]:
-    """Give a child its life; return what it said, what ended it (0, an exit code, minus a signal), its points."""
-    ears, mouth = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(ears)
-        live(order, mouth)
-    os.close(mouth)
-    said = _listen(ears, child, order["die"].get("seconds"))
-    _, status = os.waitpid(child, 0)
-    return {"ended": os.waitstatus_to_exitcode(status), "said": [json.loads(line) for line in said]}
-
-
-def _listen(ears: int, child: int, seconds: float | None) -> list[bytes]:
-    heard = b""
-    deadline = None if seconds is None else time.monotonic() + seconds
-    while True:
-        wait = None if deadline is None else max(0.0, deadline - time.monotonic())
-        if not select.select([ears], [], [], wait)[0]:
-            os.kill(child, signal.SIGKILL)
-            deadline = None
-        elif piece := os.read(ears, 1 << 20):
-            heard += piece
-        else:
-            os.close(ears)
-            return heard.split(b"\n")[:-1]  # a line the kill cut off was never said
 
 
 # --- a life ---------------------------------------------------------------------------------------------
-
-
-def live(order: Order, mouth: int) -> None:
-    """Do what the order says, and leave without any of the parent's clean-up."""
-
-    def say(word: Mapping[str, Any]) -> None:
-        os.write(mouth, json.dumps(word).encode() + b"\n")
-
-    code = 1
-    try:
-        arm(order["die"])
-        PLANS[order["plan"]](order, say)
-        sys.setprofile(None)
-        code = 0
-    except EpisodicError as error:
-        say({"error": type(error).__name__, "message": str(error)})
-        code = REFUSED
-    finally:
-        if code == 1:
-            traceback.print_exc()
-        os._exit(code)
-
-
-def die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def arm(death: Mapping[str, Any]) -> None:
-    """Prepare the end: at the n-th reach of a fault point, or at the n-th call of any function, in any thread."""
-    if "point" in death:
-        faults.arm(death["point"], death["count"], die)
-    if "events" in death:
-        left = [death["events"]]
-
-        def count(_frame: FrameType, _event: str, _argument: object) -> None:
-            left[0] -= 1
-            if left[0] == 0:
-                die()
-
-        threading.setprofile(count)
-        sys.setprofile(count)
 
 
 def scope_of(order: Order) -> Scope:
@@ -204,7 +113,7 @@ def inspect(order: Order, say: Say) -> None:
         say(look(order, memory) | {"episodes": fingerprint(order)})
 
 
-PLANS: Mapping[str, Callable[[Order, Say], None]] = {
+PLANS: Plans = {
     "add": add_all,
     "import": import_all,
     "open": open_only,
@@ -260,4 +169,4 @@ def episodes_of(store: Store, scope: Scope) -> dict[str, list[list[Any]]]:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(PLANS)

@@ -3,12 +3,7 @@
 A database is named by a path or a URL, so that whatever one store must survive the other must too.
 """
 
-import json
-import os
 import random
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,66 +11,33 @@ from pathlib import Path
 from typing import Any
 
 import episodic_agent
+from benchmarks import lives
+from benchmarks.lives import KILLED, KillServer, Life
 
 DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
 POLICIES = ("default", "seed-001")
-KILLED = -signal.SIGKILL
 ORIGIN = "maya-family"
 
 
 # --- the server and its lives ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
-    """What one life said before something ended it."""
-
-    ended: int
-    said: Sequence[Mapping[str, Any]]
-
-    @property
-    def acknowledged(self) -> list[str]:
-        return [one for word in self.said for one in word.get("acknowledged", ())]
-
-    def word(self, name: str) -> Any:
-        return next((word[name] for word in self.said if name in word), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """The other end of `crash_child`."""
-
-    process: "subprocess.Popen[str]"
-
-    def live(self, **order: Any) -> Life:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        print(json.dumps({"die": {}, "policy": "default"} | order), file=self.process.stdin, flush=True)
-        return Life(**json.loads(self.process.stdout.readline()))
-
-
 @contextmanager
-def serving(prefix: Sequence[str] = ()) -> Iterator[Server]:
-    """Start a kill server, `prefix` before its command."""
-    path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("EPISODIC_")}
-    with subprocess.Popen(
-        [*prefix, sys.executable, "-m", "engine.crash_child"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
-    ) as process:
-        yield Server(process)
-        assert process.stdin is not None
-        process.stdin.close()
+def serving(prefix: Sequence[str] = ()) -> Iterator[KillServer]:
+    """Start the kill server `crash_child`, `prefix` before its command."""
+    with lives.serving("engine.crash_child", prefix=prefix, policy="default") as started:
+        yield started
+
+
+def acknowledged(life: Life) -> list[str]:
+    return [one for ids in life.all("acknowledged") for one in ids]
 
 
 @dataclass
 class Story:
     """One file of messages, lived through again and again in one database."""
 
-    server: Server
+    server: KillServer
     db: str
     file: str
     policy: str = "default"
@@ -95,7 +57,7 @@ class Story:
             assert len(set(stored)) == len(stored)
             assert [one for one in stored if one in self.promised] == list(self.promised)
             assert life.said[0]["sick"] == []
-        self.promised |= dict.fromkeys(life.acknowledged)
+        self.promised |= dict.fromkeys(acknowledged(life))
         assert life.ended == KILLED if death and life.ended else life.ended == 0
         self.kills += life.ended == KILLED
         return life
@@ -136,7 +98,9 @@ def batches_of(file: str, rng: random.Random | None, largest: int = 8) -> list[i
     return sizes
 
 
-def undisturbed(server: Server, folder: Path, file: str, policy: str, plan: str = "add") -> Mapping[str, Any]:
+def undisturbed(
+    server: KillServer, folder: Path, file: str, policy: str, plan: str = "add"
+) -> Mapping[str, Any]:
     """Return what a run that nobody disturbed leaves, message by message."""
     story = Story(server, str(folder / "undisturbed.db"), file, policy, plan, batches_of(file, None))
     assert story.live().word("done")
@@ -149,7 +113,7 @@ def walk(story: Story, point: str) -> None:
     """Kill at the next reach of a point; at one further on when a life got no further than the last."""
     count = 1
     while not (life := story.live(point=point, count=count)).word("done"):
-        new = len(life.acknowledged) > len(life.said[0]["stored"].get(ORIGIN, [])) if life.said else False
+        new = len(acknowledged(life)) > len(life.said[0]["stored"].get(ORIGIN, [])) if life.said else False
         count = 1 if new else count + 1
 
 

@@ -18,15 +18,13 @@ from typing import Any
 
 import apsw
 import pytest
-from engine.crash_child import REFUSED, episodes_of
+from engine.crash_child import episodes_of
 from engine.crash_server import (
     DEMO,
-    KILLED,
     ORIGIN,
     POLICIES,
-    Life,
-    Server,
     Story,
+    acknowledged,
     batches_of,
     serving,
     torment,
@@ -35,6 +33,7 @@ from engine.crash_server import (
     write_chat,
 )
 
+from benchmarks.lives import KILLED, REFUSED, KillServer, Life
 from episodic_agent.core.boundary import policy as named_policy
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.parts import Parts
@@ -53,7 +52,7 @@ QUICK = timedelta(milliseconds=50)
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server() -> Iterator[KillServer]:
     with serving() as started:
         yield started
 
@@ -87,12 +86,26 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+# --- the kill server ------------------------------------------------------------------------------------
+
+
+def test_what_ended_a_life_is_told(server: KillServer, tmp_path: Path, short: str) -> None:
+    order = {"plan": "add", "db": str(tmp_path / "memory.db"), "file": short, "batches": [SHORT]}
+    ends = [
+        server.live(**order, die=death)
+        for death in ({"point": "mid-append", "count": 1}, {"events": 10}, {"seconds": 0.0}, {})
+    ]
+    assert [life.ended for life in ends] == [KILLED, KILLED, KILLED, 0]
+    assert [life.overdue for life in ends] == [False, False, True, False]
+    assert [life.word("done") for life in ends] == [None, None, None, True]
+
+
 # --- killed at named points -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("policy", ["default", pytest.param("seed-001", marks=pytest.mark.slow)])
 def test_killed_at_every_named_point_it_ends_as_if_undisturbed(
-    server: Server, tmp_path: Path, short: str, policy: str
+    server: KillServer, tmp_path: Path, short: str, policy: str
 ) -> None:
     wanted = undisturbed(server, tmp_path, short, policy)
     kills = {}
@@ -107,7 +120,7 @@ def test_killed_at_every_named_point_it_ends_as_if_undisturbed(
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_killed_at_every_reach_of_every_point_it_ends_as_if_undisturbed(
-    server: Server, tmp_path: Path, half: str, policy: str
+    server: KillServer, tmp_path: Path, half: str, policy: str
 ) -> None:
     wanted = undisturbed(server, tmp_path, half, policy)
     kills = 0
@@ -130,7 +143,7 @@ def test_killed_at_every_reach_of_every_point_it_ends_as_if_undisturbed(
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_killed_anywhere_it_ends_as_if_undisturbed(
-    server: Server, tmp_path: Path, short: str, policy: str
+    server: KillServer, tmp_path: Path, short: str, policy: str
 ) -> None:
     wanted = undisturbed(server, tmp_path, short, policy)
     rng = random.Random(policy)
@@ -144,7 +157,7 @@ def test_killed_anywhere_it_ends_as_if_undisturbed(
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("seed", range(8))
 def test_killed_anywhere_again_and_again_it_ends_as_if_undisturbed(
-    server: Server, tmp_path: Path, whole: str, policy: str, seed: int
+    server: KillServer, tmp_path: Path, whole: str, policy: str, seed: int
 ) -> None:
     wanted = undisturbed(server, tmp_path, whole, policy)
     rng = random.Random(f"{policy} {seed}")
@@ -164,7 +177,7 @@ def test_killed_anywhere_again_and_again_it_ends_as_if_undisturbed(
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_killed_from_outside_at_random_times_it_ends_as_if_undisturbed(
-    server: Server, tmp_path: Path, whole: str, policy: str
+    server: KillServer, tmp_path: Path, whole: str, policy: str
 ) -> None:
     wanted = undisturbed(server, tmp_path, whole, policy)
     rng = random.Random(policy)
@@ -179,7 +192,9 @@ def test_killed_from_outside_at_random_times_it_ends_as_if_undisturbed(
     assert kills > 0
 
 
-def test_killed_while_the_file_is_made_it_is_made_again(server: Server, tmp_path: Path, short: str) -> None:
+def test_killed_while_the_file_is_made_it_is_made_again(
+    server: KillServer, tmp_path: Path, short: str
+) -> None:
     db = str(tmp_path / "memory.db")
     story = Story(server, db, short, plan="open")
     events, ended = 1, KILLED
@@ -198,7 +213,7 @@ def test_killed_while_the_file_is_made_it_is_made_again(server: Server, tmp_path
 
 @pytest.mark.parametrize("point", ["mid-append", "after-claim", "before-commit", "after-commit"])
 def test_an_import_killed_at_a_point_is_finished_by_the_next(
-    server: Server, tmp_path: Path, short: str, point: str
+    server: KillServer, tmp_path: Path, short: str, point: str
 ) -> None:
     wanted = undisturbed(server, tmp_path, short, "default", plan="import")
     story = Story(server, str(tmp_path / "memory.db"), short, plan="import")
@@ -210,7 +225,7 @@ def test_an_import_killed_at_a_point_is_finished_by_the_next(
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_an_import_of_many_conversations_killed_anywhere_is_finished_by_the_next(
-    server: Server, tmp_path: Path, many: str, policy: str
+    server: KillServer, tmp_path: Path, many: str, policy: str
 ) -> None:
     wanted = undisturbed(server, tmp_path, many, policy, plan="import")
     rng = random.Random(policy)
@@ -226,7 +241,7 @@ def test_an_import_of_many_conversations_killed_anywhere_is_finished_by_the_next
 @pytest.mark.slow
 @pytest.mark.skipif(GIVEN is None, reason="EPISODIC_TEST_DATA names no chat file")
 def test_an_import_of_a_given_file_killed_anywhere_is_finished_by_the_next(
-    server: Server, tmp_path: Path
+    server: KillServer, tmp_path: Path
 ) -> None:
     file = str(GIVEN)
     wanted = undisturbed(server, tmp_path, file, "default", plan="import")
@@ -246,15 +261,15 @@ def assert_told_and_recovered(life: Life, found: Mapping[str, Any], wanted: Mapp
     assert "repeat the call to add the rest" in life.word("message")
     assert life.word("sick") == []
     stored = life.word("stored").get(ORIGIN, [])
-    assert 0 < len(life.acknowledged) < len(wanted["stored"][ORIGIN])
-    assert stored == life.acknowledged  # and not half of anything else
+    assert 0 < len(acknowledged(life)) < len(wanted["stored"][ORIGIN])
+    assert stored == acknowledged(life)  # and not half of anything else
     assert life.word("done")
     assert found == wanted
 
 
 @pytest.mark.parametrize("kilobytes", [500, 2000, 3000])
 def test_a_file_that_may_not_grow_is_reported_and_goes_on_when_it_may(
-    server: Server, tmp_path: Path, whole: str, kilobytes: int
+    server: KillServer, tmp_path: Path, whole: str, kilobytes: int
 ) -> None:
     wanted = undisturbed(server, tmp_path, whole, "default")
     story = Story(server, str(tmp_path / "memory.db"), whole, plan="fill", options={"bytes": kilobytes << 10})
@@ -277,7 +292,7 @@ def test_a_full_disk_is_reported_and_goes_on_when_there_is_room(tmp_path: Path, 
         assert_told_and_recovered(life, story.end(), wanted)
 
 
-def test_a_file_that_may_only_be_read_answers_and_says_so(server: Server, short: str) -> None:
+def test_a_file_that_may_only_be_read_answers_and_says_so(server: KillServer, short: str) -> None:
     # Not under the test runner's folder: only the user it runs as may enter that.
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o777)

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from engine.crash_server import (
     POLICIES,
-    Server,
     Story,
     batches_of,
     serving,
@@ -24,6 +23,7 @@ from engine.crash_server import (
 )
 from stores.postgres_server import Databases
 
+from benchmarks.lives import KillServer
 from episodic_agent.stores import faults
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
@@ -32,7 +32,7 @@ SHORT = 18  # messages of the quick tests
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server() -> Iterator[KillServer]:
     with serving() as started:
         yield started
 
@@ -53,7 +53,7 @@ def without_ids(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def test_killed_at_every_named_point_it_ends_as_an_undisturbed_file(
-    server: Server, postgres_url: str, tmp_path: Path, short: str
+    server: KillServer, postgres_url: str, tmp_path: Path, short: str
 ) -> None:
     wanted = without_ids(undisturbed(server, tmp_path, short, "seed-001"))
     kills = {}
@@ -70,7 +70,7 @@ def test_killed_at_every_named_point_it_ends_as_an_undisturbed_file(
 
 
 def test_killed_anywhere_it_ends_as_an_undisturbed_file(
-    server: Server, postgres_url: str, tmp_path: Path, short: str
+    server: KillServer, postgres_url: str, tmp_path: Path, short: str
 ) -> None:
     wanted = undisturbed(server, tmp_path, short, "default")
     rng = random.Random(1)
@@ -84,7 +84,7 @@ def test_killed_anywhere_it_ends_as_an_undisturbed_file(
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("point", faults.POINTS)
 def test_killed_at_a_point_again_and_again_it_ends_as_an_undisturbed_file(
-    server: Server, postgres_url: str, tmp_path: Path, whole: str, policy: str, point: str
+    server: KillServer, postgres_url: str, tmp_path: Path, whole: str, policy: str, point: str
 ) -> None:
     wanted = undisturbed(server, tmp_path, whole, policy)
     story = Story(server, postgres_url, whole, policy, batches=batches_of(whole, random.Random(point), 12))
@@ -96,7 +96,7 @@ def test_killed_at_a_point_again_and_again_it_ends_as_an_undisturbed_file(
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_killed_at_every_reach_of_every_point_it_ends_as_an_undisturbed_file(
-    server: Server, postgres_url: str, tmp_path: Path, policy: str
+    server: KillServer, postgres_url: str, tmp_path: Path, policy: str
 ) -> None:
     half = write_chat(tmp_path, 24)
     wanted = without_ids(undisturbed(server, tmp_path, half, policy))
@@ -119,13 +119,13 @@ def test_killed_at_every_reach_of_every_point_it_ends_as_an_undisturbed_file(
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_anywhere_again_and_again_it_ends_as_an_undisturbed_file(
-    server: Server, postgres: Databases, tmp_path: Path, whole: str, policy: str, seed: int
+    server: KillServer, postgres: Databases, tmp_path: Path, whole: str, policy: str, seed: int
 ) -> None:
     wanted = undisturbed(server, tmp_path, whole, policy)
     rng = random.Random(f"{policy} {seed}")
     told = {"wait": bool(seed % 2)}
     kills = 0
-    while kills < 20:  # few in one database: work that ten processes did not survive would be given up
+    while kills < 20:  # few in one database: work that thirty processes did not survive is given up
         name = postgres.ready()
         story = Story(server, postgres.url(name), whole, policy, batches=batches_of(whole, rng), options=told)
         torment(story, rng, lives=8, events=300_000)
@@ -137,7 +137,7 @@ def test_killed_anywhere_again_and_again_it_ends_as_an_undisturbed_file(
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_killed_from_outside_at_random_times_it_ends_as_an_undisturbed_file(
-    server: Server, postgres: Databases, tmp_path: Path, whole: str, policy: str
+    server: KillServer, postgres: Databases, tmp_path: Path, whole: str, policy: str
 ) -> None:
     wanted = undisturbed(server, tmp_path, whole, policy)
     rng = random.Random(policy)
@@ -155,7 +155,7 @@ def test_killed_from_outside_at_random_times_it_ends_as_an_undisturbed_file(
 
 @pytest.mark.slow
 def test_killed_while_the_database_is_made_ready_it_is_made_ready_again(
-    server: Server, postgres: Databases, short: str
+    server: KillServer, postgres: Databases, short: str
 ) -> None:
     kills, events, ended = 0, 1, False
     while not ended:
@@ -173,7 +173,7 @@ def test_killed_while_the_database_is_made_ready_it_is_made_ready_again(
 @pytest.mark.slow
 @pytest.mark.parametrize("point", ["mid-append", "after-claim", "before-commit", "after-commit"])
 def test_an_import_killed_at_a_point_is_finished_by_the_next(
-    server: Server, postgres_url: str, tmp_path: Path, short: str, point: str
+    server: KillServer, postgres_url: str, tmp_path: Path, short: str, point: str
 ) -> None:
     wanted = undisturbed(server, tmp_path, short, "default", plan="import")
     story = Story(server, postgres_url, short, plan="import")

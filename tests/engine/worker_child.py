@@ -1,23 +1,25 @@
-"""A kill server for workers: the server of `crash_child` with plans of its own, on a store named by its URL."""
+"""The kill server of the tests of workers: its lives do the jobs of a store named by its URL."""
 
 import os
 import signal
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from builders.places import open_store
-from engine import crash_child
-from engine.crash_child import MOMENT, Order, Say, die, read_lines
+from engine.crash_child import MOMENT, read_lines
 from stores.builders import identity, make_observations
 from stores.processes import append_indexed
 
+from benchmarks import lives
+from benchmarks.lives import Order, Plans, Say, die
+from benchmarks.siege_child import verdict
 from episodic_agent.core.interfaces import Store
 from episodic_agent.engine.jobs import LEASE, Runner
-from episodic_agent.providers.scripted import Answer, ScriptedModel
+from episodic_agent.providers.scripted import ScriptedModel
 from episodic_agent.schemas import Job, Scope
 from episodic_agent.stores.lease import process_owner
 from episodic_agent.wiring import Memory, utc_now
@@ -90,13 +92,6 @@ def count_all(order: Order, say: Say) -> None:
     store.close()
 
 
-def verdict(prompt: str, _stage: str) -> Answer:
-    """Answer a question by what was asked alone, so that every run hears the same."""
-    sure = sum(prompt.encode()) % 3 == 0
-    signals = {"topic_shift": 0.9 if sure else 0.1, "intent_shift": 0.1, "temporal_marker": 0.0}
-    return {"is_boundary": sure, "confidence": 0.9, "signals": signals, "updated_event_model": None}
-
-
 def open_memory(order: Order, jobs: str = "workers") -> Memory:
     """Open the memory of an order; a worker's time goes on, from when everything was said."""
     begun = datetime.fromisoformat(order["begun"]) if order["plan"] == "serve" else None
@@ -125,8 +120,7 @@ def serve(order: Order, say: Say) -> None:
         say({"ran": memory.worker().run(once=True)})
 
 
-PLANS: Mapping[str, Callable[[Order, Say], None]] = {"count": count_all, "feed": feed, "serve": serve}
+PLANS: Plans = {"count": count_all, "feed": feed, "serve": serve}
 
 if __name__ == "__main__":
-    crash_child.PLANS = PLANS
-    crash_child.serve()
+    lives.serve(PLANS)

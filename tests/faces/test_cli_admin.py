@@ -35,7 +35,7 @@ def test_a_login_of_the_application_searches_a_memory_that_holds_nothing(
     assert "nothing to search here" in answer.err
 
 
-def test_large_scopes_are_given_an_index_that_search_uses(run: Run, postgres_url: str) -> None:
+def test_users_with_many_documents_are_given_an_index_of_their_own(run: Run, postgres_url: str) -> None:
     assert run("import", DEMO / "maya-family.jsonl", "--user", "maya", db=postgres_url).code == 0
     made = run("admin", "index", "--above", 50, "--pack", db=postgres_url).out
     name = index_name(key_of("default"), key_of("maya"), 1, "o")
@@ -56,6 +56,26 @@ def test_what_makes_a_cluster_is_printed_and_refused_where_there_is_none(run: Ru
     refused = run("admin", "distribute", db=postgres_url)
     assert refused.code == 5
     assert "CREATE EXTENSION citus" in refused.error
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value", "reason"),
+    [
+        ("index", "--above", "0", "0 is not in the range x>=1."),
+        ("index", "--above", "-5", "-5 is not in the range x>=1."),
+        ("index", "--above", "all", "'all' is not a valid integer range."),
+        ("distribute", "--shards", "0", "0 is not in the range x>=1."),
+        ("distribute", "--shards", "3.5", "'3.5' is not a valid integer range."),
+    ],
+)
+def test_a_number_that_cannot_be_meant_is_refused_in_one_line(
+    run: Run, command: str, option: str, value: str, reason: str
+) -> None:
+    refused = run("admin", command, option, value, db="postgresql://nobody@nowhere.invalid/memory")
+    assert (refused.code, refused.out) == (2, "")
+    *usage, line = refused.err.splitlines()
+    assert line == f"Error: Invalid value for '{option}': {reason}"
+    assert usage[0].startswith(f"Usage: episodic admin {command}")
 
 
 @pytest.mark.parametrize("command", ["index", "distribute", "init-db"])

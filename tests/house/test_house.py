@@ -33,6 +33,12 @@ def test_no_file_is_over_seven_hundred_lines_and_the_median_is_small() -> None:
     assert statistics.median(sizes.values()) <= 150
 
 
+def test_no_file_beside_the_package_is_over_seven_hundred_lines() -> None:
+    files = [path for folder in ("tests", "benchmarks", "tools") for path in (ROOT / folder).rglob("*.py")]
+    sizes = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8").count("\n") for path in files}
+    assert {name: size for name, size in sizes.items() if size > LONGEST_FILE} == {}
+
+
 def test_no_function_is_over_sixty_lines_and_the_median_is_short() -> None:
     sizes = {f"{relative(p)}:{f.name}": (f.end_lineno or 0) - f.lineno + 1 for p, f in functions()}
     assert {n: s for n, s in sizes.items() if s > LONGEST_FUNCTION} == {}

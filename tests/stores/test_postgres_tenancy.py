@@ -42,16 +42,12 @@ class Forgetful:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.rewritten: list[str] = []
         self.left: list[str] = []
-        run, copy_out = Session._run, Session.copy_out
+        run = Session._run
 
         def run_without(session: Session, sql: str, bindings: Sequence[Any]) -> Any:
             return run(session, self.rewrite(sql), bindings)
 
-        def copy_without(session: Session, sql: str) -> bytes:
-            return copy_out(session, self.rewrite(sql))
-
         patch.setattr(Session, "_run", run_without)
-        patch.setattr(Session, "copy_out", copy_without)
 
     def rewrite(self, sql: str) -> str:
         shorter, count = WHOSE.subn(self._nothing, sql)

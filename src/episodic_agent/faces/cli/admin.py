@@ -45,7 +45,11 @@ def init_db(
 
 
 @admin.command("index")
-@click.option("--above", type=int, help="Users with so many documents get one (default: those search asks).")
+@click.option(
+    "--above",
+    type=click.IntRange(min=1),
+    help="Users with so many documents get one; search uses it from 50,000 on (the default).",
+)
 @click.option("--pack", is_flag=True, help="Also rebuild the indexes that were written to in many places.")
 @common
 def index(app: App, above: int | None, pack: bool, user: str | None, as_json: bool) -> None:
@@ -55,7 +59,13 @@ def index(app: App, above: int | None, pack: bool, user: str | None, as_json: bo
 
 
 @admin.command("distribute")
-@click.option("--shards", default=SHARDS, show_default=True, help="Pieces the users are spread over.")
+@click.option(
+    "--shards",
+    type=click.IntRange(min=1),
+    default=SHARDS,
+    show_default=True,
+    help="Pieces the users are spread over.",
+)
 @click.option("--print", "only_print", is_flag=True, help="Only print the statements, for one's own tools.")
 @common
 def distribute(app: App, shards: int, only_print: bool, user: str | None, as_json: bool) -> None:

@@ -10,10 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from episodic_agent.stores.postgres.packing import Binary, integers
+from episodic_agent.stores.postgres.packing import BYTEA, INTEGER, TEXT, Binary, integers
 from episodic_agent.stores.postgres.text import to_stored
 
-_INTEGER, _TEXT, _BYTEA = 23, 25, 17  # the types' numbers in every server's catalogue
 _HEAD: Final = struct.Struct("!5i")  # dimensions, may hold NULL, type, items, number of the first
 _LENGTH: Final = struct.Struct("!i").pack
 _INTEGER_ITEM: Final = struct.Struct("!ii").pack
@@ -28,17 +27,17 @@ def bigints(numbers: ArrayLike) -> Binary:
 def optional_integers(numbers: Sequence[int | None]) -> Binary:
     """Return small integers, some of them missing, as `integer[]`."""
     items = [_NULL if number is None else _INTEGER_ITEM(4, number) for number in numbers]
-    return Binary(_HEAD.pack(1, 1, _INTEGER, len(items), 1) + b"".join(items))
+    return Binary(_HEAD.pack(1, 1, INTEGER, len(items), 1) + b"".join(items))
 
 
 def texts(strings: Sequence[str | None]) -> Binary:
     """Return strings, some of them missing, as `text[]`."""
-    return _array([None if string is None else to_stored(string).encode() for string in strings], _TEXT)
+    return _array([None if string is None else to_stored(string).encode() for string in strings], TEXT)
 
 
 def byteas(values: Sequence[bytes | None]) -> Binary:
     """Return byte strings, some of them missing, as `bytea[]`."""
-    return _array(values, _BYTEA)
+    return _array(values, BYTEA)
 
 
 def _array(values: Sequence[bytes | None], type_number: int) -> Binary:

@@ -18,17 +18,11 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
 
 from episodic_agent.errors import InvalidInput, StoreError, StoreUnavailable
+from episodic_agent.stores.migrations import Migration
 from episodic_agent.stores.postgres.address import Address, read_address
 from episodic_agent.stores.postgres.distribute import has_citus
-from episodic_agent.stores.postgres.failures import lost, lost_at_commit, refused, translate
-from episodic_agent.stores.postgres.migrate import (
-    APP,
-    SCHEMA,
-    WORKER,
-    Migration,
-    prepare,
-    shipped_migrations,
-)
+from episodic_agent.stores.postgres.failures import lost, lost_at_commit, refused, translate, unanswered
+from episodic_agent.stores.postgres.migrate import APP, SCHEMA, WORKER, prepare, shipped_migrations
 from episodic_agent.stores.postgres.session import Connection
 
 _SYNCHRONOUS: Final = ("normal", "full", "off")
@@ -83,15 +77,13 @@ def run(db: Connection, statements: str) -> None:
     result = db.pgconn.exec_(statements.encode())
     if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
         error = error_from_result(result, db.info.encoding)
-        is_lost(db, error)
+        close_if_lost(db, error)
         raise error
 
 
-def is_lost(db: Connection, error: psycopg.Error) -> bool:
-    """Tell whether an error ended the connection; it is closed then: libpq may notice only later."""
-    # Without a code it is no answer of the server but the driver's own word that there was none.
-    silent = error.sqlstate is None and type(error) in (psycopg.OperationalError, psycopg.DatabaseError)
-    if silent or error.diag.severity_nonlocalized in ("FATAL", "PANIC"):
+def close_if_lost(db: Connection, error: psycopg.Error) -> bool:
+    """Close a connection that an error ended, for libpq may notice only later; tell whether it is closed."""
+    if unanswered(error) or error.diag.severity_nonlocalized in ("FATAL", "PANIC"):
         db.close()
     return db.closed
 
@@ -213,7 +205,7 @@ class Connections:
                 yield db
                 self._commit(db)
             except psycopg.Error as error:
-                if is_lost(db, error):
+                if close_if_lost(db, error):
                     raise lost(error, self.address) from error
                 raise translate(error, self.address, self.options.patience) from error
             finally:
@@ -233,7 +225,6 @@ class Connections:
                     self._give_back(db)
                     raise translate(error, self.address, self.options.patience) from error
             # The server was restarted, or somebody ended the session. Nothing was asked yet.
-            db.close()
             db = connect(self.address)
         try:
             run(db, begin)

@@ -6,6 +6,8 @@ from typing import Final
 import psycopg
 
 from episodic_agent.errors import StoreError
+from episodic_agent.stores.postgres.failures import gist
+from episodic_agent.stores.postgres.migrate import ROLES
 from episodic_agent.stores.postgres.session import Connection
 
 COLUMN: Final = "owner"
@@ -30,10 +32,9 @@ DISTRIBUTED: Final = (
 REFERENCE: Final = ("embedder",)
 # Claims look over all scopes and skip locked rows, which a cluster refuses over several nodes.
 LOCAL: Final = ("job", "migration")
-ROLES: Final = ("episodic_app", "episodic_worker")
 
 
-def statements(shards: int = 32) -> Sequence[str]:
+def statements(shards: int) -> Sequence[str]:
     """Return what makes a ready database a cluster's, in order; run them on the coordinator.
 
     `shards` is how many pieces the owners are spread over: a multiple of the nodes there may ever be.
@@ -53,7 +54,7 @@ def statements(shards: int = 32) -> Sequence[str]:
     return [*roles, *reference, root, *others]
 
 
-def distribute(db: Connection, shards: int = 32) -> Iterator[str]:
+def distribute(db: Connection, shards: int) -> Iterator[str]:
     """Run the statements a database still lacks and yield each one once it is done.
 
     `db` is an administrator's, outside a transaction: each table moves in one of its own. StoreError where
@@ -71,7 +72,9 @@ def distribute(db: Connection, shards: int = 32) -> Iterator[str]:
         try:
             db.execute(statement.encode())
         except psycopg.Error as error:
-            raise StoreError(f"{statement} was refused: {error}; what is done stays, repeat it") from error
+            raise StoreError(
+                f"{statement} was refused: {gist(error)}; what is done stays, repeat it"
+            ) from error
         yield statement
 
 

@@ -27,7 +27,7 @@ class Embedders:
         self._made: dict[str, dict[int, int]] = {}
 
     def of(self, name: str, *, fresh: bool = False) -> Mapping[int, int]:
-        """Return width -> number of an embedder; of none unknown to this connection, unless `fresh`."""
+        """Return width -> number of an embedder, {} of an unknown one; `fresh` reads the known ones again."""
         if name in self._made:
             return self._made[name]
         known = _known.setdefault(self._session.db, {})

@@ -99,15 +99,34 @@ def refused(error: psycopg.Error, address: Address) -> StoreError:
 
 def translate(error: psycopg.Error, address: Address, patience: timedelta) -> EpisodicError:
     """Say what an error of a statement means."""
-    state = error.sqlstate or ""
-    if not state and type(error) in (psycopg.OperationalError, psycopg.DatabaseError):
-        return lost(error, address)  # not the server's answer, but the driver's word that there was none
-    reason = error.diag.message_primary or _reason(str(error))
+    if unanswered(error):
+        return lost(error, address)
+    state, reason = error.sqlstate or "", gist(error)
     for length in (5, 3, 2):
         if state[:length] in _MEANINGS:
             kind, message = _MEANINGS[state[:length]]
             return kind(message.format(**_words(address, reason), seconds=patience.total_seconds()))
     return StoreError(f"{address.place}: {reason}")
+
+
+def unanswered(error: psycopg.Error) -> bool:
+    """Tell whether an error is no answer of the server, which has a code, but the driver's word of none.
+
+    >>> unanswered(psycopg.OperationalError("server closed the connection unexpectedly"))
+    True
+    >>> unanswered(psycopg.errors.DeadlockDetected()), unanswered(psycopg.ProgrammingError())
+    (False, False)
+    """
+    return error.sqlstate is None and type(error) in (psycopg.OperationalError, psycopg.DatabaseError)
+
+
+def gist(error: psycopg.Error) -> str:
+    """Return what an error says in one line.
+
+    >>> gist(psycopg.OperationalError("connection failed: FATAL:  too late" + chr(10) + "try again"))
+    'too late'
+    """
+    return error.diag.message_primary or _reason(str(error))
 
 
 def lost(error: psycopg.Error, address: Address) -> StoreUnavailable:

@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Final, NamedTuple
 
+from episodic_agent.stores.postgres.migrate import APP, SCHEMA, WORKER
 from episodic_agent.stores.postgres.session import Connection, Session
 
 LARGE: Final = 50_000  # documents from which on a scope's HNSW index is used
 EFFORT: Final = 400  # rows the index proposes, at least
 
 _FIND: Final = "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid"
-_APP: Final = (
-    "SET LOCAL ROLE episodic_app; SET LOCAL search_path = episodic;"
+_BECOME_OWNER: Final = (
+    f"SET LOCAL ROLE {APP}; SET LOCAL search_path = {SCHEMA};"
     " SELECT set_config('episodic.space', '{}', true), set_config('episodic.owner', '{}', true)"
 )
 _LARGE: Final = (
@@ -97,11 +98,11 @@ def pack_indexes(db: Connection) -> Iterator[str]:
 def large_scopes(db: Connection, above: int) -> Iterator[Large]:
     """Look through all scopes as their own tenants do, for row-level security binds the tables' owner too."""
     with db.transaction():
-        db.execute("SET LOCAL ROLE episodic_worker")
+        db.execute(f"SET LOCAL ROLE {WORKER}".encode())
         scopes = db.execute("SELECT space, owner, name, user_id FROM episodic.scope ORDER BY 1, 2").fetchall()
     for space, owner, name, user_id in scopes:
         with db.transaction():
-            db.execute(_APP.format(space, owner).encode())
+            db.execute(_BECOME_OWNER.format(space, owner).encode())
             found = db.execute(_LARGE, (space, owner, above, space, owner)).fetchall()
         for kind, documents, number, width in found:
             yield Large(f"{user_id} in {name}", space, owner, number, kind, width, documents)

@@ -14,8 +14,6 @@ from episodic_agent.stores.postgres.address import Address
 from episodic_agent.stores.postgres.failures import INIT, init_for
 from episodic_agent.stores.postgres.session import Connection
 
-__all__ = ["Migration", "Server", "Step", "examine", "make_ready", "problems", "shipped_migrations"]
-
 SCHEMA: Final = "episodic"
 APP: Final = "episodic_app"
 WORKER: Final = "episodic_worker"
@@ -146,7 +144,7 @@ def make_ready(db: Connection, address: Address, migrations: Sequence[Migration]
         refuse_old(found.version, found.vector, address.server)
         steps.append(_extension(db, found, address))
         steps += [_role(db, role) for role in ROLES]
-        steps += [] if found.superuser else [grant_role(db, role, "current_user", found) for role in ROLES]
+        steps += [] if found.superuser else [grant_role(db, role, db.info.user, found) for role in ROLES]
         steps += _schema(db, examine(db), address, migrations)
     return steps
 
@@ -162,9 +160,8 @@ def _role(db: Connection, role: str) -> Step:
     return Step("made", f"role {role}")
 
 
-def grant_role(db: Connection, role: str, login: str, found: Server) -> Step:
-    """Let a login (or `current_user`) act as one of the roles."""
-    name = db.info.user if login == "current_user" else login
+def grant_role(db: Connection, role: str, name: str, found: Server) -> Step:
+    """Let a login act as one of the roles."""
     # Who creates a role may give it away but, since version 16, not yet take it on.
     privilege = "SET" if found.version >= 16 else "MEMBER"
     row = db.execute("SELECT pg_has_role(%s, %s, %s)", (name, role, privilege)).fetchone()
@@ -202,7 +199,7 @@ def _schema(
     db: Connection, found: Server, address: Address, migrations: Sequence[Migration]
 ) -> Sequence[Step]:
     db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}".encode())
-    search_path(db, str(found.vector_schema))
+    _set_search_path(db, str(found.vector_schema))
     for role in ROLES:
         _let_use(db, str(found.vector_schema), role)
     db.execute(_LEDGER.encode())
@@ -211,7 +208,7 @@ def _schema(
     for migration in migrations[done:]:
         _force_policies(db, False)
         db.execute(migration.script.encode())
-        _force_policies(db, False)
+        _force_policies(db, False)  # those the script made too: they would keep us out of the ledger
         entry = (*migration.entry, _shape(db))
         db.execute("INSERT INTO migration (version, name, checksum, shape) VALUES (%s, %s, %s, %s)", entry)
         steps.append(Step("made", f"schema {migration.version} ({migration.name})"))
@@ -240,7 +237,7 @@ def _let_use(db: Connection, schema: str, role: str) -> None:
         db.execute(sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(*names))
 
 
-def search_path(db: Connection, vector_schema: str) -> None:
+def _set_search_path(db: Connection, vector_schema: str) -> None:
     """Let names of the open transaction mean the tables of the store, types those of the extension."""
     path = sql.SQL(", ").join([sql.Identifier(SCHEMA), sql.Identifier(vector_schema)])
     db.execute(sql.SQL("SET LOCAL search_path = {}").format(path))

@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from psycopg.adapt import Buffer, Dumper
 from psycopg.pq import Format
 
-_INTEGERS: Final = {"i2": 21, "i4": 23, "i8": 20}  # the types' numbers in every server's catalogue
+# The types' numbers in every server's catalogue.
+INTEGER: Final = 23
+TEXT: Final = 25
+BYTEA: Final = 17
+_INTEGERS: Final = {"i2": 21, "i4": INTEGER, "i8": 20}
 _HEADER: Final = np.dtype([(name, ">i4") for name in ("axes", "nulls", "type", "length", "first")])
 
 

@@ -16,7 +16,7 @@ from episodic_agent.stores.postgres.text import read_columns, to_stored
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 _KEY_BITS: Final = 63  # so that a key is never negative
-_LAST_SEQ: Final = 0xFFFFFFFF
+LAST_SEQ: Final = 0xFFFFFFFF  # a ref has 32 bits for it
 _REMEMBERED_SCOPES: Final = 1 << 16
 
 
@@ -124,11 +124,6 @@ class Session:
         """Run a statement and return how many rows it wrote."""
         return self._run(sql, bindings).rowcount
 
-    def copy_out(self, sql: str) -> bytes:
-        """Run `COPY … TO STDOUT` (which takes no bindings: write numbers only) and return all it sent."""
-        with self.db.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-            return b"".join(copy)
-
     def _run(self, sql: str, bindings: Sequence[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
         stored = [to_stored(value) if type(value) is str else value for value in bindings]
         # Binary: the numbers, vectors and ids that make up most of what is read need no parsing.
@@ -174,4 +169,4 @@ class Session:
         number = self.find_thread(thread_id)
         if number is None or last_seq < max(first_seq, 0):
             return None
-        return ref_of(number, max(first_seq, 0)), ref_of(number, min(last_seq, _LAST_SEQ))
+        return ref_of(number, max(first_seq, 0)), ref_of(number, min(last_seq, LAST_SEQ))

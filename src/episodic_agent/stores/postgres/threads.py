@@ -31,7 +31,7 @@ from episodic_agent.stores.nouns import (
 )
 from episodic_agent.stores.postgres.batches import bigints, byteas, optional_integers, texts
 from episodic_agent.stores.postgres.packing import Binary
-from episodic_agent.stores.postgres.session import Session
+from episodic_agent.stores.postgres.session import LAST_SEQ, Session
 from episodic_agent.stores.postgres.text import from_stored, read_columns
 from episodic_agent.stores.rows import optional_time, to_microseconds
 
@@ -64,7 +64,6 @@ _SPEAK: Final = (
     " SELECT %s, %s, %s, g.name, g.spoke FROM unnest(%s::text[], %s::bigint[]) AS g (name, spoke)"
     " ON CONFLICT (space, owner, thread, name) DO UPDATE SET spoke = actor.spoke + excluded.spoke"
 )
-_LAST_SEQ: Final = 0xFFFFFFFF
 _NO_TIME: Final = np.iinfo(np.int64).min
 
 
@@ -190,7 +189,7 @@ class PostgresThreads:
             if item.thread_id != first.thread_id or item.seq != first.seq + offset:
                 raise InvalidInput("a chunk must be observations of one thread with consecutive seqs")
         first_ref = ref_of(number, first.seq)
-        thread = (ref_of(number, 0), ref_of(number, _LAST_SEQ), first_ref - 1 if first.seq else None)
+        thread = (ref_of(number, 0), ref_of(number, LAST_SEQ), first_ref - 1 if first.seq else None)
         written = self._session.rows(_APPEND, (*keys, *_in_columns(first_ref, observations), *keys, *thread))
         if len(written) < len(observations):
             self._take_back([ref for (ref,) in written])
@@ -208,7 +207,7 @@ class PostgresThreads:
 
     def _misfit(self, number: int, first: Observation) -> Conflict:
         sql = "SELECT max(ref) FROM observation WHERE space = %s AND owner = %s AND ref BETWEEN %s AND %s"
-        found = self._session.row(sql, (*self._session.keys, ref_of(number, 0), ref_of(number, _LAST_SEQ)))
+        found = self._session.row(sql, (*self._session.keys, ref_of(number, 0), ref_of(number, LAST_SEQ)))
         last = found[0] if found is not None else None
         expected = 0 if last is None else split_ref(last)[1] + 1
         if first.seq != expected:

@@ -16,15 +16,15 @@ from episodic_agent.core.interfaces import Refs, Scores
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.arrays import Integers, SortedRefs, best
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.postgres.packing import array, half_vector, half_vectors, integers, numbers
+from episodic_agent.stores.postgres.packing import BYTEA, array, half_vector, half_vectors, integers, numbers
 from episodic_agent.stores.postgres.session import Connection, Session
 from episodic_agent.stores.scoring import best_of_each, products, scales, unit
 
-BYTEA: Final = 17  # the type's number in every server's catalogue
 NARROW: Final = 1300  # dimensions an index entry has room for
 _SPARE: Final = 32
 _FEW: Final = 400  # documents whose rows are all read rather than searched
 _BATCH: Final = 4096  # rows of float32 read at once
+_WIDEST_SEARCH: Final = 1000  # what hnsw.ef_search may be at most
 
 _KEYS: Final = "space = %s AND owner = %s AND embedder = %s AND kind = %s"
 _INSERT: Final = (
@@ -126,7 +126,7 @@ class Vectors:
         wanted = unit(query)
         if limit <= 0 or not wanted.any():
             return self._first(limit)
-        self._session.execute(_SEARCH_WIDELY, (str(min(effort, 1000)),))
+        self._session.execute(_SEARCH_WIDELY, (str(min(effort, _WIDEST_SEARCH)),))
         width = f"halfvec({len(wanted)})"
         space, owner, number, kind = self._keys
         # Written out, as the index's own condition is: a parameter could be anybody's.
@@ -151,10 +151,10 @@ class Vectors:
         for start in range(0, len(distinct), _BATCH):
             batch = distinct[start : start + _BATCH]
             found, rows = self._read(batch)
+            if not len(found):
+                continue
             ordered = SortedRefs(found)
-            cosines = (
-                best_of_each(products(rows, wanted) * scales(rows), ordered) if len(found) else self._answer
-            )
+            cosines = best_of_each(products(rows, wanted) * scales(rows), ordered)
             there = np.flatnonzero((refs >= batch[0]) & (refs <= batch[-1]))
             scores[there] = _found(refs[there], ordered, cosines)
         return scores
