@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.boundary.cues.cohesion import (
     DIMENSIONS,
+    Pairs,
+    Weights,
     compact,
     cosines,
+    decimals,
     overlap,
+    share_new,
     share_unseen,
-    weighed,
 )
 from episodic_agent.core.boundary.cues.gap import ALL, LEXICAL, VECTOR_NAMES
 from episodic_agent.core.boundary.cues.speech import MOST_TERMS, Speech, content_weight, speech, term_hashes
@@ -110,17 +113,17 @@ def test_folding_long_vectors_keeps_cosines_roughly() -> None:
     one, noise = rng.normal(size=(2, 1536)).astype(np.float32)
     near = one + 0.5 * noise
     exact = float(one @ near / np.linalg.norm(one) / np.linalg.norm(near))
-    assert cosines([compact(one), compact(near)])[0][1] == pytest.approx(exact, abs=0.1)
+    assert cosines([compact(one), compact(near)], Pairs.of([(0, 1)], 2))[0] == pytest.approx(exact, abs=0.1)
 
 
 def test_a_zero_vector_is_like_nothing() -> None:
     zero = np.zeros(4, np.float32)
-    assert cosines([zero, np.ones(4, np.float32)])[0] == [0.0, 0.0]
+    assert cosines([zero, np.ones(4, np.float32)], Pairs.of([(0, 0), (0, 1)], 2)).tolist() == [0.0, 0.0]
 
 
 def test_a_common_word_binds_less_than_a_rare_one() -> None:
     def alike(one: list[int], other: list[int], counts: dict[int, int]) -> float:
-        return overlap(weighed(one, counts), weighed(other, counts), counts)
+        return overlap(frozenset(one), frozenset(other), Weights(counts))
 
     assert alike([1, 2], [1, 3], {1: 100}) < alike([1, 2], [1, 3], {}) < alike([1, 2], [1, 2], {})
 
@@ -128,6 +131,16 @@ def test_a_common_word_binds_less_than_a_rare_one() -> None:
 def test_words_forgotten_by_the_frame_count_as_unseen() -> None:
     assert share_unseen([7], {7: 4}, 5) == 1.0
     assert share_unseen([7], {7: 5}, 5) == 0.0
+
+
+@given(st.frozensets(st.integers(0, 50)), st.dictionaries(st.integers(0, 50), st.integers(0, 9)))
+def test_a_word_is_new_if_it_was_seen_at_no_place_at_all(terms: frozenset[int], seen: dict[int, int]) -> None:
+    assert share_new(terms, seen) == share_unseen(terms, seen, 0)
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_a_share_is_rounded_as_round_does(part: int, whole: int) -> None:
+    assert decimals(part / whole, 1e4) == round(part / whole, 4)
 
 
 @given(st.floats(-1e6, 1e9))

@@ -80,6 +80,7 @@ from episodic_agent.core.boundary.default_memory import (
     intake,
     pack_memory,
     unpack_memory,
+    waiting,
 )
 from episodic_agent.core.boundary.default_model import LONGEST_DELAY, Model, Silence, shipped
 from episodic_agent.errors import InvalidInput
@@ -88,6 +89,7 @@ from episodic_agent.schemas import Json, Reason
 # Mean and spread of the cosine of neighbouring messages under the default embedder (development data).
 NEIGHBOURS: Final = (0.32, 0.2)
 _AT: Final = {name: number for number, name in enumerate(ALL)}
+_L1_R0, _FRAME_R0, _UNSEEN_R0 = (_AT[name] for name in ("L1~R0", "frame~R0", "unseen R0"))
 _SHOWN: Final = itemgetter(
     _AT["words A2~R0"], _AT["shifts R0"], _AT["greets R0"], _AT["closes L1"], _AT["asks_last L1"],
     _AT["continues R0"], _AT["anaphora R0"], _AT["same L1 R0"], _AT["content R0"],
@@ -145,7 +147,7 @@ class DefaultPolicy:
             memory = self._settle_all(memory, cuts, records)
             cuts.append(self._boundary(memory, unit.seq, unit.seq, Reason.TIME_GAP, 1.0))
             memory = replace(close(memory), settled=())
-        memory = replace(memory, pending=(*memory.pending, unit))
+        memory = waiting(memory, unit)
         while len(memory.pending) > self.hindsight or (memory.pending and not memory.size):
             memory = self._advance(memory, cuts, records, idle=idle)
         if memory.pending:
@@ -181,7 +183,8 @@ class DefaultPolicy:
         unit, right = memory.pending[0], memory.pending
         vectors = memory.frame_sum is not None and unit.vector is not None
         model = self.model or shipped()
-        rounded = np.array(gap_cues(memory, right, self._scale(memory), vectors)).round(3)
+        found = gap_cues(memory, right, self._scale(memory), vectors)
+        rounded = np.fromiter(found, np.float64, len(found)).round(3)
         content = (
             0.0
             if _says_nothing(unit)
@@ -190,7 +193,7 @@ class DefaultPolicy:
         cues = rounded.tolist()
         clock = _silence(memory, unit)
         odds = content if clock is None else round(model.with_time(content, clock), 4)
-        new = novelty(cues[_AT["frame~R0"]] if vectors else None, cues[_AT["unseen R0"]])
+        new = novelty(cues[_FRAME_R0] if vectors else None, cues[_UNSEEN_R0])
         felt = surprise(new, unit.speech.content, unit.reaction, memory.answered)
         return Judged(odds, content, clock, felt, new, _shown(cues, content, clock, new), rounded)
 
@@ -279,10 +282,10 @@ def _reason(judged: Judged, threshold: float) -> str:
 def _shown(cues: Sequence[float], content: float, clock: Silence | None, new: float) -> Mapping[str, float]:
     """Return what a record keeps of a verdict, each in [0, 1]: enough to say why, not every input."""
     words, shifts, greets, closes, answers, continues, anaphora, same, weight = _SHOWN(cues)
-    shown = {
-        "content": content,
-        "novelty": new,
-        "words": 1.0 - words,
+    shown = {  # the cues themselves are rounded already
+        "content": round(content, 3),
+        "novelty": round(new, 3),
+        "words": round(1.0 - words, 3),
         "marker": max(shifts, greets, closes),
         "answers": answers,
         "continues": max(continues, anaphora),
@@ -291,12 +294,12 @@ def _shown(cues: Sequence[float], content: float, clock: Silence | None, new: fl
     }
     if len(cues) > len(LEXICAL):
         near, left, right = _SHOWN_OF_VECTORS(cues)
-        shown["distance"] = min(1.0, max(0.0, 0.5 - 0.2 * near))
-        shown["depth"] = min(1.0, max(0.0, 0.5 + 0.1 * (left + right)))
+        shown["distance"] = round(min(1.0, max(0.0, 0.5 - 0.2 * near)), 3)
+        shown["depth"] = round(min(1.0, max(0.0, 0.5 + 0.1 * (left + right))), 3)
     if clock is not None:
-        shown["silence"] = min(1.0, clock.logged / 10.0)
-        shown["silence_unusual"] = min(1.0, max(0.0, 0.5 + 0.125 * clock.z))
-    return {name: round(value, 3) for name, value in shown.items()}
+        shown["silence"] = round(min(1.0, clock.logged / 10.0), 3)
+        shown["silence_unusual"] = round(min(1.0, max(0.0, 0.5 + 0.125 * clock.z)), 3)
+    return shown
 
 
 def _habits(memory: Memory, unit: Unit, judged: Judged, scale: tuple[float, float]) -> tuple[Running, ...]:
@@ -304,12 +307,12 @@ def _habits(memory: Memory, unit: Unit, judged: Judged, scale: tuple[float, floa
     stats, cues = list(memory.stats), judged.raw
     if len(cues) > len(LEXICAL):
         mean, spread = scale
-        near = float(cues[_AT["L1~R0"]])
+        near = cues.item(_L1_R0)
         stats[COSINE] = stats[COSINE].add(near * spread + mean)
         stats[ADJACENT] = stats[ADJACENT].add(near)
-        stats[TO_FRAME] = stats[TO_FRAME].add(float(cues[_AT["frame~R0"]]))
+        stats[TO_FRAME] = stats[TO_FRAME].add(cues.item(_FRAME_R0))
     if unit.terms:
-        stats[UNSEEN] = stats[UNSEEN].add(float(cues[_AT["unseen R0"]]))
+        stats[UNSEEN] = stats[UNSEEN].add(cues.item(_UNSEEN_R0))
     stats[LENGTH] = stats[LENGTH].add(unit.speech.length)
     stats[ACKS] = stats[ACKS].add(unit.speech.ack)
     if judged.clock is not None:

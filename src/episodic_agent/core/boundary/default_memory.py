@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias, cast
 from zlib import crc32
@@ -33,7 +34,11 @@ _ROLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One message as the cues need it; `at` is seconds since 1970 or None where the time is not given."""
+    """One message as the cues need it; `at` is seconds since 1970 or None where the time is not given.
+
+    `bag` (its terms as a set) and `part` (its vector as it enters a blend) follow from the rest and are not
+    packed: a unit takes part in five judgements.
+    """
 
     seq: int
     at: float | None
@@ -43,6 +48,14 @@ class Unit:
     terms: tuple[int, ...]
     speech: Speech
     reaction: float
+    bag: frozenset[int] = field(init=False, repr=False, compare=False)
+    part: Vector | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        vector = self.vector
+        part = None if vector is None else vector * np.float32(0.05 + self.speech.content)
+        object.__setattr__(self, "bag", frozenset(self.terms))
+        object.__setattr__(self, "part", part)
 
 
 class Running(NamedTuple):
@@ -124,16 +137,45 @@ def intake(arrival: Arrival) -> Unit:
     seen = arrival.observation
     cues, reaction, terms = speech(seen.text)
     usable = arrival.vector is not None and bool(seen.text.strip())
-    actor = seen.actor.strip().casefold()
+    actor, role = _speaker(seen.actor)
     return Unit(
         seq=seen.seq,
         at=_seconds(seen.at) if seen.at_source == TimeSource.GIVEN else None,
-        actor=crc32(actor.encode("utf-8", "replace")),
-        role=_ROLES.get(actor, 0),
+        actor=actor,
+        role=role,
         vector=compact(arrival.vector) if usable and arrival.vector is not None else None,
         terms=terms,
         speech=cues,
         reaction=reaction,
+    )
+
+
+@lru_cache(maxsize=1_024)
+def _speaker(actor: str) -> tuple[int, int]:
+    """Return a speaker's hash and role (1 user, 2 assistant, 0 neither)."""
+    name = actor.strip().casefold()
+    return crc32(name.encode("utf-8", "replace")), _ROLES.get(name, 0)
+
+
+def waiting(memory: Memory, unit: Unit) -> Memory:
+    """Return the memory with one more pending unit."""
+    return Memory(  # spares the loop of `replace`
+        memory.settled,
+        (*memory.pending, unit),
+        memory.position,
+        memory.first_seq,
+        memory.odds,
+        memory.surprises,
+        memory.frame_sum,
+        memory.thread_sum,
+        memory.content,
+        memory.answered,
+        memory.opener,
+        memory.last,
+        memory.counts,
+        memory.stats,
+        memory.actors,
+        memory.usual,
     )
 
 
@@ -145,10 +187,9 @@ def absorb(memory: Memory, unit: Unit, odds: float, surprise: float, new: float,
     position = memory.position
     last, counts = _learn(memory.last, memory.counts, unit.terms, position)
     frame, thread = memory.frame_sum, memory.thread_sum
-    if unit.vector is not None:
-        part = unit.vector * np.float32(0.05 + unit.speech.content)
-        frame = _add(frame, part, 1.0)
-        thread = _add(thread, part, 0.98)
+    if unit.part is not None:
+        frame = _add(frame, unit.part, 1.0)
+        thread = _add(thread, unit.part, 0.98)
     return Memory(  # every field is new: half the time of `replace`
         settled=(*memory.settled, unit)[-LEFT:],
         pending=memory.pending[1:],
@@ -184,8 +225,8 @@ def blends(units: Sequence[Unit], size: int) -> list[Vector | None]:
     total: Vector | None = None
     found: list[Vector | None] = []
     for unit in units:
-        if unit.vector is not None and unit.vector.size == size:
-            part = unit.vector * np.float32(0.05 + unit.speech.content)
+        part = unit.part
+        if part is not None and part.size == size:
             total = part if total is None else total + part
         found.append(total)
     return found
@@ -205,11 +246,11 @@ def _learn(
     if not terms:
         return last, counts
     places, numbers = dict(last), dict(counts)
+    for term in places.keys() & terms:
+        del places[term]  # a newly seen term moves to the end: the dict is ordered by last place
+    places.update(dict.fromkeys(terms, position))
     for term in terms:
         known = numbers.get(term, 0)
-        if known:
-            del places[term]  # a newly seen term moves to the end: the dict is ordered by last place
-        places[term] = position
         if known < MOST_COUNTED:
             numbers[term] = known + 1
     if len(places) > _VOCABULARY:

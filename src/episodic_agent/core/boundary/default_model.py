@@ -51,7 +51,7 @@ class Network(NamedTuple):
         np.maximum(x, -_LIMIT, out=x)  # what `np.clip` does, without its overhead
         np.minimum(x, _LIMIT, out=x)
         x[size:-1] *= usual.shares(LEXICAL, size)
-        units = self.hidden @ x
+        units = self.hidden.dot(x)
         units += self.bias
         return sigmoid(float(np.tanh(units).dot(self.out)) + self.out_bias)
 

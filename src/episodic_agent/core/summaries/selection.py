@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -36,9 +37,10 @@ def term_weights(found: Sequence[Clause]) -> dict[str, float]:
 
     Counting messages and not occurrences keeps one long reply from deciding what an episode is about.
     """
-    messages = Counter(
-        term for _, term in {(clause.place, term) for clause in found for term in clause.terms}
-    )
+    terms: dict[int, set[str]] = {}
+    for clause in found:
+        terms.setdefault(clause.place, set()).update(clause.terms)
+    messages = Counter(chain.from_iterable(terms.values()))
     return {term: (1.0 + math.log(count)) * distinctiveness(term) for term, count in messages.items()}
 
 

@@ -1,9 +1,9 @@
 """What an episode is about: its key phrases, as they were written, and the title made of them."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from math import fsum
 from typing import Final
@@ -95,13 +95,15 @@ def key_phrases(
     `speakers` are the terms of the speakers' names: no phrase consists of them or ends in one.
     """
     tallies: dict[tuple[str, ...], _Tally] = {}
+    terms_of = _reader(language)
     for clause in found:
         if clause.order >= _OPENING:
             continue
-        for text, marked, named in _phrases(clause.text, language):
-            form, terms = _without_ending(text, language, speakers)
+        for pieces, marked, named in _phrases(clause.text, language):
+            terms = _without_ending(pieces, terms_of, speakers)
             if not terms:
                 continue
+            form = " ".join(pieces)
             tally = tallies.get(terms)
             if tally is None:
                 tally = tallies[terms] = _Tally({}, clause.place, terms)
@@ -110,20 +112,19 @@ def key_phrases(
             tally.marked += marked
             tally.named += named
             tally.weight = max(tally.weight, clause.weight)
-    scored = [_scored(tally, weights, language) for tally in tallies.values()]
-    scored.sort(key=lambda phrase: (-phrase.score, phrase.place, phrase.text))
-    return _distinct(scored)
+    ranked = sorted([_rank(tally, weights, language) for tally in tallies.values()])
+    return _distinct(Phrase(text, place, terms, -score) for score, place, text, terms in ranked)
 
 
-@lru_cache(maxsize=4_096)
-def _without_ending(text: str, language: str, speakers: frozenset[str]) -> tuple[str, tuple[str, ...]]:
-    """Return a phrase and its terms without speakers' names at its end ("skiing Kevin": he is spoken to)."""
-    pieces = text.split(" ")
-    parts = [_terms(piece, language) for piece in pieces]
+def _without_ending(
+    pieces: list[str], terms_of: Callable[[str], tuple[str, ...]], speakers: frozenset[str]
+) -> tuple[str, ...]:
+    """Drop speakers' names at the end ("skiing Kevin": he is spoken to) and return the terms of the rest."""
+    parts = [*map(terms_of, pieces)]
     while parts and speakers.issuperset(parts[-1]):
         parts.pop()
-    form = text if len(parts) == len(pieces) else " ".join(pieces[: len(parts)])
-    return form, tuple(chain.from_iterable(parts))
+        pieces.pop()
+    return tuple(chain.from_iterable(parts))
 
 
 def keywords(phrases: Sequence[Phrase]) -> list[str]:
@@ -169,13 +170,16 @@ def _length(text: str) -> int:
     return len(text) if script(text) in UNSPACED else len(text.split())
 
 
-def _scored(tally: _Tally, weights: Mapping[str, float], language: str) -> Phrase:
-    distinct = set(tally.terms)
-    told = fsum(weights.get(term, 0.0) for term in distinct)
-    # a two- or three-word phrase says more than a word; a longer one says it less sharply
-    score = told / (len(distinct) + 0.8) ** 0.6
+def _rank(
+    tally: _Tally, weights: Mapping[str, float], language: str
+) -> tuple[float, int, str, tuple[str, ...]]:
+    """Return (score, least for the most telling; place; text; terms) of a phrase: the order of phrases."""
     forms = tally.forms
     text = next(iter(forms)) if len(forms) == 1 else max(forms, key=lambda f: (forms[f], -len(f), f))
+    distinct = set(tally.terms)
+    told = fsum([weights.get(term, 0.0) for term in distinct])
+    # a two- or three-word phrase says more than a word; a longer one says it less sharply
+    score: float = told / (len(distinct) + 0.8) ** 0.6
     if len(distinct) == 1 and not tally.named:
         score *= 0.45 if tally.count < 3 else 0.8
     if tally.count > 1:
@@ -185,10 +189,10 @@ def _scored(tally: _Tally, weights: Mapping[str, float], language: str) -> Phras
         score *= 0.4
     if text.isdecimal():
         score *= 0.1
-    return Phrase(text, tally.place, tally.terms, score * (0.6 + 0.4 * tally.weight))
+    return -score * (0.6 + 0.4 * tally.weight), tally.place, text, tally.terms
 
 
-def _distinct(scored: Sequence[Phrase]) -> list[Phrase]:
+def _distinct(scored: Iterable[Phrase]) -> list[Phrase]:
     kept: list[Phrase] = []
     seen: set[str] = set()
     for phrase in scored:
@@ -204,14 +208,14 @@ def _distinct(scored: Sequence[Phrase]) -> list[Phrase]:
     return kept
 
 
-def _phrases(text: str, language: str) -> Iterator[tuple[str, bool, bool]]:
-    """Yield (phrase, stands after an article, is a name) of a sentence."""
+def _phrases(text: str, language: str) -> Iterator[tuple[list[str], bool, bool]]:
+    """Yield (words of a phrase, stands after an article, is a name) of a sentence."""
     plain = text.isascii()
     if not plain and script(text) in UNSPACED:
         yield from _runs(text)
         return
     pieces = (_ASCII_PIECE if plain else _PIECE).findall(text)
-    kinds = "".join([_kind(piece, language) for piece in pieces])
+    kinds = "".join(map(_kinds(language), pieces))
     place, span = 0, _SPAN_DE if language == "de" else _SPAN
     while (match := span.search(kinds, place)) is not None:
         start, end = match.span()
@@ -224,7 +228,7 @@ def _phrases(text: str, language: str) -> Iterator[tuple[str, bool, bool]]:
             continue
         first = pieces[start]
         named = "N" in kinds[start + (start == 0) : end] or (first.isupper() and len(first) > 1)
-        yield " ".join(pieces[start:end]), start > 0 and kinds[start - 1] in "dj", named and language != "de"
+        yield pieces[start:end], start > 0 and kinds[start - 1] in "dj", named and language != "de"
 
 
 def _is_one_phrase(match: re.Match[str]) -> bool:
@@ -236,7 +240,12 @@ def _is_one_phrase(match: re.Match[str]) -> bool:
     return told and match.end() - match.start() <= _LONGEST
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=16)
+def _kinds(language: str) -> Callable[[str], str]:
+    """Return `_kind` for a language; one argument is looked up faster than two."""
+    return lru_cache(maxsize=16_384)(partial(_kind, language=language))
+
+
 def _kind(piece: str, language: str) -> str:
     """Return one letter for a word's part in a phrase.
 
@@ -265,16 +274,24 @@ def _is_verb(word: str, language: str) -> bool:
     return endings is not None and endings.search(word) is not None
 
 
-@lru_cache(maxsize=16_384)
-def _terms(piece: str, language: str) -> tuple[str, ...]:
-    return tuple(tokens(piece, language or None))
+@lru_cache(maxsize=16)
+def _reader(language: str) -> Callable[[str], tuple[str, ...]]:
+    """Return the function from a word to its terms in a language."""
+
+    @lru_cache(maxsize=16_384)
+    def read(piece: str) -> tuple[str, ...]:
+        return tuple(tokens(piece, language or None))
+
+    return read
 
 
-def _runs(text: str) -> Iterator[tuple[str, bool, bool]]:
+def _runs(text: str) -> Iterator[tuple[list[str], bool, bool]]:
     """Yield the pieces of an unspaced sentence between particles, stop phrases and signs."""
     if script(text) not in ("han", "kana"):  # no dictionary to find words with: what stands between spaces
-        yield from ((run, False, False) for run in _UNSIGNED.split(text) if 1 < len(run) <= 2 * _LONGEST_RUN)
+        yield from (
+            ([run], False, False) for run in _UNSIGNED.split(text) if 1 < len(run) <= 2 * _LONGEST_RUN
+        )
         return
     for run in _HAN_RUN.split(_HIRAGANA.sub("，", text)):
         if run and 2 <= len(run) <= _LONGEST_RUN and not run.isdecimal():
-            yield run, False, False
+            yield [run], False, False

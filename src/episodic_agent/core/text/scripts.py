@@ -91,7 +91,7 @@ def script(text: str) -> str:
     """
     sample = text[:_SAMPLE]
     if sample.isascii():
-        return "latin" if any(character.isalpha() for character in sample) else ""
+        return "latin" if sample.lower() != sample.upper() else ""  # only letters have both
     counts = Counter(letter_script(character) for character in sample)
     counts.pop("", None)
     if not counts:

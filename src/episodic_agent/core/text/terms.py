@@ -2,14 +2,15 @@
 
 The same function reads both sides. A word becomes a folded stem; a compound or identifier also its parts; a
 number its plain form; a run of Chinese, Japanese, Korean or Thai its bigrams, and its Chinese characters one
-by one. All work per distinct word is cached: a text costs one regular expression and a look-up a word.
+by one. All work per distinct word is cached. No term crosses a space, so an ASCII text costs one `split` and
+a look-up for each piece; others cost one regular expression and a look-up a word.
 """
 
 import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain, groupby
 from typing import Final
@@ -27,6 +28,8 @@ _MARKS: Final = (  # combining signs that belong to the word before them and tha
 )
 _WORD: Final = re.compile(rf"[\w{_MARKS}]+(?:[-'’.,:@/+&][\w{_MARKS}]+)*(?:\+\+|\#)?")
 _PLAIN: Final = re.compile(rf"[\w{_MARKS}]+")
+_ASCII_WORD: Final = re.compile(r"\w+(?:[-'.,:@/+&]\w+)*(?:\+\+|\#)?", re.ASCII)
+_ASCII_PLAIN: Final = re.compile(r"\w+", re.ASCII)
 _JOINTS: Final = re.compile(r"[-'’.,:@/+&_]+")
 _OTHER_JOINTS: Final = re.compile(r"['’.,:@/+&]")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -49,6 +52,7 @@ _LATIN_STEMMERS: Final = {
     "tr": "turkish",
 }  # fmt: skip
 _STOP_BY_SCRIPT: Final = {"latin": "en", "cyrillic": "ru"}
+_READ_ANYWAY: Final = frozenset(_STOP_BY_SCRIPT.values())  # naming these languages changes nothing
 _LONGEST: Final = 64  # longer words are keys, hashes, base64: kept, cut, never stemmed
 _local = threading.local()  # a Snowball stemmer holds state while it works: one set for each thread
 
@@ -66,7 +70,24 @@ def tokens(text: str, language: str | None = None) -> list[str]:
     >>> tokens("我去上海")
     ['我去', '去', '去上', '上', '上海', '海']
     """
+    if language in _READ_ANYWAY:
+        language = None  # one cache for both
+    if text.isascii():
+        return list(chain.from_iterable(map(_reader(language), text.split())))
     return list(chain.from_iterable([_terms(word, language) for word in _WORD.findall(text)]))
+
+
+@lru_cache(maxsize=16)
+def _reader(language: str | None) -> Callable[[str], tuple[str, ...]]:
+    """Return the function from a piece of ASCII text without spaces ("tea,") to its terms in a language."""
+
+    @lru_cache(maxsize=65_536)
+    def read(piece: str) -> tuple[str, ...]:
+        if piece.isalpha():
+            return _terms(piece, language)
+        return tuple(chain.from_iterable([_terms(word, language) for word in _ASCII_WORD.findall(piece)]))
+
+    return read
 
 
 def term_counts(text: str, language: str | None = None) -> dict[str, int]:
@@ -84,6 +105,8 @@ def words(text: str) -> list[str]:
     >>> words("Did Zoë sleep?")
     ['did', 'zoe', 'sleep']
     """
+    if text.isascii():  # folds to lower case and nothing else
+        return _ASCII_PLAIN.findall(text.lower())
     return [fold(word) for word in _PLAIN.findall(text)]
 
 
@@ -115,6 +138,8 @@ def _bare(character: str) -> str:
 @lru_cache(maxsize=131_072)
 def _terms(word: str, language: str | None) -> tuple[str, ...]:
     """Return the terms of one maximal run of word characters and inner joints."""
+    if word.isascii() and word.isalpha() and (word.islower() or word.istitle()):  # what all else leaves alone
+        return () if _folded_stop(word, language) else (_stem(fold(word)[:_LONGEST], language),)
     if _THOUSANDS.fullmatch(word):
         word = word.replace(",", "")
     if _DECIMAL.fullmatch(word):

@@ -5,12 +5,21 @@ and what hindsight adds. Similarities are in standard deviations of the embedder
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
-from episodic_agent.core.boundary.cues.cohesion import cosines, overlap, share_unseen, weighed
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.boundary.cues.cohesion import (
+    Pairs,
+    Weights,
+    cosines,
+    overlap,
+    share_new,
+    share_unseen,
+)
 from episodic_agent.core.boundary.cues.speech import Speech
 from episodic_agent.core.boundary.default_memory import (
     ACKS,
@@ -24,8 +33,13 @@ from episodic_agent.core.boundary.default_memory import (
 )
 from episodic_agent.schemas import Vector
 
-_SILENT: Final = (0.0,) * len(Speech._fields)
+_SILENT: Final = Speech(*[0.0] * len(Speech._fields))
+_NO_TERMS: Final[frozenset[int]] = frozenset()
 _RIGHT: Final = 3
+_NAMES: Final = tuple(  # of the vectors around a gap, by how many units stand left of it
+    ("thread", "frame", "A2", "A4", "B", *("L1", "L2", "L3", "L4")[:left], "R0", "R1", "R2")
+    for left in range(5)
+)
 _PAIRS: Final = (  # similarities that are cues as they stand
     ("L1", "R0"), ("L2", "R0"), ("L3", "R0"), ("frame", "R0"), ("thread", "R0"), ("A2", "B"), ("A4", "B"),
     ("frame", "B"), ("L2", "L1"), ("frame", "L1"), ("A2", "R0"), ("R0", "R1"), ("L1", "R1"), ("frame", "R1"),
@@ -58,100 +72,106 @@ def gap_cues(memory: Memory, right: Sequence[Unit], scale: tuple[float, float], 
 
     `scale` is the mean and spread of the cosine of neighbours under the embedder in use.
     """
-    found = chain(
-        _lexical(memory, right),
-        _speech(memory, right),
-        _habits(memory, right),
-        similarities(memory, right, scale) if vectors else (),
-    )
-    return list(found)
+    found = [*_lexical(memory, right), *_speech(memory, right), *_habits(memory, right)]
+    return [*found, *similarities(memory, right, scale)] if vectors else found
 
 
 def similarities(memory: Memory, right: Sequence[Unit], scale: tuple[float, float]) -> list[float]:
     """Return the cues named in `VECTOR_NAMES`; a unit that is missing or has no vector gives 0."""
-    rows = _rows(memory, right)
-    flat = list(chain.from_iterable(cosines(list(rows.values()))))
+    names, rows = _rows(memory, right)
+    places = _places(tuple(names))
     mean, spread = scale
-    found = [0.0 if at < 0 else (flat[at] - mean) / spread for at in _places(tuple(rows))]
+    standard = (cosines(rows, places.pairs) - mean) / spread
+    if places.missing is not None:
+        standard[places.missing] = 0.0
+    found: list[float] = standard.tolist()
     plain, in_frame = found[: len(_PAIRS)], found[len(_PAIRS) :][: memory.size]
     near = plain[0]
-    return [
-        *plain,
+    plain += (
         max(in_frame, default=0.0),
         plain[_L2_L1] - near,
         plain[_R0_R1] - near,
         memory.stats[ADJACENT].z(near, 0.0, 1.0),
         memory.stats[TO_FRAME].z(plain[_FRAME_R0], 0.3, 1.0),
-    ]
+    )
+    return plain
+
+
+class _Places(NamedTuple):
+    """Where `_PAIRS` and `_IN_FRAME` stand among rows, and which of them are not there (None: all are)."""
+
+    pairs: Pairs
+    missing: NDArray[np.bool_] | None
 
 
 @lru_cache(maxsize=512)
-def _places(rows: tuple[str, ...]) -> list[int]:
-    """Return where `_PAIRS` and `_IN_FRAME` stand in the flat table of the rows so named, -1 where not."""
+def _places(rows: tuple[str, ...]) -> _Places:
     number = {name: at for at, name in enumerate(rows)}
-    return [
-        number[one] * len(rows) + number[other] if one in number and other in number else -1
-        for one, other in (*_PAIRS, *_IN_FRAME)
+    wanted = (*_PAIRS, *_IN_FRAME)
+    known = [one in number and other in number for one, other in wanted]
+    found = [
+        (number[one], number[other]) if k else (0, 0) for k, (one, other) in zip(known, wanted, strict=True)
     ]
+    return _Places(Pairs.of(found, len(rows)), None if all(known) else ~np.array(known))
 
 
-def _rows(memory: Memory, right: Sequence[Unit]) -> dict[str, Vector]:
-    """Return the vectors around the gap by name: units, the last 2 and 4 left (A2, A4), all right (B)."""
-    rows: dict[str, Vector] = {}
-    near = memory.settled[::-1]
-    size = next((unit.vector.size for unit in (*right, *near) if unit.vector is not None), 0)
-    for name, total in (("thread", memory.thread_sum), ("frame", memory.frame_sum)):
-        if total is not None and total.size == size:
-            rows[name] = total
-    before = blends(near[: min(4, memory.size)], size)
-    for name, sums in (("A2", before[:2]), ("A4", before), ("B", blends(right, size))):
-        if sums and sums[-1] is not None:
-            rows[name] = sums[-1]
-    for side, units in (("L", near), ("R", right)):
-        for number, unit in enumerate(units, start=side == "L"):
-            if unit.vector is not None and unit.vector.size == size:
-                rows[f"{side}{number}"] = unit.vector
-    return rows
+def _rows(memory: Memory, right: Sequence[Unit]) -> tuple[list[str], list[Vector]]:
+    """Return the names and vectors around the gap: units, the last 2 and 4 left (A2, A4), all right (B)."""
+    near, first = memory.settled[:-5:-1], right[0].vector
+    size = 0 if first is None else first.size
+    before = blends(near[: memory.size], size)
+    named: list[Vector | None] = [
+        memory.thread_sum,
+        memory.frame_sum,
+        before[:2][-1],
+        before[-1],
+        blends(right, size)[-1],
+        *[unit.vector for unit in near],
+        *[unit.vector for unit in right],
+    ]
+    names, rows = [], []
+    for name, row in zip(_NAMES[len(near)], named, strict=False):
+        if row is not None and row.size == size:
+            names.append(name)
+            rows.append(row)
+    return names, rows
 
 
 def _lexical(memory: Memory, right: Sequence[Unit]) -> list[float]:
     """Return the cues named in `LEXICAL_NAMES`."""
-    counts, last = memory.counts, memory.last
-    start = memory.position - memory.size
-    left = [unit.terms for unit in memory.settled[:-5:-1]]
-    after = [unit.terms for unit in right]
-    r0, r1, r2 = (after[n] if n < len(after) else () for n in range(_RIGHT))
-    l1, l2 = (weighed(left[n] if n < len(left) else (), counts) for n in range(2))
-    a2 = l1 if memory.size == 1 else weighed(chain(*left[: min(2, memory.size)]), counts)
-    a4 = a2 if memory.size <= 2 else weighed(chain(*left[: min(4, memory.size)]), counts)
-    first, second, third = (weighed(terms, counts) for terms in (r0, r1, r2))
-    block = first if len(after) == 1 else weighed(chain(*after), counts)
+    weights, last, size = Weights(memory.counts), memory.last, memory.size
+    start = memory.position - size
+    left = [unit.bag for unit in memory.settled[:-5:-1]]
+    after = [unit.bag for unit in right]
+    l1, l2 = (*left, _NO_TERMS)[:2]
+    r0, r1, r2 = (*after, _NO_TERMS, _NO_TERMS)[:_RIGHT]
+    a2 = l1 if size == 1 else l1 | l2
+    a4 = a2 if size <= 2 else a2.union(*left[2:size])
     unseen = share_unseen(r0, last, start)
     return [
-        overlap(l1, first, counts),
-        overlap(a2, first, counts),
-        overlap(a4, block, counts),
-        overlap(l2, first, counts),
-        overlap(first, second, counts),
-        overlap(l1, second, counts),
-        overlap(first, third, counts),
-        overlap(l2, l1, counts),
+        overlap(l1, r0, weights),
+        overlap(a2, r0, weights),
+        overlap(a4, r0.union(*after[1:]), weights),
+        overlap(l2, r0, weights),
+        overlap(r0, r1, weights),
+        overlap(l1, r1, weights),
+        overlap(r0, r2, weights),
+        overlap(l2, l1, weights),
         unseen,
         share_unseen(r1, last, start),
         share_unseen(r2, last, start),
-        share_unseen(r0, last, 0),
-        share_unseen(r1, last, 0),
+        share_new(r0, last),
+        share_new(r1, last),
         memory.stats[UNSEEN].z(unseen, 0.7, 0.3),
         math.log1p((1.0 - unseen) * len(r0)),
     ]
 
 
-def _speech(memory: Memory, right: Sequence[Unit]) -> Iterator[float]:
-    """Yield what the two units before and the three after the gap do, as `SPEECH_NAMES` has it."""
-    settled = memory.settled
-    before = [_SILENT if len(settled) < n else settled[-n].speech for n in (2, 1)]
-    after = [right[n].speech if n < len(right) else _SILENT for n in range(_RIGHT)]
-    return chain(*before, *after)
+def _speech(memory: Memory, right: Sequence[Unit]) -> list[float]:
+    """Return what the two units before and the three after the gap do, as `SPEECH_NAMES` has it."""
+    l1, l2 = ([unit.speech for unit in memory.settled[:-3:-1]] + [_SILENT])[:2]
+    r0, r1, r2 = ([unit.speech for unit in right] + [_SILENT, _SILENT])[:_RIGHT]
+    return [*l2, *l1, *r0, *r1, *r2]
 
 
 def _habits(memory: Memory, right: Sequence[Unit]) -> list[float]:

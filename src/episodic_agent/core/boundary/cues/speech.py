@@ -176,8 +176,7 @@ def term_hashes(text: str) -> tuple[int, ...]:
     >>> term_hashes("cats and cats") == term_hashes("the cat")
     True
     """
-    distinct = dict.fromkeys(tokens(text))
-    return tuple(dict.fromkeys(map(_hashed, distinct)))[:MOST_TERMS]
+    return tuple(dict.fromkeys(map(_hashed, tokens(text))))[:MOST_TERMS]
 
 
 @lru_cache(maxsize=65_536)
