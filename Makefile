@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 READY := $(VENV)/.ready
 
-.PHONY: setup demo check test test-all test-slow fix run bench docs clean
+.PHONY: setup demo check test test-all test-slow fix run bench bench-quality docs clean
 
 setup: $(READY)
 
@@ -45,6 +45,10 @@ run: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks --data $(DATA)
+
+# Everything about quality, printed: CACHE=folder keeps vectors and networks, TRAIN=1 trains them anew.
+bench-quality: setup
+	$(BIN)/python -m benchmarks --data $(DATA) --only segmentation,quality $(if $(CACHE),--cache $(CACHE)) $(if $(TRAIN),--train)
 
 docs: setup
 	$(BIN)/pytest tests/docs

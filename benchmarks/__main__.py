@@ -5,24 +5,47 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks import kills, parity, postgres_recall, retrieval, segmentation, service, speed, tables
-from benchmarks.provenance import ROOT, provenance
-from benchmarks.results import merge, write_details
+from benchmarks import (
+    boundary_quality,
+    kills,
+    parity,
+    postgres_recall,
+    quality_tables,
+    recall_quality,
+    retrieval,
+    segmentation,
+    service,
+    speed,
+    tables,
+)
+from benchmarks.provenance import ROOT, digest_of, provenance
+from benchmarks.results import merge, read, write_details
 from benchmarks.vectors import Remembering
 from episodic_agent.core.interfaces import Embedder
 from episodic_agent.errors import EpisodicError, InvalidInput
 from episodic_agent.wiring import load_settings, make_embedder
 
+RESULTS, PAGE = ROOT / "benchmarks" / "results", ROOT / "docs" / "benchmarks.md"
 GROUPS = {
     "segmentation": (*segmentation.FILES, *segmentation.STEPS),
     "retrieval": retrieval.FILES,
+    "quality": ("boundary_quality", "recall_quality"),
     "speed": ("speed",),
     "postgres": ("service", "postgres_recall", "parity", "kills"),
 }
 NAMES = tuple(name for names in GROUPS.values() for name in names)
 
+QUALITY: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
+    "boundary_quality": lambda options, _: boundary_quality.measure(
+        options.data, options.cache, train=options.train, quick=options.quick
+    ),
+    "recall_quality": lambda options, embedder: recall_quality.measure(
+        options.data, embedder, options.cache, weights=options.weights, quick=options.quick
+    ),
+}
 MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
     "service": lambda options, _: service.measure(quick=options.quick),
@@ -40,19 +63,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(given)
     try:
         if not options.tables:
-            embedder = make_embedder(options.embedder, load_settings(), say)
-            if embedder is None:
-                raise InvalidInput(
-                    "the benchmarks need an embedder: `episodic models pull`, or --embedder hashing"
-                )
-            for name in chosen(options.only):
-                _run(name, embedder, options, given)
-        if options.page.is_file():
-            tables.rewrite(options.page, options.output)
+            with TemporaryDirectory(prefix="episodic-") as folder:
+                options.cache = options.cache or Path(folder)
+                _measure(options, given)
+        page = options.page or (PAGE if options.output == RESULTS else None)  # a trial's is nobody's page
+        if page is not None and page.is_file():
+            tables.rewrite(page, options.output)
     except EpisodicError as error:
         say(f"error: {error}")
         return 2
     return 0
+
+
+def _measure(options: argparse.Namespace, given: list[str]) -> None:
+    embedder = make_embedder(options.embedder, load_settings(), say)
+    if embedder is None:
+        raise InvalidInput("the benchmarks need an embedder: `episodic models pull`, or --embedder hashing")
+    names = chosen(options.only)
+    for name in names:
+        _run(name, embedder, options, given)
+    if set(names) & set(QUALITY):
+        print(quality_tables.printed(options.output))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,13 +91,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of labelled files")
     parser.add_argument("--only", default="", help=f"comma-separated: {', '.join([*GROUPS, *NAMES])}")
     parser.add_argument("--quick", action="store_true", help="parts of the large files, small scopes")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of results")
     parser.add_argument(
-        "--output", type=Path, default=ROOT / "benchmarks" / "results", help="folder of results"
+        "--page", type=Path, help="page of the tables; docs/benchmarks.md for the own results"
     )
     parser.add_argument(
-        "--page", type=Path, default=ROOT / "docs" / "benchmarks.md", help="page of the tables"
+        "--cache", type=Path, help="folder that keeps vectors, trained networks and what recall gathered"
     )
-    parser.add_argument("--cache", type=Path, help="folder where the units' vectors are kept (segmentation)")
+    parser.add_argument(
+        "--train", action="store_true", help="train the networks of folds and sets left out anew (quality)"
+    )
+    parser.add_argument("--weights", default="", help="also try recall with these, 'dense=.4 length=0'")
     parser.add_argument("--embedder", default="minilm", help="minilm, or hashing for a trial")
     parser.add_argument("--tables", action="store_true", help="only write the tables anew")
     return parser
@@ -88,7 +123,9 @@ def chosen(only: str) -> list[str]:
 
 def _run(name: str, embedder: Embedder, options: argparse.Namespace, given: list[str]) -> None:
     started = time.perf_counter()
-    if name in MEASURED:
+    if name in QUALITY:
+        _quality(name, embedder, options, given)
+    elif name in MEASURED:
         for key, row in MEASURED[name](options, embedder):
             merge(options.output, name, {key: {**row, "quick": options.quick, **provenance(given)}})
             say(f"{key}: {tables.brief(row)}")
@@ -100,6 +137,22 @@ def _run(name: str, embedder: Embedder, options: argparse.Namespace, given: list
         measure: Callable[..., None] = _retrieval if name in retrieval.FILES else _segmentation
         measure(path, embedder, options, given)
     say(f"{name}: {time.perf_counter() - started:.0f} s")
+
+
+def _quality(name: str, embedder: Embedder, options: argparse.Namespace, given: list[str]) -> None:
+    """Keep every row as soon as it is measured; glued dialogues that are others than before are told."""
+    if name == "boundary_quality" and (absent := boundary_quality.missing(options.data)):
+        say(f"{name}: no {', '.join(absent)} in {options.data}, left out")
+        return
+    before = read(options.output, quality_tables.QUALITY)
+    files = boundary_quality.NEEDED if name == "boundary_quality" else retrieval.FILES
+    data = digest_of(options.data / f"{stem}.jsonl.gz" for stem in files)
+    shared = {"quick": options.quick, "embedder": embedder.name, "sha256": data, **provenance(given)}
+    for key, row in QUALITY[name](options, embedder):
+        if before.get(key, {}).get("material", row.get("material")) != row.get("material"):
+            say(f"{key}: other dialogues than those committed; do not compare the two")
+        merge(options.output, quality_tables.QUALITY, {key: {**row, **shared}})
+        say(f"{key}: done")
 
 
 def _segmentation(path: Path, embedder: Embedder, options: argparse.Namespace, given: list[str]) -> None:

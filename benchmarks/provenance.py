@@ -1,10 +1,12 @@
 """Say where a figure came from: command, data, date, machine, revision of the code."""
 
+import hashlib
 import os
 import platform
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,12 @@ def provenance(arguments: list[str], data: Path | None = None) -> dict[str, Any]
         "revision": revision(),
     }
     return found if data is None else {"sha256": digest(data), **found}
+
+
+def digest_of(files: Iterable[Path]) -> str:
+    """Return one digest of those of a set of files that are there."""
+    present = [digest(file) for file in files if file.is_file()]
+    return hashlib.sha256(" ".join(present).encode()).hexdigest()[:16]
 
 
 def told(arguments: list[str]) -> list[str]:

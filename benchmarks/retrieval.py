@@ -2,7 +2,7 @@
 
 import gzip
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,8 +17,12 @@ from benchmarks.baselines import Bm25, Floats, Mask, cosines, top
 from benchmarks.vectors import Remembering
 from episodic_agent.core.evaluation import (
     QuestionResult,
-    bootstrap_interval,
+    bootstrap_sums,
+    by_case,
+    difference_of_means,
+    mean_of_sums,
     question_metrics,
+    rounded,
     score_abstention,
     score_by_type,
     score_questions,
@@ -40,6 +44,8 @@ QUICK = {"ret_qmsum": 30, "ret_memdaily": 100, "ret_alfred": 30, "ret_lifebench"
 LIMIT = 50
 KEPT = 10  # ids of a question's ranking that are committed
 COMPARED = "recall@10"
+OF_FIRST_TEN = ("recall@1", "recall@5", "recall@10", "any@10", "ndcg@10")  # what the kept ids decide
+SYSTEMS = ("default", "bm25", "embedder")  # as the details name them
 SEED = 7
 
 
@@ -91,28 +97,56 @@ def measure(path: Path, embedder: Remembering, *, quick: bool = False) -> Measur
         f"{stem} | {name}": {**shared, "system": name, "embedder": _embedder(name, embedder), **row}
         for name, row in figures.items()
     }
-    found[f"{stem} | default"]["over_bm25"] = gain(engine.observations, bm25.observations)
-    found[f"{stem} | default"]["over_embedder"] = gain(engine.observations, dense.observations)
+    details = _details(engine, bm25, dense)
+    for name, kept in zip(figures, SYSTEMS, strict=True):
+        found[f"{stem} | {name}"]["se"] = errors(details, kept)
+    found[f"{stem} | default"]["over_bm25"] = gain(details, "bm25")
+    found[f"{stem} | default"]["over_embedder"] = gain(details, "embedder")
     embedder.forget()
-    return Measured(found, _details(engine, bm25, dense))
+    return Measured(found, details)
 
 
 def _embedder(system: str, embedder: Remembering) -> str:
     return "none" if system == "bm25" else embedder.name
 
 
-def gain(ours: Sequence[QuestionResult], theirs: Sequence[QuestionResult]) -> dict[str, Any]:
-    """Return the mean difference in recall@10 over the same questions, with its 95 % bootstrap interval."""
-    pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if a.evidence]
-    if not pairs:
+def errors(details: Sequence[Mapping[str, Any]], system: str) -> dict[str, Any]:
+    """Return the standard errors of what the first ten places decide, drawn anew by case.
+
+    Computed from the details that are kept, so that they can be had of any committed run. Where a set has
+    fewer than eight cases questions are drawn, and the error is too small.
+    """
+    values, cases = _first_ten(details, system)
+    if not values:
         return {}
-    gains = [question_metrics(a)[COMPARED] - question_metrics(b)[COMPARED] for a, b in pairs]
-    low, high = bootstrap_interval(gains, SEED)
+    columns = {name: by_case([row[name] for row in values], cases) for name in OF_FIRST_TEN}
+    found = {name: bootstrap_sums(rows, mean_of_sums, SEED) for name, rows in columns.items()}
+    return {name: rounded(estimate.error) for name, estimate in found.items()}
+
+
+def gain(details: Sequence[Mapping[str, Any]], other: str) -> dict[str, Any]:
+    """Return the mean difference in recall@10 over the same questions, with its error and 95 % interval."""
+    ours, cases = _first_ten(details, "default")
+    theirs, _ = _first_ten(details, other)
+    if not ours:
+        return {}
+    sides = [by_case([row[COMPARED] for row in rows], cases) for rows in (ours, theirs)]
+    found = bootstrap_sums(np.hstack(sides), difference_of_means, SEED)
     return {
         "metric": COMPARED,
-        "mean": round(float(np.mean(gains)), 4),
-        "interval": [round(low, 4), round(high, 4)],
+        "mean": round(found.value, 4),
+        "se": rounded(found.error),
+        "interval": [round(found.low, 4), round(found.high, 4)],
     }
+
+
+def _first_ten(
+    details: Sequence[Mapping[str, Any]], system: str
+) -> tuple[list[dict[str, float]], list[Hashable]]:
+    mine = [row for row in details if row["evidence"]]
+    return [question_metrics(QuestionResult(r[system], r["evidence"])) for r in mine], [
+        r["case"] for r in mine
+    ]
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Boundaries on the labelled streams: the shipped policies at each delay beside plain rules."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -9,7 +9,14 @@ from typing import Any
 
 from benchmarks.baselines import lexical_depth, long_silence, no_boundary, vector_depth
 from benchmarks.vectors import embedded
-from episodic_agent.core.evaluation import score_streams
+from episodic_agent.core.evaluation import (
+    Estimate,
+    StreamScore,
+    compare_streams,
+    estimate_streams,
+    score_stream,
+    score_streams,
+)
 from episodic_agent.core.interfaces import Embedder
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.evaluate.cases import Stream, Unit, digest, streams
@@ -21,6 +28,8 @@ FILES = ("seg_tiage", "seg_superdialseg", "seg_topiocqa", "seg_realtalk", "seg_q
 STEPS = ("steps_alfred_days", "steps_alfred_houses", "steps_homes", "steps_hdepic")
 WITHOUT_TIMES = ("seg_realtalk",)
 DELAYS = (0, 1, 2)
+DEPTH = "vector depth, offline"  # the strongest of the plain rules: what the default is compared with
+SEED = 7
 
 Cutter = Callable[[Stream, Sequence[Vector]], list[int]]
 
@@ -55,20 +64,34 @@ def measure(
     }
     for use_times in (True, False) if stem in WITHOUT_TIMES else (True,):
         timed = use_times and any(u.at is not None for s in labelled for u in s.units)
-        for system in systems(use_times=use_times):
-            if system.needs_times and not timed:
-                continue
-            row = {**shared, "system": system.name, "times": timed, **_score(system, labelled, parts)}
-            yield f"{stem}{'' if use_times else ' without times'} | {system.name}", row
+        compared = [s for s in systems(use_times=use_times) if timed or not s.needs_times]
+        found = {s.name: _score(s, labelled, parts) for s in compared}
+        plain = found[DEPTH][1]
+        for name, (figures, scored) in found.items():
+            row = {**shared, "system": name, "times": timed, **figures}
+            if name.startswith("default"):
+                row["over_depth"] = _as_json(compare_streams(scored, plain, SEED, empty_f1=0.0))
+            yield f"{stem}{'' if use_times else ' without times'} | {name}", row
 
 
-def _score(system: System, labelled: Sequence[Stream], parts: Sequence[Sequence[Vector]]) -> dict[str, Any]:
+def _score(
+    system: System, labelled: Sequence[Stream], parts: Sequence[Sequence[Vector]]
+) -> tuple[dict[str, Any], list[StreamScore]]:
+    """Return a system's figures, with the errors of those that are compared, and each stream's own."""
     started = time.perf_counter()
     predicted = [system.cut(s, v) for s, v in zip(labelled, parts, strict=True)]
     spent = time.perf_counter() - started
-    report = score_streams([s.starts for s in labelled], predicted, empty_f1=0.0)
+    truth = [s.starts for s in labelled]
+    report = score_streams(truth, predicted, empty_f1=0.0)
+    rows = [score_stream(*pair) for pair in zip(truth, predicted, strict=True)]
+    errors = estimate_streams(rows, SEED, empty_f1=0.0, names=("score", "segeval_f1", "density"))
     units = sum(len(s.units) for s in labelled)
-    return {**report.as_json(), "ms_per_unit": round(1000 * spent / max(units, 1), 4)}
+    cost = {"ms_per_unit": round(1000 * spent / max(units, 1), 4)}
+    return {**report.as_json(), "errors": _as_json(errors), **cost}, rows
+
+
+def _as_json(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
+    return {name: found.as_json() for name, found in estimates.items()}
 
 
 def systems(*, use_times: bool) -> list[System]:
@@ -80,9 +103,7 @@ def systems(*, use_times: bool) -> list[System]:
     found.append(System("seed-001", _policy("seed-001", use_times), needs_vectors=True))
     found.append(System("gap > 6 h", _rule(long_silence), needs_times=True))
     found.append(System("lexical depth, offline", _rule(lexical_depth)))
-    found.append(
-        System("vector depth, offline", lambda _, vectors: vector_depth(vectors), needs_vectors=True)
-    )
+    found.append(System(DEPTH, lambda _, vectors: vector_depth(vectors), needs_vectors=True))
     found.append(System("no boundary", _rule(no_boundary)))
     return found
 

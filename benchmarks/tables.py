@@ -1,11 +1,12 @@
 """Write the tables of docs/benchmarks.md from the committed results; the prose around them stays."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import retrieval, segmentation
+from benchmarks import quality_tables, retrieval, segmentation
+from benchmarks.quality_tables import QUALITY, markdown, share, title
 from benchmarks.results import read
 
 Rows = Mapping[str, Mapping[str, Any]]
@@ -29,34 +30,6 @@ def filled(text: str, results: Path) -> str:
     return MARK.sub(table, text)
 
 
-def markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Lay out a table: the first column left, numbers right.
-
-    >>> print(markdown(["set", "F1"], [["a", ".5"]]))
-    | set | F1 |
-    | :-- | --: |
-    | a | .5 |
-    """
-    body = [f"| {' | '.join(line)} |" for line in lines]
-    if not body:
-        return ""
-    return "\n".join(
-        [f"| {' | '.join(head)} |", f"| {' | '.join([':--', *['--:'] * (len(head) - 1)])} |", *body]
-    )
-
-
-def share(value: Any) -> str:
-    """Write a figure between 0 and 1 in three digits; a dash for none.
-
-    >>> share(0.5), share(1.25), share(None)
-    ('.500', '1.25', '-')
-    """
-    if value is None:
-        return "-"
-    number = float(value)
-    return f"{number:.3f}".removeprefix("0") if number <= 1 else f"{number:.2f}"
-
-
 def number(value: Any) -> str:
     """Write a count or a time in a few digits.
 
@@ -75,15 +48,11 @@ def number(value: Any) -> str:
     )
 
 
-def _title(row: Mapping[str, Any], stem: str) -> str:
-    return stem + (" (quick)" if row.get("quick") else "")
-
-
 # --- boundaries ---
 
 _BOUNDARY_HEAD = (
-    "set / system", "Pk", "WD", "F1", "F1 ±1", "F1 ±2", "Score", "density", "segeval Pk", "segeval WD",
-    "pooled F1", "ms/unit",
+    "set / system", "Pk", "WD", "F1", "F1 ±1", "F1 ±2", "Score (se)", "density", "segeval Pk", "segeval WD",
+    "pooled F1 (se)", "ms/unit",
 )  # fmt: skip
 
 
@@ -97,17 +66,30 @@ def _boundaries(files: Sequence[str]) -> Callable[[Path], str]:
             }
             for name in [s.name for s in segmentation.systems(use_times=True)]:
                 if name in mine:
-                    lines.append(_boundary_line(mine[name], f"{_title(mine[name], stem)}: {name}"))
+                    lines.append(_boundary_line(mine[name], f"{title(mine[name], stem)}: {name}"))
         return markdown(_BOUNDARY_HEAD, lines)
 
     return table
 
 
-def _boundary_line(row: Mapping[str, Any], title: str) -> list[str]:
-    names = ("pk", "wd", "f1", "f1_tol1", "f1_tol2", "score")
-    other = [share(row["segeval"][name]) for name in ("pk", "wd", "f1")]
+def _boundary_line(row: Mapping[str, Any], name: str) -> list[str]:
+    shown = ("pk", "wd", "f1", "f1_tol1", "f1_tol2")
+    other = [share(row["segeval"][n]) for n in ("pk", "wd")]
     density = "-" if row["density"] is None else f"{row['density']:.2f}"
-    return [title, *(share(row[n]) for n in names), density, *other, f"{row['ms_per_unit']:.3f}"]
+    errors = row.get("errors", {})
+    score = share(row["score"]) + in_brackets(errors.get("score"))
+    pooled = share(row["segeval"]["f1"]) + in_brackets(errors.get("segeval_f1"))
+    cost = f"{row['ms_per_unit']:.3f}"
+    return [name, *(share(row[n]) for n in shown), score, density, *other, pooled, cost]
+
+
+def in_brackets(found: Mapping[str, Any] | None) -> str:
+    """Write the standard error behind a figure, nothing where there is none.
+
+    >>> in_brackets({"value": 0.5, "se": 0.0125}), in_brackets(None)
+    (' (.013)', '')
+    """
+    return f" ({share(found['se'])})" if found and found.get("se") is not None else ""
 
 
 _TRAINED = (  # title in the trainer's report, heading, figures shown
@@ -135,7 +117,7 @@ def _cross_validated(results: Path) -> str:
 # --- recall ---
 
 _RECALL_HEAD = (
-    "set / system", "R@1", "R@5", "R@10", "R@50", "any@10", "all@10", "nDCG@10", "MRR", "session R@5",
+    "set / system", "R@1", "R@5", "R@10 (se)", "R@50", "any@10", "all@10", "nDCG@10", "MRR", "session R@5",
     "false recall", "…at 90 %", "ms/query", "ms/message",
 )  # fmt: skip
 
@@ -146,19 +128,20 @@ def _retrieval(results: Path) -> str:
     for stem in retrieval.FILES:
         for key, row in sorted(rows.items(), key=lambda item: item[0].partition(" | ")[2] != "default"):
             if key.partition(" | ")[0] == stem:
-                lines.append(_recall_line(row, f"{_title(row, stem)}: {row['system']}"))
+                lines.append(_recall_line(row, f"{title(row, stem)}: {row['system']}"))
     return markdown(_RECALL_HEAD, lines)
 
 
-def _recall_line(row: Mapping[str, Any], title: str) -> list[str]:
+def _recall_line(row: Mapping[str, Any], name: str) -> list[str]:
     seen, silent = row["observation"], row["abstention"]
-    names = ("recall@1", "recall@5", "recall@10", "recall@50", "any@10", "all@10", "ndcg@10", "mrr")
-    figures = [share(seen.get(name)) for name in names]
+    shown = ("recall@1", "recall@5", "recall@10", "recall@50", "any@10", "all@10", "ndcg@10", "mrr")
+    figures = [share(seen.get(n)) for n in shown]
+    figures[2] += in_brackets({"se": row.get("se", {}).get("recall@10")})
     figures.append(share(row["session"].get("recall@5")))
     own = silent["false_recall"] if row["system"] == "default" else None  # a baseline never abstains
     figures += [share(own), share(silent["false_recall@0.9"])]
     cost = row["ms_per_message"] if row["system"] != row["embedder"] else None
-    return [title, *figures, number(row["ms_per_query"]), number(cost)]
+    return [name, *figures, number(row["ms_per_query"]), number(cost)]
 
 
 def _gains(results: Path) -> str:
@@ -169,7 +152,7 @@ def _gains(results: Path) -> str:
         if row is None:
             continue
         cells = [_interval(row.get(name, {})) for name in ("over_bm25", "over_embedder")]
-        lines.append([_title(row, stem), f"{row['questions']:,}", f"{row['messages']:,}", *cells])
+        lines.append([title(row, stem), f"{row['questions']:,}", f"{row['messages']:,}", *cells])
     return markdown(("set", "questions", "messages", "over BM25", "over the raw embedder"), lines)
 
 
@@ -190,7 +173,7 @@ def _types(results: Path) -> str:
         for kind, row in ours["by_type"].items():
             other = plain["by_type"][kind]
             cells = [share(r[name]) for name in ("recall@10", "mrr") for r in (row, other)]
-            lines.append([f"{_title(ours, stem)}: {kind}", f"{row['questions']:,}", *cells])
+            lines.append([f"{title(ours, stem)}: {kind}", f"{row['questions']:,}", *cells])
     return markdown(("set: type", "questions", "R@10", "BM25 R@10", "MRR", "BM25 MRR"), lines)
 
 
@@ -202,7 +185,7 @@ def _figures(name: str) -> Callable[[Path], str]:
 
     def table(results: Path) -> str:
         lines = [
-            [f"{_title(row, key)}: {what.replace('_', ' ')}", _figure(value)]
+            [f"{title(row, key)}: {what.replace('_', ' ')}", _figure(value)]
             for key, row in read(results, name).items()
             for what, value in row.items()
             if what not in PROVENANCE
@@ -229,7 +212,7 @@ def _layouts(results: Path) -> str:
         times += [row.get("exact_ms", verbs["vector_scores"])["median"], row.get("hnsw_ms", {}).get("median")]
         sizes = [row[name]["all"] for name in ("bytes_per_observation", "bytes_per_observation_packed")]
         shared = share(row.get("hnsw_overlap_of_top_10"))
-        lines.append([_title(row, key), *map(number, times), shared, *map(number, sizes)])
+        lines.append([title(row, key), *map(number, times), shared, *map(number, sizes)])
     return markdown(_LAYOUT_HEAD, lines)
 
 
@@ -248,7 +231,7 @@ def _space(results: Path) -> str:
 def _parity(results: Path) -> str:
     rows = read(results, "parity")
     names = [name for row in list(rows.values())[:1] for name in row if name not in PROVENANCE]
-    lines = [[_title(row, key), *(number(row[name]) for name in names)] for key, row in rows.items()]
+    lines = [[title(row, key), *(number(row[name]) for name in names)] for key, row in rows.items()]
     return markdown(("set", *(name.replace("_", " ") for name in names)), lines)
 
 
@@ -274,12 +257,15 @@ def _figure(value: Any) -> str:
 # --- where it comes from ---
 
 PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
+SOURCES = (
+    "segmentation", "retrieval", QUALITY, "speed", "service", "postgres_recall", "parity", "kills",
+)  # fmt: skip
 
 
 def _sources(results: Path) -> str:
     """List the data, code and machine of every figure above, rows that share them together."""
     groups: dict[tuple[str, ...], list[str]] = {}
-    for name in ("segmentation", "retrieval", "speed", "service", "postgres_recall", "parity", "kills"):
+    for name in SOURCES:
         for key, row in read(results, name).items():
             computer = row["machine"]
             where = f"{computer['cores']} cores, {computer['cpu']}, {' '.join(computer['flags'])}"
@@ -307,4 +293,5 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "parity": _parity,
     "kills": _figures("kills"),
     "sources": _sources,
+    **quality_tables.TABLES,
 }

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -67,3 +68,31 @@ def embedded(
         file.parent.mkdir(parents=True, exist_ok=True)
         np.save(file, vectors)
     return vectors, spent
+
+
+class Lasting:
+    """An embedder whose vectors are kept in a file by the hash of their text, for the next run."""
+
+    def __init__(self, inner: Embedder, file: Path) -> None:
+        self._inner, self._file = inner, file
+        self._known: dict[str, Vector] = {}
+        self.name, self.dimensions = inner.name, inner.dimensions
+        if file.is_file():
+            with np.load(file) as saved:
+                self._known = dict(zip(saved["keys"].tolist(), saved["vectors"], strict=True))
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        """Return vectors, embedding only texts never seen."""
+        keys = [blake2b(t.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest() for t in texts]
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        if missing:
+            self._known.update(zip(missing, self._inner.embed(list(missing.values())), strict=True))
+        if not keys:
+            return np.zeros((0, self.dimensions), np.float32)
+        return np.stack([self._known[key] for key in keys])
+
+    def save(self) -> None:
+        """Write what is known."""
+        if self._known:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(self._file, keys=np.array(list(self._known)), vectors=np.stack([*self._known.values()]))

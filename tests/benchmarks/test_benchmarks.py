@@ -102,7 +102,8 @@ def test_recall_is_measured_beside_both_baselines_with_the_same_filters(data: Pa
     assert {row["questions"] for row in (default, bm25, dense)} == {6}
     assert bm25["observation"]["recall@1"] == default["observation"]["recall@1"] == 1.0
     assert dense["session"]["recall@5"] == 1.0
-    assert default["over_bm25"] == {"metric": "recall@10", "mean": 0.0, "interval": [0.0, 0.0]}
+    assert default["over_bm25"] == {"metric": "recall@10", "mean": 0.0, "se": 0.0, "interval": [0.0, 0.0]}
+    assert default["se"]["recall@10"] == 0.0
     dated = next(d for d in found.details if d["question"] == "q2")
     for system in ("default", "bm25", "embedder"):
         assert set(dated[system]) <= {"4", "5", "6", "7"}
@@ -170,7 +171,7 @@ def test_vectors_are_read_from_the_cache_the_second_time(tmp_path: Path) -> None
 
 def test_the_program_writes_results_and_fills_the_page_around_its_prose(data: Path, tmp_path: Path) -> None:
     page, output = tmp_path / "page.md", tmp_path / "results"
-    marks = "".join(f"<!-- table: {name} -->\nold\n<!-- end -->\n" for name in tables.TABLES)
+    marks = "".join(f"<!-- table: {name} -->\nstale\n<!-- end -->\n" for name in tables.TABLES)
     page.write_text(f"before\n{marks}after\n", encoding="utf-8")
     figures = {"cross-validated vectors delay 2": {"tiage": {"score": 0.5, "f1": 0.25}}}
     results.merge(output, tables.TRAINING, {"figures": figures})
@@ -179,7 +180,7 @@ def test_the_program_writes_results_and_fills_the_page_around_its_prose(data: Pa
     text = page.read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert text.endswith("after\n")
-    assert "old" not in text
+    assert "stale" not in text
     for cell in (
         "| seg_tiage: no boundary | ",
         "| ret_realtalk: default | ",

@@ -66,14 +66,49 @@ def assert_agrees_with_nltk(reference: Sequence[int], hypothesis: Sequence[int])
     assert row.wd == pytest.approx(nltk_windowdiff(truth, guess, k=k), abs=1e-12)
 
 
-def test_two_thousand_random_streams_agree_with_segeval():
-    for seed in range(2000):
+def test_three_thousand_random_streams_agree_with_segeval():
+    for seed in range(3000):
         assert_agrees_with_segeval(*random_pair(seed))
 
 
-def test_two_thousand_random_streams_agree_with_nltk():
-    for seed in range(2000):
+def test_three_thousand_random_streams_agree_with_nltk():
+    for seed in range(3000):
         assert_agrees_with_nltk(*random_pair(seed, shortest=2))
+
+
+def extremes(units: int) -> Sequence[tuple[list[int], list[int]]]:
+    """Every pairing of no boundary, all boundaries, one at the first or last gap, and a random half."""
+    source = random.Random(units)
+    first, last = ([int(n == place) for n in range(units)] for place in (1, units - 1))
+    some = [0, *(int(source.random() < 0.5) for _ in range(units - 1))]
+    sides = [[0] * units, [1] * units, first, last, some]
+    return [(one, other) for one in sides for other in sides]
+
+
+def test_streams_without_and_full_of_boundaries_agree_with_both_packages_at_every_length():
+    for units in range(2, 42):
+        for pair in extremes(units):
+            assert_agrees_with_nltk(*pair)
+            if units > 2:  # of two units segeval has no window: Pk is 0 and WindowDiff fails to divide
+                assert_agrees_with_segeval(*pair)
+
+
+def test_of_two_units_segeval_has_a_pk_of_zero_and_nothing_to_divide_by_for_windowdiff():
+    for reference, hypothesis in extremes(2):
+        row = score_stream(reference, hypothesis)
+        truth, guess = masses(reference), masses(hypothesis)
+        assert (row.segeval_pk, row.segeval_wd) == (float(segeval.pk(guess, truth)), 0.0)
+        with pytest.raises(ArithmeticError):
+            segeval.window_diff(guess, truth)
+
+
+def test_the_random_streams_hold_the_hard_cases():
+    pairs = [random_pair(seed, shortest=2) for seed in range(3000)]
+    inner = [sum(side[1:]) / (len(side) - 1) for pair in pairs for side in pair]
+    assert min(len(pair[0]) for pair in pairs) == 2
+    assert sum(rate == 0 for rate in inner) > 500
+    assert sum(rate == 1 for rate in inner) > 500
+    assert sum(reference[1:] == hypothesis[1:] for reference, hypothesis in pairs) > 100
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

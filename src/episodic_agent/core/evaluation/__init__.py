@@ -1,5 +1,11 @@
 """Figures for boundaries and recall: pure functions from labels and answers to reports."""
 
+from episodic_agent.core.evaluation.abstention import (
+    false_share,
+    kept_share,
+    roc_area,
+    threshold_keeping,
+)
 from episodic_agent.core.evaluation.retrieval import (
     METRICS,
     AbstentionReport,
@@ -23,26 +29,50 @@ from episodic_agent.core.evaluation.segmentation import (
     window_size,
 )
 from episodic_agent.core.evaluation.summary import bootstrap_interval, rounded
+from episodic_agent.core.evaluation.uncertainty import (
+    FEWEST_CASES,
+    Estimate,
+    bootstrap_sums,
+    by_case,
+    compare_streams,
+    difference_of_means,
+    estimate_streams,
+    mean_of_estimates,
+    mean_of_sums,
+)
 
 __all__ = [
+    "FEWEST_CASES",
     "METRICS",
     "AbstentionReport",
+    "Estimate",
     "QuestionResult",
     "RetrievalReport",
     "SegmentationReport",
     "StreamScore",
     "bootstrap_interval",
+    "bootstrap_sums",
     "boundary_f1",
+    "by_case",
+    "compare_streams",
+    "difference_of_means",
+    "estimate_streams",
     "evidence_ranks",
     "false_recall_at",
+    "false_share",
+    "kept_share",
     "locomo_recall",
     "match_count",
+    "mean_of_estimates",
+    "mean_of_sums",
     "question_metrics",
+    "roc_area",
     "rounded",
     "score_abstention",
     "score_by_type",
     "score_questions",
     "score_stream",
     "score_streams",
+    "threshold_keeping",
     "window_size",
 ]
