@@ -62,6 +62,27 @@ def import_all(order: Order, say: Say) -> None:
         say({"done": True})
 
 
+def resegment(order: Order, say: Say) -> None:
+    """Say what is there, then segment every thread again; where an earlier life did it nothing changes."""
+    with open_memory(order) as memory:
+        say(look(order, memory))
+        for thread in memory.threads():
+            memory.resegment(thread.origin, order["pass"])
+        memory.work()
+        say({"done": True})
+
+
+def undo(order: Order, say: Say) -> None:
+    """Say what is there, then go back to the first generation of every thread."""
+    with open_memory(order) as memory:
+        say(look(order, memory))
+        for thread in memory.threads():
+            for _ in range(thread.generation):
+                memory.undo_resegment(thread.origin)
+        memory.work()
+        say({"done": True})
+
+
 def open_only(order: Order, say: Say) -> None:
     open_memory(order).close()
     say({"done": True})
@@ -113,13 +134,21 @@ def inspect(order: Order, say: Say) -> None:
         say(look(order, memory) | {"episodes": fingerprint(order)})
 
 
+def export(order: Order, say: Say) -> None:
+    with open_memory(order) as memory:
+        say({"exported": list(memory.export())[1:]})
+
+
 PLANS: Plans = {
     "add": add_all,
+    "resegment": resegment,
+    "undo": undo,
     "import": import_all,
     "open": open_only,
     "fill": fill_up,
     "read": read_only,
     "inspect": inspect,
+    "export": export,
 }
 
 

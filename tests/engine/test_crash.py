@@ -11,7 +11,7 @@ import random
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -248,6 +248,94 @@ def test_an_import_of_a_given_file_killed_anywhere_is_finished_by_the_next(
     story = Story(server, str(tmp_path / "memory.db"), file, plan="import")
     torment(story, random.Random(1), lives=30, events=3_000_000)
     assert story.end() == wanted
+
+
+# --- killed while a thread is segmented again -----------------------------------------------------------
+
+PASS = "seed-001?max_messages=4"
+
+
+def change(server: KillServer, db: str, file: str, plan: str) -> Story:
+    return Story(server, db, file, "default", plan, options={"pass": PASS})
+
+
+def to_the_byte(story: Story) -> dict[str, Any]:
+    """Return what is there in the end, sound and without anything waiting, to the last byte."""
+    return dict(story.end()) | story.order("export", {}).said[0]
+
+
+def assert_all_or_nothing(story: Story, before: Any, after: Any, **death: Any) -> None:
+    """Live once; what the next life finds is the state before or the one after, and sound."""
+    story.live(**death)
+    found = story.order("inspect", {}).said[0]
+    assert found["sick"] == []
+    told = found["episodes"]
+    covers = [
+        [[e[:3] for e in episodes] for episodes in state["episodes"].values()] for state in (before, after)
+    ]
+    cover = [[e[:3] for e in episodes] for episodes in told.values()]
+    assert cover in covers
+
+
+ENDS = ("after-begin", *faults.RESEGMENTING, "before-commit", "after-commit")
+
+
+@pytest.mark.parametrize(
+    ("store", "points"),
+    [
+        ("sqlite", ENDS),
+        pytest.param("postgres", ENDS, marks=pytest.mark.slow, id="postgres"),
+        pytest.param(
+            "sqlite", (*faults.POINTS, *faults.RESEGMENTING), marks=pytest.mark.slow, id="every point"
+        ),
+    ],
+)
+def test_killed_at_a_named_point_a_resegment_and_its_undo_are_whole_or_not_there(
+    server: KillServer,
+    tmp_path: Path,
+    short: str,
+    store: str,
+    points: Sequence[str],
+    request: pytest.FixtureRequest,
+) -> None:
+    db = str(tmp_path / "memory.db") if store == "sqlite" else request.getfixturevalue("postgres_url")
+    story = Story(server, db, short, "default", batches=[SHORT])
+    assert story.live().word("done")
+    first = to_the_byte(story)
+    there, back = change(server, db, short, "resegment"), change(server, db, short, "undo")
+    assert there.live().word("done")
+    second = to_the_byte(there)
+    assert second["exported"] != first["exported"]
+    kills = dict.fromkeys(points, 0)
+    for point in points:
+        for count in (1, 2) if point in ENDS[:1] + ENDS[3:] else (1,):
+            for one, begun, after in ((back, second, first), (there, first, second)):
+                one.kills = 0
+                assert_all_or_nothing(one, begun, after, point=point, count=count)
+                kills[point] += one.kills
+                assert one.live().word("done")
+                assert to_the_byte(one)["exported"] == after["exported"]
+    assert {p for p, n in kills.items() if not n} <= {"mid-append", "after-append"}  # nothing is appended
+
+
+@pytest.mark.parametrize("events", [pytest.param(60, marks=pytest.mark.slow), 4])
+def test_killed_anywhere_a_resegment_and_its_undo_are_whole_or_not_there(
+    server: KillServer, tmp_path: Path, whole: str, events: int
+) -> None:
+    db = str(tmp_path / "memory.db")
+    story = Story(server, db, whole, "default", batches=batches_of(whole, None))
+    assert story.live().word("done")
+    first = to_the_byte(story)
+    there, back = change(server, db, whole, "resegment"), change(server, db, whole, "undo")
+    assert there.live().word("done")
+    second = to_the_byte(there)
+    rng = random.Random(events)
+    for _ in range(events):
+        for one, begun, after in ((back, second, first), (there, first, second)):
+            assert_all_or_nothing(one, begun, after, events=rng.randrange(1, 300_000))
+            assert one.live().word("done")
+            assert to_the_byte(one)["exported"] == after["exported"]
+    assert there.kills + back.kills >= events // 2
 
 
 # --- the world refuses ----------------------------------------------------------------------------------

@@ -21,10 +21,14 @@ from hypothesis import strategies as st
 
 import episodic_agent
 from episodic_agent.core.boundary import policy as named_policy
+from episodic_agent.core.boundary.contract import Arrival
+from episodic_agent.core.boundary.machine import replay as replay_inputs
 from episodic_agent.core.interfaces import Transaction
-from episodic_agent.engine.explain import Span, read_records, replay
+from episodic_agent.engine.explain import Span, read_records, replay, stored_inputs
+from episodic_agent.engine.generations import last_resegmenting, read_pass
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.resegmenting import segment
 from episodic_agent.errors import BadReply, InvalidInput, NotFound, ProviderUnavailable
 from episodic_agent.providers.hashing import HashingEmbedder
 from episodic_agent.providers.scripted import Answer, ScriptedModel
@@ -34,6 +38,7 @@ from episodic_agent.stores.sqlite import SqliteStore
 
 BASE = datetime(2025, 4, 1, 9, tzinfo=UTC)
 POLICIES = ("default", "seed-001", "seed-001?min_messages=1&min_characters=10")
+PASSES = (*POLICIES, "default?threshold=0.15", "default?max_length=5")
 USERS, THREADS = ("ana", "bo"), ("kitchen", "work")
 DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
 SENTENCES = [
@@ -312,6 +317,38 @@ class Work:
         w.memory.work()
 
 
+@dataclass(frozen=True)
+class Resegment:
+    user: str
+    thread: str
+    policy: str | None
+    whole: bool
+
+    def run(self, w: World) -> None:
+        if (self.user, self.thread) in w.said:
+            w.memory.resegment(self.thread, self.policy, whole=self.whole, user_id=self.user)
+
+
+@dataclass(frozen=True)
+class UndoResegment:
+    user: str
+    thread: str
+
+    def run(self, w: World) -> None:
+        if (self.user, self.thread) not in w.said or w.embedder.away:
+            return
+        with w.store.begin(Scope(self.user), write=False) as tx:
+            found = tx.threads.by_origin(self.thread)
+        assert found is not None
+        if found.generation:
+            w.closed_blind |= w.blind()
+            done = w.memory.undo_resegment(self.thread, user_id=self.user)
+            assert done.generation == found.generation - 1
+        else:
+            with pytest.raises(NotFound, match="nothing to undo"):
+                w.memory.undo_resegment(self.thread, user_id=self.user)
+
+
 PLANS = st.lists(
     st.tuples(
         st.integers(0, len(SENTENCES) - 1), st.sampled_from([0, 1, 1, 2, 5, 20, 90, 500, 3000, -30, None])
@@ -334,6 +371,8 @@ OPERATIONS = st.one_of(
     st.builds(EmbedderIs, away=st.booleans()),
     st.builds(ModelIs, mood=st.sampled_from(["yes", "no", "nonsense", "away"])),
     st.builds(Work, minutes=st.sampled_from([0, 1, 60])),
+    st.builds(Resegment, policy=st.none() | st.sampled_from(PASSES), whole=st.booleans(), **WHOSE),
+    st.builds(UndoResegment, **WHOSE),
 )
 PROGRAMS = st.lists(OPERATIONS, min_size=3, max_size=14)
 
@@ -350,7 +389,7 @@ def check(w: World) -> None:
         for thread in tx.threads.list():
             assert_taken_in(w, tx, thread.id, thread.origin)
             if len(w.policies) == 1 and not w.oracle.answered and not w.closed_blind:
-                assert_replayed(w, tx, thread.id)
+                (assert_gone_on if thread.generation else assert_replayed)(w, tx, thread.id)
     assert_found(w)
     assert_apart(w)
 
@@ -379,6 +418,30 @@ def assert_replayed(w: World, tx: Transaction, thread: Any) -> None:
         spans.append(Span(frame.first_seq, frame.next_seq - 1, "open"))
     assert list(again.spans) == spans
     assert {r.seq: r for r in again.records} == read_records(tx, thread, 0, frame.next_seq)
+
+
+def assert_gone_on(w: World, tx: Transaction, thread: Any) -> None:
+    """I7 after a resegmentation: its pass, repeated, and what came after it give the same episodes again."""
+    found = tx.threads.get(thread)
+    assert found is not None
+    decision = last_resegmenting(tx, found)
+    assert decision is not None
+    made, policy = read_pass(decision), named_policy(w.policy)
+    if made.policy != policy.name:
+        return  # it went over to the memory's policy at some cut
+    before = stored_inputs(tx, thread, w.embedder.name, made.end)
+    inputs = list(stored_inputs(tx, thread, w.embedder.name))
+    count = len(list(before))
+    if count and not isinstance(inputs[count - 1], Arrival) and made.first_seq < made.end:
+        count -= 1
+    if sum(isinstance(i, Arrival) and i.vector is not None for i in inputs[:count]) != made.embedded:
+        return
+    segmented, memory = segment(inputs[:count], policy, made.mode)
+    step = replay_inputs(inputs[count:], policy, memory)
+    frame = tx.threads.frame(thread)
+    starts = [cut.before_seq for cut in (*segmented.cuts, *step.cuts)]
+    assert starts == [e.last_seq + 1 for e in tx.episodes.of_thread(thread)]
+    assert frame.state == json.dumps(policy.pack(step.memory), separators=(",", ":")).encode()
 
 
 def assert_found(w: World) -> None:

@@ -276,6 +276,10 @@ def test_an_unknown_user_is_named_beside_the_known_ones(shared: Memory) -> None:
         lambda: shared.export(user_id="cleo"),
         lambda: shared.trace("chat", user_id="cleo"),
         lambda: shared.whatif("chat", "default", user_id="cleo"),
+        lambda: shared.resegment("chat", user_id="cleo"),
+        lambda: shared.undo_resegment("chat", user_id="cleo"),
+        lambda: shared.successor(UUID(int=1), user_id="cleo"),
+        lambda: shared.replaced(user_id="cleo"),
         lambda: shared.get(UUID(int=1), user_id="cleo"),
     ]
     for verb in verbs:
@@ -289,6 +293,8 @@ def test_an_unknown_thread_is_named_beside_the_known_ones(memory: Memory) -> Non
     for verb in (
         lambda: memory.trace("kitchn"),
         lambda: memory.whatif("kitchn", "default"),
+        lambda: memory.resegment("kitchn"),
+        lambda: memory.undo_resegment("kitchn"),
         lambda: memory.flush(thread="kitchn"),
         lambda: memory.episodes(thread="kitchn"),
         lambda: memory.search("hello", thread="kitchn"),

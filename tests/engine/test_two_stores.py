@@ -96,6 +96,33 @@ def test_both_go_on_alike_after_flush_and_silence(twins: Twins, clock: Clock) ->
     twins.assert_same(lambda m: [f for f in m.doctor() if f.severity == "error"])
 
 
+def test_both_segment_again_go_on_and_undo_alike(twins: Twins) -> None:
+    for memory in twins:
+        memory.import_file(DEMO / "maya-work.jsonl")
+    (origin,) = [t.origin for t in twins.embedded.threads()]
+    before = twins.assert_same(exported)
+    for policy, whole in (
+        ("seed-001", True),
+        ("default?threshold=0.2", True),
+        ("seed-001?max_messages=9", False),
+    ):
+        twins.assert_same(lambda m, p=policy, w=whole: m.resegment(origin, p, whole=w, dry_run=True))
+        assert twins.assert_same(lambda m, p=policy, w=whole: m.resegment(origin, p, whole=w)).written
+        twins.assert_same(exported)
+        twins.assert_same(lambda m: m.doctor())
+        twins.assert_same(lambda m: m.replaced())
+        twins.assert_same(lambda m: [m.successor(i) for i in m.replaced()])
+        ask_both(twins, ["what about the release?", "who was at the workshop?"])
+    for memory in twins:
+        memory.add(say("and one more thing", 5 * 10**5), thread=origin)
+    for _ in range(3):
+        twins.assert_same(lambda m: m.undo_resegment(origin))
+        twins.assert_same(exported)
+        ask_both(twins, ["what about the release?"])
+    assert len(twins.assert_same(exported)) > len(before)
+    twins.assert_same(lambda m: m.doctor())
+
+
 @pytest.mark.parametrize("back", [False, True], ids=["file to server", "server to file"])
 def test_a_memory_moves_to_the_other_store_and_back_without_loss(
     twins: Twins, open_memory: OpenMemory, tmp_path: Path, back: bool

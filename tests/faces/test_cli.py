@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from builders.chats import LISBON, START, TAP, TOPICS, diary
-from builders.commands import Run
+from builders.commands import Outcome, Run
 
 from episodic_agent import __version__
 from episodic_agent.errors import InvalidInput
@@ -263,6 +263,78 @@ def test_whatif_compares_and_leaves_everything(filled: Run) -> None:
     assert filled("export", "--user", "ana").out.splitlines()[1:] == before
 
 
+def episode_ids(run: Run) -> list[str]:
+    return [e["episode_id"] for e in run("episodes", "--user", "ana", "--json").json["episodes"]]
+
+
+@pytest.fixture
+def on_either(run: Run, chat: Path, url: str) -> Run:
+    """The command on a filled memory, once on each store."""
+
+    def command(*arguments: object) -> Outcome:
+        return run(*arguments, db=url)
+
+    assert command("import", chat, "--user", "ana").code == 0
+    return command
+
+
+def test_resegment_writes_a_generation_and_takes_it_back(on_either: Run) -> None:
+    (thread,) = on_either("stats", "--user", "ana", "--json").json["origins"]
+    threes = ("resegment", thread, "--policy", "seed-001?max_messages=3", "--user", "ana")
+    before, exported = episode_ids(on_either), on_either("export", "--user", "ana").out.splitlines()[1:]
+    would = on_either(*threes, "--dry-run", "--json").json
+    assert (would["written"], would["kept"], would["replaced"], would["new"]) == (False, 0, 3, 5)
+    assert episode_ids(on_either) == before
+    done = on_either(*threes, "--json").json
+    assert (done["written"], done["generation"], done["mode"]) == (True, 1, "whole-2026-12")
+    assert done["proposed"] == would["proposed"]
+    after = episode_ids(on_either)
+    assert len(after) == 6
+    assert not set(after) & set(before)
+    assert on_either("doctor", "--json").code == 0
+    undone = on_either("resegment", thread, "--undo", "--user", "ana", "--json").json
+    assert (undone["generation"], undone["restored"], undone["removed"]) == (0, 3, 5)
+    assert episode_ids(on_either) == before
+    assert on_either("export", "--user", "ana").out.splitlines()[1:] == exported
+    again = on_either("resegment", thread, "--undo", "--user", "ana")
+    assert again.code == 3
+    assert "nothing to undo" in again.error
+
+
+def test_resegment_tells_people_what_changed_and_how_to_go_back(filled: Run) -> None:
+    (thread,) = filled("stats", "--user", "ana", "--json").json["origins"]
+    told = filled("resegment", thread, "--policy", "seed-001?max_messages=3", "--user", "ana")
+    assert "0 kept, 3 replaced, 5 new" in told.out
+    assert "- 0-3 time_gap" in told.out
+    assert "+ 0-2 size_cap" in told.out
+    assert f"resegment {thread} --undo --user ana` takes it back" in told.err
+    assert "--db" in told.err
+    same = filled("resegment", thread, "--policy", "seed-001?max_messages=3", "--user", "ana")
+    assert "the same episodes as stored; nothing to change" in same.out
+    dry = filled("resegment", thread, "--online", "--dry-run", "--user", "ana")
+    assert "(online): 0 kept, 5 replaced, 3 new (nothing written)" in dry.out
+    back = filled("resegment", thread, "--undo", "--user", "ana")
+    assert "back at generation 0: 3 episodes restored, 5 removed, 0 kept" in back.out
+
+
+def test_show_and_explain_of_a_replaced_episode_show_what_stands_in_its_place(filled: Run) -> None:
+    (thread,) = filled("stats", "--user", "ana", "--json").json["origins"]
+    old = episode_ids(filled)[0]
+    filled("resegment", thread, "--policy", "seed-001?max_messages=3", "--user", "ana")
+    now = episode_ids(filled)[0]
+    for asked in (old, old[:8]):
+        shown = filled("show", asked, "--user", "ana")
+        assert f"episode {old} was replaced when its thread was segmented again; this is {now}" in shown.err
+        assert TAP[0][1] in shown.out
+        assert filled("show", asked, "--user", "ana", "--json").json["asked"] == old
+        explained = filled("explain", asked, "--user", "ana")
+        assert f"this is {now}" in explained.err
+        assert "messages 0-2" in explained.out
+        assert filled("explain", asked, "--user", "ana", "--json").json["asked"] == old
+    assert filled("show", now, "--user", "ana").err == ""
+    assert "asked" not in filled("show", now, "--user", "ana", "--json").json
+
+
 def test_plot_writes_what_it_is_asked_for(filled: Run, tmp_path: Path) -> None:
     thread = filled("episodes", "--user", "ana", "--json").json["episodes"][0]["origin"]
     assert "16 messages, 4 episodes" in filled("plot", thread, "--user", "ana").out
@@ -425,6 +497,9 @@ def test_evaluate_refuses_what_is_no_data_file(run: Run, tmp_path: Path, kind: s
         ),
         (["plot", "nix", "--user", "ana"], 3, "no thread 'nix'"),
         (["whatif", "chat", "--policy", "seed-01", "--user", "ana"], 2, "did you mean 'seed-001'"),
+        (["resegment", "chat", "--policy", "seed-01", "--user", "ana"], 2, "did you mean 'seed-001'"),
+        (["resegment", "chat", "--undo", "--online", "--user", "ana"], 2, "leave --policy, --online"),
+        (["resegment", "kitchn", "--user", "ana"], 3, "threads:"),
         (["evaluate", "segmentation", "/nowhere.jsonl"], 2, "no such file"),
     ],
 )
@@ -517,7 +592,7 @@ def test_debug_shows_the_traceback(database: Path) -> None:
 
 def test_every_command_of_this_release_is_there_with_json_and_help(run: Run) -> None:
     wanted = (
-        "init add import search recent episodes show explain whatif plot flush stats doctor export demo evaluate "
+        "init add import search recent episodes show explain whatif resegment plot flush stats doctor export demo evaluate "
         "models config"
     )
     assert set(wanted.split()) <= {c.name for c in COMMANDS}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from stores.conformance import StoreConformance
+from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
 from stores.conformance_writers import WritersConformance
 from stores.postgres_server import open_postgres
@@ -13,7 +14,7 @@ from stores.processes import Opener
 from episodic_agent.core.interfaces import Store
 
 
-class PostgresConformance(StoreConformance, IndexConformance, WritersConformance):
+class PostgresConformance(StoreConformance, GenerationsConformance, IndexConformance, WritersConformance):
     """Everything a store must do, in the fresh database the fixture `url` names."""
 
     __test__ = False

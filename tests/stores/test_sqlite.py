@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from stores.conformance import StoreConformance
+from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
 from stores.conformance_writers import WritersConformance
 from stores.processes import Opener
@@ -17,7 +18,7 @@ def open_sqlite(path: str) -> Store:
     return SqliteStore(path, synchronous="off")
 
 
-class TestSqlite(StoreConformance, IndexConformance, WritersConformance):
+class TestSqlite(StoreConformance, GenerationsConformance, IndexConformance, WritersConformance):
     @pytest.fixture
     def opener(self, tmp_path: Path) -> tuple[Opener, str]:
         return SqliteStore, str(tmp_path / "memory.db")

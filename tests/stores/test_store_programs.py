@@ -110,13 +110,63 @@ class Cut:
 
     def run(self, tx: Transaction, model: Model) -> None:
         thread = identity(self.name)
-        first = max((e.last_seq + 1 for e in model.episodes.values() if e.thread_id == thread), default=0)
+        first = max((e.last_seq + 1 for e in current(model, thread)), default=0)
         if len(model.observations.get(thread, [])) <= first:
             return
-        episode = make_episode(self.name, first, len(model.observations[thread]) - 1)
+        generation = model.threads[thread].generation
+        episode = make_episode(self.name, first, len(model.observations[thread]) - 1, generation=generation)
         for _ in range(2):
             tx.episodes.insert(episode)
         model.episodes[episode.id] = episode
+
+
+@dataclass(frozen=True)
+class Retire:
+    """Begin a generation: one episode covers what the chosen ones did (they lie side by side)."""
+
+    name: str
+    first: int
+    count: int
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        thread = identity(self.name)
+        cover = current(model, thread)[self.first :][: self.count]
+        if not cover:
+            return
+        generation = model.threads[thread].generation + 1
+        tx.episodes.retire([e.id for e in cover], generation)
+        for episode in cover:
+            model.episodes[episode.id] = replace(episode, generation_to=generation)
+        new = make_episode(self.name, cover[0].first_seq, cover[-1].last_seq, generation=generation)
+        tx.episodes.insert(new)
+        model.episodes[new.id] = new
+        model.threads[thread] = replace(model.threads[thread], generation=generation)
+        tx.threads.save(model.threads[thread])
+
+
+@dataclass(frozen=True)
+class Revive:
+    name: str
+
+    def run(self, tx: Transaction, model: Model) -> None:
+        thread = identity(self.name)
+        if thread not in model.threads or not model.threads[thread].generation:
+            return
+        generation = model.threads[thread].generation
+        tx.episodes.revive(thread, generation)
+        for episode in [e for e in model.episodes.values() if e.thread_id == thread]:
+            if episode.generation_from >= generation:
+                del model.episodes[episode.id]
+                model.encodings = {k: e for k, e in model.encodings.items() if k[0] != episode.id}
+            elif episode.generation_to == generation:
+                model.episodes[episode.id] = replace(episode, generation_to=None)
+        model.threads[thread] = replace(model.threads[thread], generation=generation - 1)
+        tx.threads.save(model.threads[thread])
+
+
+def current(model: Model, thread: UUID) -> list[Episode]:
+    found = [e for e in model.episodes.values() if e.thread_id == thread and e.generation_to is None]
+    return sorted(found, key=lambda e: e.first_seq)
 
 
 @dataclass(frozen=True)
@@ -200,7 +250,7 @@ class Look:
         compare_index(tx, model)
 
 
-Operation = Create | Append | Cut | Encode | Index | Embed | Drop | Ask | Look
+Operation = Create | Append | Cut | Retire | Revive | Encode | Index | Embed | Drop | Ask | Look
 
 # --- comparing ------------------------------------------------------------------------------------------
 
@@ -240,7 +290,10 @@ def compare(store: Store, scope: Scope, model: Model) -> None:
         for episode in model.episodes:
             versions = [e for (held_id, _), e in sorted(model.encodings.items()) if held_id == episode]
             assert tx.episodes.encodings(episode) == versions
-        recent = sorted(model.episodes.values(), key=lambda e: (-e.end_at.timestamp(), e.id.bytes))
+        assert tx.episodes.by_ids(list(model.episodes)) == model.episodes
+        shown = [e for e in model.episodes.values() if e.generation_to is None]
+        recent = sorted(shown, key=lambda e: (-e.end_at.timestamp(), e.id.bytes))
+        assert tx.episodes.count() == len(shown)
         assert tx.episodes.recent(limit=99) == recent
         asked = {(job.kind, job.key): job.run_after for job in tx.jobs.list()}
         assert asked == {request: minute(at) for request, at in model.waiting.items()}
@@ -248,8 +301,16 @@ def compare(store: Store, scope: Scope, model: Model) -> None:
 
 
 def compare_cover(tx: Transaction, thread: UUID, model: Model) -> None:
-    cover = sorted((e for e in model.episodes.values() if e.thread_id == thread), key=lambda e: e.first_seq)
+    cover = current(model, thread)
     assert tx.episodes.of_thread(thread) == cover
+    for generation in range(model.threads[thread].generation + 1):
+        held = [
+            e
+            for e in model.episodes.values()
+            if e.thread_id == thread and e.generation_from <= generation
+            and (e.generation_to is None or e.generation_to > generation)
+        ]  # fmt: skip
+        assert tx.episodes.of_thread(thread, generation=generation) == sorted(held, key=lambda e: e.first_seq)
     seqs = range(len(model.observations[thread]) + 1)
     owners = [next((e for e in cover if e.first_seq <= seq <= e.last_seq), None) for seq in seqs]
     number = model.numbers[thread]
@@ -274,6 +335,8 @@ operations = st.one_of(
         st.sampled_from((0, 0, 0, 1, -1)),
     ),
     st.builds(Cut, names),
+    st.builds(Retire, names, st.integers(0, 2), st.integers(1, 3)),
+    st.builds(Revive, names),
     st.builds(Encode, st.integers(0, 5), st.integers(1, 3)),
     st.builds(Index, kinds, refs, st.sampled_from(TEXTS)),
     st.builds(Embed, kinds, refs, st.integers(0, 50)),

@@ -154,8 +154,11 @@ WRITES: Mapping[str, Verb] = {
     "threads.save": lambda tx: tx.threads.save(replace(make_thread(KITCHEN), title="written")),
     "threads.save_frame": lambda tx: tx.threads.save_frame(replace(tx.threads.frame(THREAD), state=b"w")),
     "threads.append": lambda tx: tx.threads.append(make_observations(KITCHEN, ["written"], first=4)),
-    "threads.save_records": lambda tx: tx.threads.save_records(THREAD, {3: b"written"}),
+    "threads.save_records": lambda tx: tx.threads.save_records(THREAD, {3: b"written", 0: None}),
     "episodes.insert": lambda tx: tx.episodes.insert(make_episode(KITCHEN, 3, 3)),
+    "episodes.retire": lambda tx: tx.episodes.retire([EPISODE], 1),
+    "episodes.revive": lambda tx: tx.episodes.revive(THREAD, 0),
+    "episodes.revoke": lambda tx: tx.episodes.revoke(DECISION),
     "episodes.encode": lambda tx: tx.episodes.encode(_encoding("written", 2)),
     "episodes.decide": lambda tx: tx.episodes.decide(replace(_decision("written"), id=identity("other"))),
     "index.put_postings": lambda tx: tx.index.put_postings(

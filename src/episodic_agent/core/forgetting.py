@@ -93,6 +93,24 @@ def initial_strength(surprise: float = 0.0, *, weights: Sequence[float] = WEIGHT
     return Strength(stability, _difficulty_in_range(_first_difficulty(Rating.GOOD, weights)))
 
 
+def blended(parts: Sequence[tuple[int, Strength, float]]) -> tuple[Strength, float]:
+    """Return the strength and time of last review of a memory made of parts of others.
+
+    Each part is (how many observations came from there, strength, time of last review in seconds). All three
+    numbers are arithmetic means weighted by the observations; raises ValueError without any.
+
+    >>> blended([(3, Strength(2.0, 4.0), 0.0), (1, Strength(6.0, 8.0), 40.0)])
+    (Strength(stability=3.0, difficulty=5.0), 10.0)
+    """
+    total = sum(count for count, _, _ in parts)
+    if total <= 0:
+        raise ValueError("a memory is made of one observation at least")
+    stability = math.fsum(count * strength.stability for count, strength, _ in parts) / total
+    difficulty = math.fsum(count * strength.difficulty for count, strength, _ in parts) / total
+    reviewed = math.fsum(count * at for count, _, at in parts) / total
+    return Strength(max(stability, SMALLEST_STABILITY), _difficulty_in_range(difficulty)), reviewed
+
+
 def next_state(
     stability: float,
     difficulty: float,

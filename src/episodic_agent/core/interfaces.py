@@ -203,8 +203,8 @@ class Threads(Protocol):
         ...
 
     def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Observation]: ...
-    def save_records(self, thread_id: UUID, records: Mapping[int, bytes]) -> None:
-        """Keep the packed record of the check at each seq."""
+    def save_records(self, thread_id: UUID, records: Mapping[int, bytes | None]) -> None:
+        """Keep the packed record of the check at each seq; None takes one away."""
         ...
 
     def records(self, thread_id: UUID, first_seq: int, last_seq: int) -> Mapping[int, bytes]: ...
@@ -230,10 +230,32 @@ class Threads(Protocol):
 
 
 class Episodes(Protocol):
-    """Episodes, their encodings (versions) and the decisions that made them."""
+    """Episodes, their encodings (versions) and the decisions that made them.
+
+    Replaced episodes (those with a `generation_to`) stay, with their words and decisions, for undo and for
+    references to them. Only `get`, `by_ids`, `encodings` and `of_thread` with a generation show them. Whoever
+    deletes for good (I12) must delete them too, and the `resegment` decisions of the thread, which hold the
+    frame and the records from before.
+    """
 
     def insert(self, episode: Episode) -> None:
         """Write an episode row; inserting the same id again changes nothing (idempotent)."""
+        ...
+
+    def retire(self, ids: Sequence[UUID], generation: int) -> None:
+        """Let current event episodes end with the generation before this one; Conflict where one is not.
+
+        In a write transaction nobody else writes to them before its end. What the index holds of them is
+        the caller's to drop, afterwards.
+        """
+        ...
+
+    def revive(self, thread_id: UUID, generation: int) -> None:
+        """Undo a generation: delete what it made, make current again what it retired.
+
+        Deletes the thread's event episodes from this generation on, with their encodings and the decisions
+        about them. What it kept stays as it is. Raises NotFound for an unknown thread.
+        """
         ...
 
     def get(self, episode_id: UUID) -> Episode | None:
@@ -271,6 +293,10 @@ class Episodes(Protocol):
     def count(self) -> int: ...
     def decide(self, decision: Decision) -> None:
         """Write a decision; the same id again changes nothing."""
+        ...
+
+    def revoke(self, decision_id: UUID) -> None:
+        """Delete a decision whose effect was undone; an unknown one is gone already."""
         ...
 
     def decision(self, decision_id: UUID) -> Decision | None: ...

@@ -8,9 +8,9 @@ from episodic_agent.core.boundary.contract import Input, ManualCut, Tick
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
-from episodic_agent.engine.segmenting import Segmenter, read_arrivals
+from episodic_agent.engine.segmenting import Segmenter
 from episodic_agent.errors import NotFound
-from episodic_agent.schemas import Frame, Reason, Scope
+from episodic_agent.schemas import Reason, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +63,9 @@ class Closer:
                 return 0
             if isinstance(cut, Tick) and not self._idle(tx, thread, _last(tx, thread), cut.now):
                 return 0  # somebody spoke between the look and the lock
-            frame = self._catch_up(tx, frame, now)
+            frame = self.segmenter.catch_up(tx, frame, now)
             tx.threads.save_frame(self.segmenter.advance(tx, frame, [cut], now))
         return 1
-
-    def _catch_up(self, tx: Transaction, frame: Frame, now: datetime) -> Frame:
-        """Take in what waits behind a question or a missing vector, by the fallback: a flush cannot wait."""
-        while frame.question is not None:
-            frame = self.segmenter.settle(tx, frame, None, now)
-        if frame.cursor < frame.next_seq:
-            rest = read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1, lenient=True)
-            frame = self.segmenter.advance(tx, frame, rest, now)
-            while frame.question is not None:
-                frame = self.segmenter.settle(tx, frame, None, now)
-        return frame
 
 
 def _last(tx: Transaction, thread: UUID) -> datetime:

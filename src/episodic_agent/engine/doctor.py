@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from episodic_agent.core.boundary.contract import DRAIN_ALL
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.generations import last_resegmenting
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.resegmenting import check_pass
 from episodic_agent.engine.segmenting import ENCODE, take_up
 from episodic_agent.schemas import Decision, Episode, Reason, Scope, Thread
 
@@ -56,6 +58,7 @@ class Doctor:
     def _thread(self, tx: Transaction, thread: Thread) -> Iterator[Finding]:
         frame = tx.threads.frame(thread.id)
         yield from self._cover(tx, thread, frame.first_seq)
+        yield from self._generation(tx, thread)
         if not frame.first_seq <= frame.cursor <= frame.next_seq:
             yield self._error(tx, "I1", f"thread {thread.origin}: the frame's cursor lies outside the frame")
         stored = sum(
@@ -83,6 +86,19 @@ class Doctor:
             yield self._error(
                 tx, "I1", f"thread {thread.origin}: the frame begins at {open_from}, not {expected}"
             )
+
+    def _generation(self, tx: Transaction, thread: Thread) -> Iterator[Finding]:
+        """Recompute the pass that made the thread's generation from what it read (I6, I7)."""
+        if not thread.generation:
+            return
+        made = last_resegmenting(tx, thread)
+        if made is None:
+            yield self._error(
+                tx, "I6", f"thread {thread.origin}: nothing tells what made generation {thread.generation}"
+            )
+        elif (wrong := check_pass(tx, made, self.parts)) is not None:
+            severity, told = wrong
+            yield Finding(severity, "I7", tx.scope, f"thread {thread.origin}: {told}")
 
     def _verdict(self, tx: Transaction, thread: Thread, episode: Episode) -> Iterator[Finding]:
         decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None

@@ -5,15 +5,17 @@ Everything is computed outside the transaction; the effect and the end of the jo
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, ref_of
+from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Transaction, ref_of
 from episodic_agent.core.summaries import Words, encode_extractive
 from episodic_agent.core.text import term_counts
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
+from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Encoding, Episode, Job, Scope, Vector
 
 EXTRACTIVE = "extractive-1"
@@ -41,12 +43,12 @@ class Encoder:
         self._embed(works)
         now = self._parts.clock()
         with self._parts.store.begin(scope) as tx:
-            for job in idle:
+            for job in (*idle, *(work.job for work in works)):
                 tx.jobs.finish(job)
-            for work in works:
-                tx.jobs.finish(work.job)
-                tx.episodes.encode(_encoding(work, now))
-            tx.index.put_postings(EPISODES, [_posting(w, self._parts.language) for w in works])
+            works = _write_words(tx, works, now)
+            language = self._parts.language
+            postings = [posting_of(w.ref, w.words.title, w.words.summary, language) for w in works]
+            tx.index.put_postings(EPISODES, postings)
             for work in works:
                 if work.vectors is not None:
                     refs = [work.ref] * len(work.vectors)
@@ -84,11 +86,25 @@ class Encoder:
             start += len(work.texts)
 
 
+def _write_words(tx: Transaction, works: Sequence[_Work], now: datetime) -> list[_Work]:
+    """Give the episodes their words; return the works of those that nobody replaced meanwhile.
+
+    Writing first holds the episodes, so that what is read after it stays true to the end.
+    """
+    ordered = sorted(works, key=lambda w: w.episode.id.bytes)
+    for work in ordered:
+        with suppress(NotFound):  # what made it was undone
+            tx.episodes.encode(_encoding(work, now))
+    there = tx.episodes.by_ids([work.episode.id for work in ordered])
+    return [w for w in ordered if w.episode.id in there and there[w.episode.id].generation_to is None]
+
+
 def _encoding(work: _Work, now: datetime) -> Encoding:
     words = work.words
     return Encoding(work.episode.id, 1, words.title, words.summary, words.metadata, EXTRACTIVE, now)
 
 
-def _posting(work: _Work, language: str | None) -> Posting:
-    counts = term_counts(f"{work.words.title}\n{work.words.summary}", language)
-    return Posting(work.ref, counts, sum(counts.values()))
+def posting_of(ref: int, title: str, summary: str, language: str | None) -> Posting:
+    """Return the searchable words of an episode: those of its title and summary."""
+    counts = term_counts(f"{title}\n{summary}", language)
+    return Posting(ref, counts, sum(counts.values()))

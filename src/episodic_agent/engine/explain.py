@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, ManualCut, Policy, Record, Tick
-from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.boundary.machine import replay as replay_inputs
 from episodic_agent.core.boundary.records import unpack_record
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
-from episodic_agent.engine.listing import open_frames
+from episodic_agent.engine.listing import open_frames, successor
 from episodic_agent.engine.parts import NO_EMBEDDER
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Decision, Episode, EpisodeState, Observation, Reason, TimeSource
@@ -41,18 +41,26 @@ class RunnerUp:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why an episode begins and ends where it does."""
+    """Why an episode begins and ends where it does.
+
+    `asked` is the id of the replaced episode that was asked for, where this one stands in its place.
+    """
 
     episode: Episode
     begins: Edge
     ends: Edge
     runners_up: Sequence[RunnerUp]
     what_would_change: Sequence[str]
+    asked: UUID | None = None
 
 
 def explain(tx: Transaction, episode_id: UUID) -> Explanation:
-    """Explain an episode, or an open frame, from stored decisions and records; NotFound for an unknown id."""
-    episode = tx.episodes.get(episode_id) or _open_episode(tx, episode_id)
+    """Explain an episode, or an open frame, from stored decisions and records; NotFound for an unknown id.
+
+    For a replaced episode, the one that stands in its place is explained.
+    """
+    found = successor(tx, episode_id)
+    episode = tx.episodes.get(found) or _open_episode(tx, found)
     if episode is None:
         raise NotFound(f"no episode {episode_id} in this memory; `episodic episodes` lists the ids")
     thread = tx.episodes.of_thread(episode.thread_id)
@@ -71,6 +79,7 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
         ends=_edge(episode.last_seq + 1, ended, words, "the episode is still open"),
         runners_up=[RunnerUp(r.seq, r.probability, r.threshold, words.get(r.seq)) for r in nearest],
         what_would_change=_changes(began, ended, nearest),
+        asked=None if found == episode_id else episode_id,
     )
 
 
@@ -128,6 +137,8 @@ def _sentence(decision: Decision) -> str:
     strongest = sorted(decision.features.items(), key=lambda kv: (-abs(kv[1]), kv[0]))[:4]
     cues = ", ".join(f"{name} {value:.2f}" for name, value in strongest)
     told = f"probability {decision.score:.2f} reached the threshold {decision.threshold:.2f}"
+    if str(decision.detail.get("mode", "")).startswith("whole"):
+        told += " with the whole thread known"
     return f"{decision.verdict}{' by ' + who if who else ''}: {told}" + (f" ({cues})" if cues else "")
 
 
@@ -192,32 +203,19 @@ def replay(tx: Transaction, thread_id: UUID, policy: Policy[Any], embedder: str)
 
     Questions are answered by the fallback.
     """
-    memory: Any = policy.begin()
-    cuts: list[Boundary] = []
-    records: list[Record] = []
-    waiting = list(stored_inputs(tx, thread_id, embedder))
-    while waiting:
-        step = run(memory, waiting, policy)
-        waiting = waiting[step.consumed :]
-        memory, question = step.memory, step.question
-        cuts.extend(step.cuts)
-        records.extend(step.records)
-        while question is not None:
-            step = settle(memory, question, None, policy)
-            memory, question = step.memory, step.question
-            cuts.extend(step.cuts)
-            records.extend(step.records)
-    frame = tx.threads.frame(thread_id)
-    return Replay(_spans(cuts, frame.next_seq), cuts, records)
+    step = replay_inputs(stored_inputs(tx, thread_id, embedder), policy)
+    return Replay(spans_of(step.cuts, tx.threads.frame(thread_id).next_seq), step.cuts, step.records)
 
 
-def stored_inputs(tx: Transaction, thread_id: UUID, embedder: str) -> Iterator[Input]:
-    """Yield a thread's recorded inputs in their order."""
-    frame = tx.threads.frame(thread_id)
+def stored_inputs(
+    tx: Transaction, thread_id: UUID, embedder: str, before_seq: int | None = None
+) -> Iterator[Input]:
+    """Yield a thread's recorded inputs in their order (only those before a seq)."""
+    end = tx.threads.frame(thread_id).next_seq if before_seq is None else before_seq
     number = tx.threads.number(thread_id)
-    drains = _drains(tx, thread_id)
-    for start in range(0, frame.next_seq, 1024):
-        observations = tx.threads.observations(thread_id, start, min(start + 1024, frame.next_seq) - 1)
+    drains = recorded_drains(tx, tx.episodes.of_thread(thread_id))
+    for start in range(0, end, 1024):
+        observations = tx.threads.observations(thread_id, start, min(start + 1024, end) - 1)
         refs = [ref_of(number, o.seq) for o in observations]
         vectors = {} if embedder == NO_EMBEDDER else tx.index.vectors(OBSERVATIONS, embedder, refs)
         for ref, observation in zip(refs, observations, strict=True):
@@ -226,9 +224,10 @@ def stored_inputs(tx: Transaction, thread_id: UUID, embedder: str) -> Iterator[I
                 yield drains[observation.seq]
 
 
-def _drains(tx: Transaction, thread_id: UUID) -> Mapping[int, Input]:
+def recorded_drains(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[int, Input]:
+    """Return the flushes, thread ends and ticks that closed episodes, each by the last seq it closed."""
     found: dict[int, Input] = {}
-    for episode in tx.episodes.of_thread(thread_id):
+    for episode in episodes:
         decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
         given = decision.detail.get("input") if decision is not None else None
         if not isinstance(given, Mapping):
@@ -241,7 +240,8 @@ def _drains(tx: Transaction, thread_id: UUID) -> Mapping[int, Input]:
     return found
 
 
-def _spans(cuts: Sequence[Boundary], next_seq: int) -> list[Span]:
+def spans_of(cuts: Sequence[Boundary], next_seq: int) -> list[Span]:
+    """Return what cuts make of the observations before `next_seq`."""
     spans: list[Span] = []
     first = 0
     for cut in cuts:
@@ -250,15 +250,21 @@ def _spans(cuts: Sequence[Boundary], next_seq: int) -> list[Span]:
     return [*spans, Span(first, next_seq - 1, "open")] if first < next_seq else spans
 
 
+def stored_spans(tx: Transaction, thread_id: UUID) -> list[Span]:
+    """Return a thread's current episodes and its open frame."""
+    frame = tx.threads.frame(thread_id)
+    stored = [Span(e.first_seq, e.last_seq, e.reason) for e in tx.episodes.of_thread(thread_id)]
+    if frame.first_seq < frame.next_seq:
+        stored.append(Span(frame.first_seq, frame.next_seq - 1, "open"))
+    return stored
+
+
 def whatif(tx: Transaction, thread_id: UUID, policy: Policy[Any], embedder: str) -> WhatIf:
     """Compare a thread's stored episodes with those another policy would make; writes nothing."""
     if tx.threads.get(thread_id) is None:
         raise NotFound(f"no thread {thread_id} in this memory")
     proposed = replay(tx, thread_id, policy, embedder).spans
-    frame = tx.threads.frame(thread_id)
-    stored = [Span(e.first_seq, e.last_seq, e.reason) for e in tx.episodes.of_thread(thread_id)]
-    if frame.first_seq < frame.next_seq:
-        stored.append(Span(frame.first_seq, frame.next_seq - 1, "open"))
+    stored = stored_spans(tx, thread_id)
     before, after = ({s.first_seq for s in spans if s.first_seq} for spans in (stored, proposed))
     both = {(s.first_seq, s.last_seq) for s in stored} & {(s.first_seq, s.last_seq) for s in proposed}
     return WhatIf(

@@ -1,4 +1,7 @@
-"""Write a scope as JSON lines without loss: thread by thread, observations before what was made of them."""
+"""Write a scope as JSON lines without loss: thread by thread, observations before what was made of them.
+
+What a segmentation replaced is not written: an imported thread cannot go back to it.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,6 +10,7 @@ from datetime import datetime
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.files import export_lines, header_line
 from episodic_agent.engine.files.own import CheckRecord, Noun
+from episodic_agent.engine.generations import last_resegmenting, without_history
 from episodic_agent.schemas import Thread
 
 PAGE = 1024
@@ -25,6 +29,8 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
     frame = tx.threads.frame(thread.id)
     yield thread
     yield replace(frame, version=0)  # the version counts writes here: it is no part of the memory
+    if (made := last_resegmenting(tx, thread)) is not None:
+        yield without_history(made)
     for start in range(0, frame.next_seq, PAGE):
         last = min(start + PAGE, frame.next_seq) - 1
         yield from tx.threads.observations(thread.id, start, last)

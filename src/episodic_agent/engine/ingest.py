@@ -215,7 +215,9 @@ class Ingest:
     ) -> tuple[Thread, Frame]:
         thread = tx.threads.by_origin(origin)
         if thread is not None:
-            return thread, tx.threads.frame(thread.id)
+            frame = tx.threads.frame(thread.id)
+            # it may have been segmented again before the frame was ours
+            return tx.threads.get(thread.id) or thread, frame
         first = fresh[0].incoming.item
         at = first.at or now
         modality = "step" if first.kind == "step" else "message"

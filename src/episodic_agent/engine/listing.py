@@ -9,6 +9,7 @@ from episodic_agent.core.identity import episode_id
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.results import EpisodeCard, Stats
+from episodic_agent.engine.segmenting import overlap
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Episode, Observation, Thread
 
@@ -87,15 +88,52 @@ def _card(episode: Episode, origin: str, now: datetime) -> EpisodeCard:
 
 
 def episode(tx: Transaction, identity: UUID) -> Episode:
-    """Return an episode or raise NotFound."""
-    found = tx.episodes.get(identity)
+    """Return an episode, or the one that stands in its place; NotFound otherwise."""
+    found = tx.episodes.get(current := successor(tx, identity))
+    if found is None and current != identity:
+        raise NotFound(f"episode {identity} was replaced; its messages are in the open frame {current} now")
     if found is None:
         raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
     return found
 
 
+def successor(tx: Transaction, identity: UUID) -> UUID:
+    """Return the id under which the messages of an episode are found today.
+
+    That is its own id, unless the thread was segmented again and the episode replaced: then that of the
+    current episode or open frame that shares most observations with it, the earlier one of equals. An id
+    nobody knows comes back as it is.
+    """
+    replaced = tx.episodes.get(identity)
+    if replaced is None or replaced.generation_to is None:
+        return identity
+    thread = tx.threads.get(replaced.thread_id)
+    frame = tx.threads.frame(replaced.thread_id)
+    heirs = [(e.first_seq, e.last_seq, e.id) for e in tx.episodes.of_thread(replaced.thread_id)]
+    if thread is not None and frame.first_seq < frame.next_seq:
+        named = episode_id(thread.id, frame.first_seq, thread.generation)
+        heirs.append((frame.first_seq, frame.next_seq - 1, named))
+    shared = {heir: overlap(replaced, first, last) for first, last, heir in heirs}
+    return max(shared, key=lambda heir: shared[heir], default=identity)
+
+
+def replaced_ids(tx: Transaction) -> list[UUID]:
+    """Return the ids of all episodes that others stand in the place of."""
+    return [
+        e.id
+        for thread in tx.threads.list()
+        for generation in range(thread.generation)
+        for e in tx.episodes.of_thread(thread.id, generation=generation)
+        if e.generation_to == generation + 1
+    ]
+
+
 def messages(tx: Transaction, identity: UUID) -> list[Observation]:
-    """Return the observations of an episode, or of the open frame that has this id."""
+    """Return the observations of an episode, or of the open frame that has this id.
+
+    For a replaced episode, those of the one that stands in its place.
+    """
+    identity = successor(tx, identity)
     found = tx.episodes.get(identity)
     if found is not None:
         return list(tx.threads.observations(found.thread_id, found.first_seq, found.last_seq))

@@ -26,6 +26,7 @@ from episodic_agent.engine.jobs import Handler, Runner
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.pending import Asker, Embedding
 from episodic_agent.engine.recall import Recaller, SearchOptions
+from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
 from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Stats
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
 from episodic_agent.engine.trace import BoundaryTrace
@@ -58,6 +59,7 @@ class Memory:
         self._segmenter = Segmenter(self._policy, parts.resolve_policy, parts.language_model is not None)
         self._ingest = Ingest(parts, self._segmenter)
         self._closer = Closer(parts, self._segmenter)
+        self._resegmenter = Resegmenter(parts, self._segmenter)
         self._recaller = Recaller(parts)
         self._handlers: Mapping[str, Handler] = {
             ENCODE: Encoder(parts).handle,
@@ -307,7 +309,7 @@ class Memory:
             return list(tx.threads.list())
 
     def get(self, episode_id: "UUID | str", *, user_id: str | None = None) -> Episode:
-        """Return one closed episode; NotFound otherwise."""
+        """Return one closed episode (in place of a replaced one its `successor`); NotFound otherwise."""
         with self._read(user_id) as tx:
             return listing.episode(tx, episode_identity(episode_id))
 
@@ -334,6 +336,55 @@ class Memory:
         scope = self._known(user_id)
         with self._parts.store.begin(scope, write=False) as tx:
             return whatif(tx, self._thread_id(scope, thread), chosen, self._parts.embedder_name)
+
+    def resegment(
+        self,
+        thread: str,
+        policy: str | None = None,
+        *,
+        whole: bool = True,
+        dry_run: bool = False,
+        user_id: str | None = None,
+    ) -> Resegmented:
+        """Segment a thread again, by a policy (this memory's unless given), as a new generation.
+
+        `whole` judges every gap with the whole thread known, otherwise as if the messages came again one by
+        one. Flushes and the clock's cuts stay. An episode whose span is the same keeps its row, id, strength
+        and words; a new one inherits the strength of those its messages were in. What the last cut leaves is
+        the open frame again. `dry_run` writes nothing. The whole change is one transaction; Conflict where
+        the thread went on all the time meanwhile. `undo_resegment` takes it back.
+        """
+        scope = self._known(user_id)
+        chosen = self._policy if policy is None else self._parts.resolve_policy(policy)
+        identity = self._thread_id(scope, thread)
+        done = self._resegmenter.run(scope, identity, chosen, whole=whole, dry_run=dry_run)
+        self._run_here(scope)
+        return done
+
+    def undo_resegment(self, thread: str, *, user_id: str | None = None) -> Undone:
+        """Go back to the generation before the last `resegment`; each call goes back one more.
+
+        Its episodes return as they were, ids, strengths, words and decisions; the episodes made since are
+        deleted. What came since is segmented as if the thread had never been segmented again. Raises NotFound
+        when there is nothing to undo.
+        """
+        scope = self._known(user_id)
+        done = self._resegmenter.undo(scope, self._thread_id(scope, thread))
+        self._run_here(scope)
+        return done
+
+    def successor(self, episode_id: "UUID | str", *, user_id: str | None = None) -> UUID:
+        """Return the id under which an episode's messages are found today: another one once it was replaced.
+
+        That of the current episode or open frame that shares most messages with it.
+        """
+        with self._read(user_id) as tx:
+            return listing.successor(tx, episode_identity(episode_id))
+
+    def replaced(self, *, user_id: str | None = None) -> list[UUID]:
+        """Return the ids of episodes that a `resegment` replaced, for which `successor` knows another."""
+        with self._read(user_id) as tx:
+            return listing.replaced_ids(tx)
 
     def trace(self, thread: str, *, user_id: str | None = None) -> BoundaryTrace:
         """Return a thread's cues, probabilities, thresholds and cuts over time, to be plotted."""

@@ -6,9 +6,9 @@ from typing import TypeVar
 from uuid import UUID
 
 from episodic_agent.core.intake import Item
-from episodic_agent.core.interfaces import EPISODES, Posting, Transaction, ref_of
-from episodic_agent.core.text import term_counts
+from episodic_agent.core.interfaces import EPISODES, Transaction, ref_of
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.encode import posting_of
 from episodic_agent.engine.files.own import CheckRecord, Noun
 from episodic_agent.engine.ingest import (
     Counts,
@@ -115,10 +115,8 @@ class Restorer:
         refs = {e.id: ref_of(number, e.first_seq) for e in exported.episodes}
         for encoding in sorted(_of(exported.others, Encoding), key=lambda e: e.version):
             tx.episodes.encode(encoding)
-        postings = []
-        for identity, encoding in exported.newest.items():
-            counts = term_counts(f"{encoding.title}\n{encoding.summary}", self._parts.language)
-            postings.append(Posting(refs[identity], counts, sum(counts.values())))
+        language = self._parts.language
+        postings = [posting_of(refs[i], e.title, e.summary, language) for i, e in exported.newest.items()]
         tx.index.put_postings(EPISODES, postings)
         if exported.vectors is not None:
             rows = [refs[identity] for identity, _ in exported.pieces]

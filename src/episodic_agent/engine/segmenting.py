@@ -7,7 +7,7 @@ question and late vectors all come through here, so they cannot disagree (I7).
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from episodic_agent.core.boundary.contract import (
 )
 from episodic_agent.core.boundary.machine import run, settle
 from episodic_agent.core.boundary.records import pack_record
-from episodic_agent.core.forgetting import initial_strength
+from episodic_agent.core.forgetting import Strength, blended, initial_strength
 from episodic_agent.core.identity import decision_id, episode_id
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction
 from episodic_agent.errors import InvalidInput
@@ -93,6 +93,17 @@ class Segmenter:
             return frame
         return self.advance(tx, frame, read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now)
 
+    def catch_up(self, tx: Transaction, frame: Frame, now: datetime) -> Frame:
+        """Take in what waits behind a question or a missing vector, by the fallback: a flush cannot wait."""
+        while frame.question is not None:
+            frame = self.settle(tx, frame, None, now)
+        if frame.cursor < frame.next_seq:
+            rest = read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1, lenient=True)
+            frame = self.advance(tx, frame, rest, now)
+            while frame.question is not None:
+                frame = self.settle(tx, frame, None, now)
+        return frame
+
     def _renewed(self, frame: Frame) -> Frame:
         """Go over to the wanted policy at a cut; it judges what was kept again, from the beginning."""
         return replace(frame, policy=self.wanted.name, state=b"", cursor=frame.first_seq)
@@ -140,16 +151,26 @@ def _to_first_cut(memory: Any, inputs: Sequence[Input], policy: Policy[Any]) -> 
 
 
 def write_episode(
-    tx: Transaction, frame: Frame, cut: Boundary, policy: str, now: datetime, clock: Input | None
+    tx: Transaction,
+    frame: Frame,
+    cut: Boundary,
+    policy: str,
+    now: datetime,
+    clock: Input | None,
+    *,
+    replaced: Sequence[Episode] = (),
 ) -> UUID:
-    """Close the observations before the cut: episode, decision and encode job, all idempotent by id."""
+    """Close the observations before the cut: episode, decision and encode job, all idempotent by id.
+
+    `replaced` are the episodes the observations were in before; the new one inherits their strength.
+    """
     thread = tx.threads.get(frame.thread_id)
     generation = thread.generation if thread is not None else 0
     cover = tx.threads.observations(frame.thread_id, frame.first_seq, cut.before_seq - 1)
     identity = episode_id(frame.thread_id, frame.first_seq, generation)
     decision = _decision(identity, cut, policy, now, clock)
     tx.episodes.decide(decision)
-    tx.episodes.insert(make_episode(decision, cut, cover, generation, now))
+    tx.episodes.insert(inheriting(make_episode(decision, cut, cover, generation, now), replaced))
     tx.jobs.put(ENCODE, str(identity), f"{ENCODE}:{identity}", now=now)
     return identity
 
@@ -179,6 +200,37 @@ def make_episode(
         decision_id=decision.id,
         generation_from=generation,
     )
+
+
+def inheriting(episode: Episode, replaced: Sequence[Episode]) -> Episode:
+    """Return a new episode with the strength of those its observations were in before.
+
+    Stability (days), difficulty and the time of the last review are each the mean over the episode's
+    observations: an observation counts with the numbers of the replaced episode it was in, and with those of
+    a fresh episode where it was in none. What was reviewed often stays strong by the share left of it.
+    """
+    ends = episode.last_reviewed_at
+    parts = [
+        (shared, Strength(old.stability, old.difficulty), (old.last_reviewed_at - ends).total_seconds())
+        for old in replaced
+        if (shared := overlap(old, episode.first_seq, episode.last_seq)) > 0
+    ]
+    if not parts:
+        return episode
+    fresh = episode.size - sum(shared for shared, _, _ in parts)
+    own = (fresh, Strength(episode.stability, episode.difficulty), 0.0)
+    strength, reviewed = blended([*parts, own])
+    return replace(
+        episode,
+        stability=strength.stability,
+        difficulty=strength.difficulty,
+        last_reviewed_at=ends + timedelta(seconds=round(reviewed, 6)),
+    )
+
+
+def overlap(episode: Episode, first_seq: int, last_seq: int) -> int:
+    """Count the observations an episode shares with a span (negative: so many lie between)."""
+    return min(episode.last_seq, last_seq) - max(episode.first_seq, first_seq) + 1
 
 
 def _decision(episode: UUID, cut: Boundary, policy: str, now: datetime, clock: Input | None) -> Decision:

@@ -17,6 +17,11 @@ POINTS: Final = (
     "before-commit",
     "after-commit",  # durable, but the caller has not heard of it
 )
+# Reached only where a thread is segmented again, or that is undone.
+RESEGMENTING: Final = (
+    "after-retire",  # the episodes of before are retired, none stands in their place
+    "mid-revive",  # the episodes of a generation are deleted, those of before are not back
+)
 
 _armed: dict[str, tuple[int, Callable[[], None]]] = {}
 
@@ -26,8 +31,8 @@ def arm(name: str, countdown: int, action: Callable[[], None]) -> None:
 
     Raises ValueError for a point that does not exist, so that a renamed point cannot silence a test.
     """
-    if name not in POINTS:
-        raise ValueError(f"no fault point {name!r}; known: {', '.join(POINTS)}")
+    if name not in (known := (*POINTS, *RESEGMENTING)):
+        raise ValueError(f"no fault point {name!r}; known: {', '.join(known)}")
     _armed[name] = (countdown, action)
 
 

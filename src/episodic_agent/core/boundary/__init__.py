@@ -30,6 +30,11 @@ ends, step caps. Cuts come in order and leave no gap: each episode begins where 
 would cut before *any* later one (`idle_after`). Otherwise the clock would make history depend on when
 somebody looked.
 
+**The whole thread at once.** With all of a thread known, nothing must be decided early: `whole_thread`
+judges every gap and then chooses the best set of cuts together. Manual cuts, ticks and idle silences stay
+where they are. What follows the last cut is the open frame again, and `continued` brings a policy to where
+it must stand so that the next message finds it there.
+
 **Rules of the room.**
 1. No I/O, clock, environment, logging or randomness; no model, no store.
 2. Cues are numbers in [0, 1], small pure functions with a doctest, each in its own file under `cues`.
@@ -45,6 +50,7 @@ policy under a new date. **To add a policy:** implement `Policy` (contract.py), 
 policies.py; the machine's property tests then run over it.
 """
 
+from episodic_agent.core.boundary.continuing import continued
 from episodic_agent.core.boundary.contract import (
     DRAIN_ALL,
     KEEP_LAST,
@@ -60,9 +66,10 @@ from episodic_agent.core.boundary.contract import (
     Tick,
     Verdict,
 )
-from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.boundary.machine import replay, run, settle
 from episodic_agent.core.boundary.policies import policy, policy_names
 from episodic_agent.core.boundary.records import pack_record, unpack_record
+from episodic_agent.core.boundary.whole import whole_thread
 
 __all__ = [
     "DRAIN_ALL",
@@ -78,10 +85,13 @@ __all__ = [
     "Step",
     "Tick",
     "Verdict",
+    "continued",
     "pack_record",
     "policy",
     "policy_names",
+    "replay",
     "run",
     "settle",
     "unpack_record",
+    "whole_thread",
 ]

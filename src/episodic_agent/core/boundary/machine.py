@@ -1,6 +1,6 @@
 """Drive a policy over inputs, one at a time, so that batching cannot matter (I7)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from episodic_agent.core.boundary.contract import (
@@ -45,6 +45,29 @@ def settle(memory: M, question: Question, verdict: Verdict | None, policy: Polic
     """Put a model's verdict back in (None: the deterministic fallback); `run` goes on over the tail."""
     check = policy.settle(memory, question, verdict)
     return Step(check.memory, list(check.cuts), list(check.records), check.question, 0)
+
+
+def replay(inputs: Iterable[Input], policy: Policy[M], memory: M | None = None) -> Step[M]:
+    """Run a policy over all inputs (from a memory on); every question gets the deterministic answer.
+
+    The step's `records` may name a seq several times; the last one counts.
+    """
+    memory = policy.begin() if memory is None else memory
+    cuts: list[Boundary] = []
+    records: list[Record] = []
+    waiting = list(inputs)
+    total = len(waiting)
+    while waiting:
+        step = run(memory, waiting, policy)
+        waiting = waiting[step.consumed :]
+        cuts.extend(step.cuts)
+        records.extend(step.records)
+        while step.question is not None:
+            step = settle(step.memory, step.question, None, policy)
+            cuts.extend(step.cuts)
+            records.extend(step.records)
+        memory = step.memory
+    return Step(memory, cuts, records, None, total)
 
 
 def _one(memory: M, item: Input, policy: Policy[M]) -> Check[M]:

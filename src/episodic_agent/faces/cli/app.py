@@ -73,6 +73,11 @@ def say(line: str) -> None:
     click.echo(line, err=True)
 
 
+def say_replaced(asked: UUID, shown: UUID) -> None:
+    """Say that another episode is shown than the one asked for, and why."""
+    say(f"episode {asked} was replaced when its thread was segmented again; this is {shown}")
+
+
 def out() -> Console:
     """Return the console for people (plain and wide when standard output is no terminal)."""
     wide = None if sys.stdout.isatty() else WIDE
@@ -130,9 +135,10 @@ def parse_id(text: str, memory: Engine, user: str | None) -> UUID:
         return UUID(text)
     except ValueError:
         pass
-    found = [
-        c.episode_id for c in memory.episodes(user_id=user) if str(c.episode_id).startswith(text.lower())
-    ]
+    listed = [c.episode_id for c in memory.episodes(user_id=user)]
+    found = [one for one in listed if str(one).startswith(text.lower())]
+    if not found:
+        found = [one for one in memory.replaced(user_id=user) if str(one).startswith(text.lower())]
     if len(found) == 1:
         return found[0]
     problem = "no episode begins with" if not found else f"{len(found)} episodes begin with"

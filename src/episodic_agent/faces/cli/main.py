@@ -25,6 +25,7 @@ COMMANDS: tuple[click.Command, ...] = (
     reading.show,
     why.explain,
     why.whatif,
+    why.resegment,
     why.plot,
     writing.flush,
     writing.upkeep,

@@ -12,7 +12,16 @@ from rich.text import Text
 
 from episodic_agent.core.intake import read_time
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall
-from episodic_agent.faces.cli.app import WIDE, App, common, out, parse_id, print_json, say
+from episodic_agent.faces.cli.app import (
+    WIDE,
+    App,
+    common,
+    out,
+    parse_id,
+    print_json,
+    say,
+    say_replaced,
+)
 
 OTHER_COLUMNS = 64  # of a listing, beside the title
 ID = 8  # characters of an id shown to people; commands accept the beginning of an id
@@ -201,12 +210,16 @@ def _duration(card: EpisodeCard) -> str:
 def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
     """Show one episode: its title, summary and messages."""
     with app.memory() as memory:
-        identity = parse_id(episode, memory, user)
+        asked = parse_id(episode, memory, user)
+        identity = memory.successor(asked, user_id=user)
         messages = memory.messages(identity, user_id=user)
         card = next(c for c in memory.episodes(user_id=user) if c.episode_id == identity)
     if as_json:
-        print_json({"episode": card, "messages": messages})
+        named = {} if identity == asked else {"asked": asked}
+        print_json({"episode": card, "messages": messages, **named})
         return
+    if identity != asked:
+        say_replaced(asked, identity)
     console = out()
     console.print(Text(card.title, style="bold"))
     console.print(

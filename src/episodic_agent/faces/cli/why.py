@@ -1,13 +1,16 @@
-"""Commands that explain: explain, whatif, plot."""
+"""Commands that explain and change boundaries: explain, whatif, resegment, plot."""
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich.text import Text
 
 from episodic_agent.engine.explain import Edge, Explanation, Span
+from episodic_agent.engine.resegmenting import Resegmented, Undone
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, common, out, parse_id, print_json
+from episodic_agent.faces.cli.app import App, common, out, parse_id, print_json, say, say_replaced
 from episodic_agent.faces.plot import plot_png, plot_svg, plot_terminal
 
 
@@ -20,8 +23,10 @@ def explain(app: App, episode: str, user: str | None, as_json: bool) -> None:
         told = memory.explain(parse_id(episode, memory, user), user_id=user)
     if as_json:
         print_json(told)
-    else:
-        render_explanation(told)
+        return
+    if told.asked is not None:
+        say_replaced(told.asked, told.episode.id)
+    render_explanation(told)
 
 
 def render_explanation(told: Explanation) -> None:
@@ -73,9 +78,91 @@ def whatif(app: App, thread: str, other: str, user: str | None, as_json: bool) -
         f"{compared.policy}: {len(compared.proposed)} episodes instead of {len(compared.stored)}, "
         f"{compared.same} the same"
     )
-    stored, proposed = set(compared.stored), set(compared.proposed)
-    for span in sorted(stored ^ proposed, key=lambda s: (s.first_seq, s.last_seq, s in proposed)):
-        console.print(_diff(span, added=span in proposed))
+    _render_diff(compared.stored, compared.proposed)
+
+
+def _render_diff(stored: Sequence[Span], proposed: Sequence[Span]) -> None:
+    before, after = set(stored), set(proposed)
+    for span in sorted(before ^ after, key=lambda s: (s.first_seq, s.last_seq, s in after)):
+        out().print(_diff(span, added=span in after))
+
+
+@click.command()
+@click.argument("thread")
+@click.option(
+    "--policy", "other", help="The policy to segment by (default: the memory's); parameters may follow."
+)
+@click.option(
+    "--online", is_flag=True, help="As if the messages came again one by one, not the whole at once."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
+@click.option("--undo", is_flag=True, help="Go back to the episodes before the last resegment.")
+@common
+def resegment(
+    app: App,
+    thread: str,
+    other: str | None,
+    online: bool,
+    dry_run: bool,
+    undo: bool,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """Segment THREAD again (`stats` names them), with the whole of it known; --undo takes it back."""
+    if undo and (other or online or dry_run):
+        raise InvalidInput("--undo goes back to what was before: leave --policy, --online and --dry-run out")
+    with app.memory() as memory:
+        if undo:
+            undone = memory.undo_resegment(thread, user_id=user)
+        else:
+            done = memory.resegment(thread, other, whole=not online, dry_run=dry_run, user_id=user)
+    if as_json:
+        print_json(undone if undo else done)
+    elif undo:
+        render_undone(undone)
+    else:
+        render_resegmented(done, dry_run=dry_run, undo=_undo_command(app, thread, user))
+
+
+def _undo_command(app: App, thread: str, user: str | None) -> str:
+    place = ["--db", app.shown_url] if app.db else []
+    return shlex.join(
+        ["episodic", *place, "resegment", thread, "--undo", *(["--user", user] if user else [])]
+    )
+
+
+def render_resegmented(done: Resegmented, *, dry_run: bool, undo: str) -> None:
+    """Print what segmenting again did, and how to take it back; `undo` is the command for that."""
+    console = out()
+    if not (done.replaced or done.new):
+        console.print(Text(f"{done.policy}: the same episodes as stored; nothing to change"))
+        return
+    counts = f"{done.kept} kept, {done.replaced} replaced, {done.new} new"
+    console.print(Text(f"{done.policy} ({done.mode}): {counts}{' (nothing written)' if dry_run else ''}"))
+    _render_diff(done.stored, _as_kept(done))
+    if done.unembedded:
+        say(
+            f"{done.unembedded} messages without a vector were judged by words; `doctor --repair` embeds them"
+        )
+    if done.written:
+        say(f"`{undo}` takes it back")
+
+
+def _as_kept(done: Resegmented) -> list[Span]:
+    """Return the proposed spans, those that are there already with the reason they keep."""
+    there = {(s.first_seq, s.last_seq): s for s in done.stored if s.reason != "open"}
+    last = len(done.proposed) - 1
+    return [
+        s if n == last and s.reason == "open" else there.get((s.first_seq, s.last_seq), s)
+        for n, s in enumerate(done.proposed)
+    ]
+
+
+def render_undone(undone: Undone) -> None:
+    """Print what undoing did."""
+    later = f"; {undone.later} messages came since, segmented as they came" if undone.later else ""
+    counts = f"{undone.restored} episodes restored, {undone.removed} removed, {undone.kept} kept"
+    out().print(Text(f"back at generation {undone.generation}: {counts}{later}"))
 
 
 def _diff(span: Span, *, added: bool) -> Text:

@@ -12,6 +12,7 @@ from uuid import UUID
 from episodic_agent.core.interfaces import EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Decision, Encoding, Episode
+from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
     DECISION,
     EPISODE,
@@ -74,6 +75,41 @@ class PostgresEpisodes:
             return
         if episode.encoding_version > 0:
             self.encode(own_words(episode))
+
+    def retire(self, ids: Sequence[UUID], generation: int) -> None:
+        """Let current event episodes end with the generation before this one; Conflict where one is not."""
+        keys, wanted = self._session.own(), byteas([identity.bytes for identity in ids])
+        # Locked in the order of their ids, as whoever gives them words does.
+        held = (
+            f"SELECT e.id FROM episode e WHERE {_OWN} AND e.id = ANY(%s::bytea[]) AND {_CURRENT}"
+            " ORDER BY e.id FOR NO KEY UPDATE"
+        )
+        if len(self._session.rows(held, (*keys, wanted))) != len(ids):
+            raise Conflict("an episode to be replaced is no longer current; repeat the call")
+        sql = (
+            "UPDATE episode SET generation_to = %s WHERE space = %s AND owner = %s AND id = ANY(%s::bytea[])"
+        )
+        self._session.execute(sql, (generation, *keys, wanted))
+        reach("after-retire")
+
+    def revive(self, thread_id: UUID, generation: int) -> None:
+        """Undo a generation: delete what it made, make current again what it retired; NotFound."""
+        keys, number = self._session.own(), self._session.thread_number(thread_id)
+        made = (
+            f"SELECT e.id FROM episode e WHERE {_OWN} AND e.thread = %s AND e.kind = 'event'"
+            " AND e.generation_from >= %s ORDER BY e.id FOR UPDATE"
+        )
+        found = self._session.rows(made, (*keys, number, generation))
+        gone = byteas([bytes(identity) for (identity,) in found])
+        for table, column in (("encoding", "episode"), ("decision", "subject"), ("episode", "id")):
+            sql = f"DELETE FROM {table} WHERE space = %s AND owner = %s AND {column} = ANY(%s::bytea[])"
+            self._session.execute(sql, (*keys, gone))
+        reach("mid-revive")
+        sql = (
+            "UPDATE episode SET generation_to = NULL WHERE space = %s AND owner = %s AND thread = %s"
+            " AND kind = 'event' AND generation_to = %s"
+        )
+        self._session.execute(sql, (*keys, number, generation))
 
     def _exists(self, episode_id: UUID) -> bool:
         sql = f"SELECT 1 FROM episode e WHERE {_OWN} AND e.id = %s"
@@ -187,6 +223,11 @@ class PostgresEpisodes:
             " ON CONFLICT (space, owner, id) DO NOTHING"
         )
         self._session.execute(sql, (*keys, *decision_columns(decision)))
+
+    def revoke(self, decision_id: UUID) -> None:
+        """Delete a decision whose effect was undone; an unknown one is gone already."""
+        sql = "DELETE FROM decision WHERE space = %s AND owner = %s AND id = %s"
+        self._session.execute(sql, (*self._session.own(), decision_id.bytes))
 
     def decision(self, decision_id: UUID) -> Decision | None:
         """Read one decision."""

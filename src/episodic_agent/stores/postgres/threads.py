@@ -256,16 +256,19 @@ class PostgresThreads:
         threads = self._session.thread_ids([split_ref(columns[0])[0] for columns in found])
         return [observation_of(read_columns(columns), threads[split_ref(columns[0])[0]]) for columns in found]
 
-    def save_records(self, thread_id: UUID, records: Mapping[int, bytes]) -> None:
-        """Keep the packed record of the check at each seq."""
+    def save_records(self, thread_id: UUID, records: Mapping[int, bytes | None]) -> None:
+        """Keep the packed record of the check at each seq; None takes one away."""
         keys, number = self._session.own(), self._session.thread_number(thread_id)
+        if gone := [ref_of(number, seq) for seq, cues in records.items() if cues is None]:
+            sql = "DELETE FROM verdict WHERE space = %s AND owner = %s AND ref = ANY(%s::bigint[])"
+            self._session.execute(sql, (*keys, bigints(gone)))
+        kept = {ref_of(number, seq): cues for seq, cues in records.items() if cues is not None}
         sql = (
             "INSERT INTO verdict (space, owner, ref, cues)"
             " SELECT %s, %s, g.ref, g.cues FROM unnest(%s::bigint[], %s::bytea[]) AS g (ref, cues)"
             " ON CONFLICT (space, owner, ref) DO UPDATE SET cues = excluded.cues"
         )
-        refs = [ref_of(number, seq) for seq in records]
-        self._session.execute(sql, (*keys, bigints(refs), byteas(list(records.values()))))
+        self._session.execute(sql, (*keys, bigints(list(kept)), byteas(list(kept.values()))))
 
     def records(self, thread_id: UUID, first_seq: int, last_seq: int) -> Mapping[int, bytes]:
         """Read the packed records of `first_seq..last_seq` (inclusive) that there are."""

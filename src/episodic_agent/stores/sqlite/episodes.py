@@ -14,6 +14,7 @@ import apsw
 from episodic_agent.core.interfaces import EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Decision, Encoding, Episode
+from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
     DECISION,
     EPISODE,
@@ -73,6 +74,39 @@ class SqliteEpisodes:
             raise Conflict(f"a current episode begins at {place} already") from error
         if episode.encoding_version > 0:
             self.encode(own_words(episode))
+
+    def retire(self, ids: Sequence[UUID], generation: int) -> None:
+        """Let current event episodes end with the generation before this one; Conflict where one is not."""
+        scope, wanted = self._session.own(), id_list(ids)
+        sql = f"SELECT e.id FROM {EACH} episode e WHERE e.id = unhex(p.value) AND e.scope = ? AND {_CURRENT}"
+        if len(self._session.rows(sql, (wanted, scope))) != len(ids):
+            raise Conflict("an episode to be replaced is no longer current; repeat the call")
+        sql = (
+            "UPDATE episode SET generation_to = ?"
+            " WHERE scope = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
+        )
+        self._session.db.execute(sql, (generation, scope, wanted))
+        reach("after-retire")
+
+    def revive(self, thread_id: UUID, generation: int) -> None:
+        """Undo a generation: delete what it made, make current again what it retired; NotFound."""
+        scope, number = self._session.own(), self._session.thread_number(thread_id)
+        made = (
+            "SELECT id FROM episode WHERE scope = ?1 AND thread = ?2 AND kind = 'event'"
+            " AND generation_from >= ?3"
+        )
+        for sql in (
+            f"DELETE FROM encoding WHERE scope = ?1 AND episode IN ({made})",
+            f"DELETE FROM decision WHERE scope = ?1 AND subject IN ({made})",
+            f"DELETE FROM episode WHERE scope = ?1 AND id IN ({made})",
+        ):
+            self._session.db.execute(sql, (scope, number, generation))
+        reach("mid-revive")
+        sql = (
+            "UPDATE episode SET generation_to = NULL WHERE scope = ? AND thread = ? AND kind = 'event'"
+            " AND generation_to = ?"
+        )
+        self._session.db.execute(sql, (scope, number, generation))
 
     def get(self, episode_id: UUID) -> Episode | None:
         """Read one episode with its newest encoding."""
@@ -183,6 +217,11 @@ class SqliteEpisodes:
             " ON CONFLICT (scope, id) DO NOTHING"
         )
         self._session.db.execute(sql, (scope, *decision_columns(decision)))
+
+    def revoke(self, decision_id: UUID) -> None:
+        """Delete a decision whose effect was undone; an unknown one is gone already."""
+        sql = "DELETE FROM decision WHERE scope = ? AND id = ?"
+        self._session.db.execute(sql, (self._session.own(), decision_id.bytes))
 
     def decision(self, decision_id: UUID) -> Decision | None:
         """Read one decision."""

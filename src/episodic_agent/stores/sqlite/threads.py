@@ -223,8 +223,8 @@ class SqliteThreads:
         threads = self._session.thread_ids([split_ref(columns[0])[0] for columns in found])
         return [observation_of(columns, threads[split_ref(columns[0])[0]]) for columns in found]
 
-    def save_records(self, thread_id: UUID, records: Mapping[int, bytes]) -> None:
-        """Keep the packed record of the check at each seq."""
+    def save_records(self, thread_id: UUID, records: Mapping[int, bytes | None]) -> None:
+        """Keep the packed record of the check at each seq; None takes one away."""
         scope, number = self._session.own(), self._session.thread_number(thread_id)
         sql = "UPDATE observation SET cues = ? WHERE ref = ? AND scope = ?"
         columns = [(cues, ref_of(number, seq), scope) for seq, cues in sorted(records.items())]

@@ -1,0 +1,168 @@
+"""What every store must do when a thread is segmented again and when that is undone."""
+
+from dataclasses import replace
+
+import pytest
+from stores.builders import ANA, BO, episode_mark_of, fill, identity, make_episode
+from stores.conformance import StoreFixture, make_decision, make_encoding
+
+from episodic_agent.core.interfaces import Store, Transaction, ref_of
+from episodic_agent.errors import Conflict, NotFound, StoreError
+from episodic_agent.schemas import Episode
+
+KITCHEN = identity("kitchen")
+
+
+def worded(episode: Episode, version: int) -> Episode:
+    words = make_encoding(episode.id, version)
+    return replace(
+        episode,
+        title=words.title,
+        summary=words.summary,
+        metadata=words.metadata,
+        encoding_version=version,
+        encoded_by=words.by,
+    )
+
+
+def begin(tx: Transaction) -> tuple[Episode, Episode, Episode]:
+    """Write three episodes of the first generation, the first with words and a decision."""
+    episodes = (make_episode("kitchen", 0, 1), make_episode("kitchen", 2, 3), make_episode("kitchen", 4, 6))
+    for episode in episodes:
+        tx.episodes.insert(episode)
+    first = episodes[0]
+    tx.episodes.encode(make_encoding(first.id, 1))
+    tx.episodes.decide(replace(make_decision("first"), subject=first.id))
+    return worded(first, 1), episodes[1], episodes[2]
+
+
+class GenerationsConformance(StoreFixture):
+    def test_retired_episodes_are_hidden_but_not_gone(self, store: Store) -> None:
+        number = fill(store, texts=list("abcdefgh"))
+        with store.begin(ANA) as tx:
+            one, two, three = begin(tx)
+            tx.episodes.retire([two.id, one.id], 1)
+            new = make_episode("kitchen", 0, 3, generation=1)
+            tx.episodes.insert(new)  # where a retired one began
+        with store.begin(ANA, write=False) as tx:
+            assert tx.episodes.of_thread(KITCHEN) == [new, three]
+            assert tx.episodes.of_thread(KITCHEN, generation=1) == [new, three]
+            old = [replace(one, generation_to=1), replace(two, generation_to=1)]
+            assert tx.episodes.of_thread(KITCHEN, generation=0) == [*old, three]
+            assert [tx.episodes.get(e.id) for e in old] == old
+            assert [e.id for e in tx.episodes.recent(limit=9)] == [three.id, new.id]
+            assert tx.episodes.count() == 2
+            refs = [ref_of(number, seq) for seq in (0, 2, 4)]
+            assert tx.episodes.marks(refs) == {
+                refs[0]: episode_mark_of(refs[0], new),
+                refs[2]: episode_mark_of(refs[2], three),
+            }
+            assert len(tx.episodes.encodings(one.id)) == 1
+            assert [d.id for d in tx.episodes.decisions(subject=one.id)] == [identity("first")]
+
+    def test_only_what_is_current_can_be_retired(self, store: Store) -> None:
+        fill(store, texts=list("abcdefgh"))
+        with store.begin(ANA) as tx:
+            one, two, three = begin(tx)
+            tx.episodes.retire([one.id], 1)
+            for wrong in ([one.id], [two.id, one.id], [identity("nobody")]):
+                with pytest.raises(Conflict):
+                    tx.episodes.retire(wrong, 2)
+            assert tx.episodes.of_thread(KITCHEN) == [two, three]  # whoever catches it finds nothing changed
+            tx.episodes.retire([], 2)
+            assert tx.episodes.of_thread(KITCHEN) == [two, three]
+
+    def test_reviving_brings_back_exactly_what_was_there(self, store: Store) -> None:
+        fill(store, texts=list("abcdefgh"))
+        with store.begin(ANA) as tx:
+            one, two, three = begin(tx)
+            tx.episodes.retire([one.id, two.id], 1)
+            new = make_episode("kitchen", 0, 3, generation=1)
+            later = make_episode("kitchen", 7, 7, generation=1)
+            for episode in (new, later):
+                tx.episodes.insert(episode)
+                tx.episodes.encode(make_encoding(episode.id, 1))
+                tx.episodes.decide(replace(make_decision(f"of {episode.id}"), subject=episode.id))
+        with store.begin(ANA) as tx:
+            tx.episodes.revive(KITCHEN, 1)
+        with store.begin(ANA, write=False) as tx:
+            assert tx.episodes.of_thread(KITCHEN) == [one, two, three]
+            for gone in (new, later):
+                assert tx.episodes.get(gone.id) is None
+                assert tx.episodes.encodings(gone.id) == []
+                assert tx.episodes.decisions(subject=gone.id) == []
+            assert tx.episodes.decisions(subject=one.id) != []
+        assert store.check() == []
+
+    def test_generations_are_undone_one_by_one_and_made_again(self, store: Store) -> None:
+        fill(store, texts=list("abcdefgh"))
+        fill(store, name="attic", texts=list("abcdefgh"))
+        untouched = make_episode("attic", 0, 3, generation=1)
+        with store.begin(ANA) as tx:
+            first = begin(tx)
+            tx.episodes.insert(untouched)
+            covers = [first]
+            for generation in (1, 2, 3):
+                tx.episodes.retire([covers[-1][0].id, covers[-1][1].id], generation)
+                made = (
+                    make_episode("kitchen", 0, generation % 2, generation=generation),
+                    make_episode("kitchen", generation % 2 + 1, 3, generation=generation),
+                )
+                for episode in made:
+                    tx.episodes.insert(episode)
+                covers.append((*made, first[2]))
+        for generation in (3, 2, 1):
+            with store.begin(ANA) as tx:
+                assert tx.episodes.of_thread(KITCHEN) == [*covers[generation]]
+                tx.episodes.revive(KITCHEN, generation)
+        with store.begin(ANA) as tx:
+            assert tx.episodes.of_thread(KITCHEN) == [*first]
+            assert tx.episodes.of_thread(identity("attic")) == [untouched]
+            tx.episodes.retire([first[0].id, first[1].id], 1)
+            tx.episodes.insert(covers[1][0])  # the same id again
+            assert tx.episodes.get(covers[1][0].id) == covers[1][0]
+
+    def test_another_scope_can_neither_retire_nor_revive(self, store: Store) -> None:
+        fill(store, texts=list("abcdefgh"))
+        with store.begin(ANA) as tx:
+            one, two, three = begin(tx)
+            tx.episodes.retire([one.id], 1)
+        fill(store, BO, texts=list("abcdefgh"))
+        with store.begin(BO) as tx:
+            with pytest.raises(Conflict):
+                tx.episodes.retire([two.id], 1)
+            tx.episodes.revive(KITCHEN, 0)  # of the same name, but its own
+            with pytest.raises(NotFound):
+                tx.episodes.revive(identity("attic"), 0)
+            tx.episodes.revoke(identity("first"))
+        with store.begin(ANA, write=False) as tx:
+            assert tx.episodes.of_thread(KITCHEN) == [two, three]
+            assert tx.episodes.get(one.id) == replace(one, generation_to=1)
+            assert tx.episodes.decision(identity("first")) is not None
+            for refused in (
+                lambda: tx.episodes.retire([two.id], 1),
+                lambda: tx.episodes.revive(KITCHEN, 1),
+                lambda: tx.episodes.revoke(identity("first")),
+            ):
+                with pytest.raises(StoreError):
+                    refused()
+
+    def test_a_revoked_decision_is_gone_and_may_be_made_again(self, store: Store) -> None:
+        one, two = make_decision("one"), make_decision("two")
+        with store.begin(ANA) as tx:
+            for decision in (one, two):
+                tx.episodes.decide(decision)
+            tx.episodes.revoke(one.id)
+            tx.episodes.revoke(one.id)
+            assert tx.episodes.decisions() == [two]
+            tx.episodes.decide(replace(one, verdict="other"))
+            assert tx.episodes.decision(one.id) == replace(one, verdict="other")
+
+    def test_a_record_is_taken_away_by_none(self, store: Store) -> None:
+        fill(store)
+        with store.begin(ANA) as tx:
+            tx.threads.save_records(KITCHEN, {2: b"two", 0: b"zero"})
+            tx.threads.save_records(KITCHEN, {0: None, 1: b"one", 2: b"2"})
+            assert tx.threads.records(KITCHEN, 0, 9) == {1: b"one", 2: b"2"}
+            tx.threads.save_records(KITCHEN, {0: None, 1: None})
+            assert tx.threads.records(KITCHEN, 0, 9) == {2: b"2"}
