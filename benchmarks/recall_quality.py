@@ -39,6 +39,7 @@ MAIN: Final = {  # the figure a set is judged by
 }  # fmt: skip
 SHOWN: Final = ("recall@1", "recall@5", "recall@10", "recall@50", "any@10", "mrr")
 OF_EPISODES: Final = ("more", "own", "thread", "floor")  # do not order observations
+BIGRAMS: Final = "_bigrams"  # ends the name of a weight that stands for another in some scripts
 
 Row: TypeAlias = dict[str, Any]
 Order: TypeAlias = Callable[[Asked, Case], IntArray]
@@ -110,13 +111,20 @@ def fused(asked: Asked, case: Case, weights: Weights = DEFAULT_WEIGHTS) -> ranki
 
 def ablations() -> dict[str, Order]:
     """Return each leg and weight off, by name."""
-    off = {f.name: replace(DEFAULT_WEIGHTS, **{f.name: 0.0}) for f in fields(Weights)}
+    names = [f.name for f in fields(Weights) if not f.name.endswith(BIGRAMS)]
+    twins = {f.name for f in fields(Weights)}
+    off = {
+        name: replace(DEFAULT_WEIGHTS, **{n: 0.0 for n in (name, name + BIGRAMS) if n in twins})
+        for name in names
+    }
     for name in (*OF_EPISODES, "neighbour_hours", "dense", "dense_foreign"):
         off.pop(name, None)
     legs = {
         "words": replace(DEFAULT_WEIGHTS, dense=1.0, dense_foreign=1.0),
         "vectors": replace(DEFAULT_WEIGHTS, dense=0.0, dense_foreign=0.0),
-        "both neighbours": replace(DEFAULT_WEIGHTS, neighbour_lexical=0.0, neighbour_dense=0.0),
+        "both neighbours": replace(
+            DEFAULT_WEIGHTS, neighbour_lexical=0.0, neighbour_lexical_bigrams=0.0, neighbour_dense=0.0
+        ),
     }
     found = {name.replace("_", " "): _with(weights) for name, weights in (legs | off).items()}
     return found | {"near-duplicates give way": lambda asked, case: fused(asked, case).order}

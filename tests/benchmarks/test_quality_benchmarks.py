@@ -322,7 +322,7 @@ def gathered(seed: int) -> tuple[asked.Case, asked.Asked]:
     )
     refs = np.arange(count, dtype=np.int64)
     vectors = np.eye(count, dtype=np.float32)[lot.integers(0, count, count)]  # some say the same
-    told = asked.Asked(text, "own", query, Gathered(refs, found, episodes, (), 1.0))
+    told = asked.Asked(text, "own", query, Gathered(refs, found, episodes, (), 1.0, False))
     names = np.array([f"{n:02}" for n in range(count)])
     return asked.Case("ret_realtalk", "0", "minilm", refs, names, names.tolist(), vectors), told
 

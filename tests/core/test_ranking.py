@@ -15,6 +15,7 @@ from episodic_agent.core.ranking import (
     Episodes,
     Order,
     Query,
+    Signs,
     Weights,
     analyse,
     assess,
@@ -33,8 +34,10 @@ from episodic_agent.core.ranking import (
     strength_prior,
     support,
     term_score,
+    term_weight,
     time_match,
 )
+from episodic_agent.core.ranking.query import Name
 from episodic_agent.core.timewords import TimeQuery, parse_time
 
 NOW = datetime(2024, 3, 20, tzinfo=UTC)
@@ -102,6 +105,36 @@ def test_each_of_several_questions_has_its_own_terms() -> None:
     assert analyse("Where is my blue car?", [], NOW).parts == ()
 
 
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("What did Zelda say about the IKEA shelf?", ((("zelda",),), (("ikea",),))),
+        ("Where is the X-Men poster of Bob Lane?", ((("xmen", "men"),), (("bob",), ("lane",)))),
+        ("What did Ana and I eat on Monday in May or on Tuesday the 3rd of December?", ()),  # an actor; time
+        ("Also, where is it? Then where?", ()),  # words that open a sentence
+        ("Wann hat Hanna den Kuchen gebacken, und wer war da?", ()),  # German nouns
+        ("What Is The Best Song Of Queen Ever", ()),  # a title
+        ("Когда Вера видела Машу в лесу у реки?", ((("вер",),), (("маш",),))),
+        ("她什么时候去北京？", ()),
+    ],
+)
+def test_proper_names_that_are_nobodys_here_are_read(query: str, names: tuple[Name, ...]) -> None:
+    assert analyse(query, ["Ana", "Bo"], NOW).names == names
+
+
+def test_nouns_of_a_german_memory_are_no_names() -> None:
+    assert analyse("Backt Hanna den Kuchen?", [], NOW).names == ((("hanna",),), (("kuchen",),))
+    assert analyse("Backt Hanna den Kuchen?", [], NOW, language="de").names == ()
+
+
+def test_words_of_time_and_the_owners_name_are_looked_up_but_are_no_content() -> None:
+    found = analyse("What news did Maya get in the last week of April?", ["user"], NOW, owner="maya")
+    assert found.content == ("news", "get")
+    assert {"maya", "last", "week", "april", "2023-04-30"} <= set(found.terms)
+    assert analyse("How long did the last week feel to Maya?", ["Maya"], NOW).content[-1] == "maya"
+    assert "last" in analyse("When did it last rain?", [], NOW).content  # no time: "last" is a word as others
+
+
 @given(st.text(max_size=80), st.lists(st.text(max_size=8), max_size=4))
 def test_any_query_can_be_read(text: str, actors: list[str]) -> None:
     found = analyse(text, actors, NOW)
@@ -132,6 +165,13 @@ def test_the_term_form_and_the_array_form_agree(tf: int, length: int, average: f
 def test_idf_is_positive_and_falls_with_frequency(df: int, count: int) -> None:
     assert idf(df, count) > 0
     assert idf(df, count) >= idf(df + 1, count)
+
+
+def test_a_chinese_bigram_with_a_particle_weighs_half() -> None:
+    assert term_weight("的时", 3, 100) == pytest.approx(idf(3, 100) / 2)
+    for term in ("时间", "时", "的", "de", "的s"[1:]):
+        assert term_weight(term, 3, 100) == idf(3, 100)
+    assert ceiling({"时间": 3, "的时": 3}, 100) == pytest.approx(1.5 * idf(3, 100))
 
 
 def test_common_terms_are_dropped_in_large_scopes_only() -> None:
@@ -172,6 +212,16 @@ def test_neighbours_share_their_score_less_over_a_long_silence() -> None:
     lexical = fuse(PLAIN, found, no_episodes()).legs["lexical"]
     assert lexical[1] == pytest.approx(0.5 * 0.3, rel=0.01)
     assert lexical[2] == pytest.approx(0.5 * 0.3 / 3)
+
+
+def test_in_bigrams_neighbours_are_parted_sooner_and_a_question_among_several_counts_more() -> None:
+    apart = candidates([4.0, 0.0], [0, 0], bm25_before=np.array([0, 4.0]), gap_before=np.array([0, 10_800.0]))
+    chinese = replace(PLAIN, script="han")
+    assert fuse(chinese, apart, no_episodes()).legs["lexical"][1] == pytest.approx(0.8 * 0.35 / 2)
+    asked = replace(chinese, parts=(("a", "b"), ("c", "d")))
+    found = candidates([1.0], [0.0], parts=np.ones((2, 1)))
+    assert fuse(asked, found, no_episodes()).legs["part"].tolist() == [0.8]
+    assert fuse(replace(asked, script="latin"), found, no_episodes()).legs["part"].tolist() == [0.5]
 
 
 def test_the_speaker_asked_about_is_preferred() -> None:
@@ -400,11 +450,52 @@ def test_nothing_found_is_no_confidence() -> None:
     assert assess(PLAIN, silent, fuse(PLAIN, silent, no_episodes()), 10.0).abstains()
 
 
-@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 2), st.floats(0, 2))
-def test_support_rises_with_both_signs(cosine: float, other: float, coverage: float, wider: float) -> None:
-    low = support(min(cosine, other), min(coverage, wider))
-    high = support(max(cosine, other), max(coverage, wider))
-    assert 0.0 <= low <= high <= 1.0
+def test_a_long_text_with_every_word_is_as_sure_as_a_short_one() -> None:
+    for cosine in (0.5, np.nan):
+        long = candidates([1.0], [cosine], held=np.array([1.0]))
+        partly = candidates([9.0], [cosine], held=np.array([0.3]))
+        sure, unsure = (
+            assess(PLAIN, found, fuse(PLAIN, found, no_episodes()), 10.0) for found in (long, partly)
+        )
+        assert sure.answerable > unsure.answerable + 0.1
+
+
+def test_a_cosine_that_stands_out_is_surer_than_one_among_its_like() -> None:
+    alone, crowd = candidates([1.0] * 12, [0.45, *[0.1] * 11]), candidates([1.0] * 12, [0.45] * 12)
+    first, second = (assess(PLAIN, f, fuse(PLAIN, f, no_episodes()), 10.0) for f in (alone, crowd))
+    assert first.answerable > second.answerable + 0.1
+
+
+def test_a_name_nothing_here_holds_makes_an_answer_unlikely() -> None:
+    for cosine, query in ((0.45, PLAIN), (np.nan, PLAIN)):
+        found = candidates([4.0], [cosine], held=np.array([0.5]))
+        fused = fuse(query, found, no_episodes())
+        assert not assess(query, found, fused, 10.0).abstains()
+        assert assess(query, found, fused, 10.0, unknown=True).abstains()
+
+
+def test_a_question_for_nothing_but_a_time_is_judged_by_its_dates_alone() -> None:
+    query = replace(PLAIN, content=(), time=parse_time("yesterday", NOW))
+    for held, abstains in ((1.0, False), (0.0, True)):
+        found = candidates([0.0], [0.4], held=np.array([held]))
+        assert assess(query, found, fuse(query, found, no_episodes()), 0.0).abstains() == abstains
+
+
+@given(*[st.tuples(st.floats(lowest, 1), st.floats(lowest, 1)) for lowest in (-1, 0, 0, 0)], st.booleans())
+def test_support_rises_with_every_sign_and_falls_with_a_stranger(
+    cosine: tuple[float, float],
+    lift: tuple[float, float],
+    held: tuple[float, float],
+    coverage: tuple[float, float],
+    bigrams: bool,
+) -> None:
+    for dense in (True, False):
+        low, high = (
+            Signs(pick(held), pick(coverage), pick(cosine) if dense else None, pick(lift), bigrams=bigrams)
+            for pick in (min, max)
+        )
+        assert 0.0 <= support(low) <= support(high) <= 1.0
+        assert support(replace(high, unknown=True)) <= support(high)
 
 
 # --- the seed's policy

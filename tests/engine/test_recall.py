@@ -75,6 +75,36 @@ def test_nothing_relevant_is_said_as_such(told: Memory) -> None:
     assert not told.search("cello teacher").abstained
 
 
+def test_somebody_never_mentioned_is_nobody_to_tell_of(told: Memory) -> None:
+    assert not told.search("what did my cello teacher Odile say of the bow").abstained
+    recall = told.search("what did my painting teacher Zelda say of the bow")
+    assert recall.abstained
+    assert told.search("what did my painting teacher zelda say of the bow").confidence > 2 * recall.confidence
+
+
+def test_one_unknown_name_may_be_the_askers_where_only_roles_spoke(memory: Memory) -> None:
+    memory.add(
+        [
+            say("mango sticky rice is my favourite dessert", 0),
+            say("noted, mango sticky rice it is", 1, "assistant"),
+            say("my sister moved to Porto last year", 2),
+        ]
+    )
+    assert not memory.search("what is Ana's favourite dessert with rice").abstained
+    assert memory.search("what is Ana's favourite dessert of Bob Lane").abstained
+    memory.add([say("I am here too", 3, name="Cleo")])
+    assert memory.search("what is Ana's favourite dessert").abstained
+
+
+def test_a_long_message_with_every_word_is_an_answer(open_memory: OpenMemory) -> None:
+    memory = open_memory(embedder="none")
+    rest = " ".join(f"word{n}" for n in range(300))
+    memory.add(
+        [say(f"the gardener pruned the walnut {rest}", 0), *(say(f"remark {n}", n) for n in range(1, 9))]
+    )
+    assert memory.search("which walnut did the gardener prune").confidence > 0.9
+
+
 # --- filters and words about time -----------------------------------------------------------------------
 
 
@@ -115,6 +145,34 @@ def test_words_about_time_prefer_their_day(memory: Memory) -> None:
     for question, day in (("what was for dinner yesterday", 3), ("what was for dinner on May 2", 2)):
         best = memory.search(question, now=now).observations[0].observation
         assert best.at.day == day, question
+
+
+def test_a_question_about_a_day_is_answered_if_anything_was_said_then(memory: Memory) -> None:
+    memory.add([say("we painted the fence green", 0), say("the soup was cold", 1440)])
+    now = START + timedelta(days=20)
+    for question, told_then in (("what happened on May 2?", True), ("what did we do on May 9?", False)):
+        assert memory.search(question, now=now).abstained == (not told_then), question
+
+
+def test_a_month_asked_long_afterwards_is_the_one_this_memory_knows(memory: Memory) -> None:
+    memory.add([say("we had soup for dinner", 1440 * n) for n in range(40)])
+    question = "what was for dinner on May 3"
+    for years in (0, 3):
+        now = START + timedelta(days=45 + 365 * years)
+        best = memory.search(question, now=now, explain=True).observations[0]
+        assert (best.observation.at.day, best.legs["time"] > 0) == (3, True), years
+
+
+def test_a_grammatical_bigram_does_not_outweigh_a_word(open_memory: OpenMemory) -> None:
+    memory = open_memory(embedder="none")
+    memory.add(
+        [
+            say("苹果很好吃", 0),
+            say("那个的时是什么", 600),
+            *(say(f"电脑{n}号", 1200 + 600 * n) for n in range(6)),
+        ]
+    )
+    assert memory.search("苹果的时是什").observations[0].observation.text == "苹果很好吃"
 
 
 def test_a_name_in_the_question_prefers_what_that_person_said(memory: Memory) -> None:

@@ -19,7 +19,15 @@ from episodic_agent.core.interfaces import (
     ref_of,
     split_ref,
 )
-from episodic_agent.core.ranking import Candidates, Episodes, Query, ceiling, idf, kept_terms
+from episodic_agent.core.ranking import (
+    Candidates,
+    Episodes,
+    Query,
+    ceiling,
+    kept_terms,
+    term_weight,
+    time_match,
+)
 from episodic_agent.core.ranking.bm25 import K1, B
 from episodic_agent.core.ranking.candidates import NEAR, PER_LEG
 from episodic_agent.engine.listing import open_card
@@ -48,7 +56,8 @@ class Gathered:
     """Everything the fusion needs; what the answer shows is read afterwards, for the few that are shown.
 
     `refs` and `found` run parallel, and so do `cards` (of an open frame the whole card) and `episodes`.
-    `ceiling` is the BM25 score of an average document with every content word of the query.
+    `ceiling` is the BM25 score of an average document with every content word of the query; `unknown` tells
+    that the query names somebody or something no observation here holds.
     """
 
     refs: Refs
@@ -56,6 +65,7 @@ class Gathered:
     episodes: Episodes
     cards: "Sequence[EpisodeMark | EpisodeCard]"
     ceiling: float
+    unknown: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,7 @@ class _Leg:
     weights: Mapping[str, float]
     average_length: float
     ceiling: float
+    unknown: bool
 
 
 class Gatherer:
@@ -82,9 +93,10 @@ class Gatherer:
         statistics = self._tx.index.statistics(kind, terms)
         frequencies = {t: statistics.frequencies.get(t, 0) for t in terms}
         kept = kept_terms(frequencies, statistics.documents)
-        weights = {t: idf(df, statistics.documents) for t, df in kept.items()}
+        weights = {t: term_weight(t, df, statistics.documents) for t, df in kept.items()}
         top = ceiling(frequencies, statistics.documents, self._query.content)
-        return _Leg(weights, statistics.average_length, top)
+        unknown = _strangers(self._query, frequencies) > self._query.anonymous
+        return _Leg(weights, statistics.average_length, top, unknown)
 
     def best_text(self, kind: str, limit: int) -> tuple[Refs, Floats]:
         """Return the best documents by words."""
@@ -129,7 +141,7 @@ class Gatherer:
         found = self._candidates(refs, marks, rows)
         episodes = self._episode_arrays(cards, threads, now)
         leg = self._legs[OBSERVATIONS]
-        return Gathered(refs, found, episodes, cards, leg.ceiling)
+        return Gathered(refs, found, episodes, cards, leg.ceiling, leg.unknown)
 
     def _choose(self, wanted: Filter) -> Refs:
         if wanted:
@@ -157,6 +169,7 @@ class Gatherer:
         before, own, after = np.split(self.text(OBSERVATIONS, around), 3)
         cosine_before, cosine, cosine_after = np.split(self.cosines(OBSERVATIONS, around), 3)
         own_times = np.array([mark.at for mark in marks], np.int64) / 1e6
+        event_times = np.where([mark.assumed for mark in marks], np.nan, own_times)
         beside = np.concatenate([refs - 1, refs + 1])
         time_before, time_after = np.split(_event_seconds(self._tx.threads.times(beside)), 2)
         return Candidates(
@@ -170,12 +183,13 @@ class Gatherer:
             gap_before=np.abs(np.nan_to_num(own_times - time_before)),
             gap_after=np.abs(np.nan_to_num(time_after - own_times)),
             actors=[mark.actor for mark in marks],
-            at=np.where([mark.assumed for mark in marks], np.nan, own_times),
+            at=event_times,
             moment=own_times,
             octets=np.array([mark.octets for mark in marks], np.float64),
             episode=rows,
             phrase=self._phrase_shares(refs),
             parts=self._part_scores(refs),
+            held=self._held(refs, event_times),
         )
 
     def _phrase_shares(self, refs: Refs) -> Floats:
@@ -186,6 +200,24 @@ class Gatherer:
         stored = self._tx.threads.by_refs(refs.tolist())
         texts = [stored[ref].text.casefold() for ref in refs.tolist()]
         return np.array([sum(p in text for p in phrases) / len(phrases) for text in texts])
+
+    def _held(self, refs: Refs, times: Floats) -> Floats:
+        """Return which share of the question's words, weighed by rarity, each text holds.
+
+        An expression of time counts as two words more ("last April"), held by what happened then. BM25 with
+        k1 = 0 counts a word once however often it occurs and however long the text is.
+        """
+        leg, content = self._legs[OBSERVATIONS], self._query.content
+        weights = {t: w for t, w in leg.weights.items() if t in content}
+        held, total = np.zeros(len(refs)), leg.ceiling
+        if weights and len(refs):
+            held += self._tx.index.text_scores_of(
+                OBSERVATIONS, weights, refs, k1=0.0, b=0.0, average_length=leg.average_length
+            )
+        if self._query.time:
+            weight = 2 * leg.ceiling / len(content) if content else 1.0
+            held, total = held + weight * time_match(self._query.time, times), total + weight
+        return held / total if total > 0 else held
 
     def _part_scores(self, refs: Refs) -> Floats:
         """Score each question of several asked at once by its own words."""
@@ -283,6 +315,11 @@ class Gatherer:
         best = refs[np.lexsort((refs, -scores))][:count]
         stored = self._tx.threads.by_refs(best.tolist())
         return [(stored[r], 0.0) for r in best.tolist() if r in stored]
+
+
+def _strangers(query: Query, frequencies: Mapping[str, int]) -> int:
+    """Count the names of which some word occurs nowhere, in none of its forms."""
+    return sum(any(not any(frequencies.get(t, 1) for t in word) for word in name) for name in query.names)
 
 
 def within(tx: Transaction, wanted: Filter) -> Refs:

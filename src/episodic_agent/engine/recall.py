@@ -98,8 +98,14 @@ class Recaller:
         found, episodes = gathered.found, gathered.episodes
         observations = ranking.fuse(query, found, episodes)
         fused = ranking.fuse_episodes(query, observations, found, episodes)
-        embedder = self._parts.embedder_name
-        trust = ranking.assess(query, found, observations, gathered.ceiling, embedder=embedder)
+        trust = ranking.assess(
+            query,
+            found,
+            observations,
+            gathered.ceiling,
+            unknown=gathered.unknown,
+            embedder=self._parts.embedder_name,
+        )
         order, _ = ranking.diversify(
             observations.order, gatherer.candidate_vectors(gathered, observations.order)
         )

@@ -1,8 +1,14 @@
 """The pure half of recall: reading the query, scoring, fusing, confidence (`memory.md` 2)."""
 
-from episodic_agent.core.ranking.bm25 import ceiling, idf, kept_terms, scores, term_score
+from episodic_agent.core.ranking.bm25 import ceiling, idf, kept_terms, scores, term_score, term_weight
 from episodic_agent.core.ranking.candidates import Candidates, Episodes, no_episodes
-from episodic_agent.core.ranking.confidence import ABSTENTION_THRESHOLD, Confidence, assess, support
+from episodic_agent.core.ranking.confidence import (
+    ABSTENTION_THRESHOLD,
+    Confidence,
+    Signs,
+    assess,
+    support,
+)
 from episodic_agent.core.ranking.diversity import diversify
 from episodic_agent.core.ranking.fusion import Fused, fuse, fuse_episodes, strength_prior, time_match
 from episodic_agent.core.ranking.order import Order, order_match, read_order
@@ -19,6 +25,7 @@ __all__ = [
     "Fused",
     "Order",
     "Query",
+    "Signs",
     "Weights",
     "analyse",
     "assess",
@@ -37,5 +44,6 @@ __all__ = [
     "strength_prior",
     "support",
     "term_score",
+    "term_weight",
     "time_match",
 ]

@@ -26,7 +26,8 @@ class Candidates:
     are unknown. `at` is event time in seconds since 1970, NaN where assumed; `moment` is the same with
     assumed times kept, for order only. `episode` is an index into `Episodes`, -1 for none. `phrase` is the
     share of the query's quoted phrases the text holds; `parts` has one row of BM25 scores for each of
-    `Query.parts`; `octets` is the text's length in UTF-8.
+    `Query.parts`; `octets` is the text's length in UTF-8; `held` is the share of the question's words,
+    weighed by rarity, that the text holds.
     """
 
     ids: Sequence[str]
@@ -45,6 +46,7 @@ class Candidates:
     parts: FloatArray = field(default_factory=_empty)
     moment: FloatArray = field(default_factory=_empty)
     octets: FloatArray = field(default_factory=_empty)
+    held: FloatArray = field(default_factory=_empty)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -1,13 +1,17 @@
 """How sure recall is: whether the question is answered here at all, and whether a hit is evidence.
 
-Two logistic curves fitted on development data: questions with evidence against questions of *other* sets
-asked of the same memory. They belong to the default embedder's cosines: with another one only words are
-counted. They keep about 98 % of the answerable questions and turn away about two thirds of the foreign
-ones. They cannot see that a question about something well known here asks for the one detail that was never
+Logistic curves fitted on development data: questions with evidence against questions of *other* sets and of
+*other people* asked of the same memory. One scale has to hold for a chat of sixty lines and a phone's ten
+thousand records, so beside the best cosine and the best share of the question's words they look at what does
+not depend on the size of the memory: how far the best cosines stand out from the ones behind them, and
+whether the question names somebody or something never mentioned here. The cosines are the default embedder's:
+with another one only words are counted.
+
+They cannot see that a question about something well known here asks for the one detail that was never
 mentioned: such questions look answerable to any score without a language model.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, sqrt
 from typing import Final
 
@@ -18,18 +22,34 @@ from episodic_agent.core.ranking.candidates import Candidates
 from episodic_agent.core.ranking.fusion import Fused, dense_share
 from episodic_agent.core.ranking.query import Query
 from episodic_agent.core.ranking.weights import DEFAULT_WEIGHTS
+from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS
 
-ABSTENTION_THRESHOLD: Final = 0.1
+ABSTENTION_THRESHOLD: Final = 0.2
 """Below this nothing relevant is reported; about 2 % of answerable development questions fall under it."""
 
-_COSINE: Final = 16.7
-_COVERAGE: Final = 6.1
-_BIAS: Final = -11.6
-_COVERAGE_ALONE: Final = 15.0  # no embedder, or not its script: set by hand on Chinese data
-_BIAS_ALONE: Final = -4.7
+CALIBRATED_FOR: Final = "minilm"  # the family of embedder names whose cosines the curve was fitted on
+STANDING_OUT: Final = 50  # how many of the best cosines are compared with the next one, at most a quarter
+
 # Bias and weight of the logarithm of the rank: of an answered question's hits, .55 at rank 1, .2 at 5.
 _HIT: Final = (0.22, -0.98)
-CALIBRATED_FOR: Final = "minilm"  # the family of embedder names whose cosines the curve was fitted on
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """Hold what speaks for an answer: the curves' inputs.
+
+    `cosine` is the best one, None where cosines say nothing; `lift` is how far the best cosines stand above
+    the next ones, 0 or more. `held` is the greatest share of the question's words in one text, in [0, 1];
+    `coverage` the best BM25 score as a share of the query's `bm25.ceiling`. `unknown`: it names something
+    that nothing here holds. `bigrams`: its script is cut into bigrams.
+    """
+
+    held: float
+    coverage: float = 0.0
+    cosine: float | None = None
+    lift: float = 0.0
+    unknown: bool = False
+    bigrams: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,41 +68,72 @@ class Confidence:
         return self.answerable < threshold
 
 
-def support(cosine: float, coverage: float, *, dense: bool = True) -> float:
-    """Return the probability that a question with such a best cosine and coverage is answered in the scope.
+def support(signs: Signs) -> float:
+    """Return the probability that a question with such signs is answered in the scope.
 
-    `coverage` is a BM25 score as a share of the query's `bm25.ceiling`; `dense=False` leaves the cosine out.
-
-    >>> support(0.2, 0.2) < 0.1 < support(0.5, 0.6)
+    >>> support(Signs(0.2, cosine=0.2)) < 0.1 < 0.9 < support(Signs(0.9, cosine=0.7, lift=0.1))
     True
+    >>> round(support(Signs(0.9)), 2), round(support(Signs(0.9, unknown=True)), 2)
+    (0.92, 0.31)
     """
-    covered = sqrt(min(max(coverage, 0.0), 1.5))
-    if dense:
-        return _logistic(_COSINE * max(cosine, 0.0) + _COVERAGE * covered + _BIAS)
-    return _logistic(_COVERAGE_ALONE * covered + _BIAS_ALONE)
+    if signs.cosine is not None:
+        return _logistic(
+            7.9 * max(signs.cosine, 0.0) + 13.0 * signs.lift + 3.65 * signs.held - 2.5 * signs.unknown - 6.15
+        )
+    if signs.bigrams:
+        # Bigrams overlap by chance in long texts, so length has to count; and there are no capitals.
+        return _logistic(6.3 * sqrt(min(max(signs.coverage, 0.0), 1.5)) - 2.5)
+    return _logistic(4.7 * signs.held - 3.25 * signs.unknown - 1.8)
 
 
 def assess(
-    query: Query, found: Candidates, fused: Fused, ceiling: float, *, embedder: str = CALIBRATED_FOR
+    query: Query,
+    found: Candidates,
+    fused: Fused,
+    ceiling: float,
+    *,
+    unknown: bool = False,
+    embedder: str = CALIBRATED_FOR,
 ) -> Confidence:
     """Return how sure recall is of a fused result; `ceiling` is `bm25.ceiling` of the query's content terms.
 
-    `embedder` names whose cosines these are: another scale than the fitted one is not looked at.
+    `unknown` says that the question names something nothing in the scope holds. `embedder` names whose
+    cosines these are: another scale than the fitted one is not looked at.
     No candidates, or none that shares a word or is near in meaning, give a probability near 0.
     """
     if not len(found) or not float(fused.scores.max()) > 0:
         return Confidence(0.0, np.zeros(len(found)))
-    known = embedder.startswith(CALIBRATED_FOR) and bool(np.isfinite(found.cosine).any())
-    dense = known and dense_share(query) == DEFAULT_WEIGHTS.dense
-    cosine = np.nan_to_num(found.cosine)
-    coverage = found.bm25 / ceiling if ceiling > 0 else np.zeros(len(found))
-    if not dense and not float(coverage.max()) > 0:
+    signs = _read(query, found, ceiling, unknown=unknown, embedder=embedder)
+    if signs.cosine is None and not max(signs.coverage, signs.held) > 0:
         return Confidence(0.0, np.zeros(len(found)))
-    answerable = support(float(cosine.max()), float(coverage.max()), dense=dense)
+    answerable = support(signs)
     ranks = np.empty(len(found))
     ranks[fused.order] = np.arange(1, len(found) + 1)
     bias, by_rank = _HIT
     return Confidence(answerable, answerable / (1 + np.exp(-(bias + by_rank * np.log(ranks)))))
+
+
+def _read(query: Query, found: Candidates, ceiling: float, *, unknown: bool, embedder: str) -> Signs:
+    coverage = float(found.bm25.max()) / ceiling if ceiling > 0 else 0.0
+    signs = Signs(
+        held=float(found.held.max()) if len(found.held) else min(coverage, 1.0),
+        coverage=coverage,
+        unknown=unknown,
+        bigrams=query.script in BIGRAM_SCRIPTS,
+    )
+    known = embedder.startswith(CALIBRATED_FOR) and bool(np.isfinite(found.cosine).any())
+    # "What did we do yesterday?" has no content: any cosine of it is chance.
+    known = known and (bool(query.content) or not query.time)
+    if not known or dense_share(query) != DEFAULT_WEIGHTS.dense:
+        return signs
+    cosines = -np.sort(-np.nan_to_num(found.cosine))
+    return replace(signs, cosine=float(cosines[0]), lift=_lift(cosines))
+
+
+def _lift(falling: FloatArray) -> float:
+    """Return the mean of the best cosines less the one behind them: near 0 where nothing stands out."""
+    count = min(STANDING_OUT, max(len(falling) // 4, 1))
+    return float(falling[:count].mean() - falling[min(count, len(falling) - 1)])
 
 
 def _logistic(value: float) -> float:

@@ -55,6 +55,8 @@ def fuse(
     ([1.0, 0.5], [0, 1])
     """
     count = len(found)
+    bigrams = query.script in BIGRAM_SCRIPTS
+    weights = weights.for_bigrams() if bigrams else weights
     share = dense_share(query, weights)
     legs = {
         "lexical": (1 - share) * _lexical(found, weights),
@@ -72,7 +74,7 @@ def fuse(
     if len(found.episode) and len(episodes):
         own = _scaled(episodes.bm25)
         legs["summary"] = weights.summary * np.where(found.episode >= 0, own[found.episode], 0.0)
-    if len(found.octets) and query.script not in BIGRAM_SCRIPTS:
+    if len(found.octets) and not bigrams:
         legs["length"] = weights.length * np.minimum(found.octets / _FULL_LENGTH, 1.0)
     if query.order and len(found.moment):
         relevance = np.add.reduce(list(legs.values()))

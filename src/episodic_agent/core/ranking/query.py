@@ -8,16 +8,17 @@ names become "you" in the text that is embedded, and the turn's speaker is compa
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from episodic_agent.core.ranking.order import Order, read_order
 from episodic_agent.core.text import fold, script, tokens, words
 from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS
-from episodic_agent.core.timewords import TimeQuery, date_terms, parse_time
+from episodic_agent.core.timewords import TimeQuery, date_terms, date_words, parse_time
 
 _Form: TypeAlias = "tuple[re.Pattern[str], str]"
+Name: TypeAlias = tuple[tuple[str, ...], ...]  # the terms each of its words may be stored under
 
 # Roles, not names: "the user interface" does not ask about the role "user".
 _ROLES: Final = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai", "bot", "function"})
@@ -38,6 +39,22 @@ _ABOUT_ANSWERER: Final = (
     r"\byour (?:advice|answer|suggestions?|recommendations?|explanation|list|reply|response)\b|"
     r"你(?:说|告诉|推荐|建议|提到|给)"
 )
+_INSIDE: Final = r"(?<=[\w,;'’”)] )[^\W\d_][\w'’-]*"  # a word that does not open a sentence
+_NOUNS_CAPITALISED: Final = frozenset({"de", "lb"})
+_GERMAN: Final = frozenset(
+    {
+        "der", "das", "und", "ist", "wann", "wer", "wie", "ich", "eine", "einen", "wir", "nicht", "habe",
+        "wurde",
+    }
+)  # fmt: skip
+# What a question with an expression of time is made of beside its content; stems, as `tokens` gives them.
+_ABOUT_TIME: Final = frozenset(
+    {
+        "last", "next", "past", "previous", "ago", "yesterday", "today", "tonight", "day", "week",
+        "weekend", "month", "year", "hour", "minut", "morn", "afternoon", "even", "night", "noon", "earli",
+        "late", "mid", "begin", "start", "end", "happen", "event", "thing",
+    }
+)  # fmt: skip
 _QUESTIONS: Final = r"(?<=[?？])\s*|(?<=[。！!.])\s*|另外[，,]?|对了[，,]"
 
 
@@ -46,8 +63,10 @@ class Query:
     """Hold a query as recall needs it.
 
     `text` is what was asked, `dense_text` what is embedded; `terms` are looked up in the postings;
-    `content` are the terms without dates. `speakers` are actors asked about, as they are stored;
-    `parts` are the terms of each question when several are asked; `order` prefers the last or first times.
+    `content` are the terms without those of an expression of time and without the owner's name. `speakers`
+    are actors asked about, as they are stored; `parts` are the terms of each question when several are
+    asked; `order` prefers the last or first times. `names` are proper names that are no actor's: one that
+    nothing here holds was never mentioned. `anonymous`: only roles spoke, so one of them may be the asker's.
     """
 
     text: str
@@ -61,6 +80,8 @@ class Query:
     script: str = "latin"
     language: str | None = None
     order: Order | None = None
+    names: tuple[Name, ...] = ()
+    anonymous: bool = False
 
 
 def analyse(
@@ -89,21 +110,25 @@ def analyse(
     """
     actors = tuple(dict.fromkeys(speakers))
     time = parse_time(text, now, utc_offset)
-    content = tuple(dict.fromkeys(tokens(text, language)))
+    asked_for = tuple(dict.fromkeys(tokens(text, language)))
+    besides = _calendar(time, utc_offset)
     dense, named = _addressed(text, (*actors, owner) if owner and owner not in actors else actors)
     if owner and any(fold(name) == fold(owner) for name in named):
+        besides = besides.union(tokens(owner, language))  # "I" to those whose memory it is: seldom written
         named |= {actor for actor in actors if fold(actor) in _ASKER_ROLES}
     asked = named or _by_role(text, actors)
     return Query(
         text=text,
         dense_text=dense,
-        terms=tuple(dict.fromkeys((*content, *date_terms(time, utc_offset)))),
-        content=content,
+        terms=tuple(dict.fromkeys((*asked_for, *date_terms(time, utc_offset)))),
+        content=tuple(term for term in asked_for if term not in besides),
         phrases=tuple(match.strip() for match in re.findall(_QUOTED, text)),
         parts=_parts(text, language),
         speakers=frozenset(asked),
         time=time,
         order=read_order(text),
+        names=_proper_names(dense, language),
+        anonymous=not named and all(fold(actor) in _ROLES for actor in actors),
         script=script(text),
         language=language,
     )
@@ -118,6 +143,41 @@ def _parts(text: str, language: str | None) -> tuple[tuple[str, ...], ...]:
     asked = [tuple(dict.fromkeys(tokens(piece, language))) for piece in pieces if piece.endswith(("?", "？"))]
     asked = [terms for terms in asked if len(terms) > 1]
     return tuple(asked) if len(asked) > 1 else ()
+
+
+def _calendar(time: TimeQuery, utc_offset: timedelta | None) -> frozenset[str]:
+    """Return the terms in which a question speaks of its times: they are met by dates, not by words."""
+    if not time:
+        return frozenset()
+    ends = [moment for part in time.ranges for moment in (part.start, part.end - timedelta(microseconds=1))]
+    return _ABOUT_TIME.union(*(date_words(moment, utc_offset) for moment in ends))
+
+
+def _proper_names(text: str, language: str | None) -> tuple[Name, ...]:
+    """Return the runs of capitalised words inside sentences, actors' names being "you" by now.
+
+    Nothing where capitals do not tell: German nouns, titles. Months and weekdays are time, not names.
+    """
+    inside = re.findall(_INSIDE, text)
+    capital = [word[0].isupper() for word in inside]
+    if not any(capital) or 5 * sum(capital) > 4 * len(inside) > 12:
+        return ()
+    if language in _NOUNS_CAPITALISED or (language is None and not _GERMAN.isdisjoint(words(text))):
+        return ()
+    runs: list[list[tuple[str, ...]]] = [[]]
+    for word, upper in zip(inside, capital, strict=True):
+        terms = tuple(tokens(word, language)) if upper else ()
+        if terms and _days_and_months().isdisjoint(terms):
+            runs[-1].append(terms)
+        elif runs[-1]:
+            runs.append([])
+    return tuple(dict.fromkeys(tuple(run) for run in runs if run))
+
+
+@lru_cache(maxsize=1)
+def _days_and_months() -> frozenset[str]:
+    days = [datetime(2024, month, day, tzinfo=UTC) for month in range(1, 13) for day in range(1, 8)]
+    return frozenset(word for day in days for word in date_words(day) if word.isalpha())
 
 
 def _addressed(text: str, actors: tuple[str, ...]) -> tuple[str, set[str]]:

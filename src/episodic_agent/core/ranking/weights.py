@@ -1,6 +1,6 @@
 """The weights of the default recall, fitted by hand on development data, one setting for all of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,9 @@ class Weights:
 
     `dense` is the vector leg's share, the rest is BM25's; `dense_foreign` where the embedder does not know
     the query's language (an English model adds little to Chinese). `neighbour_*` is each neighbour's share
-    of its own leg, halved at `neighbour_hours` of silence between. `speaker`, `time`, `phrase`, `part` (one
+    of its own leg, halved at `neighbour_hours` of silence between. The names in `_bigrams` stand for them in
+    scripts cut into bigrams, where texts written hours apart share them by chance (Chinese: MemDaily +.005,
+    LifeBench +.001, with half weight for particles +.008). `speaker`, `time`, `phrase`, `part` (one
     of several questions asked at once), `order` (the last time, the first time), `length` (a text that can
     hold an answer) and `summary` are added at a full match. For episodes: `more` for further observations
     (halved for each), `own` for the episode's own text and vector, `thread` for the thread's other episodes,
@@ -36,6 +38,18 @@ class Weights:
     own: float = 0.2
     thread: float = 0.05
     floor: float = 0.7
+    neighbour_lexical_bigrams: float = 0.35
+    neighbour_hours_bigrams: float = 3.0
+    part_bigrams: float = 0.8
+
+    def for_bigrams(self) -> "Weights":
+        """Return the weights for a query in a script that is cut into bigrams."""
+        return replace(
+            self,
+            neighbour_lexical=self.neighbour_lexical_bigrams,
+            neighbour_hours=self.neighbour_hours_bigrams,
+            part=self.part_bigrams,
+        )
 
 
 DEFAULT_WEIGHTS = Weights()
