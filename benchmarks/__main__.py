@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks import (
     boundary_quality,
+    embedders,
     kills,
     parity,
     postgres_recall,
@@ -33,6 +34,7 @@ GROUPS = {
     "segmentation": (*segmentation.FILES, *segmentation.STEPS),
     "retrieval": retrieval.FILES,
     "quality": ("boundary_quality", "recall_quality"),
+    "embedders": ("embedders",),
     "speed": ("speed",),
     "postgres": ("service", "postgres_recall", "parity", "kills"),
 }
@@ -48,6 +50,7 @@ QUALITY: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[st
 }
 MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
+    "embedders": lambda options, _: embedders.measure(options.data, quick=options.quick),
     "service": lambda options, _: service.measure(quick=options.quick),
     "postgres_recall": lambda options, _: postgres_recall.measure(options.data, quick=options.quick),
     "parity": lambda options, embedder: parity.measure(

@@ -44,7 +44,7 @@ def test_an_unknown_setting_is_refused_with_the_nearest_name(name: str, nearest:
 def test_a_setting_like_no_other_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
         InvalidInput,
-        match=r"unknown setting EPISODIC_QQQQ.*known: EPISODIC_CACHE, EPISODIC_CONNECTIONS, EPISODIC_DB",
+        match=r"unknown setting EPISODIC_QQQQ.*known: EPISODIC_CACHE, EPISODIC_CALIBRATION, EPISODIC_CONNECTIONS",
     ):
         read_settings({"EPISODIC_QQQQ": "x"}, HOME)
 
@@ -57,3 +57,13 @@ def test_names_of_the_tests_own_are_let_pass() -> None:
 def test_a_number_that_is_none_is_refused(value: str) -> None:
     with pytest.raises(InvalidInput, match="EPISODIC_THREADS must be a whole number"):
         read_settings({"EPISODIC_THREADS": value}, HOME)
+
+
+def test_the_server_of_models_falls_back_to_the_common_names_and_turns_nothing_on() -> None:
+    common = {"OPENAI_API_KEY": "sk-a", "OPENAI_BASE_URL": "http://a/v1"}
+    settings = read_settings(common, HOME)
+    assert (settings.openai_api_key, settings.openai_base_url) == ("sk-a", "http://a/v1")
+    assert settings.embedder == "auto"
+    own = read_settings({**common, "EPISODIC_OPENAI_API_KEY": "sk-b", "EPISODIC_OPENAI_BASE_URL": ""}, HOME)
+    assert (own.openai_api_key, own.openai_base_url) == ("sk-b", "")
+    assert "sk-b" not in repr(own)

@@ -82,7 +82,7 @@ def test_a_misspelt_setting_stops_the_opening(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("parts", "problem"),
     [
-        ({"embedder": "minlm"}, "no embedder 'minlm'; there are auto, minilm, hashing, none"),
+        ({"embedder": "minlm"}, "no embedder 'minlm'; there are auto, minilm, openai:MODEL, hashing, none"),
         ({"policy": "defalt"}, "did you mean 'default'"),
         ({"policy": "seed-001?max_mesages=9"}, "did you mean 'max_messages'"),
     ],

@@ -65,6 +65,6 @@ class ProviderUnavailable(ProviderError):
 
 
 class BadReply(ProviderError):
-    """A language model answered with something that does not fit the schema it was given."""
+    """A model answered with something that cannot be used: that fits no schema, or is no vector."""
 
     retryable = True

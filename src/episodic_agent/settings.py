@@ -1,18 +1,19 @@
 """Everything the environment may say, read once and nowhere else.
 
-Only `EPISODIC_*` variables are read; an unknown one is refused, because a misspelt setting that is
-silently ignored is worse than an error. `DATABASE_URL` belongs to the host application.
+Only `EPISODIC_*` variables are read (and two of `OPENAI_*` as a fallback); an unknown one is refused, because
+a misspelt setting that is silently ignored is worse than an error. `DATABASE_URL` belongs to the host.
 """
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from episodic_agent.errors import InvalidInput
 
 PREFIX = "EPISODIC_"
 _NUMBERS = ("threads", "connections")
+FALLBACKS = {"OPENAI_BASE_URL": "openai_base_url", "OPENAI_API_KEY": "openai_api_key"}
 CACHE_FOLDER = Path(".cache") / "episodic-agent"
 
 
@@ -23,7 +24,11 @@ class Settings:
     - `db`: the store, `sqlite:///PATH`, a bare path, or `postgresql://USER@HOST/DATABASE`.
     - `user`, `space`: the default scope.
     - `embedder`: `auto` (the local model, fetched at first use; without it recall goes by words),
-      `minilm` (refuse to run without it), `hashing` (tests), or `none`.
+      `minilm` (refuse to run without it), `openai:MODEL` (a server), `hashing` (tests), or `none`.
+    - `openai_base_url`, `openai_api_key`: where `openai:` models are served, and the key (both fall back to
+      the variables without `EPISODIC_`, which alone turn nothing on).
+    - `calibration`: of an embedder that is not the default: `auto` (what `calibrate` left in the cache
+      folder, if it did), a file, or `none`.
     - `policy`: the boundary policy of new threads.
     - `cache`: the folder of downloaded models.
     - `synchronous`: `normal` survives a killed process, `full` a power cut (a server: both).
@@ -38,6 +43,9 @@ class Settings:
     user: str = "default"
     space: str = "default"
     embedder: str = "auto"
+    openai_base_url: str = ""
+    openai_api_key: str = field(default="", repr=False)
+    calibration: str = "auto"
     policy: str = "default"
     cache: str = ""
     synchronous: str = "normal"
@@ -56,6 +64,7 @@ def read_settings(environment: Mapping[str, str], home: Path) -> Settings:
     known = {PREFIX + f.name.upper(): f.name for f in fields(Settings)}
     bare = [name.removeprefix(PREFIX) for name in known]  # the prefix they share would make all of them near
     values: dict[str, str | int] = {"cache": str(home / CACHE_FOLDER)}
+    values |= {own: environment[name] for name, own in FALLBACKS.items() if name in environment}
     for name, value in environment.items():
         if not name.startswith(PREFIX) or name.startswith(PREFIX + "TEST_"):
             continue

@@ -8,14 +8,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
+from urllib.parse import quote
 
 from episodic_agent.core.boundary.contract import Policy
-from episodic_agent.core.boundary.policies import for_embedder
+from episodic_agent.core.boundary.policies import calibrated, for_embedder
 from episodic_agent.core.boundary.policies import policy as named_policy
+from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
+from episodic_agent.engine.calibrating import Conversation, Fitted, conversations_in, load, save
+from episodic_agent.engine.calibrating import calibrate as fit
 from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.engine.memory import check_jobs
 from episodic_agent.engine.parts import Parts
@@ -26,7 +31,8 @@ from episodic_agent.settings import Settings, read_settings
 from episodic_agent.stores.lease import process_owner
 from episodic_agent.stores.sqlite import SqliteStore
 
-EMBEDDERS = ("auto", "minilm", "hashing", "none")
+EMBEDDERS = ("auto", "minilm", "openai:MODEL", "hashing", "none")
+OPENAI = "openai:"
 SERVERS = ("postgresql", "postgres")  # URL schemes of databases on a server
 Say = Callable[[str], None]
 
@@ -44,6 +50,7 @@ class Memory(Engine):
         embedder: "str | Embedder | None" = None,
         policy: str | None = None,
         language_model: LanguageModel | None = None,
+        calibration: "str | Path | Calibration | None" = None,
         clock: Callable[[], datetime] | None = None,
         say: Say | None = None,
         resume: bool = True,
@@ -52,7 +59,8 @@ class Memory(Engine):
         """Open (and create, if need be) the memory at a path, `sqlite:///` or `postgresql://` URL.
 
         What is not given comes from the environment (`EPISODIC_*`, see the configuration page).
-        `embedder` is `auto`, `minilm`, `hashing`, `none`, or an object with `name, dimensions, embed`.
+        `embedder` is `auto`, `minilm`, `openai:MODEL`, `hashing`, `none`, or an object with `name,
+        dimensions, embed`; `calibration` is `auto`, `none`, a file, or what `calibrate` fitted.
         `say` receives one line when the model must be fetched or cannot be. Work an earlier process left
         is taken up in the background unless `resume` is False. `jobs` is `here`, or `workers` where
         `episodic worker` processes alone do the later work. Raises StoreError when the file cannot be
@@ -63,16 +71,18 @@ class Memory(Engine):
         named_policy(policy or settings.policy)  # an unknown name is refused before a file is made
         done_by = check_jobs(jobs or settings.jobs)
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
+        fitted = find_calibration(built, settings, calibration)
         parts = Parts(
             store=make_store(str(url) if url is not None else settings.db, settings),
             embedder=built,
             policy=policy or settings.policy,
-            resolve_policy=resolver(built),
+            resolve_policy=resolver(built, fitted),
             clock=clock or utc_now,
             entropy=secrets.randbits,
             owner=process_owner(),
             language_model=language_model,
             language=settings.language or None,
+            calibration=fitted,
         )
         user, home = user_id or settings.user, space or settings.space
         memory = cls(parts, user_id=user, space=home, jobs=done_by)
@@ -197,6 +207,8 @@ def make_embedder(name: str, settings: Settings, say: Say | None = None) -> Embe
         return None
     if name == "hashing":
         return HashingEmbedder()
+    if name.startswith(OPENAI):
+        return _openai(name, settings)
     if name not in EMBEDDERS:
         raise InvalidInput(f"no embedder {name!r}; there are {', '.join(EMBEDDERS)}")
     try:
@@ -211,6 +223,101 @@ def make_embedder(name: str, settings: Settings, say: Say | None = None) -> Embe
         return None
 
 
+def _openai(name: str, settings: Settings) -> Embedder:
+    """Build the embedder of a model on a server, whose HTTP client is an extra; nothing is sent yet."""
+    try:
+        module = import_module("episodic_agent.providers.openai_embedder")
+    except ImportError as error:
+        if (error.name or "").startswith("episodic_agent"):
+            raise
+        raise InvalidInput(
+            f"{name} needs an HTTP client; run pip install 'episodic-agent[openai]'"
+        ) from error
+    model, dimensions = module.read_name(name)
+    if not settings.openai_api_key and not settings.openai_base_url:
+        raise InvalidInput(
+            f"{name} needs EPISODIC_OPENAI_API_KEY, or EPISODIC_OPENAI_BASE_URL of a server of your own"
+        )
+    built: Embedder = module.OpenAIEmbedder(
+        model,
+        base_url=settings.openai_base_url or module.DEFAULT_URL,
+        api_key=settings.openai_api_key,
+        dimensions=dimensions,
+    )
+    return built
+
+
+def calibration_file(embedder: str, settings: Settings) -> Path:
+    """Return where `calibrate` keeps what it fitted for an embedder, unless told otherwise."""
+    return Path(settings.cache).expanduser() / "calibrations" / f"{quote(embedder, safe='')}.json"
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a folder we may not look into holds nothing fitted for us
+        return False
+
+
+def find_calibration(
+    embedder: Embedder | None, settings: Settings, wanted: "str | Path | Calibration | None" = None
+) -> Calibration | None:
+    """Return what was fitted for an embedder: given, in a file, or by default in the cache folder; else None.
+
+    Raises InvalidInput for a file that is missing, damaged or of another embedder.
+    """
+    chosen = settings.calibration if wanted is None else wanted
+    if embedder is None or chosen in ("none", ""):
+        return None
+    if isinstance(chosen, Calibration):
+        found = chosen
+    elif chosen == "auto":
+        path = calibration_file(embedder.name, settings)
+        if not _is_there(path):
+            return None
+        found = load(path)
+    else:
+        found = load(Path(chosen).expanduser())
+    if found.embedder != embedder.name:
+        raise InvalidInput(
+            f"this calibration was fitted for {found.embedder}, not {embedder.name}; run `episodic calibrate`"
+        )
+    return found
+
+
+def demo_conversations() -> list[Conversation]:
+    """Return the conversations that come with the package."""
+    folder = Path(str(files("episodic_agent") / "demo" / "data"))
+    return [talk for path in sorted(folder.glob("*.jsonl")) for talk in conversations_in(path)]
+
+
+def calibrate(
+    embedder: "str | Embedder",
+    conversations: Sequence[Conversation] | None = None,
+    *,
+    labelled: Sequence[Path] = (),
+    output: "str | Path | None" = None,
+    say: Say | None = None,
+) -> Fitted:
+    """Fit an embedder's scale on conversations (lists of texts; default: the shipped ones) and keep it.
+
+    It is written to `output`, by default to where `Memory.open` looks for it. `labelled` files, as for
+    `evaluate segmentation`, also settle the threshold. The default embedder must be at hand, to compare with.
+    Raises InvalidInput for it itself, for too few texts and unknown names.
+    """
+    settings = load_settings()
+    built = make_embedder(embedder, settings, say) if isinstance(embedder, str) else embedder
+    if built is None:
+        raise InvalidInput(f"{embedder!r} makes no vectors; name the --embedder to calibrate")
+    default = make_embedder("minilm", settings, say)
+    if default is None:  # `minilm` raises where it cannot be had
+        raise ProviderUnavailable("the default embedder is missing; run `episodic models pull`")
+    texts = demo_conversations() if conversations is None else conversations
+    fitted = fit(built, default, texts, labelled, say or (lambda _line: None))
+    save(fitted.calibration, Path(output) if output else calibration_file(built.name, settings))
+    return fitted
+
+
 @contextmanager
 def temporary_memory(
     embedder: Embedder | None,
@@ -218,6 +325,7 @@ def temporary_memory(
     policy: str = "default",
     now: datetime | None = None,
     language: str | None = None,
+    calibration: Calibration | None = None,
 ) -> Iterator[Engine]:
     """Open a fresh memory in a temporary folder, for evaluations and trials; gone afterwards."""
     settings = replace(load_settings(), synchronous="normal")
@@ -227,24 +335,32 @@ def temporary_memory(
             store=make_store(str(Path(folder) / "trial.db"), settings),
             embedder=embedder,
             policy=policy,
-            resolve_policy=resolver(embedder),
+            resolve_policy=resolver(embedder, calibration),
             clock=clock,
             entropy=secrets.randbits,
             owner=process_owner(),
             language=language,
+            calibration=calibration,
         )
         with Engine(parts) as memory:
             yield memory
 
 
-def resolver(embedder: Embedder | None) -> Callable[[str], Policy[Any]]:
+def resolver(
+    embedder: Embedder | None, calibration: Calibration | None = None
+) -> Callable[[str], Policy[Any]]:
     """Return how policies are found by name where this embedder makes the vectors."""
-    return lambda name: resolve_policy(name, embedder=embedder)
+    return lambda name: resolve_policy(name, embedder=embedder, calibration=calibration)
 
 
 def resolve_policy(
-    name: str, overrides: Mapping[str, Any] | None = None, *, embedder: Embedder | None = None
+    name: str,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    embedder: Embedder | None = None,
+    calibration: Calibration | None = None,
 ) -> Policy[Any]:
     """Return a policy by name with changed parameters; InvalidInput names what there is."""
-    named = named_policy(name, **(overrides or {}))
+    given = overrides or {}
+    named = calibrated(name, calibration, **given) if calibration else named_policy(name, **given)
     return named if embedder is None else for_embedder(named, embedder.name)

@@ -15,6 +15,7 @@ from episodic_agent.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+LONG = ("quickstart.md", "workers.md")  # pages of so many commands that only the slow suite runs them
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -30,7 +31,9 @@ def environment(folder: Path) -> dict[str, str]:
     return {**inherited, "PATH": path, "EPISODIC_EMBEDDER": "hashing", "HOME": str(folder)}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, marks=pytest.mark.slow if p.name in LONG else (), id=p.name) for p in PAGES]
+)
 def test_the_pages_blocks_run_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
     shell = "\n".join(blocks(page, "bash"))
     python = "\n".join(blocks(page, "python"))

@@ -52,6 +52,7 @@ def without_ids(found: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "stored": {origin: len(ids) for origin, ids in found["stored"].items()}}
 
 
+@pytest.mark.slow
 def test_killed_at_every_named_point_it_ends_as_an_undisturbed_file(
     server: KillServer, postgres_url: str, tmp_path: Path, short: str
 ) -> None:

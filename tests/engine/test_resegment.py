@@ -564,7 +564,7 @@ def test_words_of_an_episode_that_was_replaced_meanwhile_are_not_indexed(
     embedder = Meanwhile("tap")
     memory = open_memory(path=url, embedder=embedder, jobs="workers")
     memory.add(diary())
-    working = open_memory(path=url, embedder=embedder)
+    working = open_memory(path=url, embedder=embedder, resume=False)  # nobody else takes its jobs
     embedder.then = lambda: changing.resegment(THREAD, "seed-001?max_messages=6&gap_minutes=9999")
     working.work()
     while working.work():

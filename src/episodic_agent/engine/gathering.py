@@ -8,6 +8,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.interfaces import (
     EPISODES,
@@ -81,8 +82,17 @@ class _Leg:
 class Gatherer:
     """Reads candidates of one query inside a transaction."""
 
-    def __init__(self, tx: Transaction, query: Query, vector: Vector | None, embedder: str) -> None:
+    def __init__(
+        self,
+        tx: Transaction,
+        query: Query,
+        vector: Vector | None,
+        embedder: str,
+        calibration: Calibration | None = None,
+    ) -> None:
+        """Take `calibration` to bring every cosine that is weighed to the default embedder's scale."""
         self._tx = tx
+        self._calibration = calibration
         self._query = query
         self._vector = vector
         self._embedder = embedder
@@ -130,8 +140,8 @@ class Gatherer:
         """Return cosines of these documents, NaN where there is no vector."""
         if self._vector is None or not len(refs):
             return np.full(len(refs), np.nan)
-        scores = self._tx.index.vector_scores_of(kind, self._embedder, self._vector, refs)
-        return scores.astype(np.float64)
+        scores = self._tx.index.vector_scores_of(kind, self._embedder, self._vector, refs).astype(np.float64)
+        return scores if self._calibration is None else self._calibration.as_default(scores)
 
     def gather(self, wanted: Filter, now: datetime) -> Gathered:
         """Read candidates, their neighbours' scores, their episodes and strengths."""

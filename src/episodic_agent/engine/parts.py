@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from episodic_agent.core.boundary.contract import Policy
+from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
 
 NO_EMBEDDER = "none"
@@ -17,7 +18,8 @@ class Parts:
     `owner` names this process for leases, so that a dead one's jobs are taken over.
 
     `embedder` None means recall by words and segmentation by lexical cues; `resolve_policy` turns a
-    stored policy name back into its value, so that a frame keeps the policy it began with.
+    stored policy name back into its value, so that a frame keeps the policy it began with. `calibration` is
+    how recall reads the cosines of an embedder that is not the default; None: as they are.
     """
 
     store: Store
@@ -29,6 +31,7 @@ class Parts:
     owner: str
     language_model: LanguageModel | None = None
     language: str | None = None
+    calibration: Calibration | None = None
 
     @property
     def embedder_name(self) -> str:

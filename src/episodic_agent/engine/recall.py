@@ -52,7 +52,8 @@ class Recaller:
         query = self._read(scope, text, now)
         vector, notes = self._embed(query.dense_text)
         with self._parts.store.begin(scope, write=False) as tx:
-            gatherer = Gatherer(tx, query, vector, self._parts.embedder_name)
+            parts = self._parts
+            gatherer = Gatherer(tx, query, vector, parts.embedder_name, parts.calibration)
             if policy == "seed-003":
                 return self._by_ranks(tx, gatherer, options, now, text, notes=notes)
             wanted = Filter(options.since, options.until, options.thread_id)
@@ -98,16 +99,14 @@ class Recaller:
         found, episodes = gathered.found, gathered.episodes
         observations = ranking.fuse(query, found, episodes)
         fused = ranking.fuse_episodes(query, observations, found, episodes)
+        calibration = self._parts.calibration
+        known = calibration is not None or self._parts.embedder_name.startswith(ranking.CALIBRATED_FOR)
         trust = ranking.assess(
-            query,
-            found,
-            observations,
-            gathered.ceiling,
-            unknown=gathered.unknown,
-            embedder=self._parts.embedder_name,
+            query, found, observations, gathered.ceiling, unknown=gathered.unknown, known=known
         )
+        twins = ranking.NEAR_DUPLICATE if calibration is None else calibration.as_own(ranking.NEAR_DUPLICATE)
         order, _ = ranking.diversify(
-            observations.order, gatherer.candidate_vectors(gathered, observations.order)
+            observations.order, gatherer.candidate_vectors(gathered, observations.order), twins
         )
         chosen = order[: options.observations].tolist()
         rows = fused.order[: options.limit].tolist()

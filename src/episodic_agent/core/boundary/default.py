@@ -114,7 +114,9 @@ class DefaultPolicy:
     """Cut conversations without a language model; see the module for the theory.
 
     `threshold` is on the calibrated probability; `scale` is the embedder's (mean, spread) of neighbours'
-    cosines, None to learn it from each thread; `max_length` in messages; `model` None is the one shipped.
+    cosines, None to learn it from each thread; `vectors` 0 reads words alone; `embedder` names whose cosines
+    these two were fitted to, where a calibration did. `max_length` is in messages; `model` None is the one
+    shipped.
     """
 
     name: str = "default-2026-12"
@@ -123,6 +125,8 @@ class DefaultPolicy:
     idle_after: timedelta | None = timedelta(hours=6)
     max_length: int = 120
     scale: tuple[float, float] | None = NEIGHBOURS
+    vectors: int = 1
+    embedder: str = ""
     model: Model | None = None
 
     def __post_init__(self) -> None:
@@ -132,6 +136,10 @@ class DefaultPolicy:
             raise InvalidInput(f"threshold must lie between 0 and 1, not {self.threshold}")
         if self.max_length < 2:
             raise InvalidInput(f"max_length must be at least 2, not {self.max_length}")
+        if self.scale is not None and not (abs(self.scale[0]) <= 1.0 and 0.0 < self.scale[1] <= 100.0):
+            raise InvalidInput(f"scale must be a mean and a spread of cosines, not {self.scale}")
+        if self.vectors not in (0, 1):
+            raise InvalidInput(f"vectors must be 1, or 0 for words alone, not {self.vectors}")
 
     def begin(self) -> Memory:
         """Return the memory of a thread nobody has spoken in yet."""
@@ -181,7 +189,7 @@ class DefaultPolicy:
     def judge(self, memory: Memory) -> Judged:
         """Weigh the gap before the oldest pending unit: every cue, rounded, then the learned model."""
         unit, right = memory.pending[0], memory.pending
-        vectors = memory.frame_sum is not None and unit.vector is not None
+        vectors = bool(self.vectors) and memory.frame_sum is not None and unit.vector is not None
         model = self.model or shipped()
         found = gap_cues(memory, right, self._scale(memory), vectors)
         rounded = np.fromiter(found, np.float64, len(found)).round(3)

@@ -4,13 +4,17 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, Final, TypeAlias
+from urllib.parse import quote, unquote
 
 from episodic_agent.core.boundary.contract import Policy
-from episodic_agent.core.boundary.default import DefaultPolicy
+from episodic_agent.core.boundary.default import NEIGHBOURS, DefaultPolicy
 from episodic_agent.core.boundary.dual_channel import DualChannelPolicy
+from episodic_agent.core.calibration import Calibration
 from episodic_agent.errors import InvalidInput
 
-Override: TypeAlias = int | float | str
+Pair: TypeAlias = tuple[float, float]
+Parameter: TypeAlias = int | float | str | Pair
+Override: TypeAlias = int | float | str | Pair
 
 # Each policy has its own kind of memory; only the policy itself looks inside, hence Any.
 _POLICIES: Final[Mapping[str, Callable[..., Policy[Any]]]] = {
@@ -52,23 +56,57 @@ def policy(name: str, **overrides: Override) -> Policy[Any]:
     if not changed:
         return factory()
     # a frame stores only the name: it must say everything the policy was made with (I7)
-    own = "&".join(f"{key}={value}" for key, value in changed.items())
+    own = "&".join(f"{key}={_written(value)}" for key, value in changed.items())
     return factory(**changed, name=f"{known}?{own}")
 
 
 def for_embedder(chosen: Policy[Any], embedder: str) -> Policy[Any]:
     """Return the policy as it reads the cosines of an embedder, named as vectors name it.
 
-    The table of the default policy belongs to one embedder; with another it learns each thread's own scale.
+    The table of the default policy belongs to one embedder, and what a calibration fitted to another; with
+    any other the policy learns each thread's own scale. So name and embedder together say everything.
 
     >>> for_embedder(DefaultPolicy(), "hashing-256").scale is None
     True
     >>> for_embedder(DefaultPolicy(), "minilm-f32-1") == DefaultPolicy()
     True
+    >>> fitted = policy("default", scale=(0.5, 0.1), embedder="mine")
+    >>> for_embedder(fitted, "mine").scale, for_embedder(fitted, "yours").scale
+    ((0.5, 0.1), None)
     """
-    if isinstance(chosen, DefaultPolicy) and not embedder.startswith(MEASURED):
-        return replace(chosen, scale=None)
-    return chosen
+    if not isinstance(chosen, DefaultPolicy) or chosen.embedder == embedder:
+        return chosen
+    measured = embedder.startswith(MEASURED)
+    if chosen.embedder:
+        return replace(chosen, scale=NEIGHBOURS if measured else None, vectors=1)
+    by_hand = chosen.scale != NEIGHBOURS or measured
+    return chosen if by_hand else replace(chosen, scale=None)
+
+
+def calibrated(name: str, calibration: Calibration, **overrides: Override) -> Policy[Any]:
+    """Return a policy by name with what a calibration fitted, where its name leaves that open.
+
+    A name without a date means the best there is; a dated name, as frames store them, is taken to the letter.
+
+    >>> fitted = Calibration("mine", 0.7, (0.5, 0.1), ((0.0, 0.0), (1.0, 1.0)))
+    >>> calibrated("default", fitted).name
+    'default-2026-12?scale=0.5,0.1&embedder=mine'
+    >>> calibrated("default-2026-12", fitted).name
+    'default-2026-12'
+    """
+    chosen = policy(name, **overrides)
+    if name.strip().partition("?")[0] not in _ALIASES or not isinstance(chosen, DefaultPolicy):
+        return chosen
+    if chosen.embedder or chosen.scale != NEIGHBOURS or not chosen.vectors:
+        return chosen
+    fitted: dict[str, Override] = {"embedder": calibration.embedder}
+    if calibration.scale is None:
+        fitted["vectors"] = 0
+    else:
+        fitted["scale"] = calibration.scale
+    if calibration.threshold is not None and chosen.threshold == DefaultPolicy().threshold:
+        fitted["threshold"] = calibration.threshold
+    return policy(name, **(overrides | fitted))
 
 
 def _parse(query: str, name: str) -> dict[str, Override]:
@@ -77,31 +115,54 @@ def _parse(query: str, name: str) -> dict[str, Override]:
         key, equals, value = piece.partition("=")
         if not equals:
             raise InvalidInput(f"policy {name}: {piece!r} must be written parameter=value")
-        found[key.strip()] = value.strip()
+        found[key.strip()] = unquote(value.strip())
     return found
 
 
-def _parameters(factory: Callable[..., Policy[Any]]) -> dict[str, int | float]:
-    """Return the numbers a policy is built with and their defaults, in the order of its fields."""
-    found = {f.name: f.default for f in fields(factory) if f.init}  # type: ignore[arg-type]
-    return {k: v for k, v in found.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+def _parameters(factory: Callable[..., Policy[Any]]) -> dict[str, Parameter]:
+    """Return what a policy is built with and the defaults, in the order of its fields; its name is none."""
+    found: Mapping[str, Any] = {f.name: f.default for f in fields(factory) if f.init and f.name != "name"}  # type: ignore[arg-type]
+    return {k: v for k, v in found.items() if type(v) in _WANTED}
 
 
 def _typed(
-    parameters: Mapping[str, int | float], given: Mapping[str, Override], name: str
-) -> dict[str, int | float]:
+    parameters: Mapping[str, Parameter], given: Mapping[str, Override], name: str
+) -> dict[str, Parameter]:
     """Check the parameters' names and bring each value to the type of its default."""
-    typed: dict[str, int | float] = {}
+    typed: dict[str, Parameter] = {}
     for key, value in given.items():
         if key not in parameters:
             raise InvalidInput(f"policy {name} has no parameter {key!r}{_nearest(key, sorted(parameters))}")
-        kind = int if isinstance(parameters[key], int) else float
         try:
-            typed[key] = kind(value)
-        except ValueError as error:
-            wanted = "a whole number" if kind is int else "a number"
+            typed[key] = _read(value, parameters[key])
+        except (ValueError, TypeError) as error:
+            wanted = _WANTED[type(parameters[key])]
             raise InvalidInput(f"policy {name}: {key} must be {wanted}, not {value!r}") from error
     return typed
+
+
+_WANTED: Final[Mapping[type, str]] = {
+    int: "a whole number", float: "a number", tuple: "two numbers with a comma between", str: "a word",
+}  # fmt: skip
+
+
+def _read(value: Override, like: Parameter) -> Parameter:
+    """Read one parameter as the kind its default is; ValueError or TypeError when it cannot be."""
+    if isinstance(like, tuple):
+        first, second = value.split(",") if isinstance(value, str) else value  # type: ignore[misc]
+        return float(first), float(second)
+    return type(like)(value)  # type: ignore[arg-type]
+
+
+def _written(value: Parameter) -> str:
+    """Write a parameter as a name carries it.
+
+    >>> _written(0.4), _written((0.5, 0.1)), _written("openai:m?dimensions=8")
+    ('0.4', '0.5,0.1', 'openai:m%3Fdimensions%3D8')
+    """
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return quote(str(value), safe=":/ ") if isinstance(value, str) else str(value)
 
 
 def _nearest(word: str, known: list[str]) -> str:

@@ -4,12 +4,13 @@ from episodic_agent.core.ranking.bm25 import ceiling, idf, kept_terms, scores, t
 from episodic_agent.core.ranking.candidates import Candidates, Episodes, no_episodes
 from episodic_agent.core.ranking.confidence import (
     ABSTENTION_THRESHOLD,
+    CALIBRATED_FOR,
     Confidence,
     Signs,
     assess,
     support,
 )
-from episodic_agent.core.ranking.diversity import diversify
+from episodic_agent.core.ranking.diversity import NEAR_DUPLICATE, diversify
 from episodic_agent.core.ranking.fusion import Fused, fuse, fuse_episodes, strength_prior, time_match
 from episodic_agent.core.ranking.order import Order, order_match, read_order
 from episodic_agent.core.ranking.query import Query, analyse
@@ -18,7 +19,9 @@ from episodic_agent.core.ranking.weights import DEFAULT_WEIGHTS, Weights
 
 __all__ = [
     "ABSTENTION_THRESHOLD",
+    "CALIBRATED_FOR",
     "DEFAULT_WEIGHTS",
+    "NEAR_DUPLICATE",
     "Candidates",
     "Confidence",
     "Episodes",

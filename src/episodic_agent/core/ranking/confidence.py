@@ -5,7 +5,8 @@ Logistic curves fitted on development data: questions with evidence against ques
 thousand records, so beside the best cosine and the best share of the question's words they look at what does
 not depend on the size of the memory: how far the best cosines stand out from the ones behind them, and
 whether the question names somebody or something never mentioned here. The cosines are the default embedder's:
-with another one only words are counted.
+those of another are brought to its scale by a calibration (`core/calibration.py`), and without one only words
+are counted.
 
 They cannot see that a question about something well known here asks for the one detail that was never
 mentioned: such questions look answerable to any score without a language model.
@@ -93,17 +94,17 @@ def assess(
     ceiling: float,
     *,
     unknown: bool = False,
-    embedder: str = CALIBRATED_FOR,
+    known: bool = True,
 ) -> Confidence:
     """Return how sure recall is of a fused result; `ceiling` is `bm25.ceiling` of the query's content terms.
 
-    `unknown` says that the question names something nothing in the scope holds. `embedder` names whose
-    cosines these are: another scale than the fitted one is not looked at.
+    `unknown` says that the question names something nothing in the scope holds; `known` that the cosines are
+    on the fitted scale: on another they are not looked at.
     No candidates, or none that shares a word or is near in meaning, give a probability near 0.
     """
     if not len(found) or not float(fused.scores.max()) > 0:
         return Confidence(0.0, np.zeros(len(found)))
-    signs = _read(query, found, ceiling, unknown=unknown, embedder=embedder)
+    signs = _read(query, found, ceiling, unknown=unknown, known=known)
     if signs.cosine is None and not max(signs.coverage, signs.held) > 0:
         return Confidence(0.0, np.zeros(len(found)))
     answerable = support(signs)
@@ -113,7 +114,7 @@ def assess(
     return Confidence(answerable, answerable / (1 + np.exp(-(bias + by_rank * np.log(ranks)))))
 
 
-def _read(query: Query, found: Candidates, ceiling: float, *, unknown: bool, embedder: str) -> Signs:
+def _read(query: Query, found: Candidates, ceiling: float, *, unknown: bool, known: bool) -> Signs:
     coverage = float(found.bm25.max()) / ceiling if ceiling > 0 else 0.0
     signs = Signs(
         held=float(found.held.max()) if len(found.held) else min(coverage, 1.0),
@@ -121,7 +122,7 @@ def _read(query: Query, found: Candidates, ceiling: float, *, unknown: bool, emb
         unknown=unknown,
         bigrams=query.script in BIGRAM_SCRIPTS,
     )
-    known = embedder.startswith(CALIBRATED_FOR) and bool(np.isfinite(found.cosine).any())
+    known = known and bool(np.isfinite(found.cosine).any())
     # "What did we do yesterday?" has no content: any cosine of it is chance.
     known = known and (bool(query.content) or not query.time)
     if not known or dense_share(query) != DEFAULT_WEIGHTS.dense:

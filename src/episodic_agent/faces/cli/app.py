@@ -37,6 +37,7 @@ class App:
     policy: str | None = None
     embedder: str | None = None
     debug: bool = False
+    calibration: str | None = None
 
     @property
     def url(self) -> str:
@@ -60,6 +61,7 @@ class App:
             self.url,
             policy=self.policy,
             embedder=self.embedder,
+            calibration=self.calibration,
             user_id=user,
             space=space,
             say=say,

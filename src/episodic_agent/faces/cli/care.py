@@ -1,6 +1,7 @@
 """Commands that care: doctor, models, config."""
 
 import dataclasses
+import re
 import sys
 from pathlib import Path
 
@@ -63,6 +64,7 @@ def models_list(app: App, user: str | None, as_json: bool) -> None:
         print_json({"embedders": list(EMBEDDERS), "minilm": present})
         return
     out().print(f"minilm   {'at hand' if present else 'not fetched: `episodic models pull`'}")
+    out().print("openai:  any model behind an OpenAI-compatible endpoint: openai:MODEL")
     out().print("hashing  built in, for tests")
     out().print("none     recall by words, segmentation by lexical cues")
 
@@ -73,9 +75,13 @@ def config(app: App, user: str | None, as_json: bool) -> None:
     """Show the settings in force and where they come from."""
     del user
     settings = dataclasses.asdict(load_settings())
+    settings["openai_api_key"] = "***" if settings["openai_api_key"] else ""
+    settings["openai_base_url"] = re.sub(r"//[^/]*@", "//***@", settings["openai_base_url"])
     shown = {**settings, "db": app.shown_url, "policy": app.policy or settings["policy"]}
     if app.embedder:
         shown["embedder"] = app.embedder
+    if app.calibration:
+        shown["calibration"] = app.calibration
     if as_json:
         print_json({"settings": shown, "policies": policy_names(), "embedders": EMBEDDERS})
         return

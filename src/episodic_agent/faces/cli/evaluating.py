@@ -6,12 +6,20 @@ from typing import Any
 
 import click
 
+from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.interfaces import Embedder
 from episodic_agent.engine.evaluate.cases import digest
 from episodic_agent.engine.evaluate.retrieval import evaluate_file as evaluate_retrieval
 from episodic_agent.engine.evaluate.segmentation import evaluate_file as evaluate_segmentation
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, common, out, print_json, progress_bar, say
-from episodic_agent.wiring import load_settings, make_embedder, resolve_policy, temporary_memory
+from episodic_agent.wiring import (
+    find_calibration,
+    load_settings,
+    make_embedder,
+    resolve_policy,
+    temporary_memory,
+)
 
 FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 
@@ -19,6 +27,13 @@ FILES = click.argument("files", nargs=-1, required=True, type=click.Path(path_ty
 @click.group()
 def evaluate() -> None:
     """Score the engine on labelled data."""
+
+
+def _embedder(app: App) -> tuple[Embedder | None, Calibration | None]:
+    """Build the embedder to evaluate with, and find what was fitted for it."""
+    settings = load_settings()
+    embedder = make_embedder(app.embedder or settings.embedder, settings, say)
+    return embedder, find_calibration(embedder, settings, app.calibration)
 
 
 def _check(files: tuple[Path, ...]) -> None:
@@ -45,9 +60,9 @@ def segmentation(
     """Score a boundary policy: Pk, WindowDiff, F1, density."""
     del user
     _check(files)
-    embedder = make_embedder(app.embedder or load_settings().embedder, load_settings(), say)
+    embedder, calibration = _embedder(app)
     overrides = {} if delay is None else {"hindsight": delay}
-    chosen = resolve_policy(policy, overrides, embedder=embedder)
+    chosen = resolve_policy(policy, overrides, embedder=embedder, calibration=calibration)
     scores: dict[str, Any] = {}
     for path in files:
         scores[path.name] = evaluate_segmentation(path, chosen, embedder, use_times=not no_times).as_json()
@@ -79,7 +94,7 @@ def retrieval(
     """Score recall through the real path: ingest each case into a fresh memory, then ask its questions."""
     del user
     _check(files)
-    embedder = make_embedder(app.embedder or load_settings().embedder, load_settings(), say)
+    embedder, calibration = _embedder(app)
     boundaries = app.policy or load_settings().policy
     scores: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
@@ -88,7 +103,7 @@ def retrieval(
             result = evaluate_retrieval(
                 path,
                 lambda now, language: temporary_memory(
-                    embedder, policy=boundaries, now=now, language=language
+                    embedder, policy=boundaries, now=now, language=language, calibration=calibration
                 ),
                 limit=limit,
                 policy=ranking,

@@ -11,7 +11,7 @@ import click
 
 from episodic_agent import __version__
 from episodic_agent.errors import EpisodicError, InvalidInput
-from episodic_agent.faces.cli import admin, care, demo, evaluating, jobs, reading, why, writing
+from episodic_agent.faces.cli import admin, calibrating, care, demo, evaluating, jobs, reading, why, writing
 from episodic_agent.faces.cli.app import App, say
 
 INTERRUPTED = 130
@@ -36,6 +36,7 @@ COMMANDS: tuple[click.Command, ...] = (
     reading.export,
     demo.demo,
     evaluating.evaluate,
+    calibrating.calibrate,
     care.models,
     care.config,
     admin.admin,
@@ -45,15 +46,25 @@ COMMANDS: tuple[click.Command, ...] = (
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--db", metavar="FILE|URL", help="The memory (default: EPISODIC_DB or ./episodic.db).")
 @click.option("--policy", metavar="NAME", help="Boundary policy for new threads (default: `default`).")
-@click.option("--embedder", metavar="NAME", help="auto, minilm, hashing or none (default: auto).")
+@click.option(
+    "--embedder", metavar="NAME", help="auto, minilm, openai:MODEL, hashing or none (default: auto)."
+)
+@click.option(
+    "--calibration", metavar="FILE", help="Of another embedder: auto, none or a file (default: auto)."
+)
 @click.option("--debug", is_flag=True, help="Show a traceback on errors.")
 @click.version_option(__version__, prog_name="episodic")
 @click.pass_context
 def cli(
-    context: click.Context, db: str | None, policy: str | None, embedder: str | None, debug: bool
+    context: click.Context,
+    db: str | None,
+    policy: str | None,
+    embedder: str | None,
+    calibration: str | None,
+    debug: bool,
 ) -> None:
     """Episodic memory for AI agents: import, segment, recall, explain."""
-    context.obj = App(db, policy, embedder, debug)
+    context.obj = App(db, policy, embedder, debug, calibration)
 
 
 for command in COMMANDS:

@@ -74,7 +74,10 @@ class SqliteIndex:
             raise InvalidInput(f"vectors must be finite, [{len(refs)}, d], with a name; got {rows.shape}")
         stream = self._streams.open(kind, embedder, rows.shape[1])
         if stream.width != rows.shape[1]:
-            raise InvalidInput(f"{embedder} gave {stream.width} dimensions before, now {rows.shape[1]}")
+            raise InvalidInput(
+                f"{embedder} gave {stream.width} dimensions before, now {rows.shape[1]}; "
+                f"serve the model it was, or name this one otherwise"
+            )
         numbers = [int(ref) for ref in refs]
         removed = self._take_away("vector", stream, unique(numbers))
         n = self._streams.grow(kind, embedder, added=len(numbers), removed=removed)
@@ -182,7 +185,10 @@ class SqliteIndex:
         if stream is None or embedder == WORDS:
             return None
         if np.size(query) != stream.width:
-            raise InvalidInput(f"{embedder} has {stream.width} dimensions, the query {np.size(query)}")
+            raise InvalidInput(
+                f"{embedder} has {stream.width} dimensions, the query {np.size(query)}; "
+                f"serve the model it was, or name this one otherwise"
+            )
         key = (kind, embedder)
         if key not in self._matrix_views:
             private = stream.number in self._streams.written
