@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent.core.intake import Item, read_item, read_time
+from episodic_agent.core.intake.item import FIELDS
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Kind, TimeSource
 
@@ -373,3 +374,8 @@ def test_every_written_form_of_a_moment_reads_back(moment: datetime) -> None:
     assert read_time(aware.isoformat()).at == aware
     if abs(microseconds) >= 10**14:  # below, a number of microseconds cannot be told from milliseconds
         assert read_time(microseconds).at == aware
+
+
+def test_each_name_of_a_field_belongs_to_one_field_only() -> None:
+    names = [name for names in FIELDS.values() for name in names]
+    assert sorted(names) == sorted(set(names))

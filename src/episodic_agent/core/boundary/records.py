@@ -1,8 +1,11 @@
 """Pack the record of a check beside its observation, and read it back (I6)."""
 
 import json
+from typing import Final
 
 from episodic_agent.core.boundary.contract import Record
+
+_JSON: Final = json.JSONEncoder(separators=(",", ":"))  # json.dumps would build one for each record
 
 
 def pack_record(record: Record) -> bytes:
@@ -12,7 +15,7 @@ def pack_record(record: Record) -> bytes:
     0.5
     """
     body = [record.action, record.probability, record.threshold, record.surprise, dict(record.cues)]
-    return json.dumps(body, separators=(",", ":")).encode()
+    return _JSON.encode(body).encode()
 
 
 def unpack_record(seq: int, packed: bytes) -> Record:

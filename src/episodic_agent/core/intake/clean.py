@@ -30,14 +30,14 @@ class Cleaner:
         """Turn a caller's value into plain JSON; what JSON has no word for becomes its text, NaN null."""
         if depth > DEPTH:
             raise InvalidInput(f"a value is nested deeper than {DEPTH} levels; send it flatter")
+        if isinstance(value, str):
+            return self.text(value)
         if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:  # Python cannot print the longest
             raise InvalidInput(f"a number has {value.bit_length()} bits; send it as a string")
         if value is None or isinstance(value, bool | int):
             return value
         if isinstance(value, float):
             return value if math.isfinite(value) else None
-        if isinstance(value, str):
-            return self.text(value)
         if isinstance(value, Mapping):
             return {self.text(str(key)): self.json(inner, depth + 1) for key, inner in value.items()}
         if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes | bytearray):

@@ -47,6 +47,10 @@ _TOOL_KEYS: Final = frozenset(
 )  # fmt: skip
 _STEP_KEYS: Final = ("action", "events", "objects", *FIELDS["location"])
 _SPEAKING_KEYS: Final = ("role", "speaker", "author", "from", "sender", "name")
+# The field that each name gives, and the place of each name in the order they are looked for.
+_FIELD_OF: Final = {name: meant for meant, names in FIELDS.items() for name in names}
+_ORDER: Final = {name: place for place, name in enumerate(_FIELD_OF)}
+_NO_NAMES: Final = (Mapping, list, tuple, set, bytes)
 EMPTY: Final = "the text is empty; give some text, or a tool call with a name"
 
 
@@ -100,18 +104,19 @@ def read_item(
         raise InvalidInput(f"a message is a text or an object with role and content, not {type_name(raw)}")
     cleaner = Cleaner()
     fields = _unwrapped(raw)
-    moment = _moment(fields, timezone)
+    given = _given(fields)
+    moment = _moment(fields, given, timezone)
     uses = tool_uses(fields)
     kind = _kind(fields, uses)
-    text = cleaner.text(_text(fields, uses, kind))
+    text = cleaner.text(_text(fields, given, uses, kind))
     if not text.strip():
         raise InvalidInput(EMPTY)
-    role = _word(fields, "role", cleaner)
+    role = _word(fields, given, "role", cleaner)
     # A tool message's `name` is the tool's; whoever used it is named elsewhere, if at all.
-    voices = {k: v for k, v in fields.items() if k != "name"} if uses else fields
-    speaker = _word(voices, "speaker", cleaner)
+    voices = _given({k: v for k, v in fields.items() if k != "name"}) if uses else given
+    speaker = _word(fields, voices, "speaker", cleaner)
     actor = speaker or role or cleaner.text(_default_actor(uses, kind, default_actor))
-    extras = cleaner.mapping({**_rest(fields, kind), **_tool_extras(uses)})
+    extras = cleaner.mapping({**_rest(fields, given, kind), **_tool_extras(uses)})
     if speaker and role and speaker != role:
         extras["role"] = role
     return Item(
@@ -120,15 +125,15 @@ def read_item(
         at=moment.at if moment else None,
         at_source=moment.source if moment else TimeSource.ASSUMED,
         utc_offset=moment.utc_offset if moment else None,
-        external_id=_word(fields, "id", cleaner),
+        external_id=_word(fields, given, "id", cleaner),
         kind=kind,
-        channel=_word(fields, "channel", cleaner) or channel,
-        location=_word(fields, "location", cleaner),
-        location_confidence=_unit(fields, "location_confidence"),
-        events=_events(fields, cleaner),
-        prediction_error=_unit(fields, "prediction_error"),
+        channel=_word(fields, given, "channel", cleaner) or channel,
+        location=_word(fields, given, "location", cleaner),
+        location_confidence=_unit(fields, given, "location_confidence"),
+        events=_events(fields, given, cleaner),
+        prediction_error=_unit(fields, given, "prediction_error"),
         extras=extras,
-        conversation=_word(fields, "conversation", cleaner),
+        conversation=_word(fields, given, "conversation", cleaner),
         repaired=cleaner.repaired,
     )
 
@@ -144,43 +149,53 @@ def _unwrapped(raw: Mapping[object, object]) -> dict[str, object]:
     return {str(k): v for k, v in inner.items() if not (own_id and k == "id")} | fields
 
 
-def _first(fields: Mapping[str, object], name: str) -> tuple[str, object]:
-    for key in FIELDS[name]:
-        if fields.get(key) is not None:
-            return key, fields[key]
-    return "", None
+def _given(fields: Mapping[str, object]) -> dict[str, str]:
+    """Return under which of its names each field is given."""
+    # Most names are not: it is quicker to go through the keys of the message than through all the names.
+    given: dict[str, str] = {}
+    for key in sorted(_ORDER.keys() & fields, key=_ORDER.__getitem__):
+        if fields[key] is not None:
+            given.setdefault(_FIELD_OF[key], key)
+    return given
 
 
-def _word(fields: Mapping[str, object], name: str, cleaner: Cleaner) -> str | None:
+def _word(fields: Mapping[str, object], given: Mapping[str, str], name: str, cleaner: Cleaner) -> str | None:
     """Read a short name; numbers become strings, objects give their own name or id."""
-    _, value = _first(fields, name)
+    if name not in given:
+        return None
+    value = fields[given[name]]
+    if isinstance(value, str):
+        return cleaner.text(str(value)).strip() or None
     if isinstance(value, Mapping):
         value = next(
             (value[key] for key in ("name", "role", "id", "label") if value.get(key) is not None), None
         )
     if value is None:
         return None
-    if isinstance(value, Mapping | list | tuple | set | bytes):
+    if isinstance(value, _NO_NAMES):
         raise InvalidInput(f"{name} must be a name or a number, not {type_name(value)}")
     if isinstance(value, int) and value.bit_length() > 256:
         raise InvalidInput(f"{name} is a number of {value.bit_length()} bits; give a shorter one or a string")
     return cleaner.text(str(value)).strip() or None
 
 
-def _unit(fields: Mapping[str, object], name: str) -> float | None:
+def _unit(fields: Mapping[str, object], given: Mapping[str, str], name: str) -> float | None:
     """Read a number in [0, 1]: clamped, NaN is 0 (seed 000's rule for prediction errors)."""
-    key, value = _first(fields, name)
-    if value is None:
+    if name not in given:
         return None
+    key = given[name]
+    value = fields[key]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{key} must be a number between 0 and 1, not {type_name(value)}")
     return 0.0 if value != value else float(min(1, max(0, value)))  # noqa: PLR0124 (the test for NaN)
 
 
-def _events(fields: Mapping[str, object], cleaner: Cleaner) -> tuple[Mapping[str, Json], ...]:
-    _, value = _first(fields, "events")
-    if value is None:
+def _events(
+    fields: Mapping[str, object], given: Mapping[str, str], cleaner: Cleaner
+) -> tuple[Mapping[str, Json], ...]:
+    if "events" not in given:
         return ()
+    value = fields["events"]
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         raise InvalidInput(f"events must be a list of objects, not {type_name(value)}")
     events: list[Mapping[str, Json]] = []
@@ -194,11 +209,12 @@ def _events(fields: Mapping[str, object], cleaner: Cleaner) -> tuple[Mapping[str
     return tuple(events)
 
 
-def _moment(fields: Mapping[str, object], timezone: tzinfo | None) -> Moment | None:
-    if fields.get("at_source") == TimeSource.ASSUMED:
+def _moment(fields: Mapping[str, object], given: Mapping[str, str], timezone: tzinfo | None) -> Moment | None:
+    key = given.get("at")
+    if key is None or fields.get("at_source") == TimeSource.ASSUMED:
         return None
-    key, value = _first(fields, "at")
-    if value is None or (isinstance(value, str) and not value.strip()):
+    value = fields[key]
+    if isinstance(value, str) and not value.strip():
         return None
     day = fields.get("date")
     clock = read_clock(value) if isinstance(value, str) else None
@@ -227,32 +243,34 @@ def _default_actor(uses: Sequence[ToolUse], kind: Kind, default_actor: str) -> s
     return "agent" if kind is Kind.STEP else default_actor
 
 
-def _text(fields: Mapping[str, object], uses: Sequence[ToolUse], kind: Kind) -> str:
-    _, value = _first(fields, "text")
+def _text(fields: Mapping[str, object], given: Mapping[str, str], uses: Sequence[ToolUse], kind: Kind) -> str:
+    value = fields[given["text"]] if "text" in given else None
     if fields.get("kind") == Kind.TOOL and value is not None:
         return spoken(value)
     # A tool's answer is told by `describe`, with the tool's name; its raw content would say it twice.
     said = "" if fields.get("role") in ("tool", "function") and uses else spoken(value)
+    if not uses and said.strip():
+        return said
     told = "\n".join(part for part in (said, *map(describe, uses)) if part.strip())
-    return told or (_told_step(fields) if kind is Kind.STEP else "")
+    return told or (_told_step(fields, given) if kind is Kind.STEP else "")
 
 
-def _told_step(fields: Mapping[str, object]) -> str:
-    _, location = _first(fields, "location")
+def _told_step(fields: Mapping[str, object], given: Mapping[str, str]) -> str:
+    location = fields[given["location"]] if "location" in given else None
     if isinstance(location, Mapping):
         location = location.get("name") or location.get("label")
     return step_words(fields, location)
 
 
-def _rest(fields: Mapping[str, object], kind: Kind) -> dict[object, object]:
+def _rest(fields: Mapping[str, object], given: Mapping[str, str], kind: Kind) -> dict[object, object]:
     """Return what no field took: kept as it came, so that nothing a caller sent is lost."""
-    taken = {key for name in FIELDS for key in (_first(fields, name)[0],) if key}
-    skipped = _TOOL_KEYS | {"name"} if kind is Kind.TOOL else set()
+    skipped = {*given.values(), "extras", "at_source"}
+    if kind is Kind.TOOL:
+        skipped |= _TOOL_KEYS | {"name"}
     extras = fields.get("extras")
     merged: dict[object, object] = dict(fields.items())
     if isinstance(extras, Mapping):
         merged.update(extras)
-    skipped |= taken | {"extras", "at_source"}
     return {key: value for key, value in merged.items() if key not in skipped and value not in (None, {})}
 
 

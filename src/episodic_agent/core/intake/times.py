@@ -125,6 +125,8 @@ def _read_text(text: str, timezone: tzinfo | None) -> Moment | None:
 
 
 def _is_bare_date(text: str) -> bool:
+    if len(text) > len("2024-03-01"):  # no date is longer
+        return False
     try:
         date.fromisoformat(text)
     except ValueError:

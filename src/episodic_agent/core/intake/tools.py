@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _SHOWN_ARGUMENTS: Final = 200
+_NO_LISTS: Final = (str, bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def describe(use: ToolUse) -> str:
 
 
 def _objects(value: object) -> list[Mapping[str, object]]:
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+    if value is None or isinstance(value, _NO_LISTS) or not isinstance(value, Sequence):
         return []
     return [part for part in value if isinstance(part, Mapping)]
 

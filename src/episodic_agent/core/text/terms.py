@@ -2,8 +2,8 @@
 
 The same function reads both sides. A word becomes a folded stem; a compound or identifier also its parts; a
 number its plain form; a run of Chinese, Japanese, Korean or Thai its bigrams, and its Chinese characters one
-by one. All work per distinct word is cached. No term crosses a space, so an ASCII text costs one `split` and
-a look-up for each piece; others cost one regular expression and a look-up a word.
+by one. All work per distinct word is cached. No term crosses a space, so a text costs one `split` and a
+look-up for each piece; one of few spaces (Chinese) costs one regular expression and a look-up a word.
 """
 
 import re
@@ -54,6 +54,7 @@ _LATIN_STEMMERS: Final = {
 _STOP_BY_SCRIPT: Final = {"latin": "en", "cyrillic": "ru"}
 _READ_ANYWAY: Final = frozenset(_STOP_BY_SCRIPT.values())  # naming these languages changes nothing
 _LONGEST: Final = 64  # longer words are keys, hashes, base64: kept, cut, never stemmed
+_LONG_PIECES: Final = 16  # beyond so many characters a space, pieces are sentences, which never come again
 _local = threading.local()  # a Snowball stemmer holds state while it works: one set for each thread
 
 
@@ -72,20 +73,22 @@ def tokens(text: str, language: str | None = None) -> list[str]:
     """
     if language in _READ_ANYWAY:
         language = None  # one cache for both
-    if text.isascii():
-        return list(chain.from_iterable(map(_reader(language), text.split())))
+    pieces = text.split()
+    if text.isascii() or len(text) < _LONG_PIECES * len(pieces):
+        return list(chain.from_iterable(map(_reader(language), pieces)))
     return list(chain.from_iterable([_terms(word, language) for word in _WORD.findall(text)]))
 
 
 @lru_cache(maxsize=16)
 def _reader(language: str | None) -> Callable[[str], tuple[str, ...]]:
-    """Return the function from a piece of ASCII text without spaces ("tea,") to its terms in a language."""
+    """Return the function from a piece of text without spaces ("tea,") to its terms in a language."""
 
     @lru_cache(maxsize=65_536)
     def read(piece: str) -> tuple[str, ...]:
-        if piece.isalpha():
+        if piece.isalpha() and piece.isascii():
             return _terms(piece, language)
-        return tuple(chain.from_iterable([_terms(word, language) for word in _ASCII_WORD.findall(piece)]))
+        pattern = _ASCII_WORD if piece.isascii() else _WORD
+        return tuple(chain.from_iterable([_terms(word, language) for word in pattern.findall(piece)]))
 
     return read
 
@@ -107,7 +110,7 @@ def words(text: str) -> list[str]:
     """
     if text.isascii():  # folds to lower case and nothing else
         return _ASCII_PLAIN.findall(text.lower())
-    return [fold(word) for word in _PLAIN.findall(text)]
+    return list(map(fold, _PLAIN.findall(text)))
 
 
 @lru_cache(maxsize=65_536)
