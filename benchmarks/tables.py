@@ -98,6 +98,7 @@ _TRAINED = (  # title in the trainer's report, heading, figures shown
     ("cross-validated vectors delay 0", "unseen, delay 0", ("score",)),
     ("cross-validated words delay 2", "unseen, words only", ("score",)),
     ("left out", "set left out", ("score", "f1", "density")),
+    ("left out, whole", "set left out, whole thread", ("score",)),
 )
 _SHORT = {"score": "Score", "f1": "F1", "segeval_f1": "pooled F1", "density": "density"}
 
@@ -105,7 +106,7 @@ _SHORT = {"score": "Score", "f1": "F1", "segeval_f1": "pooled F1", "density": "d
 def _cross_validated(results: Path) -> str:
     """Show what the trainer measured on threads its models had not seen (tools/train_boundary.py)."""
     figures = read(results, TRAINING).get("figures", {})
-    sets = list(dict.fromkeys(name for rows in figures.values() for name in rows))
+    sets = list(dict.fromkeys(name for key, _, _ in _TRAINED for name in figures.get(key, {})))
     head = [f"{title}: {_SHORT[column]}" for _, title, columns in _TRAINED for column in columns]
     lines = [
         [name, *(share(figures.get(key, {}).get(name, {}).get(c)) for key, _, cs in _TRAINED for c in cs)]

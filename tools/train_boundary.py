@@ -6,7 +6,8 @@ Cues are computed by the policy itself, led along the true boundaries of the lab
 is of the policy online, along its own. Each set weighs the same, whatever its size. Folds are by thread, and
 glued dialogues are made of threads of one fold only. `--leave-out` also trains without each set and judges
 it there, and without groups of sets and judges dialogues glued from them: what to expect of a new kind of
-talk. `--vectors` is a folder where the units' vectors are kept between runs, one `<name>.npz` a data file.
+talk. "Whole" rows are of the pass over threads known to their end, "single topics" of threads that need no
+cut. `--vectors` is a folder where the units' vectors are kept between runs, one `<name>.npz` a data file.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from boundary.data import FOLDS, SETS, Thread, load, load_beam, untimed
-from boundary.material import Style, glue, timed
+from boundary.material import Style, alone, glue, timed
 from boundary.measure import report
 from boundary.rows import Table, model_of, silences, table
 from boundary.training import fit_network, fit_time
@@ -30,9 +31,13 @@ from boundary.training import fit_network, fit_time
 from episodic_agent.core.boundary.default_model import Model, Network, Silence, encode
 
 DELAYS = (2, 1, 0)
-JUDGED_IN_FOLDS = (("vectors", 2), ("vectors", 0), ("words", 2), ("words", 0))
-JUDGED_LEFT_OUT = (2, 0)
+WHOLE = "whole"  # as a delay: the pass over threads that are known to their end
+JUDGED_IN_FOLDS = (
+    ("vectors", 2), ("vectors", 0), ("vectors", WHOLE), ("words", 2), ("words", 0), ("words", WHOLE),
+)  # fmt: skip
+JUDGED_LEFT_OUT = (2, 0, WHOLE)
 GLUED, VARIED, TESTED = 900, 1200, 160
+ALONE = 120  # threads of one topic, of each set
 BAGS = 3  # networks averaged
 CHATS = 0.98  # share of real chats in the clock's weights; the rest is glued dialogues with made-up times
 UNTIMED = (1.0, *[0.0] * 8)
@@ -127,14 +132,24 @@ def cross_validated(models: Mapping[int, Model], material: Material) -> dict[str
     """Judge each thread by the model not trained on its fold."""
     found: dict[str, object] = {}
     for kind, delay in JUDGED_IN_FOLDS:
-        headline = (kind, delay) == ("vectors", 2)
+        headline = (kind, delay) in (("vectors", 2), ("vectors", WHOLE))
         some = {k: v for k, v in material.labelled.items() if headline or k != "qmsum"}
         some |= {"qmsum": some["qmsum"][::3]} if headline else {}  # meetings are long: a third is enough
         title = f"cross-validated {kind} delay {delay}"
         found[title] = report(
-            title, some, lambda t: models[t.fold], vectors=kind == "vectors", hindsight=delay, oracle=headline
+            title,
+            some,
+            lambda t: models[t.fold],
+            vectors=kind == "vectors",
+            oracle=headline and delay != WHOLE,
+            **seeing(delay),
         )
     return found
+
+
+def seeing(delay: int | str) -> dict[str, object]:
+    """Return what to call the measures with for a delay or the pass over whole threads."""
+    return {"whole": True} if delay == WHOLE else {"hindsight": delay}
 
 
 def left_out(
@@ -142,20 +157,25 @@ def left_out(
 ) -> dict[str, object]:
     """Judge each set, and what is glued of each group of sets, by a model that saw nothing of them.
 
+    Single topics as well: of threads that need no cut, `uncut` says how many were left whole.
     The clock's weights are those of the whole material: only REALTALK has real times.
     """
     found: dict[str, object] = {}
     for delay in JUDGED_LEFT_OUT:
-        title = "left out" if delay == 2 else f"left out, delay {delay}"
+        title = {2: "left out", 0: "left out, delay 0"}.get(delay, f"left out, {delay}")
         rows: dict[str, object] = {}
+        single: dict[str, object] = {}
         for source in SETS:
             model = replace(assemble_plain(networks, frozenset({source})), time=time)
             rows |= report(title, {source: material.labelled[source][:: 3 if source == "qmsum" else 1]},
-                           lambda t, m=model: m, hindsight=delay)  # fmt: skip
+                           lambda t, m=model: m, **seeing(delay))  # fmt: skip
+            one = {f"one topic of {source}": alone(material.labelled[source], ALONE, 3)}
+            figures = report(title, one, lambda t, m=model: m, oracle=False, **seeing(delay))
+            single |= {name: {"uncut": every["uncut"]} for name, every in figures.items()}
         for name, some in material.glued.items():
             model = replace(assemble_plain(networks, frozenset(GROUPS[name])), time=time)
-            rows |= report(title, some, lambda t, m=model: m, hindsight=delay)
-        found[title] = rows
+            rows |= report(title, some, lambda t, m=model: m, **seeing(delay))
+        found |= {title: rows, f"{title}, single topics": single}
     return found
 
 

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Input, ManualCut, Record, Step, Tick
+from episodic_agent.core.boundary.cues.rate import counted, leaning, usual_number
 from episodic_agent.core.boundary.default import DefaultPolicy
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.errors import InvalidInput
@@ -286,6 +287,54 @@ def test_a_memory_packed_before_cues_had_habits_is_still_read() -> None:
     old = {key: value for key, value in policy.pack(memory).items() if key != "usual"}
     step = run(policy.unpack(old), [arrival(len(COOKING), TAXES[0])], policy)
     assert step.memory.usual.seen == 1.0
+
+
+def test_a_memory_packed_before_boundaries_were_counted_asks_for_the_usual_probability() -> None:
+    policy = DefaultPolicy()
+    packed = policy.pack(run(policy.begin(), dialogue(COOKING), policy).memory)
+    packed["floats"] = packed["floats"][:2]
+    memory = policy.unpack(packed)
+    assert policy.asked(memory.expected, memory.position) == policy.threshold
+
+
+@given(st.floats(0, 900), st.floats(0, 900), st.integers(1, 10**6))
+def test_the_more_boundaries_were_expected_the_more_a_gap_is_asked_for(
+    some: float, more: float, position: int
+) -> None:
+    policy = DefaultPolicy()
+    less, most = (policy.asked(one, position) for one in sorted((some, more)))
+    assert 0.2 < less <= most < 0.9
+
+
+def test_a_thread_with_few_boundaries_is_asked_for_less_later_on_and_says_so() -> None:
+    step = play(dialogue(["the same old song again and again"] * 40))
+    thresholds = [last_record(step, seq).threshold for seq in range(1, 40)]
+    assert thresholds[0] > 0.35 > thresholds[-1]
+
+
+@QUICK
+@given(streams(), st.integers(0, 2))
+def test_what_was_expected_so_far_is_the_sum_of_what_the_records_say(
+    stream: list[Arrival], hindsight: int
+) -> None:
+    step = play(stream, DefaultPolicy(hindsight=hindsight), drain=False)
+    told = {record.seq: record.probability for record in step.records}
+    assert step.memory.expected == pytest.approx(sum(told.values()), abs=1e-3)
+
+
+def test_where_times_are_given_every_gap_is_asked_for_the_same() -> None:
+    stream = [arrival(seq, "the same old song", at=START + timedelta(minutes=seq)) for seq in range(40)]
+    assert {record.threshold for record in play(stream).records} == {DefaultPolicy().threshold}
+
+
+def test_a_talk_of_a_million_messages_is_judged_by_its_newest() -> None:
+    expected, position = usual_number(10**6), 10**6
+    for _ in range(3000):
+        expected = counted(expected, 0.5, position)
+    assert leaning(expected, position) < -1.0
+    for _ in range(3000):
+        expected = counted(expected, 0.0, position)
+    assert leaning(expected, position) == 0.8
 
 
 def test_an_episode_keeps_the_peak_surprise_of_its_own_messages() -> None:

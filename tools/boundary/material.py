@@ -148,6 +148,17 @@ def renamed(lines: Sequence[Line], names: tuple[str, str]) -> list[Line]:
     return [line._replace(speaker=place[line.speaker], at=None) for line in lines]
 
 
+def alone(threads: Sequence[Thread], count: int, seed: int) -> list[Thread]:
+    """Return runs of one topic, 5 to 24 units long, each as a thread of its own: nothing is to be cut."""
+    rng = random.Random(seed)
+    runs = [run for some in pieces(threads, rng, 24).values() for _, run in some if len(run) >= 5]
+    rng.shuffle(runs)
+    return [
+        Thread("alone", f"alone/{n}", 0, [line._replace(at=None) for line in run], [0] * len(run))
+        for n, run in enumerate(runs[:count])
+    ]
+
+
 def timed(thread: Thread, seed: int) -> Thread:
     """Give a thread chat-like times: six joins in ten follow a longer silence, the others do not."""
     rng = random.Random(seed)

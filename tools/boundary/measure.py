@@ -7,31 +7,46 @@ import numpy as np
 from boundary.data import EPOCH, Thread, arrivals, untimed
 from boundary.material import timed
 from boundary.rows import Led
-from episodic_agent.core.boundary.contract import ManualCut
+from episodic_agent.core.boundary.contract import Input, ManualCut, Step
+from episodic_agent.core.boundary.default import DefaultPolicy
+from episodic_agent.core.boundary.default_memory import Memory
 from episodic_agent.core.boundary.default_model import Model
 from episodic_agent.core.boundary.machine import run
+from episodic_agent.core.boundary.whole import Segmented, whole_thread
 from episodic_agent.core.evaluation.segmentation import score_streams
 
-NAMES = ("score", "f1", "segeval_f1", "pk", "wd", "f1_tol1", "density")
+NAMES = ("score", "f1", "segeval_f1", "pk", "wd", "f1_tol1", "f1_tol2", "density")
 SHARES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 
 
 def predict(
-    threads: Sequence[Thread], model: Callable[[Thread], Model], *, vectors: bool = True, hindsight: int = 2
+    threads: Sequence[Thread],
+    model: Callable[[Thread], Model],
+    *,
+    vectors: bool = True,
+    hindsight: int = 2,
+    whole: bool = False,
 ) -> tuple[list[list[int]], list[np.ndarray]]:
-    """Return the boundaries the policy finds online, and the probability of each gap."""
+    """Return the boundaries the policy finds, online or over whole threads, and each gap's probability."""
     found, odds = [], []
     for thread in threads:
-        policy = Led(model=model(thread), hindsight=hindsight)
-        seen = policy.lead(None)
-        step = run(policy.begin(), [*arrivals(thread, vectors=vectors), ManualCut(EPOCH)], policy)
+        inputs: list[Input] = [*arrivals(thread, vectors=vectors), ManualCut(EPOCH)]
+        step: Segmented | Step[Memory]
+        if whole:
+            step = whole_thread(inputs, DefaultPolicy(model=model(thread)))
+            told = [(record.seq, record.probability) for record in step.records if record.cues]
+        else:
+            policy = Led(model=model(thread), hindsight=hindsight)
+            seen = policy.lead(None)
+            step = run(policy.begin(), inputs, policy)
+            told = [(one.seq, one.judged.odds) for one in seen]
         starts = [0] * len(thread.lines)
         for cut in step.cuts:
             if cut.before_seq < len(starts):
                 starts[cut.before_seq] = 1
         chance = np.array([float(start) for start in starts])  # of a gap after long silence nothing is asked
-        for one in seen:
-            chance[one.seq] = one.judged.odds
+        for seq, one in told:
+            chance[seq] = one
         found.append(starts)
         odds.append(chance)
     return found, odds
@@ -45,6 +60,7 @@ def measure(
     found, odds = predict(threads, model, **settings)
     score = score_streams(truth, found)
     figures = {name: float(getattr(score, name)) for name in NAMES}
+    figures["uncut"] = float(np.mean([not any(one[1:]) for one in found]))
     figures["ap"] = average_precision(
         np.concatenate([t[1:] for t in truth]), np.concatenate([o[1:] for o in odds])
     )

@@ -19,11 +19,14 @@ again as z-scores in the thread, because a cosine of .3 means nothing by itself.
 **The verdict.** A small network turns the cues into a probability: one for each delay, with and without
 vectors. It reads every cue twice, as it stands and against the running mean of that cue in this thread
 (`cues/usual.py`), and how long the thread is: long talks change their topic less often, whatever the kind.
-Where times are given, silence adds its weight of evidence on log-odds: how long, and how unusual here. A
-message that only acknowledges or reacts never opens anything. A gap over `idle_after` always cuts (six
-hours: the best single rule on real chats), which is what lets the clock close a silent frame. A frame that
-reaches `max_length` is split where its own probabilities are highest, the one cut that may lie further
-back than the hindsight.
+Where times are given, silence adds its weight of evidence on log-odds: how long, and how unusual here. Where
+they are not, the probability asked for moves a little with the thread (`cues/rate.py`): on a new kind of talk
+all probabilities are too low or too high together, while the number of topics depends mostly on the length of
+a talk. Every record keeps the threshold it was held against. A message that only acknowledges or reacts never
+opens anything. A gap over `idle_after` always cuts (six hours: the best single rule on real chats), which is
+what lets the clock close a silent frame. A frame that reaches `max_length` (half the topics of meetings are
+longer than 50 messages, one in ten is longer than 240) is split where its own probabilities are highest, the
+one cut that may lie further back than the hindsight. A thread known to its end is cut better by `whole.py`.
 
 **What it learned from.** The networks are trained on four kinds of labelled dialogues, a meeting corpus and
 two kinds of glued dialogues (plain, and with densities, digressions and lost messages of all sorts; a little
@@ -35,9 +38,10 @@ gaps worse and cuts half to twice as many as a reader would (meetings: several t
 that, and what it did, stands in `docs/quality.md`.
 
 **To make it better** change `tools/boundary` (material, network) or a cue, train, and give the policy a new
-date; a better form of model goes to `default_model.py`. The machinery here need not change. Two costs are
-known: in question and answer a new question on the same matter may open an episode, and where times are
-given a change of topic without any pause must be plain to be cut.
+date; a better form of model goes to `default_model.py`. The machinery here need not change. Three costs are
+known: in question and answer a new question on the same matter may open an episode, where times are given a
+change of topic without any pause must be plain to be cut, and a short talk of one topic is cut in two a
+little oftener since the probability asked for moves.
 """
 
 import math
@@ -61,6 +65,7 @@ from episodic_agent.core.boundary.contract import (
     Verdict,
 )
 from episodic_agent.core.boundary.cues.gap import ALL, LEXICAL, gap_cues
+from episodic_agent.core.boundary.cues.rate import counted, leaning
 from episodic_agent.core.boundary.cues.surprise import novelty, surprise
 from episodic_agent.core.boundary.cues.timing import log_minutes
 from episodic_agent.core.boundary.default_memory import (
@@ -82,7 +87,7 @@ from episodic_agent.core.boundary.default_memory import (
     unpack_memory,
     waiting,
 )
-from episodic_agent.core.boundary.default_model import LONGEST_DELAY, Model, Silence, shipped
+from episodic_agent.core.boundary.default_model import LONGEST_DELAY, Model, Silence, shipped, sigmoid
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Reason
 
@@ -123,7 +128,7 @@ class DefaultPolicy:
     hindsight: int = 2
     threshold: float = 0.4
     idle_after: timedelta | None = timedelta(hours=6)
-    max_length: int = 120
+    max_length: int = 240
     scale: tuple[float, float] | None = NEIGHBOURS
     vectors: int = 1
     embedder: str = ""
@@ -154,7 +159,7 @@ class DefaultPolicy:
         if idle:
             memory = self._settle_all(memory, cuts, records)
             cuts.append(self._boundary(memory, unit.seq, unit.seq, Reason.TIME_GAP, 1.0))
-            memory = replace(close(memory), settled=())
+            memory = _silenced(memory)
         memory = waiting(memory, unit)
         while len(memory.pending) > self.hindsight or (memory.pending and not memory.size):
             memory = self._advance(memory, cuts, records, idle=idle)
@@ -176,7 +181,8 @@ class DefaultPolicy:
         memory = self._settle_all(memory, cuts, records)
         last = self._boundary(memory, newest.seq + 1, newest.seq, cut.reason, 1.0)
         cuts.append(replace(last, edge=DRAIN_ALL))
-        return Check(replace(close(memory), settled=()), tuple(cuts), tuple(records))
+        closed = _silenced(memory) if cut.reason == Reason.TIME_GAP else replace(close(memory), settled=())
+        return Check(closed, tuple(cuts), tuple(records))
 
     def pack(self, memory: Memory) -> Json:
         """Return the memory as plain JSON."""
@@ -204,6 +210,11 @@ class DefaultPolicy:
         new = novelty(cues[_FRAME_R0] if vectors else None, cues[_UNSEEN_R0])
         felt = surprise(new, unit.speech.content, unit.reaction, memory.answered)
         return Judged(odds, content, clock, felt, new, _shown(cues, content, clock, new), rounded)
+
+    def asked(self, expected: float, position: int) -> float:
+        """Return the probability that a gap must reach in a thread of so many messages (`cues/rate.py`)."""
+        usual = math.log(self.threshold / (1.0 - self.threshold))
+        return round(sigmoid(usual - leaning(expected, position)), 4)
 
     def _scale(self, memory: Memory) -> tuple[float, float]:
         """Return the embedder's scale: the table's, or this thread's own with the table as a weak prior."""
@@ -234,20 +245,19 @@ class DefaultPolicy:
         unit, newest = memory.pending[0], memory.pending[-1]
         if not memory.size:  # nothing to cut from, nothing that predicted it
             records.append(Record(unit.seq, "cut" if idle else "open", float(idle), self.threshold))
-            return absorb(memory, unit, 0.0, 0.0, 0.5, (memory.stats, memory.usual))
+            return absorb(memory, unit, 0.0, 0.0, 0.5, (memory.stats, memory.usual, memory.expected))
         judged = self.judge(memory)
-        cut = judged.odds >= self.threshold
+        expected = counted(memory.expected, judged.odds, memory.position)
+        timed = judged.clock is not None
+        threshold = self.threshold if timed else self.asked(expected, memory.position + 1)
+        cut = judged.odds >= threshold
         if cut:
-            reason = _reason(judged, self.threshold)
-            ended = self._boundary(memory, unit.seq, newest.seq, reason, judged.odds)
-            cuts.append(replace(ended, cues=judged.cues))
-        records.append(
-            Record(
-                unit.seq, "cut" if cut else "keep", judged.odds, self.threshold, judged.surprise, judged.cues
-            )
-        )
+            ended = self._boundary(memory, unit.seq, newest.seq, _reason(judged, threshold), judged.odds)
+            cuts.append(replace(ended, threshold=threshold, cues=judged.cues))
+        action = "cut" if cut else "keep"
+        records.append(Record(unit.seq, action, judged.odds, threshold, judged.surprise, judged.cues))
         stats = _habits(memory, unit, judged, self._scale(memory))
-        habits = stats, memory.usual.add(judged.raw, len(LEXICAL))
+        habits = stats, memory.usual.add(judged.raw, len(LEXICAL)), expected
         memory = close(memory) if cut else memory
         memory = absorb(memory, unit, judged.odds, judged.surprise, judged.novelty, habits)
         return memory if memory.size < self.max_length else self._split(memory, newest.seq, cuts)
@@ -265,6 +275,12 @@ class DefaultPolicy:
     def _boundary(self, memory: Memory, before: int, decided: int, reason: str, odds: float) -> Boundary:
         peak = max(memory.surprises, default=0.0)
         return Boundary(before, decided, reason, odds, self.threshold, peak)
+
+
+def _silenced(memory: Memory) -> Memory:
+    """Return the memory after a silence so long that it closed everything: a boundary beyond doubt."""
+    expected = counted(memory.expected, 1.0, memory.position)
+    return replace(close(memory), settled=(), expected=expected)
 
 
 def _says_nothing(unit: Unit) -> bool:

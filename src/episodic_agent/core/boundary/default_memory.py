@@ -18,6 +18,7 @@ import numpy as np
 
 from episodic_agent.core.boundary.contract import Arrival
 from episodic_agent.core.boundary.cues.cohesion import MOST_COUNTED, compact
+from episodic_agent.core.boundary.cues.rate import usual_number
 from episodic_agent.core.boundary.cues.speech import Speech, speech
 from episodic_agent.core.boundary.cues.usual import Usual
 from episodic_agent.schemas import Json, TimeSource, Vector
@@ -90,7 +91,7 @@ class Running(NamedTuple):
         return round(min(4.0, max(-4.0, (value - middle) / max(spread, 1e-3))), 3)
 
 
-Habits: TypeAlias = tuple[tuple[Running, ...], Usual]
+Habits: TypeAlias = tuple[tuple[Running, ...], Usual, float]
 _FRESH: Final = (Running(),) * 7
 _NOTHING: Final = Usual(np.zeros(_CUES, np.float32))
 ADJACENT, TO_FRAME, UNSEEN, LENGTH, SILENCE, ACKS, COSINE = range(7)
@@ -101,7 +102,8 @@ class Memory:
     """The state of one thread: its undecided tail, its open frame and its habits.
 
     `odds` and `surprises` hold one number for every settled unit of the open frame: the probability that
-    a boundary lies before it (0 for the first) and its surprise.
+    a boundary lies before it (0 for the first) and its surprise. `expected` is the sum of the probabilities
+    so far (`cues/rate.py`).
     """
 
     settled: tuple[Unit, ...] = ()
@@ -120,6 +122,7 @@ class Memory:
     stats: tuple[Running, ...] = _FRESH
     actors: tuple[int, ...] = ()
     usual: Usual = _NOTHING
+    expected: float = 0.0
 
     @property
     def size(self) -> int:
@@ -176,6 +179,7 @@ def waiting(memory: Memory, unit: Unit) -> Memory:
         memory.stats,
         memory.actors,
         memory.usual,
+        memory.expected,
     )
 
 
@@ -206,6 +210,7 @@ def absorb(memory: Memory, unit: Unit, odds: float, surprise: float, new: float,
         counts=counts,
         stats=habits[0],
         usual=habits[1],
+        expected=habits[2],
         actors=_met(memory.actors, unit.actor),
     )
 
@@ -273,7 +278,7 @@ def pack_memory(memory: Memory) -> Json:
         "units": [_pack_unit(unit) for unit in (*memory.settled, *memory.pending)],
         "pending": len(memory.pending),
         "numbers": [memory.position, memory.first_seq, memory.opener],
-        "floats": [memory.content, memory.answered],
+        "floats": [memory.content, memory.answered, memory.expected],
         "odds": list(memory.odds),
         "surprises": list(memory.surprises),
         "frame": _pack_array(memory.frame_sum, np.float16),
@@ -290,12 +295,12 @@ def pack_memory(memory: Memory) -> Json:
 
 
 def unpack_memory(packed: Json) -> Memory:
-    """Undo `pack_memory` exactly; a memory packed before habits of cues were kept begins without them."""
+    """Undo `pack_memory` exactly; a memory packed before habits were kept begins without them."""
     body = cast(Mapping[str, Json], packed)
     units = tuple(_unpack_unit(one) for one in cast(Sequence[Json], body["units"]))
     waiting = cast(int, body["pending"])
     position, first_seq, opener = cast(Sequence[int], body["numbers"])
-    content, answered = cast(Sequence[float], body["floats"])
+    content, answered, *expected = cast(Sequence[float], body["floats"])
     keys, ages, numbers = [_unpack_array(one, kind) for one, kind in zip(
         cast(Sequence[Json], body["terms"]), (np.uint16, np.uint32, np.uint8), strict=True
     )]  # fmt: skip
@@ -317,6 +322,7 @@ def unpack_memory(packed: Json) -> Memory:
         stats=tuple(Running(*cast(Sequence[float], one)) for one in cast(Sequence[Json], body["stats"])),
         actors=tuple(cast(Sequence[int], body["actors"])),
         usual=_unpack_usual(cast(Sequence[Json], body.get("usual", (0.0, 0.0, None)))),
+        expected=expected[0] if expected else usual_number(position),
     )
 
 

@@ -1,0 +1,220 @@
+"""The pass over a whole thread: valid partitions, fixed cuts kept, the best split where one is forced."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import combinations, pairwise
+from uuid import UUID
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Input, ManualCut, Tick
+from episodic_agent.core.boundary.default import DefaultPolicy
+from episodic_agent.core.boundary.dual_channel import DualChannelPolicy
+from episodic_agent.core.boundary.machine import run
+from episodic_agent.core.boundary.whole import Segmented, forced, whole_thread
+from episodic_agent.schemas import Observation, Reason, TimeSource, Vector
+
+START = datetime(2026, 3, 1, 9, tzinfo=UTC)
+BREAD = [
+    "I want to bake sourdough bread this weekend",
+    "Do you already have a sourdough starter, or do you need to make one?",
+    "My starter is five days old and doubles in four hours",
+    "Then the dough can rise overnight in the fridge after you fold the dough four times",
+    "How warm should the oven be for sourdough bread?",
+    "Bake the bread at 250 degrees with steam, then 20 minutes at 220 without steam",
+]
+SOIL = [
+    "The garden beds need new soil this spring",
+    "I would mix the soil with compost from the heap",
+    "Is the compost heap warm enough after winter?",
+    "It steams when I turn it, so the compost is ready",
+    "Then spread the compost on the beds with tomatoes first",
+    "The tomatoes can go out when the nights stay above ten degrees",
+]
+RECEIPTS = [
+    "By the way, can you help me with my tax return? I moved for a new job in May",
+    "The moving costs are deductible. Do you have the receipts for the tax return?",
+    "I have the receipts of the moving company and the rental car",
+    "Add the receipts to the tax form for work expenses, the moving costs go in line 62",
+]
+DRIFT = [
+    "I want to plan the holiday in Portugal, mostly Lisbon",
+    "Lisbon has good hotels near the river, what is the budget for the hotel?",
+    "About ninety a night for the hotel, breakfast included",
+    "Breakfast in Lisbon is best in a bakery, with custard tarts",
+    "I love custard tarts, can one bake them at home?",
+    "Yes, custard tarts need puff pastry and a very hot oven",
+    "My oven only reaches 230 degrees, is that hot enough for puff pastry?",
+    "It works if the pastry is cold and the oven is well preheated",
+    "The oven door does not close well, the seal is torn",
+    "A new oven seal costs about twenty, you can order it by model number",
+    "Where do I find the model number of the oven?",
+    "On a plate inside the oven door, the seal just clips in",
+]
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def arrival(seq: int, text: str, at: datetime | None = None, vector: Vector | None = None) -> Arrival:
+    source = TimeSource.ASSUMED if at is None else TimeSource.GIVEN
+    at, actor, number = at or START, ("user", "assistant")[seq % 2], UUID(int=seq)
+    return Arrival(Observation(number, UUID(int=0), seq, at, at, actor, text, at_source=source), vector)
+
+
+def talk(texts: Sequence[str], vectors: Sequence[Vector | None] | None = None) -> list[Input]:
+    return [arrival(seq, text, None, vectors[seq] if vectors else None) for seq, text in enumerate(texts)]
+
+
+def edges(whole: Segmented) -> list[int]:
+    return [cut.before_seq for cut in whole.cuts]
+
+
+@st.composite
+def threads(draw: st.DrawFn) -> list[Input]:
+    """Draw a thread with silences, manual cuts, ticks of the clock, and vectors of several sizes."""
+    texts = st.sampled_from([*BREAD, *RECEIPTS, "Got it", "", "Wait, what?", "好的，谢谢", "bye!"])
+    found: list[Input] = []
+    at = START
+    for seq in range(draw(st.integers(0, 18))):
+        at += timedelta(seconds=draw(st.sampled_from([0, 60, 9_000, 21_601, 90_000, -60])))
+        size, seed = draw(st.sampled_from([0, 24, 24, 8])), draw(st.integers(0, 4))
+        vector = np.random.default_rng(seed).normal(size=size).astype(np.float32) if size else None
+        found.append(arrival(seq, draw(texts), draw(st.sampled_from([at, at, None])), vector))
+        closing = draw(st.integers(0, 9))
+        if closing == 0:
+            found.append(ManualCut(at))
+        elif closing == 1:
+            at += timedelta(hours=7)
+            found.append(Tick(at))
+    return found
+
+
+@QUICK
+@given(threads(), st.integers(0, 2), st.sampled_from([2, 4, 240]))
+def test_the_cuts_are_a_valid_partition_and_every_observation_has_its_record(
+    inputs: list[Input], hindsight: int, longest: int
+) -> None:
+    policy = DefaultPolicy(hindsight=hindsight, max_length=longest)
+    whole = whole_thread(inputs, policy)
+    seqs = [item.observation.seq for item in inputs if isinstance(item, Arrival)]
+    assert [record.seq for record in whole.records] == seqs
+    bounds = [0, *edges(whole)]
+    assert all(low < high for low, high in pairwise(bounds))
+    assert all(high - low <= longest for low, high in pairwise([*bounds, len(seqs)]))
+    for cut in whole.cuts:
+        late = cut.decided_at_seq - cut.before_seq
+        assert late == -1 if cut.edge == DRAIN_ALL else late >= 0
+
+
+@QUICK
+@given(threads())
+def test_manual_clock_and_long_silence_cuts_stay_as_they_are_online(inputs: list[Input]) -> None:
+    policy = DefaultPolicy()
+    online = run(policy.begin(), inputs, policy)
+    certain = [(c.before_seq, c.reason, c.edge) for c in online.cuts if c.probability == 1.0 and not c.cues]
+    whole = [(c.before_seq, c.reason, c.edge) for c in whole_thread(inputs, policy).cuts]
+    assert [one for one in whole if one in certain] == certain
+
+
+@QUICK
+@given(threads())
+def test_each_verdict_follows_from_its_record(inputs: list[Input]) -> None:
+    whole = whole_thread(inputs, DefaultPolicy(max_length=5))
+    assert all((r.probability >= r.threshold) == (r.action == "cut") for r in whole.records if r.cues)
+    by_seq = {record.seq: record for record in whole.records}
+    for cut in whole.cuts:
+        if cut.reason == Reason.SIZE_CAP:
+            assert cut.detail["size"] >= cut.detail["max_length"] == 5
+        elif cut.cues:
+            record = by_seq[cut.before_seq]
+            assert (cut.probability, cut.threshold) == (record.probability, record.threshold)
+            assert cut.probability >= cut.threshold
+
+
+@QUICK
+@given(threads())
+def test_the_same_thread_gives_the_same_cuts(inputs: list[Input]) -> None:
+    assert whole_thread(inputs, DefaultPolicy()) == whole_thread(list(inputs), DefaultPolicy())
+
+
+def test_what_is_open_at_the_end_stays_open() -> None:
+    assert edges(whole_thread(talk(SOIL), DefaultPolicy())) == []
+    closed = whole_thread([*talk(SOIL), ManualCut(START)], DefaultPolicy())
+    assert [(cut.before_seq, cut.edge) for cut in closed.cuts] == [(len(SOIL), DRAIN_ALL)]
+
+
+def test_a_gap_that_was_not_decided_yet_waits() -> None:
+    whole = whole_thread(talk([*BREAD, *RECEIPTS[:2]]), DefaultPolicy())
+    assert [record.action for record in whole.records[-2:]] == ["pending", "pending"]
+    assert not set(edges(whole)) & {len(BREAD), len(BREAD) + 1}
+
+
+def test_another_policy_is_replayed() -> None:
+    policy = DualChannelPolicy(max_messages=3)
+    inputs = [*talk(BREAD), ManualCut(START)]
+    assert edges(whole_thread(inputs, policy)) == [3, 6]
+
+
+def test_no_message_no_cut() -> None:
+    assert whole_thread([], DefaultPolicy()) == whole_thread([ManualCut(START)], DefaultPolicy())
+
+
+@pytest.mark.parametrize("parts", [(BREAD, RECEIPTS), (SOIL, RECEIPTS), (BREAD, SOIL, RECEIPTS)])
+def test_a_new_topic_is_cut(parts: Sequence[Sequence[str]]) -> None:
+    texts = [text for part in parts for text in part]
+    found = edges(whole_thread([*talk(texts), ManualCut(START)], DefaultPolicy()))
+    assert {sum(map(len, parts[:n])) for n in range(1, len(parts))} <= set(found)
+
+
+def test_a_gradual_drift_is_cut_somewhere() -> None:
+    assert edges(whole_thread(talk(DRIFT), DefaultPolicy())) != []
+
+
+@pytest.mark.parametrize("digression", [
+    ["Oh, it just started to rain here"],
+    ["Wait, the doorbell rang", "Just the parcel for the neighbours"],
+    ["Did you feed the cat?", "Yes, an hour ago"],
+])  # fmt: skip
+def test_a_digression_of_one_or_two_messages_is_not_cut(digression: list[str]) -> None:
+    for lines, place in ((BREAD, 5), (SOIL, 4)):
+        whole = whole_thread(talk([*lines[:place], *digression, *lines[place:]]), DefaultPolicy())
+        assert not set(edges(whole)) & set(range(place, place + len(digression) + 1))
+
+
+def test_vectors_that_part_at_a_gap_make_a_cut_there_likelier() -> None:
+    rng = np.random.default_rng(4)
+    topics, texts = rng.normal(size=(2, 32)), [f"Please go on {n}" for n in range(24)]
+
+    def odds(place: int) -> float:
+        vectors = [(topics[int(n >= 12)] * 3 + rng.normal(size=32)).astype(np.float32) for n in range(24)]
+        return whole_thread(talk(texts, vectors), DefaultPolicy(scale=None)).records[place].probability
+
+    assert odds(12) > max(odds(8), odds(16))
+
+
+def test_the_peak_surprise_of_an_episode_is_that_of_its_own_messages() -> None:
+    whole = whole_thread([*talk([*BREAD, *RECEIPTS]), ManualCut(START)], DefaultPolicy())
+    for cut, low in zip(whole.cuts, [0, *edges(whole)], strict=False):
+        own = [record.surprise for record in whole.records if low <= record.seq < cut.before_seq]
+        assert cut.surprise == max(own)
+
+
+@given(st.lists(st.integers(-9, 0), min_size=1, max_size=9), st.integers(2, 4))
+def test_a_forced_split_loses_the_least_evidence(evidence: list[int], longest: int) -> None:
+    size = len(evidence)
+
+    def fits(places: Sequence[int]) -> bool:
+        return all(b - a <= longest for a, b in pairwise([0, *places, size]))
+
+    splits = (some for count in range(size) for some in combinations(range(1, size), count))
+    best = max(sum(evidence[place] for place in some) for some in splits if fits(some))
+    found = forced(evidence, longest)
+    assert fits(found)
+    assert sum(evidence[place] for place in found) == best
+
+
+def test_a_span_of_many_messages_is_split_in_one_pass() -> None:
+    found = forced([-float(n % 7) for n in range(200_000)], 240)
+    assert max(b - a for a, b in pairwise([0, *found, 200_000])) <= 240
