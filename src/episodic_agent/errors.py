@@ -68,3 +68,11 @@ class BadReply(ProviderError):
     """A model answered with something that cannot be used: that fits no schema, or is no vector."""
 
     retryable = True
+
+
+class SensorError(EpisodicError):
+    """A sensor cannot be reached, or delivers nothing that can be read."""
+
+    retryable = True
+    status_hint = 502
+    exit_code = 2

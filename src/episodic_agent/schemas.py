@@ -103,6 +103,41 @@ class Observation:
     extras: Mapping[str, Json] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A thing a sensor perceives: its stable id, what it is called, and the state it is in."""
+
+    id: str
+    label: str
+    category: str = ""
+    state: str = ""
+    visible: bool = True
+    distance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a sensor delivers for one step, before anything is concluded from it.
+
+    `number` is the sensor's own count of its readings; `at` is None where the sensor has no clock;
+    `place` is None where it cannot tell, `confidence` in [0, 1] says how sure it is. `changes` are events
+    the sensor reports itself. `restarts` marks the first reading of a new world (an environment was reset):
+    what came before is over.
+    """
+
+    number: int
+    at: datetime | None = None
+    place: str | None = None
+    confidence: float = 1.0
+    entities: tuple[Entity, ...] = ()
+    changes: tuple[Mapping[str, Json], ...] = ()
+    action: str = ""
+    text: str = ""
+    prediction_error: float | None = None
+    restarts: bool = False
+    extras: Mapping[str, Json] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class ActiveContextFrame:
     """The open end of a thread as seed 000 shows it to custom detectors; mutable on purpose."""

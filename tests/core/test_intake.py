@@ -210,7 +210,7 @@ def test_a_step_without_words_is_told_from_its_parts() -> None:
         }
     )
     assert (item.kind, item.actor, item.location) == (Kind.STEP, "agent", "kitchen")
-    assert item.text == "In the kitchen: open fridge; mug appearance; with fridge"
+    assert item.text == "In the kitchen: open fridge; a mug appeared; with fridge"
     assert item.events == ({"type": "appearance", "label": "mug"},)
     assert item.extras == {"action": "open fridge", "objects": ["fridge"]}
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders.steps import step_fields
 from engine.crash_child import episodes_of
 from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ import episodic_agent
 from episodic_agent.core.boundary import policy as named_policy
 from episodic_agent.core.boundary.contract import Arrival
 from episodic_agent.core.boundary.machine import replay as replay_inputs
+from episodic_agent.core.boundary.policies import for_modality
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.explain import Span, read_records, replay, stored_inputs
 from episodic_agent.engine.generations import last_resegmenting, read_pass
@@ -38,8 +40,14 @@ from episodic_agent.stores.sqlite import SqliteStore
 
 BASE = datetime(2025, 4, 1, 9, tzinfo=UTC)
 POLICIES = ("default", "seed-001", "seed-001?min_messages=1&min_characters=10")
-PASSES = (*POLICIES, "default?threshold=0.15", "default?max_length=5")
-USERS, THREADS = ("ana", "bo"), ("kitchen", "work")
+STEP_POLICIES = (
+    "stub?freeze_interval=4",
+    "seed-000?high_threshold=0.5&time_interval=3",
+    "steps?min_steps=2&time_interval=6",
+)
+PASSES = (*POLICIES, *STEP_POLICIES, "default?threshold=0.15", "default?max_length=5")
+USERS, THREADS = ("ana", "bo"), ("kitchen", "work", "robot")
+ROBOT = "robot"  # a thread of an agent's steps; in the others people talk
 DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
 SENTENCES = [
     json.loads(line)["content"]
@@ -160,6 +168,7 @@ class World:
             message = {
                 "id": f"{len(told) + len(made)}",  # the same ids in every thread and of every user
                 "name": ("Maya", "Dele", "Per")[sentence % 3],
+                **(step_fields(sentence) if thread == ROBOT else {}),
                 "content": f"{SENTENCES[sentence % len(SENTENCES)]} {word_of(self.number)}",
             }
             if minutes is not None:
@@ -367,7 +376,7 @@ OPERATIONS = st.one_of(
     st.builds(AddBlank, **WHOSE),
     st.builds(Flush, user=st.sampled_from(USERS)),
     st.builds(Upkeep, hours=st.sampled_from([1, 7, 100])),
-    st.builds(Reopen, policy=st.none() | st.sampled_from(POLICIES)),
+    st.builds(Reopen, policy=st.none() | st.sampled_from((*POLICIES, *STEP_POLICIES))),
     st.builds(EmbedderIs, away=st.booleans()),
     st.builds(ModelIs, mood=st.sampled_from(["yes", "no", "nonsense", "away"])),
     st.builds(Work, minutes=st.sampled_from([0, 1, 60])),
@@ -409,9 +418,16 @@ def assert_taken_in(w: World, tx: Transaction, thread: Any, origin: str) -> None
     assert w.closed_blind or set(records) >= set(range(decided))  # every check left a record (I6)
 
 
+def policy_for(w: World, tx: Transaction, thread: Any) -> Any:
+    """Return the policy of the world's memory as the thread's modality reads it."""
+    found = tx.threads.get(thread)
+    assert found is not None
+    return named_policy(for_modality(w.policy, found.modality))
+
+
 def assert_replayed(w: World, tx: Transaction, thread: Any) -> None:
     """I6 and I7: the recorded inputs give the same episodes and the same records again."""
-    again = replay(tx, thread, named_policy(w.policy), w.embedder.name)
+    again = replay(tx, thread, policy_for(w, tx, thread), w.embedder.name)
     frame = tx.threads.frame(thread)
     spans = [Span(e.first_seq, e.last_seq, e.reason) for e in tx.episodes.of_thread(thread)]
     if frame.first_seq < frame.next_seq:
@@ -426,7 +442,7 @@ def assert_gone_on(w: World, tx: Transaction, thread: Any) -> None:
     assert found is not None
     decision = last_resegmenting(tx, found)
     assert decision is not None
-    made, policy = read_pass(decision), named_policy(w.policy)
+    made, policy = read_pass(decision), policy_for(w, tx, thread)
     if made.policy != policy.name:
         return  # it went over to the memory's policy at some cut
     before = stored_inputs(tx, thread, w.embedder.name, made.end)
@@ -488,14 +504,18 @@ QUIETLY = {
 
 
 @settings(max_examples=25, **QUIETLY)
-@given(PROGRAMS, st.sampled_from(POLICIES), st.booleans())
+@given(PROGRAMS, st.sampled_from((*POLICIES, *STEP_POLICIES)), st.booleans())
 def test_every_invariant_holds_after_any_program(program: Sequence[Any], policy: str, model: bool) -> None:
     run_program(program, policy, model=model)
 
 
 @pytest.mark.slow
 @settings(max_examples=250, **QUIETLY)
-@given(st.lists(OPERATIONS, min_size=8, max_size=30), st.sampled_from(POLICIES), st.booleans())
+@given(
+    st.lists(OPERATIONS, min_size=8, max_size=30),
+    st.sampled_from((*POLICIES, *STEP_POLICIES)),
+    st.booleans(),
+)
 def test_every_invariant_holds_after_any_long_program(
     program: Sequence[Any], policy: str, model: bool
 ) -> None:
@@ -505,14 +525,16 @@ def test_every_invariant_holds_after_any_long_program(
 # --- I7 -------------------------------------------------------------------------------------------------
 
 
-def segmented(policy: str, plan: Plan, sizes: Sequence[int], troubles: Sequence[Any]) -> Any:
+def segmented(
+    policy: str, plan: Plan, sizes: Sequence[int], troubles: Sequence[Any], thread: str = "kitchen"
+) -> Any:
     """Add one thread's messages in batches of these sizes with a trouble between them; return its episodes."""
     with world(policy) as w:
-        messages = w.messages("ana", "kitchen", plan)
+        messages = w.messages("ana", thread, plan)
         start, turn = 0, 0
         while start < len(messages):
             size = sizes[turn % len(sizes)]
-            w.add("ana", "kitchen", messages[start : start + size])
+            w.add("ana", thread, messages[start : start + size])
             if troubles:
                 troubles[turn % len(troubles)].run(w)
             start, turn = start + size, turn + 1

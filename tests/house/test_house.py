@@ -68,7 +68,8 @@ def test_own_modules_are_imported_at_the_top_of_files_only() -> None:
 
 
 def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
-    allowed = {"engine/jobs.py"}
+    # jobs of any kind; somebody else's detector; somebody else's world: whatever they raise, we go on in order
+    allowed = {"engine/jobs.py", "core/boundary/steps/custom.py", "engine/running.py"}
     broad = {
         f"{relative(path)}"
         for path, tree in TREES.items()

@@ -24,6 +24,7 @@ from episodic_agent.schemas import (
     Job,
     Json,
     Observation,
+    Reading,
     Receipt,
     Scope,
     Thread,
@@ -78,9 +79,21 @@ class LanguageModel(Protocol):
 
 
 class Sensor(Protocol):
-    """Deliver readings, one per step."""
+    """Deliver readings, one per step, until the stream ends.
 
-    def __iter__(self) -> Iterator[Mapping[str, Json]]: ...
+    `name` is what the run is called after; `counts` tells what was noticed on the way (malformed, gaps,
+    repeated, reconnected …), each a number since the start. Iterating raises SensorError when nothing can
+    be read any more though the stream has not ended.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def counts(self) -> Mapping[str, int]: ...
+    def __iter__(self) -> Iterator[Reading]: ...
+    def close(self) -> None:
+        """Let go of what the sensor holds; a reader that waits for it stops."""
+        ...
 
 
 # --- the store ------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.segmenting import Segmenter
 from episodic_agent.errors import NotFound
-from episodic_agent.schemas import Reason, Scope
+from episodic_agent.schemas import Reason, Scope, Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Closer:
         """
         moment = now or self.parts.clock()
         with self.parts.store.begin(scope, write=False) as tx:
-            idle = [t.id for t in tx.threads.list() if self._idle(tx, t.id, t.last_activity_at, moment)]
+            idle = [t.id for t in tx.threads.list() if self._idle(tx, t, moment)]
         return sum(self._close(scope, thread, Tick(moment)) for thread in idle)
 
-    def _idle(self, tx: Transaction, thread: UUID, last: datetime, now: datetime) -> bool:
-        frame = tx.threads.frame(thread)
-        gap = self.segmenter.policy_of(frame).idle_after
+    def _idle(self, tx: Transaction, thread: Thread, now: datetime) -> bool:
+        frame, last = tx.threads.frame(thread.id), thread.last_activity_at
+        gap = self.segmenter.of(thread).policy_of(frame).idle_after
         if gap is None or frame.first_seq == frame.next_seq:
             return False
         received = frame.last_received_at
@@ -61,15 +61,17 @@ class Closer:
             frame = tx.threads.frame(thread)
             if frame.first_seq == frame.next_seq:
                 return 0
-            if isinstance(cut, Tick) and not self._idle(tx, thread, _last(tx, thread), cut.now):
+            found = _thread(tx, thread)
+            if isinstance(cut, Tick) and not self._idle(tx, found, cut.now):
                 return 0  # somebody spoke between the look and the lock
-            frame = self.segmenter.catch_up(tx, frame, now)
-            tx.threads.save_frame(self.segmenter.advance(tx, frame, [cut], now))
+            segmenter = self.segmenter.of(found)
+            frame = segmenter.catch_up(tx, frame, now)
+            tx.threads.save_frame(segmenter.advance(tx, frame, [cut], now))
         return 1
 
 
-def _last(tx: Transaction, thread: UUID) -> datetime:
+def _thread(tx: Transaction, thread: UUID) -> Thread:
     found = tx.threads.get(thread)
     if found is None:
         raise NotFound(f"no thread {thread}")
-    return found.last_activity_at
+    return found

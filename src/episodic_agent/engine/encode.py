@@ -11,12 +11,12 @@ from datetime import datetime
 from uuid import UUID
 
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Transaction, ref_of
-from episodic_agent.core.summaries import Words, encode_extractive
+from episodic_agent.core.summaries import Words, encode_extractive, encode_steps
 from episodic_agent.core.text import term_counts
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import NotFound
-from episodic_agent.schemas import Encoding, Episode, Job, Scope, Vector
+from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
 
 EXTRACTIVE = "extractive-1"
 
@@ -67,12 +67,22 @@ class Encoder:
                 cover = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
                 refs = [ref_of(number, o.seq) for o in cover]
                 vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs)
-                words = encode_extractive(
-                    cover, [vectors.get(r) for r in refs], language=self._parts.language
-                )
+                words = self._words(tx, episode, cover, [vectors.get(r) for r in refs])
                 texts = windows(words.summary) if words.summary.strip() else []
                 works.append(_Work(job, episode, ref_of(number, episode.first_seq), words, texts))
         return works, idle
+
+    def _words(
+        self,
+        tx: Transaction,
+        episode: Episode,
+        cover: Sequence[Observation],
+        vectors: Sequence[Vector | None],
+    ) -> Words:
+        if any(one.kind is not Kind.STEP for one in cover):
+            return encode_extractive(cover, vectors, language=self._parts.language)
+        decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
+        return encode_steps(cover, decision.detail if decision is not None else None)
 
     def _embed(self, works: Sequence[_Work]) -> None:
         embedder = self._parts.embedder

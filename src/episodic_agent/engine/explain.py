@@ -9,6 +9,7 @@ from uuid import UUID
 from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, ManualCut, Policy, Record, Tick
 from episodic_agent.core.boundary.machine import replay as replay_inputs
 from episodic_agent.core.boundary.records import unpack_record
+from episodic_agent.core.boundary.steps.default import PLACE
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
 from episodic_agent.engine.listing import open_frames, successor
 from episodic_agent.engine.parts import NO_EMBEDDER
@@ -70,7 +71,7 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
     words = {o.seq: o for o in tx.threads.observations(episode.thread_id, *around)}
     began = tx.episodes.decision(before.decision_id) if before and before.decision_id else None
     ended = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
-    within = range(episode.first_seq + 1, episode.last_seq + 1)
+    within = set(range(episode.first_seq + 1, episode.last_seq + 1)) - _looked_back(began)
     inner = [r for seq, r in records.items() if seq in within and r.probability > 0]
     nearest = sorted(inner, key=lambda r: (-r.probability, r.seq))[:NEAR]
     return Explanation(
@@ -81,6 +82,12 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
         what_would_change=_changes(began, ended, nearest),
         asked=None if found == episode_id else episode_id,
     )
+
+
+def _looked_back(began: Decision | None) -> set[int]:
+    """Return the step whose check cut off an earlier one: it says nothing about a cut at itself."""
+    told = began.detail.get("decided_at_seq") if began and began.detail.get("action") == PLACE else None
+    return {told} if isinstance(told, int) else set()
 
 
 def _open_episode(tx: Transaction, episode_id: UUID) -> Episode | None:

@@ -16,6 +16,7 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.boundary.contract import Arrival, Input
+from episodic_agent.core.boundary.policies import STEP
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.intake import Item
 from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, Posting, Transaction, ref_of
@@ -24,7 +25,7 @@ from episodic_agent.core.timewords import date_words
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
-from episodic_agent.engine.segmenting import Segmenter, await_vectors, read_arrivals, restarted
+from episodic_agent.engine.segmenting import Segmenter, await_vectors
 from episodic_agent.errors import EpisodicError, ProviderError, StoreUnavailable
 from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, TimeSource, Vector
 
@@ -186,29 +187,19 @@ class Ingest:
         if not fresh:
             return list(known.values())
         thread, frame = self._thread(tx, chunk[0].origin, fresh, now)
-        frame = self._rebase(tx, frame, now)
+        segmenter = self._segmenter.of(thread)
+        frame = self._rebase(tx, segmenter, frame, now)
         observations = [observe(p, thread.id, frame.next_seq + n, now) for n, p in enumerate(fresh)]
         tx.threads.append(observations)
         number = tx.threads.number(thread.id)
         index_observations(tx, number, fresh, observations, self._parts.embedder_name)
         frame = replace(frame, next_seq=frame.next_seq + len(fresh), last_received_at=now)
-        frame = self._segmenter.advance(tx, frame, self._arrivals(tx, frame, observations, fresh), now)
+        arrivals = _arrivals(tx, segmenter, frame, observations, fresh)
+        frame = segmenter.advance(tx, frame, arrivals, now)
         await_vectors(tx, frame, now)
         tx.threads.save_frame(frame)
         tx.threads.save(moved(thread, observations))
         return [*known.values(), *(Receipt(o.id, thread.id, o.seq, True) for o in observations)]
-
-    def _arrivals(
-        self, tx: Transaction, frame: Frame, observations: Sequence[Observation], fresh: Sequence[Prepared]
-    ) -> Sequence[Input]:
-        if frame.cursor < observations[0].seq:  # earlier arrivals wait for a vector or an answer
-            return read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1) if not frame.question else ()
-        arrivals: list[Input] = []
-        for observation, p in zip(observations, fresh, strict=True):
-            if p.vectors is None and p.texts:
-                break
-            arrivals.append(Arrival(observation, None if p.vectors is None else p.vectors[0]))
-        return arrivals
 
     def _thread(
         self, tx: Transaction, origin: str, fresh: Sequence[Prepared], now: datetime
@@ -220,19 +211,37 @@ class Ingest:
             return tx.threads.get(thread.id) or thread, frame
         first = fresh[0].incoming.item
         at = first.at or now
-        modality = "step" if first.kind == "step" else "message"
+        modality = STEP if first.kind == "step" else "message"
         thread = Thread(thread_identity(tx.scope, origin), origin, at, at, modality=modality)
-        frame = Frame(thread.id, self._segmenter.wanted.name, self._parts.embedder_name)
+        frame = Frame(thread.id, self._segmenter.of(thread).wanted.name, self._parts.embedder_name)
         tx.threads.create(thread, frame)
         return thread, tx.threads.frame(thread.id)
 
-    def _rebase(self, tx: Transaction, frame: Frame, now: datetime) -> Frame:
+    def _rebase(self, tx: Transaction, segmenter: Segmenter, frame: Frame, now: datetime) -> Frame:
         if frame.embedder == self._parts.embedder_name:
             return frame
-        frame = restarted(frame, self._parts.embedder_name)
-        return self._segmenter.advance(
-            tx, frame, read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now
+        frame = segmenter.restarted(frame, self._parts.embedder_name)
+        return segmenter.advance(
+            tx, frame, segmenter.arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now
         )
+
+
+def _arrivals(
+    tx: Transaction,
+    segmenter: Segmenter,
+    frame: Frame,
+    observations: Sequence[Observation],
+    fresh: Sequence[Prepared],
+) -> Sequence[Input]:
+    if frame.cursor < observations[0].seq:  # earlier arrivals wait for a vector or an answer
+        return () if frame.question else segmenter.arrivals(tx, frame, frame.cursor, frame.next_seq - 1)
+    waits = segmenter.needs_vectors(frame)
+    arrivals: list[Input] = []
+    for observation, p in zip(observations, fresh, strict=True):
+        if p.vectors is None and p.texts and waits:
+            break
+        arrivals.append(Arrival(observation, None if p.vectors is None else p.vectors[0]))
+    return arrivals
 
 
 def prepare(incoming: Incoming, language: str | None = None, *, embeds: bool) -> Prepared:

@@ -1,16 +1,19 @@
 """`Memory`: the whole engine behind one verb per act. Each verb is a line or a few to its own module."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
-from episodic_agent.core.boundary.contract import Policy
+from episodic_agent.core.boundary.contract import Policy, Record
+from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
 from episodic_agent.core.identity import assign_ids, uuid7
 from episodic_agent.core.intake import Item, read_item
+from episodic_agent.core.interfaces import Sensor, Transaction
 from episodic_agent.core.text import repair
 from episodic_agent.engine import listing
 from episodic_agent.engine.background import Background
@@ -18,7 +21,7 @@ from episodic_agent.engine.backlog import Backlog, JobEntry
 from episodic_agent.engine.closing import Closer
 from episodic_agent.engine.doctor import Doctor, Finding
 from episodic_agent.engine.encode import Encoder
-from episodic_agent.engine.explain import Explanation, WhatIf, explain, whatif
+from episodic_agent.engine.explain import Explanation, WhatIf, explain, read_records, whatif
 from episodic_agent.engine.exporting import export
 from episodic_agent.engine.importing import Importer
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
@@ -28,12 +31,13 @@ from episodic_agent.engine.pending import Asker, Embedding
 from episodic_agent.engine.recall import Recaller, SearchOptions
 from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
 from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Stats
+from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
 from episodic_agent.engine.working import POLL, Say, Worker
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.schemas import Encoding, Episode, Observation, Receipt, Scope, Thread
+from episodic_agent.schemas import Encoding, Episode, Observation, Reason, Receipt, Scope, Thread
 
 DEFAULT_CHANNEL = "default"
 LONGEST_AGE = 100_000.0  # days; before any time that is accepted
@@ -56,7 +60,12 @@ class Memory:
         self._user = user_id
         self._space = space
         self._policy = parts.resolve_policy(parts.policy)
-        self._segmenter = Segmenter(self._policy, parts.resolve_policy, parts.language_model is not None)
+        self._segmenter = Segmenter(
+            self._policy,
+            parts.resolve_policy,
+            parts.language_model is not None,
+            parts.resolve_policy(_for_steps(parts.policy)),
+        )
         self._ingest = Ingest(parts, self._segmenter)
         self._closer = Closer(parts, self._segmenter)
         self._resegmenter = Resegmenter(parts, self._segmenter)
@@ -240,6 +249,72 @@ class Memory:
     def _run_here(self, scope: Scope | None = None) -> int:
         return self._runner.run_due(scope) if self._here else 0
 
+    # --- run ---------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        sensor: Sensor,
+        *,
+        user_id: str | None = None,
+        thread: str | None = None,
+        steps: int | None = None,
+        fps: float = 10.0,
+        policy: "str | Policy[Any] | None" = None,
+        watch: Callable[[Seen], object] | None = None,
+    ) -> RunReport:
+        """Let an agent's sensor fill a thread step by step until it ends; return how that went.
+
+        Ends after `steps`, at the stream's end, when the sensor fails or on KeyboardInterrupt; the report
+        says which, and what was read is kept and its last episode closed. `policy` is this memory's unless
+        given; `fps` (steps a second) places readings that bring no time; `watch` is told of every step.
+        Without `thread` the run gets one of its own. Errors of the store are raised.
+        """
+        if not fps > 0 or (steps is not None and steps < 1):
+            raise InvalidInput("`fps` must be more than 0, `steps` 1 or more")
+        scope, started = self._scope(user_id), self._parts.clock()
+        origin = tidy(thread) or f"run:{started:%Y-%m-%dT%H:%M:%S.%f}"
+        agent = AgentRun(
+            sensor,
+            self._verbs(scope, origin, policy),
+            RunReport(origin, started),
+            name=f"{self._parts.entropy(64):x}",
+            watch=watch,
+        )
+        report = agent.go(steps=steps, interval=timedelta(seconds=1 / fps))
+        self._run_here(scope)
+        return report
+
+    def _verbs(self, scope: Scope, origin: str, policy: "str | Policy[Any] | None") -> Verbs:
+        segmenter = self._segmenter
+        if policy is not None:
+            if isinstance(policy, str):
+                policy = self._parts.resolve_policy(for_modality(policy, STEP))
+            segmenter = replace(segmenter, wanted=policy, steps=None, eager=True)
+        ingest, closer = Ingest(self._parts, segmenter), Closer(self._parts, segmenter)
+
+        def read(step: Step) -> Item:
+            return read_item(step, default_actor="agent")
+
+        def keep(items: Sequence[Item]) -> Sequence[Receipt]:
+            receipts = ingest.run(scope, self._named(scope, items, origin, None)).receipts
+            self._later(scope, wait=True)
+            return receipts
+
+        def flush(at_end: bool) -> None:
+            with self._parts.store.begin(scope, write=False) as tx:
+                found = tx.threads.by_origin(origin)
+            if found is not None:
+                closer.flush(scope, found.id, reason=Reason.END_OF_STREAM if at_end else Reason.MANUAL)
+
+        def judged(first: int, last: int) -> tuple[Mapping[int, Record], int]:
+            with self._parts.store.begin(scope, write=False) as tx:
+                found = tx.threads.by_origin(origin)
+                if found is None:
+                    return {}, 0
+                return read_records(tx, found.id, first, last), len(tx.episodes.of_thread(found.id))
+
+        return Verbs(read, keep, judged, flush)
+
     def _later(self, scope: Scope, *, wait: bool) -> None:
         if not self._here:
             return
@@ -332,10 +407,24 @@ class Memory:
 
     def whatif(self, thread: str, policy: "str | Policy[Any]", *, user_id: str | None = None) -> WhatIf:
         """Compare a thread's episodes with those another policy would make; writes nothing."""
-        chosen = self._parts.resolve_policy(policy) if isinstance(policy, str) else policy
+        self._check_policy(policy)
         scope = self._known(user_id)
+        identity = self._thread_id(scope, thread)
         with self._parts.store.begin(scope, write=False) as tx:
-            return whatif(tx, self._thread_id(scope, thread), chosen, self._parts.embedder_name)
+            chosen = self._policy_of(tx, identity, policy) if isinstance(policy, str) else policy
+            return whatif(tx, identity, chosen, self._parts.embedder_name)
+
+    def _check_policy(self, policy: "str | Policy[Any] | None") -> None:
+        """Refuse an unknown policy before anything is read; what `default` takes depends on the thread."""
+        if isinstance(policy, str) and policy.strip().partition("?")[0] != DEFAULT:
+            self._parts.resolve_policy(policy)
+
+    def _policy_of(self, tx: Transaction, thread_id: UUID, policy: str | None) -> Policy[Any]:
+        """Return a policy by name as a thread's modality reads it; this memory's own unless named."""
+        thread = tx.threads.get(thread_id)
+        if policy is None:
+            return self._segmenter.of(thread).wanted
+        return self._parts.resolve_policy(for_modality(policy, thread.modality if thread else ""))
 
     def resegment(
         self,
@@ -354,9 +443,11 @@ class Memory:
         the open frame again. `dry_run` writes nothing. The whole change is one transaction; Conflict where
         the thread went on all the time meanwhile. `undo_resegment` takes it back.
         """
+        self._check_policy(policy)
         scope = self._known(user_id)
-        chosen = self._policy if policy is None else self._parts.resolve_policy(policy)
         identity = self._thread_id(scope, thread)
+        with self._parts.store.begin(scope, write=False) as tx:
+            chosen = self._policy_of(tx, identity, policy)
         done = self._resegmenter.run(scope, identity, chosen, whole=whole, dry_run=dry_run)
         self._run_here(scope)
         return done
@@ -464,6 +555,17 @@ class Memory:
                 names = ", ".join(t.origin for t in tx.threads.list(limit=10)) or "none yet"
                 raise NotFound(f"no thread {thread!r} in this memory; threads: {names}")
             return found.id
+
+
+def _for_steps(policy: str) -> str:
+    """Return the policy that steps follow where a memory's is this one.
+
+    >>> _for_steps("default?threshold=0.4"), _for_steps("stub?freeze_interval=9")
+    ('steps-2026-12', 'stub?freeze_interval=9')
+    """
+    base = policy.strip().partition("?")[0]
+    # its parameters are those of conversations: an agent's run names its own
+    return for_modality(base, STEP) if base == DEFAULT else policy
 
 
 def check_jobs(jobs: str) -> str:

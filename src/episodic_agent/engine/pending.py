@@ -12,7 +12,7 @@ from episodic_agent.core.interfaces import OBSERVATIONS, LanguageModel, ref_of
 from episodic_agent.core.prompts import topic_shift
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
-from episodic_agent.engine.segmenting import Segmenter, await_vectors, load_question, read_arrivals, restarted
+from episodic_agent.engine.segmenting import Segmenter, await_vectors, load_question
 from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.schemas import Job, Observation, Scope
 
@@ -48,7 +48,7 @@ class Asker:
             if question is None or question.id != job.key:
                 return  # settled by the fallback meanwhile: the verdict comes too late
             now = self._parts.clock()
-            frame = self._segmenter.settle(tx, frame, verdict, now)
+            frame = self._segmenter.of(tx.threads.get(thread)).settle(tx, frame, verdict, now)
             await_vectors(tx, frame, now)
             tx.threads.save_frame(frame)
 
@@ -97,7 +97,8 @@ class Embedding:
         thread = UUID(job.key)
         embedder = self._parts.embedder
         with self._parts.store.begin(scope, write=False) as tx:
-            frame = restarted(tx.threads.frame(thread), self._parts.embedder_name)
+            segmenter = self._segmenter.of(tx.threads.get(thread))
+            frame = segmenter.restarted(tx.threads.frame(thread), self._parts.embedder_name)
             number = tx.threads.number(thread)
             waiting = tx.threads.observations(thread, frame.cursor, frame.next_seq - 1)
             refs = {ref_of(number, o.seq): windows(o.text) for o in waiting if o.text.strip()}
@@ -111,6 +112,7 @@ class Embedding:
             tx.jobs.finish(job)
             if vectors is not None:
                 tx.index.put_vectors(OBSERVATIONS, self._parts.embedder_name, rows, np.asarray(vectors))
-            frame = restarted(tx.threads.frame(thread), self._parts.embedder_name)
-            arrivals = read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1)
-            tx.threads.save_frame(self._segmenter.advance(tx, frame, arrivals, self._parts.clock()))
+            segmenter = self._segmenter.of(tx.threads.get(thread))
+            frame = segmenter.restarted(tx.threads.frame(thread), self._parts.embedder_name)
+            arrivals = segmenter.arrivals(tx, frame, frame.cursor, frame.next_seq - 1)
+            tx.threads.save_frame(segmenter.advance(tx, frame, arrivals, self._parts.clock()))

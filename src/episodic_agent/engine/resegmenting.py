@@ -41,8 +41,6 @@ from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.segmenting import (
     ENCODE,
     Segmenter,
-    read_arrivals,
-    restarted,
     take_up,
     write_episode,
 )
@@ -224,13 +222,13 @@ class Resegmenter:
 
     def _go_on(self, tx: Transaction, frame: Frame, drains: Mapping[int, Input], now: datetime) -> None:
         """Take in what the frame has not decided, with the drains in between, and save the frame."""
-        end = frame.next_seq
+        end, segmenter = frame.next_seq, self.segmenter.of(tx.threads.get(frame.thread_id))
         for seq, drain in sorted(drains.items()):
-            frame = self.segmenter.catch_up(tx, replace(frame, next_seq=seq + 1), now)
-            frame = self.segmenter.advance(tx, frame, [drain], now)
+            frame = segmenter.catch_up(tx, replace(frame, next_seq=seq + 1), now)
+            frame = segmenter.advance(tx, frame, [drain], now)
         frame = replace(frame, next_seq=end)
-        rest = read_arrivals(tx, frame, frame.cursor, end - 1)
-        frame = self.segmenter.advance(tx, frame, rest, now)
+        rest = segmenter.arrivals(tx, frame, frame.cursor, end - 1)
+        frame = segmenter.advance(tx, frame, rest, now)
         take_up(tx, frame, now)
         tx.threads.save_frame(frame)
 
@@ -270,7 +268,8 @@ class Resegmenter:
                 last_received_at=frame.last_received_at,
                 version=frame.version,
             )
-            self._go_on(tx, restarted(frame, self.parts.embedder_name), drains, now)
+            segmenter = self.segmenter.of(thread)
+            self._go_on(tx, segmenter.restarted(frame, self.parts.embedder_name), drains, now)
         return Undone(
             thread_id=thread_id,
             generation=thread.generation,

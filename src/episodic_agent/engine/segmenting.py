@@ -24,12 +24,13 @@ from episodic_agent.core.boundary.contract import (
     Verdict,
 )
 from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.boundary.policies import STEP
 from episodic_agent.core.boundary.records import pack_record
 from episodic_agent.core.forgetting import Strength, blended, initial_strength
 from episodic_agent.core.identity import decision_id, episode_id
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Decision, Episode, Frame, Observation, Reason
+from episodic_agent.schemas import Decision, Episode, Frame, Observation, Reason, Thread
 
 ENCODE = "encode"
 ASK = "ask"
@@ -39,11 +40,23 @@ LONGEST_TAIL = 64  # observations that may wait behind an open question before t
 
 @dataclass(frozen=True, slots=True)
 class Segmenter:
-    """The policy new cuts follow, and how to find the one a frame began with."""
+    """The policy new cuts follow, and how to find the one a frame began with.
+
+    `steps` is the policy that threads of an agent's steps follow; None: the same one. `eager` changes the
+    policy of a frame that holds nothing yet at once, as a run does that was asked for one.
+    """
 
     wanted: Policy[Any]
     resolve: Callable[[str], Policy[Any]]
     asks: bool = False  # is there a language model to put questions to?
+    steps: Policy[Any] | None = None
+    eager: bool = False
+
+    def of(self, thread: Thread | None) -> "Segmenter":
+        """Return the segmenter for a thread, whose modality says which policy is wanted."""
+        if self.steps is None or thread is None or thread.modality != STEP:
+            return self
+        return replace(self, wanted=self.steps, steps=None)
 
     def policy_of(self, frame: Frame) -> Policy[Any]:
         """Return the policy the frame is under; a frame changes policy only at a cut."""
@@ -64,12 +77,15 @@ class Segmenter:
             return self.settle(tx, frame, None, now)  # nobody may wait for ever behind a silent model (I8)
         policy = self.policy_of(frame)
         waiting = list(inputs)
+        if self._is_lost(frame, policy):
+            waiting = [*read_arrivals(tx, frame, frame.first_seq, frame.cursor - 1, lenient=True), *waiting]
+            frame = self._renewed(frame)
+        elif self.eager and policy is not self.wanted and frame.cursor == frame.first_seq:
+            frame, policy = replace(self._renewed(frame), question=None), self.wanted
         while waiting and frame.question is None:
-            memory = load(frame, policy)
+            memory, batch = load(tx, frame, policy), _batch(waiting)
             step = (
-                run(memory, waiting, policy)
-                if policy is self.wanted
-                else _to_first_cut(memory, waiting, policy)
+                run(memory, batch, policy) if policy is self.wanted else _to_first_cut(memory, batch, policy)
             )
             taken, waiting = waiting[: step.consumed], waiting[step.consumed :]
             frame = self._write(tx, frame, policy, step, taken, now)
@@ -85,13 +101,28 @@ class Segmenter:
         if question is None:
             return frame
         policy = self.policy_of(frame)
-        step = settle(load(frame, policy), question, verdict, policy)
+        if self._is_lost(frame, policy):
+            frame = replace(frame, question=None)
+            return self.advance(tx, frame, self.arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now)
+        step = settle(load(tx, frame, policy), question, verdict, policy)
         frame = self._write(tx, replace(frame, question=None), policy, step, (), now)
         if step.cuts and policy is not self.wanted:
             frame = self._renewed(frame)
         if frame.question is not None:
             return frame
-        return self.advance(tx, frame, read_arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now)
+        return self.advance(tx, frame, self.arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now)
+
+    def arrivals(self, tx: Transaction, frame: Frame, first_seq: int, last_seq: int) -> list[Arrival]:
+        """Read what the frame's machine can take of a span now; policies of steps wait for no vector."""
+        return read_arrivals(tx, frame, first_seq, last_seq, lenient=not self.needs_vectors(frame))
+
+    def needs_vectors(self, frame: Frame) -> bool:
+        """Tell whether the frame's policy looks at vectors at all."""
+        return bool(getattr(self.policy_of(frame), "needs_vectors", True))
+
+    def restarted(self, frame: Frame, embedder: str) -> Frame:
+        """Begin an open frame again when the embedder changed, where that matters to its policy."""
+        return restarted(frame, embedder) if self.needs_vectors(frame) else replace(frame, embedder=embedder)
 
     def catch_up(self, tx: Transaction, frame: Frame, now: datetime) -> Frame:
         """Take in what waits behind a question or a missing vector, by the fallback: a flush cannot wait."""
@@ -103,6 +134,10 @@ class Segmenter:
             while frame.question is not None:
                 frame = self.settle(tx, frame, None, now)
         return frame
+
+    def _is_lost(self, frame: Frame, policy: Policy[Any]) -> bool:
+        """Tell whether nobody here knows the frame's policy: its state then says nothing to any other."""
+        return policy is self.wanted and frame.policy != policy.name
 
     def _renewed(self, frame: Frame) -> Frame:
         """Go over to the wanted policy at a cut; it judges what was kept again, from the beginning."""
@@ -117,7 +152,8 @@ class Segmenter:
         taken: Sequence[Input],
         now: datetime,
     ) -> Frame:
-        clock = next((i for i in taken if not isinstance(i, Arrival)), None)
+        # a cut of the policy's own may drain all too: only what the clock or a request closed is an input
+        clock = taken[0] if len(taken) == 1 and not isinstance(taken[0], Arrival) else None
         for cut in step.cuts:
             write_episode(tx, frame, cut, policy.name, now, clock if cut.edge == "drain_all" else None)
             frame = replace(frame, first_seq=cut.before_seq)
@@ -137,6 +173,12 @@ class Segmenter:
             return frame
         fallback = settle(step.memory, question, None, policy)
         return self._write(tx, replace(frame, question=None), policy, fallback, (), now)
+
+
+def _batch(inputs: Sequence[Input]) -> Sequence[Input]:
+    """Return the arrivals before the next request or tick, or that one alone."""
+    found = next((n for n, one in enumerate(inputs) if not isinstance(one, Arrival)), len(inputs))
+    return inputs[: found or 1]
 
 
 def _to_first_cut(memory: Any, inputs: Sequence[Input], policy: Policy[Any]) -> Step[Any]:
@@ -318,9 +360,17 @@ def expects_vector(frame: Frame, observation: Observation) -> bool:
     return frame.embedder != "none" and bool(observation.text.strip())
 
 
-def load(frame: Frame, policy: Policy[Any]) -> Any:
-    """Return the machine's memory of a frame (a fresh one when nothing was taken in yet)."""
-    return policy.unpack(json.loads(frame.state)) if frame.state else policy.begin()
+def load(tx: Transaction, frame: Frame, policy: Policy[Any]) -> Any:
+    """Return the machine's memory of a frame (a fresh one when nothing was taken in yet).
+
+    A policy with `resume` is shown the open frame again: it keeps more than may be packed.
+    """
+    if not frame.state:
+        return policy.begin()
+    packed, resume = json.loads(frame.state), getattr(policy, "resume", None)
+    if resume is None:
+        return policy.unpack(packed)
+    return resume(packed, read_arrivals(tx, frame, frame.first_seq, frame.cursor - 1, lenient=True))
 
 
 def dump_question(question: Question) -> bytes:

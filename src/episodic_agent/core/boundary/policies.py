@@ -9,6 +9,9 @@ from urllib.parse import quote, unquote
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.default import NEIGHBOURS, DefaultPolicy
 from episodic_agent.core.boundary.dual_channel import DualChannelPolicy
+from episodic_agent.core.boundary.steps.default import StepsPolicy
+from episodic_agent.core.boundary.steps.letter import HysteresisPolicy, StubPolicy
+from episodic_agent.core.boundary.steps.parameters import PREFIX
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.errors import InvalidInput
 
@@ -20,9 +23,20 @@ Override: TypeAlias = int | float | str | Pair
 _POLICIES: Final[Mapping[str, Callable[..., Policy[Any]]]] = {
     "default-2026-12": DefaultPolicy,
     "seed-001": DualChannelPolicy,
+    "steps-2026-12": StepsPolicy,
+    "seed-000": HysteresisPolicy,
+    "stub": StubPolicy,
 }
 MEASURED: Final = "minilm"  # the family of embedder names whose cosines `NEIGHBOURS` was measured on
-_ALIASES: Final[Mapping[str, str]] = {"default": "default-2026-12", "dual-channel": "seed-001"}
+_ALIASES: Final[Mapping[str, str]] = {
+    "default": "default-2026-12",
+    "dual-channel": "seed-001",
+    "steps": "steps-2026-12",
+    "hysteresis": "seed-000",
+}
+DEFAULT: Final = "default"
+STEP: Final = "step"  # the modality of a thread that begins with an agent's step
+_DEFAULT_STEPS: Final = "steps-2026-12"
 
 
 def policy_names() -> list[str]:
@@ -35,7 +49,7 @@ def policy_names() -> list[str]:
 
 
 def policy(name: str, **overrides: Override) -> Policy[Any]:
-    """Return a conversation policy by name, with parameters of your own.
+    """Return a policy by name, with parameters of your own; `default` is the one for conversations.
 
     A name may carry them too, as the names stored on frames do: `seed-001?max_messages=30`. Raises
     InvalidInput for an unknown name or parameter, naming the nearest known one.
@@ -58,6 +72,18 @@ def policy(name: str, **overrides: Override) -> Policy[Any]:
     # a frame stores only the name: it must say everything the policy was made with (I7)
     own = "&".join(f"{key}={_written(value)}" for key, value in changed.items())
     return factory(**changed, name=f"{known}?{own}")
+
+
+def for_modality(name: str, modality: str) -> str:
+    """Return the name under which `policy` finds what `default` means for a thread's modality.
+
+    Any other name stays as it is: who asks for a policy gets that one.
+
+    >>> for_modality("default", "step"), for_modality("default", "message"), for_modality("seed-000", "step")
+    ('steps-2026-12', 'default', 'seed-000')
+    """
+    base, query, parameters = name.strip().partition("?")
+    return _DEFAULT_STEPS + query + parameters if modality == STEP and base == DEFAULT else name
 
 
 def for_embedder(chosen: Policy[Any], embedder: str) -> Policy[Any]:
@@ -130,9 +156,14 @@ def _typed(
 ) -> dict[str, Parameter]:
     """Check the parameters' names and bring each value to the type of its default."""
     typed: dict[str, Parameter] = {}
-    for key, value in given.items():
+    for written, value in given.items():
+        key = written if written in parameters else written.removeprefix(PREFIX)  # as seed 000's profiles do
         if key not in parameters:
-            raise InvalidInput(f"policy {name} has no parameter {key!r}{_nearest(key, sorted(parameters))}")
+            raise InvalidInput(
+                f"policy {name} has no parameter {written!r}{_nearest(key, sorted(parameters))}"
+            )
+        if key in typed:
+            raise InvalidInput(f"policy {name}: {key} is given twice, with and without {PREFIX!r}")
         try:
             typed[key] = _read(value, parameters[key])
         except (ValueError, TypeError) as error:

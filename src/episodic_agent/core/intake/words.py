@@ -56,12 +56,12 @@ def step_words(fields: Mapping[str, object], location: object) -> str:
     """Say a step that came without words, from its place, action, events and objects (`boundaries.md` B7).
 
     >>> step_words({"action": "open fridge", "events": [{"type": "appearance", "label": "mug"}]}, "kitchen")
-    'In the kitchen: open fridge; mug appearance'
+    'In the kitchen: open fridge; a mug appeared'
     """
     happened = [spoken(fields[key]) for key in ("action",) if isinstance(fields.get(key), str)]
     events = fields.get("events")
     for event in events if isinstance(events, list | tuple) else ():
-        happened.append(event if isinstance(event, str) else _event_words(event))
+        happened.append(event if isinstance(event, str) else event_words(event))
     objects = fields.get("objects")
     if isinstance(objects, list | tuple) and objects:
         happened.append("with " + ", ".join(_object_words(thing) for thing in objects))
@@ -71,13 +71,32 @@ def step_words(fields: Mapping[str, object], location: object) -> str:
     return told
 
 
-def _event_words(event: object) -> str:
+# What happened, said of a thing: kinds as sensors name them, in the past tense.
+_HAPPENED: Final[Mapping[str, str]] = {
+    "appearance": "a {} appeared", "appeared": "a {} appeared", "new": "a {} appeared",
+    "disappearance": "the {} disappeared", "disappeared": "the {} disappeared",
+    "missing": "the {} disappeared",
+    "movement": "the {} moved", "moved": "the {} moved",
+}  # fmt: skip
+_STATES: Final = ("state_change", "state_changed", "changed")
+
+
+def event_words(event: object) -> str:
+    """Say what happened to what, "" for what is no event.
+
+    >>> event_words({"type": "state_change", "entity": "door", "new": "open"})
+    'the door is open'
+    """
     if not isinstance(event, Mapping):
         return ""
-    kind = event.get("type") or event.get("event_type") or ""
+    kind = str(event.get("type") or event.get("event_type") or "")
     what = next(
         (event[key] for key in ("label", "entity", "object", "name", "entity_id") if event.get(key)), ""
     )
+    if what and kind in _HAPPENED:
+        return _HAPPENED[kind].format(what)
+    if what and kind in _STATES and event.get("new") is not None:
+        return f"the {what} is {event['new']}"
     return " ".join(str(word) for word in (what, kind) if word)
 
 

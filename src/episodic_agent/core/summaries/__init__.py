@@ -22,16 +22,18 @@ from episodic_agent.core.summaries.languages import (
     phrasebook,
 )
 from episodic_agent.core.summaries.selection import choose, shortened, term_weights
+from episodic_agent.core.summaries.steps import step_metadata, step_summary, step_title
 from episodic_agent.core.summaries.times import grounded
 from episodic_agent.core.summaries.topics import key_phrases, keywords, title_of
 from episodic_agent.core.text import script, tokens, words
 from episodic_agent.schemas import Json, Kind, Observation, Vector
 
-__all__ = ["Words", "encode_extractive", "tame", "told"]
+__all__ = ["Words", "encode_extractive", "encode_steps", "tame", "told"]
 
 _NAMED: Final = 3  # speakers named in a title; more are counted
 _SAMPLE: Final = 200  # characters of each message that its language is guessed from
 _TITLE_FALLBACK: Final = 60
+_KEYWORDS: Final = 8  # of an episode of steps: the things most of it is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,21 @@ def encode_extractive(
     summary = _summary(chosen or found[:1], observations, tongue)
     summary = summary or _first_words(observations, None)
     return Words(title, summary, _metadata(observations, speakers, keywords(phrases), tongue))
+
+
+def encode_steps(observations: Sequence[Observation], detail: Mapping[str, Json] | None = None) -> Words:
+    """Return title, summary and metadata of an episode of steps, in seq order.
+
+    The title is of the place and what happened there, the summary of what happened in order; `detail` is that
+    of the decision that ended the episode; without it place, path and things are counted from the steps.
+    """
+    about = step_metadata(observations, detail)
+    title = step_title(observations, str(about["location"]))
+    speakers = Counter(o.actor for o in observations if o.actor)
+    entities = about["entities"]
+    keys = [str(one) for one in entities][:_KEYWORDS] if isinstance(entities, list) else []
+    metadata = _metadata(observations, speakers, keys, "") | about
+    return Words(title, step_summary(observations), metadata)
 
 
 def _who(actors: Sequence[str], book: Phrasebook) -> str:

@@ -11,7 +11,18 @@ import click
 
 from episodic_agent import __version__
 from episodic_agent.errors import EpisodicError, InvalidInput
-from episodic_agent.faces.cli import admin, calibrating, care, demo, evaluating, jobs, reading, why, writing
+from episodic_agent.faces.cli import (
+    admin,
+    calibrating,
+    care,
+    demo,
+    evaluating,
+    jobs,
+    reading,
+    running,
+    why,
+    writing,
+)
 from episodic_agent.faces.cli.app import App, say
 
 INTERRUPTED = 130
@@ -19,6 +30,9 @@ COMMANDS: tuple[click.Command, ...] = (
     writing.init,
     writing.add,
     writing.import_,
+    running.run,
+    running.profiles,
+    running.sensors,
     reading.search,
     reading.recent,
     reading.episodes,

@@ -1,0 +1,97 @@
+"""What the default for steps remembers between two steps, and how it is packed without loss.
+
+The newest steps stand apart in `tail`: a place is confirmed late, and what was seen of it by then belongs to
+the next episode.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from episodic_agent.core.boundary.steps.place import Place, pack_place, unpack_place
+from episodic_agent.core.boundary.steps.predictor import (
+    Expectations,
+    pack_expectations,
+    unpack_expectations,
+)
+from episodic_agent.core.boundary.steps.trail import (
+    Note,
+    Trail,
+    pack_trail,
+    unpack_note,
+    unpack_trail,
+    walk,
+)
+from episodic_agent.schemas import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The open frame (its settled steps, its newest steps), the place, the arming and what to expect."""
+
+    trail: Trail = field(default_factory=Trail)
+    tail: tuple[Note, ...] = ()
+    place: Place = field(default_factory=Place)
+    armed: bool = True
+    seen: tuple[int, ...] = ()
+    expected: Expectations = field(default_factory=Expectations)
+
+    @property
+    def steps(self) -> int:
+        """Count the steps of the open frame."""
+        return self.trail.steps + len(self.tail)
+
+    @property
+    def first_seq(self) -> int:
+        """Return where the open frame begins; meaningless while it is empty."""
+        return self.trail.first_seq if self.trail.steps else self.tail[0].seq if self.tail else 0
+
+    @property
+    def salient(self) -> int:
+        """Count the salient events of the open frame."""
+        return self.trail.salient + sum(note.salient for note in self.tail)
+
+    @property
+    def first_at(self) -> float | None:
+        """Return the first time given in the open frame."""
+        times = (self.trail.first_at, *(note.at for note in self.tail))
+        return next((at for at in times if at is not None), None)
+
+
+def take(memory: Memory, note: Note, longest_tail: int) -> Memory:
+    """Return the memory with one more step in its frame."""
+    tail = (*memory.tail, note)
+    over = max(0, len(tail) - longest_tail)
+    return replace(memory, trail=walk(tail[:over], memory.trail), tail=tail[over:])
+
+
+def split(memory: Memory, before_seq: int) -> tuple[Trail, Memory]:
+    """Return the trail of the steps before `before_seq` and the memory of a frame with the others."""
+    closed = walk((note for note in memory.tail if note.seq < before_seq), memory.trail)
+    kept = tuple(note for note in memory.tail if note.seq >= before_seq)
+    return closed, replace(memory, trail=Trail(), tail=kept)
+
+
+def pack_memory(memory: Memory) -> Json:
+    """Return the memory as plain JSON; `unpack_memory` undoes it exactly."""
+    return {
+        "trail": pack_trail(memory.trail),
+        "tail": [[*note[:-1], list(note.entities)] for note in memory.tail],
+        "place": pack_place(memory.place),
+        "armed": memory.armed,
+        "seen": list(memory.seen),
+        "expected": pack_expectations(memory.expected),
+    }
+
+
+def unpack_memory(packed: Json) -> Memory:
+    """Rebuild the memory; raises KeyError, TypeError or ValueError for what `pack_memory` did not make."""
+    body = cast(Mapping[str, Json], packed)
+    return Memory(
+        unpack_trail(body["trail"]),
+        tuple(map(unpack_note, cast(Sequence[Json], body["tail"]))),
+        unpack_place(body["place"]),
+        bool(body["armed"]),
+        tuple(cast("Sequence[int]", body["seen"])),
+        unpack_expectations(body["expected"]),
+    )

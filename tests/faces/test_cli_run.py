@@ -1,0 +1,218 @@
+"""The commands that run an agent, as somebody at a terminal meets them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from builders.commands import Run
+
+import episodic_agent
+
+LINE = re.compile(r"\[\d{4}\] loc=\S.*\(\d\.\d\d\) ent=\d+ evt=\d+ ep=\d+( \[FREEZE\])?")
+DEBUG = re.compile(r"\[DEBUG\] Boundary score: \d\.\d\d \(loc=.+, evt=.+, pred=.+, time=.+\)( -> TRIGGER)?")
+ROOT = Path(episodic_agent.__file__).parents[1]
+
+
+def recording(folder: Path, *stays: tuple[str, int]) -> Path:
+    path = folder / "walk.jsonl"
+    places = [place for place, count in stays for _ in range(count)]
+    path.write_text(
+        "".join(json.dumps({"number": n, "place": place}) + "\n" for n, place in enumerate(places))
+    )
+    return path
+
+
+@pytest.fixture
+def walk(tmp_path: Path) -> Path:
+    return recording(tmp_path, ("Living room", 20), ("Kitchen", 15), ("Hall", 12))
+
+
+def test_the_seeds_command_runs_over_a_recording(run: Run, walk: Path) -> None:
+    done = run(
+        "run", "--freeze-interval", 100, "--profile", "unity_full", "--policy", "default",
+        "--sensor", f"replay:{walk}", "--thread", "r",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    *lines, last = done.out.splitlines()
+    assert len(lines) == 47
+    assert all(LINE.fullmatch(line) for line in lines)
+    assert lines[0] == "[0000] loc=Living room(1.00) ent=0 evt=0 ep=0"
+    assert [n for n, line in enumerate(lines) if line.endswith("[FREEZE]")] == [21, 36]
+    assert last == "47 steps, 3 episodes in thread r; ended: end_of_stream"
+    episodes = run("episodes", "--json").json["episodes"]
+    assert [one["reason"] for one in episodes] == ["location_change", "location_change", "end_of_stream"]
+    assert run("doctor", "--json").json["sound"]
+
+
+def test_verbose_prints_the_boundary_score_of_every_step_and_quiet_only_the_end(run: Run, walk: Path) -> None:
+    for policy in ("seed-000", "steps"):
+        lines = run("run", "--policy", policy, "--sensor", f"replay:{walk}", "--verbose").out.splitlines()
+        assert len(lines) == 2 * 47 + 1
+        assert all(DEBUG.fullmatch(line) for line in lines[:-1:2])
+        for told, step in zip(lines[:-1:2], lines[1::2], strict=True):
+            assert told.endswith("-> TRIGGER") == step.endswith("[FREEZE]")
+    quiet = run("run", "--policy", "seed-000", "--sensor", f"replay:{walk}", "--quiet").out
+    assert quiet.count("\n") == 1
+    assert "exclude each other" in run("run", "--quiet", "--verbose").error
+
+
+def test_the_interval_is_the_stubs_period(run: Run, walk: Path) -> None:
+    done = run(
+        "run", "--profile", "stub", "--policy", "stub", "--freeze-interval", 10, "--json",
+        "--sensor", f"replay:{walk}", "--steps", 30,
+    )  # fmt: skip
+    assert (done.json["steps"], done.json["episodes"], done.json["ended"]) == (30, 3, "steps")
+
+
+def test_the_output_holds_every_episode_and_the_plot(run: Run, walk: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert run("run", "--policy", "steps", "--sensor", f"replay:{walk}", "--output", folder).code == 0
+    episodes = [json.loads(line) for line in (folder / "episodes.jsonl").read_text().splitlines()]
+    assert [one["metadata"]["location"] for one in episodes] == ["Living room", "Kitchen", "Hall"]
+    pages = sorted(path.name for path in folder.glob("*.md"))
+    assert [name[:4] for name in pages] == ["0001", "0002", "0003"]
+    assert (folder / "boundaries.svg").read_text().lstrip().startswith("<?xml")
+
+
+def test_a_recorded_run_is_replayed_to_the_same_lines(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("minigrid")
+    kept = tmp_path / "kept.jsonl"
+    first = run(
+        "run",
+        "--policy",
+        "steps",
+        "--steps",
+        120,
+        "--seed",
+        5,
+        "--record",
+        kept,
+        "--thread",
+        "a",
+        "--verbose",
+    )
+    again = run("run", "--policy", "steps", "--sensor", f"replay:{kept}", "--thread", "b", "--verbose")
+    assert first.code == again.code == 0, first.err + again.err
+    assert first.out.splitlines()[:-1] == again.out.splitlines()[:-1]
+    assert "FREEZE" in first.out
+    spans = [
+        [(e["observations"], e["reason"], e["title"]) for e in run("episodes", "--thread", t, "--json").json["episodes"]]
+        for t in "ab"
+    ]  # fmt: skip
+    assert spans[0] == spans[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (("--profile", "unity_ful"), "did you mean 'unity_full'"),
+        (("--profile", "conversation"), "episodic import FILE"),
+        (("--policy", "stepps"), "no policy 'stepps'"),
+        (("--policy", "steps?high=1"), "no parameter 'high'"),
+        (("--policy", "nowhere:Detector"), "no nowhere:Detector"),
+        (("--policy", "nowhere:Detector", "--freeze-interval", "9"), "has no interval"),
+        (("--policy", "steps", "--sensor", "cam"), "no sensor 'cam'"),
+        (("--policy", "steps", "--sensor", "replay:none.jsonl"), "there is no recording"),
+        (("--policy", "steps", "--profile", "unity_full", "--sensor", "unity:ws://127.0.0.1:9"), "no scene answers"),
+    ],
+)  # fmt: skip
+def test_what_cannot_run_is_one_line_and_code_two(
+    run: Run, database: Path, given: Sequence[str], problem: str
+) -> None:
+    done = run("run", *given)
+    assert problem in done.error
+    assert done.code == 2
+    assert not database.exists()
+
+
+def test_a_sensor_that_breaks_keeps_what_came_and_leaves_with_two(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_text('{"number": 0, "place": "hall"}\n{"number": 1, "place": "hall"}\n' + "no reading\n" * 100)
+    done = run("run", "--policy", "steps", "--sensor", f"replay:{path}", "--quiet")
+    assert done.code == 2
+    assert "error: 100 readings in a row could not be read" in done.err
+    (episode,) = run("episodes", "--json").json["episodes"]
+    assert (episode["observations"], episode["reason"]) == (2, "end_of_stream")
+
+
+def test_profiles_and_sensors_are_listed(run: Run) -> None:
+    assert [p["name"] for p in run("profiles", "--json").json["profiles"]] == [
+        "stub", "unity_cheat", "unity_full", "minigrid", "conversation",
+    ]  # fmt: skip
+    assert "unity_full" in run("profiles").out
+    assert run("sensors", "--json").json["sensors"] == ["replay", "minigrid", "gymnasium", "unity", "stdin"]
+    assert "replay:FILE" in run("sensors").out
+
+
+# --- as a process ---------------------------------------------------------------------------------------
+
+
+def process(database: Path, *arguments: str) -> "subprocess.Popen[str]":
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "EPISODIC_DB": str(database)}
+    command = [sys.executable, "-m", "episodic_agent", "--embedder", "none", "run", "--policy", "steps"]
+    return subprocess.Popen(
+        [*command, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=database.parent,
+    )
+
+
+def test_readings_come_by_standard_input(database: Path, run: Run, walk: Path) -> None:
+    with process(database, "--sensor", "stdin:", "--json") as running:
+        out, err = running.communicate(walk.read_text().rstrip("\n"), timeout=60)
+    assert running.returncode == 0, err
+    assert (json.loads(out)["steps"], json.loads(out)["episodes"]) == (47, 3)
+
+
+def test_an_interrupt_closes_what_came_and_leaves_with_130(database: Path, run: Run) -> None:
+    with process(database, "--sensor", "stdin:") as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write('{"number": 0, "place": "hall"}\n{"number": 1, "place": "hall"}\n')
+        running.stdin.flush()
+        assert running.stdout.readline().startswith("[0000] loc=hall(1.00)")
+        running.send_signal(signal.SIGINT)
+        out, err = running.stdout.read(), running.stderr.read() if running.stderr else ""
+        assert running.wait(60) == 130, err
+    assert "2 steps, 1 episodes" in out
+    assert "ended: interrupted" in out
+    assert err == ""
+    (episode,) = run("episodes", "--json", embedder="none").json["episodes"]
+    assert (episode["observations"], episode["reason"]) == (2, "end_of_stream")
+
+
+def test_a_reader_of_the_lines_who_leaves_costs_nothing(database: Path, run: Run, tmp_path: Path) -> None:
+    long = recording(tmp_path, ("hall", 3000))
+    with process(database, "--sensor", f"replay:{long}") as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        running.stdout.close()
+        running.wait(60)
+    episodes = run("episodes", "--json", embedder="none").json["episodes"]
+    assert episodes[-1]["reason"] == "end_of_stream"
+    assert run("doctor", "--json", embedder="none").json["sound"]
+
+
+def test_a_detector_of_ones_own_lies_in_the_folder_one_works_in(database: Path, run: Run, walk: Path) -> None:
+    (database.parent / "mine.py").write_text(
+        "from episodic_agent.core.interfaces import BoundaryDetector\n"
+        "from episodic_agent.schemas import ActiveContextFrame\n\n\n"
+        "class EveryFive(BoundaryDetector):\n"
+        "    def check(self, acf: ActiveContextFrame) -> tuple[bool, str | None]:\n"
+        "        return acf.step_count >= 5, 'five'\n"
+    )
+    with process(database, "--sensor", f"replay:{walk}", "--policy", "mine:EveryFive", "--json") as running:
+        out, err = running.communicate(timeout=60)
+    assert running.returncode == 0, err
+    assert json.loads(out)["episodes"] == 10
+    assert run("doctor", "--json", embedder="none").json["sound"]
