@@ -334,8 +334,16 @@ class Resegment:
     whole: bool
 
     def run(self, w: World) -> None:
-        if (self.user, self.thread) in w.said:
-            w.memory.resegment(self.thread, self.policy, whole=self.whole, user_id=self.user)
+        if (self.user, self.thread) not in w.said:
+            return
+        with w.store.begin(Scope(self.user), write=False) as tx:
+            found = tx.threads.by_origin(self.thread)
+        assert found is not None
+        if found.modality == "step" and (self.policy or "").startswith("default?"):
+            with pytest.raises(InvalidInput, match="steps-2026-12 has no parameter"):
+                w.memory.resegment(self.thread, self.policy, whole=self.whole, user_id=self.user)
+            return
+        w.memory.resegment(self.thread, self.policy, whole=self.whole, user_id=self.user)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from engine.test_invariants import (
     PASSES,
     POLICIES,
     QUIETLY,
+    STEP_POLICIES,
     Add,
     EmbedderIs,
     Flush,
@@ -354,7 +355,9 @@ AGAIN = st.builds(
     Resegment,
     user=st.just("ana"),
     thread=st.just("kitchen"),
-    policy=st.sampled_from(PASSES),
+    # Not those for steps: they close everything, and a flush that finds nothing open is nothing undo could
+    # repeat; and they wait for no vectors, so nobody asks for those that could not be made.
+    policy=st.sampled_from([policy for policy in PASSES if policy not in STEP_POLICIES]),
     whole=st.booleans(),
 )
 

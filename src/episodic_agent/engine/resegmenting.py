@@ -6,7 +6,8 @@ holds the frame and writes everything, or, where the thread went on meanwhile, n
 What the last cut leaves is the open frame again, under the pass's policy until its next cut, as after any
 change of policy. What nobody had decided yet (behind a question or a missing vector) is no part of the pass
 and follows it as it came. Undo is exact: it puts back the episodes, the records and the frame of before, and
-what came since then goes through the machine as if the thread had never been segmented again.
+what came since then goes through the machine as if the thread had never been segmented again. (A flush or
+a tick that found nothing open under the pass closed nothing, and nothing is repeated.)
 """
 
 import json
