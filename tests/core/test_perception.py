@@ -91,7 +91,9 @@ def test_a_step_is_accepted_as_an_observation_with_all_it_knows() -> None:
 
 
 def test_a_reading_in_which_nothing_is_known_still_says_something() -> None:
-    assert read_item(steps(Reading(0))[0]).text == "Nothing happens"
+    for blank in ("", " ", "\r"):
+        assert read_item(steps(Reading(0, text=blank))[0]).text == "Nothing happens"
+    assert read_item(steps(Reading(0, place="hall", text=" "))[0]).text == "In the hall"
 
 
 names = st.text(min_size=1, max_size=8).map(str.strip).filter(bool)

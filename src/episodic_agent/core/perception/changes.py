@@ -77,10 +77,11 @@ def _turnover(
 
 
 def _step(reading: Reading, present: Mapping[str, Entity], events: list[dict[str, Json]]) -> dict[str, Json]:
-    words = reading.text or step_words({"action": reading.action, "events": events}, reading.place)
+    told = step_words({"action": reading.action, "events": events}, reading.place)
+    words = reading.text if reading.text.strip() else told
     step: dict[str, Json] = {
         "kind": "step",
-        "text": words or "Nothing happens",
+        "text": words if words.strip() else "Nothing happens",
         "action": reading.action,
         "events": [dict(event) for event in events],
         "entities": [_seen(entity) for entity in present.values()],
