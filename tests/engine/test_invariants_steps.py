@@ -12,7 +12,9 @@ from engine.test_invariants import (
     ROBOT,
     STEP_POLICIES,
     TROUBLES,
+    Flush,
     Plan,
+    World,
     check,
     frames,
     segmented,
@@ -22,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.boundary.contract import Arrival
+from episodic_agent.core.interfaces import OBSERVATIONS
 from episodic_agent.engine.explain import stored_inputs
 from episodic_agent.providers.hashing import HashingEmbedder
 from episodic_agent.schemas import Scope
@@ -69,13 +72,34 @@ def test_a_thread_of_steps_has_the_default_for_steps_and_one_of_messages_its_own
         assert w.memory.resegment(ROBOT, dry_run=True, user_id="ana").policy == "steps-2026-12"
 
 
-def test_steps_without_a_vector_are_decided_at_once() -> None:
+def bare(w: World) -> int:
+    """Count the observations without a vector."""
+    with w.store.begin(Scope("ana"), write=False) as tx:
+        return len(tx.index.unindexed(OBSERVATIONS, w.embedder.name, limit=99))
+
+
+def test_steps_without_a_vector_are_decided_at_once_and_get_theirs_later() -> None:
     with world("default") as w:
         w.embedder.away = True
         w.add("ana", ROBOT, w.messages("ana", ROBOT, WALK))
         (frame,) = frames(w)
         assert (frame.cursor, frame.next_seq) == (len(WALK), len(WALK))
-        assert [job.kind for job in w.memory.jobs(user_id="ana")].count("embed") == 0
+        assert [job.kind for job in w.memory.jobs(user_id="ana")].count("embed") == 1
+        assert bare(w) == len(WALK)
+        check(w)
+        assert bare(w) == 0
+        (after,) = frames(w)
+        assert replace(after, version=frame.version) == frame
+
+
+def test_messages_closed_without_their_vectors_get_them_later() -> None:
+    with world("default") as w:
+        w.embedder.away = True
+        w.add("ana", "kitchen", w.messages("ana", "kitchen", CHAT))
+        Flush("ana").run(w)
+        assert (len(w.memory.episodes(user_id="ana")), bare(w)) == (1, len(CHAT))
+        check(w)
+        assert bare(w) == 0
 
 
 def test_another_embedder_changes_nothing_for_steps() -> None:

@@ -355,8 +355,8 @@ AGAIN = st.builds(
     Resegment,
     user=st.just("ana"),
     thread=st.just("kitchen"),
-    # Not those for steps: they close everything, and a flush that finds nothing open is nothing undo could
-    # repeat; and they wait for no vectors, so nobody asks for those that could not be made.
+    # not those for steps: they close everything, and a flush that then finds nothing open leaves no trace
+    # that an undo could repeat
     policy=st.sampled_from([policy for policy in PASSES if policy not in STEP_POLICIES]),
     whole=st.booleans(),
 )

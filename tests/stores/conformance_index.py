@@ -286,4 +286,6 @@ class IndexConformance(StoreFixture):
             tx.index.put_vectors(OBSERVATIONS, "small", [3], random_vectors(1, 1))
             tx.index.put_vectors(OBSERVATIONS, "large", [5], random_vectors(1, 1))
             assert tx.index.unindexed(OBSERVATIONS, "small", limit=9) == [5, 9]
+            assert tx.index.unindexed(OBSERVATIONS, "small", limit=9, first_ref=6) == [9]
+            assert tx.index.unindexed(OBSERVATIONS, "small", limit=9, first_ref=5, last_ref=8) == [5]
             assert tx.index.unindexed(EPISODES, "small", limit=9) == []

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
 import numpy as np
@@ -100,6 +100,7 @@ class Sensor(Protocol):
 
 OBSERVATIONS = "o"  # the two kinds of indexed documents
 EPISODES = "e"
+LAST_REF: Final = (1 << 63) - 1
 
 
 def ref_of(thread_number: int, seq: int) -> int:
@@ -372,8 +373,10 @@ class Index(Protocol):
         """Read the first vector (chunk 0) of each ref that has one."""
         ...
 
-    def unindexed(self, kind: str, embedder: str, *, limit: int) -> Sequence[int]:
-        """Return refs of non-blank documents that have postings but no vector of this embedder."""
+    def unindexed(
+        self, kind: str, embedder: str, *, limit: int, first_ref: int = 0, last_ref: int = LAST_REF
+    ) -> Sequence[int]:
+        """Return refs, rising, of non-blank documents that have postings but no vector of this embedder."""
         ...
 
 

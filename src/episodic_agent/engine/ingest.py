@@ -25,7 +25,7 @@ from episodic_agent.core.timewords import date_words
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
-from episodic_agent.engine.segmenting import Segmenter, await_vectors
+from episodic_agent.engine.segmenting import Segmenter, ask_for_vectors, await_vectors
 from episodic_agent.errors import EpisodicError, ProviderError, StoreUnavailable
 from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, TimeSource, Vector
 
@@ -197,6 +197,8 @@ class Ingest:
         arrivals = _arrivals(tx, segmenter, frame, observations, fresh)
         frame = segmenter.advance(tx, frame, arrivals, now)
         await_vectors(tx, frame, now)
+        if any(p.texts and p.vectors is None for p in fresh):  # steps wait for none, but are to be found too
+            ask_for_vectors(tx, thread.id, now)
         tx.threads.save_frame(frame)
         tx.threads.save(moved(thread, observations))
         return [*known.values(), *(Receipt(o.id, thread.id, o.seq, True) for o in observations)]

@@ -1,14 +1,16 @@
 """What a frame waits for: a model's verdict (`ask` jobs) or late vectors (`embed` jobs)."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import TypeAlias
 from uuid import UUID
 
 import numpy as np
 
 from episodic_agent.core.boundary.contract import Question, Verdict
-from episodic_agent.core.interfaces import OBSERVATIONS, LanguageModel, ref_of
+from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, LanguageModel, ref_of
 from episodic_agent.core.prompts import topic_shift
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
@@ -17,6 +19,8 @@ from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.schemas import Job, Observation, Scope
 
 LAST_TRY = 3  # attempts at a model before the deterministic fallback answers (I8)
+PAGE = 256  # texts embedded before they are committed: what a failure or a kill may cost
+Texts: TypeAlias = Mapping[int, str]  # by ref
 
 log = logging.getLogger(__name__)
 
@@ -89,30 +93,58 @@ class Embedding:
         self._segmenter = segmenter
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
-        """Embed what the named threads' frames wait for and let the machine go on."""
+        """Embed what the named threads lack, first what their frames wait for, and let the machine go on."""
         for job in jobs:
             self._embed(scope, job)
 
     def _embed(self, scope: Scope, job: Job) -> None:
         thread = UUID(job.key)
-        embedder = self._parts.embedder
+        if self._parts.embedder is not None:
+            for texts in chain(self._awaited(scope, thread), self._closed(scope, thread)):
+                self._fill(scope, self._parts.embedder, texts)
+        with self._parts.store.begin(scope) as tx:
+            tx.jobs.finish(job)
+            segmenter = self._segmenter.of(tx.threads.get(thread))
+            frame = segmenter.restarted(tx.threads.frame(thread), self._parts.embedder_name)
+            arrivals = segmenter.arrivals(tx, frame, frame.cursor, frame.next_seq - 1)
+            tx.threads.save_frame(segmenter.advance(tx, frame, arrivals, self._parts.clock()))
+
+    def _awaited(self, scope: Scope, thread: UUID) -> Iterator[Texts]:
+        """Yield pages of texts without a vector from the frame's cursor on."""
         with self._parts.store.begin(scope, write=False) as tx:
             segmenter = self._segmenter.of(tx.threads.get(thread))
             frame = segmenter.restarted(tx.threads.frame(thread), self._parts.embedder_name)
             number = tx.threads.number(thread)
             waiting = tx.threads.observations(thread, frame.cursor, frame.next_seq - 1)
-            refs = {ref_of(number, o.seq): windows(o.text) for o in waiting if o.text.strip()}
-            there = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, list(refs))
-        missing = {r: t for r, t in refs.items() if r not in there}
-        rows = [r for r, texts in missing.items() for _ in texts]
-        vectors = None
-        if embedder is not None and rows:
-            vectors = embedder.embed([t for texts in missing.values() for t in texts])
+            texts = {ref_of(number, o.seq): o.text for o in waiting if o.text.strip()}
+            there = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, list(texts))
+        missing = [(ref, text) for ref, text in texts.items() if ref not in there]
+        for start in range(0, len(missing), PAGE):
+            yield dict(missing[start : start + PAGE])
+
+    def _closed(self, scope: Scope, thread: UUID) -> Iterator[Texts]:
+        """Yield pages of texts that were decided without their vectors: by a flush, or as steps are."""
+        first = 0
+        while True:
+            with self._parts.store.begin(scope, write=False) as tx:
+                number = tx.threads.number(thread)
+                refs = tx.index.unindexed(
+                    OBSERVATIONS,
+                    self._parts.embedder_name,
+                    limit=PAGE,
+                    first_ref=max(first, ref_of(number, 0)),
+                    last_ref=ref_of(number + 1, 0) - 1,
+                )
+                found = tx.threads.by_refs(refs)
+            if not refs:
+                return
+            yield {ref: o.text for ref, o in found.items() if o.text.strip()}
+            first = refs[-1] + 1
+
+    def _fill(self, scope: Scope, embedder: Embedder, texts: Texts) -> None:
+        rows = [(ref, window) for ref, text in texts.items() for window in windows(text)]
+        if not rows:
+            return
+        vectors = np.asarray(embedder.embed([window for _, window in rows]))
         with self._parts.store.begin(scope) as tx:
-            tx.jobs.finish(job)
-            if vectors is not None:
-                tx.index.put_vectors(OBSERVATIONS, self._parts.embedder_name, rows, np.asarray(vectors))
-            segmenter = self._segmenter.of(tx.threads.get(thread))
-            frame = segmenter.restarted(tx.threads.frame(thread), self._parts.embedder_name)
-            arrivals = segmenter.arrivals(tx, frame, frame.cursor, frame.next_seq - 1)
-            tx.threads.save_frame(segmenter.advance(tx, frame, arrivals, self._parts.clock()))
+            tx.index.put_vectors(OBSERVATIONS, embedder.name, [ref for ref, _ in rows], vectors)

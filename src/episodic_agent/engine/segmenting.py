@@ -118,7 +118,7 @@ class Segmenter:
 
     def needs_vectors(self, frame: Frame) -> bool:
         """Tell whether the frame's policy looks at vectors at all."""
-        return bool(getattr(self.policy_of(frame), "needs_vectors", True))
+        return self.policy_of(frame).needs_vectors
 
     def restarted(self, frame: Frame, embedder: str) -> Frame:
         """Begin an open frame again when the embedder changed, where that matters to its policy."""
@@ -313,7 +313,12 @@ def restarted(frame: Frame, embedder: str) -> Frame:
 def await_vectors(tx: Transaction, frame: Frame, now: datetime) -> None:
     """Ask for the vectors that the frame waits for, if it waits for any; asking twice asks once."""
     if frame.question is None and frame.cursor < frame.next_seq:
-        tx.jobs.put(EMBED, str(frame.thread_id), str(frame.thread_id), now=now)
+        ask_for_vectors(tx, frame.thread_id, now)
+
+
+def ask_for_vectors(tx: Transaction, thread_id: UUID, now: datetime) -> None:
+    """Ask for the vectors that observations of a thread lack, whether its frame waits for them or not."""
+    tx.jobs.put(EMBED, str(thread_id), str(thread_id), now=now)
 
 
 def take_up(tx: Transaction, frame: Frame, now: datetime) -> bool:

@@ -122,7 +122,7 @@ class Policy(Protocol[M]):
     `name` is dated and stored on the frame; `hindsight` is the largest delay in observations;
     `idle_after` is the gap past which the policy cuts before any later observation (None: never),
     which is what lets the clock close a silent frame. An arrival without a vector is judged with what
-    there is.
+    there is; `needs_vectors` says whether arrivals wait for theirs, because the verdict may depend on it.
     """
 
     @property
@@ -131,6 +131,8 @@ class Policy(Protocol[M]):
     def hindsight(self) -> int: ...
     @property
     def idle_after(self) -> timedelta | None: ...
+    @property
+    def needs_vectors(self) -> bool: ...
     def begin(self) -> M:
         """Return the memory of a thread nobody has spoken in yet."""
         ...
@@ -154,6 +156,32 @@ class Policy(Protocol[M]):
     def unpack(self, packed: Json) -> M:
         """Rebuild the memory from `pack`'s value."""
         ...
+
+
+class AsksNothing:
+    """What policies share that put no question to a model."""
+
+    __slots__ = ()
+
+    def settle(self, memory: M, question: Question, verdict: Verdict | None) -> Check[M]:
+        """Return the memory as it is: this policy asks nothing."""
+        return Check(memory)
+
+
+class JudgesSteps(AsksNothing):
+    """What policies for an agent's steps share: they look at place, events and time alone."""
+
+    __slots__ = ()
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Return False: nothing waits for an embedding."""
+        return False
+
+    @property
+    def idle_after(self) -> timedelta | None:
+        """Return None: silence alone does not cut an agent's steps, so the clock may not."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,12 +57,11 @@ from numpy.typing import NDArray
 from episodic_agent.core.boundary.contract import (
     DRAIN_ALL,
     Arrival,
+    AsksNothing,
     Boundary,
     Check,
     ManualCut,
-    Question,
     Record,
-    Verdict,
 )
 from episodic_agent.core.boundary.cues.gap import ALL, LEXICAL, gap_cues
 from episodic_agent.core.boundary.cues.rate import counted, leaning
@@ -115,7 +114,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DefaultPolicy:
+class DefaultPolicy(AsksNothing):
     """Cut conversations without a language model; see the module for the theory.
 
     `threshold` is on the calibrated probability; `scale` is the embedder's (mean, spread) of neighbours'
@@ -146,6 +145,11 @@ class DefaultPolicy:
         if self.vectors not in (0, 1):
             raise InvalidInput(f"vectors must be 1, or 0 for words alone, not {self.vectors}")
 
+    @property
+    def needs_vectors(self) -> bool:
+        """Return True: a late vector could have changed a verdict."""
+        return True
+
     def begin(self) -> Memory:
         """Return the memory of a thread nobody has spoken in yet."""
         return Memory()
@@ -166,10 +170,6 @@ class DefaultPolicy:
         if memory.pending:
             records.append(Record(unit.seq, "pending", 0.0, self.threshold))
         return Check(memory, tuple(cuts), tuple(records))
-
-    def settle(self, memory: Memory, question: Question, verdict: Verdict | None) -> Check[Memory]:
-        """Return the memory as it is: this policy asks nothing."""
-        return Check(memory)
 
     def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
         """Decide what is pending with what there is, then close everything."""

@@ -127,6 +127,11 @@ class DualChannelPolicy:
         """Return None: one or two buffered messages are skipped at any gap, so the clock may not cut."""
         return None
 
+    @property
+    def needs_vectors(self) -> bool:
+        """Return True: the predictive channel compares vectors."""
+        return True
+
     def begin(self) -> Memory:
         """Return the memory of an empty buffer."""
         return Memory()

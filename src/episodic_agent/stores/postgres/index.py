@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from episodic_agent.core.interfaces import Posting, Refs, Scores, TextStatistics
+from episodic_agent.core.interfaces import LAST_REF, Posting, Refs, Scores, TextStatistics
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.postgres.embedders import Embedders
@@ -16,7 +16,8 @@ from episodic_agent.stores.postgres.session import Session
 from episodic_agent.stores.postgres.vectors import Vectors, delete
 
 _UNINDEXED: Final = (
-    "SELECT d.ref FROM document d WHERE d.space = %s AND d.owner = %s AND d.kind = %s AND d.length > 0"
+    "SELECT d.ref FROM document d WHERE d.space = %s AND d.owner = %s AND d.kind = %s"
+    " AND d.ref BETWEEN %s AND %s AND d.length > 0"
     " AND NOT EXISTS (SELECT 1 FROM coarse c WHERE c.space = %s AND c.owner = %s"
     " AND c.embedder = ANY(%s::smallint[]) AND c.kind = %s AND c.ref = d.ref) ORDER BY d.ref LIMIT %s"
 )
@@ -138,11 +139,15 @@ class PostgresIndex:
             found |= self._vectors_of(kind, number).first_rows(refs)
         return found
 
-    def unindexed(self, kind: str, embedder: str, *, limit: int) -> Sequence[int]:
+    def unindexed(
+        self, kind: str, embedder: str, *, limit: int, first_ref: int = 0, last_ref: int = LAST_REF
+    ) -> Sequence[int]:
         """Return refs, rising, of documents with at least one term but no vector of this embedder."""
         numbers = integers(np.array([*self._embedders.of(embedder).values()], dtype=np.int16))
         keys = self._session.keys
-        found = self._session.rows(_UNINDEXED, (*keys, kind, *keys, numbers, kind, limit))
+        found = self._session.rows(
+            _UNINDEXED, (*keys, kind, first_ref, last_ref, *keys, numbers, kind, limit)
+        )
         return [ref for (ref,) in found]
 
     def _vectors_of(self, kind: str, number: int) -> Vectors:

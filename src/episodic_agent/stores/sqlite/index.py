@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from episodic_agent.core.interfaces import Posting, Refs, Scores, TextStatistics
+from episodic_agent.core.interfaces import LAST_REF, Posting, Refs, Scores, TextStatistics
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.faults import reach
@@ -208,18 +208,21 @@ class SqliteIndex:
         found = self._session.rows(sql, (number_list(refs), stream.number))
         return {ref: np.frombuffer(v, dtype="<f4").astype(np.float32) for ref, v in found}
 
-    def unindexed(self, kind: str, embedder: str, *, limit: int) -> Sequence[int]:
+    def unindexed(
+        self, kind: str, embedder: str, *, limit: int, first_ref: int = 0, last_ref: int = LAST_REF
+    ) -> Sequence[int]:
         """Return refs, rising, of documents with at least one term but no vector of this embedder."""
         words = self._streams.find(kind, WORDS)
         if words is None:
             return []
         vectors = self._streams.find(kind, embedder)
         sql = (
-            "SELECT ref FROM document d WHERE stream = ? AND length > 0 AND NOT EXISTS"
-            " (SELECT 1 FROM vector v WHERE v.stream = ? AND v.ref = d.ref) ORDER BY ref LIMIT ?"
+            "SELECT ref FROM document d WHERE stream = ? AND ref BETWEEN ? AND ? AND length > 0"
+            " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.stream = ? AND v.ref = d.ref)"
+            " ORDER BY ref LIMIT ?"
         )
         number = -1 if vectors is None else vectors.number
-        return [ref for (ref,) in self._session.rows(sql, (words.number, number, limit))]
+        return [ref for (ref,) in self._session.rows(sql, (words.number, first_ref, last_ref, number, limit))]
 
 
 def _packed(terms: Mapping[str, int]) -> tuple[bytes, bytes]:

@@ -21,7 +21,6 @@ Every cut closes with the step that triggered it, as in seed 000.
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from functools import partial
 from typing import Final, cast
 
@@ -30,10 +29,9 @@ from episodic_agent.core.boundary.contract import (
     Arrival,
     Boundary,
     Check,
+    JudgesSteps,
     ManualCut,
-    Question,
     Record,
-    Verdict,
 )
 from episodic_agent.core.boundary.steps.frame import context_frame, plain
 from episodic_agent.core.boundary.steps.parameters import refuse_less_than
@@ -92,7 +90,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class CustomPolicy:
+class CustomPolicy(JudgesSteps):
     """Cut where a detector of the user's own says so.
 
     `make` builds a new detector, each time alike; `name` is stored on frames and decisions. A process that
@@ -115,19 +113,9 @@ class CustomPolicy:
             object.__setattr__(self, "name", f"detector:{label}")
 
     @property
-    def needs_vectors(self) -> bool:
-        """Return False: steps are judged by place, events and time, so nothing waits for an embedding."""
-        return False
-
-    @property
     def hindsight(self) -> int:
         """Return 0: the step that triggers closes its own episode."""
         return 0
-
-    @property
-    def idle_after(self) -> timedelta | None:
-        """Return None: nobody knows what a detector makes of silence."""
-        return None
 
     def begin(self) -> Memory:
         """Return the memory of a thread the detector has not seen."""
@@ -159,10 +147,6 @@ class CustomPolicy:
         action = "error" if fault else "cut" if cuts else "keep"
         record = Record(seen.seq, action, float(cuts), 1.0, note.error)
         return self._close(memory, reason, record) if cuts else Check(memory, records=(record,))
-
-    def settle(self, memory: Memory, question: Question, verdict: Verdict | None) -> Check[Memory]:
-        """Return the memory as it is: a detector asks nothing."""
-        return Check(memory)
 
     def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
         """Close everything; the detector is not told, its next frame simply begins again."""

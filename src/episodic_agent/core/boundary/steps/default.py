@@ -11,7 +11,6 @@ them, everything else leaves it to the next episode.
 """
 
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Final
 
 from episodic_agent.core.boundary.contract import (
@@ -20,10 +19,9 @@ from episodic_agent.core.boundary.contract import (
     Arrival,
     Boundary,
     Check,
+    JudgesSteps,
     ManualCut,
-    Question,
     Record,
-    Verdict,
 )
 from episodic_agent.core.boundary.steps.events import count_new, is_manual
 from episodic_agent.core.boundary.steps.memory import Memory, pack_memory, split, take, unpack_memory
@@ -49,7 +47,7 @@ _HARD: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class StepsPolicy:
+class StepsPolicy(JudgesSteps):
     """Cut an agent's steps by place, events, prediction error and time.
 
     `time_interval`, `min_steps`, `max_steps` and `confirm_steps` are in steps, `max_minutes` is event time
@@ -108,11 +106,6 @@ class StepsPolicy:
         object.__setattr__(self, "weights", weights)
 
     @property
-    def needs_vectors(self) -> bool:
-        """Return False: steps are judged by place, events and time, so nothing waits for an embedding."""
-        return False
-
-    @property
     def cap(self) -> int:
         """Return the most steps of a frame."""
         return self.max_steps or 2 * self.time_interval
@@ -121,11 +114,6 @@ class StepsPolicy:
     def hindsight(self) -> int:
         """Return how far back a confirmed place may cut: to where its first step was seen."""
         return max(self.confirm_steps, self.min_steps) - 1
-
-    @property
-    def idle_after(self) -> timedelta | None:
-        """Return None: silence alone does not cut an agent's steps, so the clock may not."""
-        return None
 
     def begin(self) -> Memory:
         """Return the memory of an agent that has not moved yet."""
@@ -147,10 +135,6 @@ class StepsPolicy:
             calm = not over(found.content, self.low_threshold)
             return Check(replace(memory, armed=memory.armed or calm), records=(record,))
         return self._cut(memory, record, _HARD.get(action, found.reason))
-
-    def settle(self, memory: Memory, question: Question, verdict: Verdict | None) -> Check[Memory]:
-        """Return the memory as it is: this policy asks nothing."""
-        return Check(memory)
 
     def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
         """Close everything, however short."""

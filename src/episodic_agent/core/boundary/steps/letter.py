@@ -7,7 +7,6 @@ that of `detectors.py`; a test keeps the two in step.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Final, cast
 
 from episodic_agent.core.boundary.contract import (
@@ -15,10 +14,9 @@ from episodic_agent.core.boundary.contract import (
     Arrival,
     Boundary,
     Check,
+    JudgesSteps,
     ManualCut,
-    Question,
     Record,
-    Verdict,
 )
 from episodic_agent.core.boundary.steps.detectors import LETTER, hysteresis
 from episodic_agent.core.boundary.steps.parameters import (
@@ -53,31 +51,17 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class _Letter:
+class _Letter(JudgesSteps):
     """What both policies of the letter share: drains, packing, no hindsight, no clock."""
-
-    @property
-    def needs_vectors(self) -> bool:
-        """Return False: steps are judged by place, events and time, so nothing waits for an embedding."""
-        return False
 
     @property
     def hindsight(self) -> int:
         """Return 0: the step that triggers closes its own episode."""
         return 0
 
-    @property
-    def idle_after(self) -> timedelta | None:
-        """Return None: seed 000 counts steps, it reads no clock."""
-        return None
-
     def begin(self) -> Memory:
         """Return the memory of an agent that has not moved yet."""
         return Memory()
-
-    def settle(self, memory: Memory, question: Question, verdict: Verdict | None) -> Check[Memory]:
-        """Return the memory as it is: the letter asks nothing."""
-        return Check(memory)
 
     def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
         """Close everything; the detector itself is not told, as in seed 000."""
