@@ -1,12 +1,13 @@
 """The pass over a whole thread: valid partitions, fixed cuts kept, the best split where one is forced."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import combinations, pairwise
-from uuid import UUID
 
 import numpy as np
 import pytest
+from builders import talks
+from builders.talks import COOKING, DRIFT, GARDEN, START, TAXES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,52 +16,14 @@ from episodic_agent.core.boundary.default import DefaultPolicy
 from episodic_agent.core.boundary.dual_channel import DualChannelPolicy
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.core.boundary.whole import Segmented, forced, whole_thread
-from episodic_agent.schemas import Observation, Reason, TimeSource, Vector
+from episodic_agent.schemas import Reason, TimeSource, Vector
 
-START = datetime(2026, 3, 1, 9, tzinfo=UTC)
-BREAD = [
-    "I want to bake sourdough bread this weekend",
-    "Do you already have a sourdough starter, or do you need to make one?",
-    "My starter is five days old and doubles in four hours",
-    "Then the dough can rise overnight in the fridge after you fold the dough four times",
-    "How warm should the oven be for sourdough bread?",
-    "Bake the bread at 250 degrees with steam, then 20 minutes at 220 without steam",
-]
-SOIL = [
-    "The garden beds need new soil this spring",
-    "I would mix the soil with compost from the heap",
-    "Is the compost heap warm enough after winter?",
-    "It steams when I turn it, so the compost is ready",
-    "Then spread the compost on the beds with tomatoes first",
-    "The tomatoes can go out when the nights stay above ten degrees",
-]
-RECEIPTS = [
-    "By the way, can you help me with my tax return? I moved for a new job in May",
-    "The moving costs are deductible. Do you have the receipts for the tax return?",
-    "I have the receipts of the moving company and the rental car",
-    "Add the receipts to the tax form for work expenses, the moving costs go in line 62",
-]
-DRIFT = [
-    "I want to plan the holiday in Portugal, mostly Lisbon",
-    "Lisbon has good hotels near the river, what is the budget for the hotel?",
-    "About ninety a night for the hotel, breakfast included",
-    "Breakfast in Lisbon is best in a bakery, with custard tarts",
-    "I love custard tarts, can one bake them at home?",
-    "Yes, custard tarts need puff pastry and a very hot oven",
-    "My oven only reaches 230 degrees, is that hot enough for puff pastry?",
-    "It works if the pastry is cold and the oven is well preheated",
-    "The oven door does not close well, the seal is torn",
-    "A new oven seal costs about twenty, you can order it by model number",
-    "Where do I find the model number of the oven?",
-    "On a plate inside the oven door, the seal just clips in",
-]
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def arrival(seq: int, text: str, at: datetime | None = None, vector: Vector | None = None) -> Arrival:
     source = TimeSource.ASSUMED if at is None else TimeSource.GIVEN
-    at, actor, number = at or START, ("user", "assistant")[seq % 2], UUID(int=seq)
-    return Arrival(Observation(number, UUID(int=0), seq, at, at, actor, text, at_source=source), vector)
+    return talks.arrival(seq, text, at=at or START, vector=vector, source=source)
 
 
 def talk(texts: Sequence[str], vectors: Sequence[Vector | None] | None = None) -> list[Input]:
@@ -74,7 +37,7 @@ def edges(whole: Segmented) -> list[int]:
 @st.composite
 def threads(draw: st.DrawFn) -> list[Input]:
     """Draw a thread with silences, manual cuts, ticks of the clock, and vectors of several sizes."""
-    texts = st.sampled_from([*BREAD, *RECEIPTS, "Got it", "", "Wait, what?", "好的，谢谢", "bye!"])
+    texts = st.sampled_from([*COOKING, *TAXES, "Got it", "", "Wait, what?", "好的，谢谢", "bye!"])
     found: list[Input] = []
     at = START
     for seq in range(draw(st.integers(0, 18))):
@@ -140,20 +103,20 @@ def test_the_same_thread_gives_the_same_cuts(inputs: list[Input]) -> None:
 
 
 def test_what_is_open_at_the_end_stays_open() -> None:
-    assert edges(whole_thread(talk(SOIL), DefaultPolicy())) == []
-    closed = whole_thread([*talk(SOIL), ManualCut(START)], DefaultPolicy())
-    assert [(cut.before_seq, cut.edge) for cut in closed.cuts] == [(len(SOIL), DRAIN_ALL)]
+    assert edges(whole_thread(talk(GARDEN), DefaultPolicy())) == []
+    closed = whole_thread([*talk(GARDEN), ManualCut(START)], DefaultPolicy())
+    assert [(cut.before_seq, cut.edge) for cut in closed.cuts] == [(len(GARDEN), DRAIN_ALL)]
 
 
 def test_a_gap_that_was_not_decided_yet_waits() -> None:
-    whole = whole_thread(talk([*BREAD, *RECEIPTS[:2]]), DefaultPolicy())
+    whole = whole_thread(talk([*COOKING, *TAXES[:2]]), DefaultPolicy())
     assert [record.action for record in whole.records[-2:]] == ["pending", "pending"]
-    assert not set(edges(whole)) & {len(BREAD), len(BREAD) + 1}
+    assert not set(edges(whole)) & {len(COOKING), len(COOKING) + 1}
 
 
 def test_another_policy_is_replayed() -> None:
     policy = DualChannelPolicy(max_messages=3)
-    inputs = [*talk(BREAD), ManualCut(START)]
+    inputs = [*talk(COOKING), ManualCut(START)]
     assert edges(whole_thread(inputs, policy)) == [3, 6]
 
 
@@ -161,7 +124,7 @@ def test_no_message_no_cut() -> None:
     assert whole_thread([], DefaultPolicy()) == whole_thread([ManualCut(START)], DefaultPolicy())
 
 
-@pytest.mark.parametrize("parts", [(BREAD, RECEIPTS), (SOIL, RECEIPTS), (BREAD, SOIL, RECEIPTS)])
+@pytest.mark.parametrize("parts", [(COOKING, TAXES), (GARDEN, TAXES), (COOKING, GARDEN, TAXES)])
 def test_a_new_topic_is_cut(parts: Sequence[Sequence[str]]) -> None:
     texts = [text for part in parts for text in part]
     found = edges(whole_thread([*talk(texts), ManualCut(START)], DefaultPolicy()))
@@ -178,7 +141,7 @@ def test_a_gradual_drift_is_cut_somewhere() -> None:
     ["Did you feed the cat?", "Yes, an hour ago"],
 ])  # fmt: skip
 def test_a_digression_of_one_or_two_messages_is_not_cut(digression: list[str]) -> None:
-    for lines, place in ((BREAD, 5), (SOIL, 4)):
+    for lines, place in ((COOKING, 5), (GARDEN, 4)):
         whole = whole_thread(talk([*lines[:place], *digression, *lines[place:]]), DefaultPolicy())
         assert not set(edges(whole)) & set(range(place, place + len(digression) + 1))
 
@@ -195,7 +158,7 @@ def test_vectors_that_part_at_a_gap_make_a_cut_there_likelier() -> None:
 
 
 def test_the_peak_surprise_of_an_episode_is_that_of_its_own_messages() -> None:
-    whole = whole_thread([*talk([*BREAD, *RECEIPTS]), ManualCut(START)], DefaultPolicy())
+    whole = whole_thread([*talk([*COOKING, *TAXES]), ManualCut(START)], DefaultPolicy())
     for cut, low in zip(whole.cuts, [0, *edges(whole)], strict=False):
         own = [record.surprise for record in whole.records if low <= record.seq < cut.before_seq]
         assert cut.surprise == max(own)

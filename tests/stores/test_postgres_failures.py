@@ -32,20 +32,6 @@ def _nothing_stays_armed() -> Iterator[None]:
     faults.disarm()
 
 
-@pytest.fixture
-def store(postgres_url: str) -> Iterator[PostgresStore]:
-    with closing(PostgresStore(postgres_url, QUICK)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    """Start a server that the test may break."""
-    made = own_server()
-    yield made
-    made.remove()
-
-
 # --- no way in ------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -20,21 +20,6 @@ from episodic_agent.stores.postgres import PostgresStore
 from episodic_agent.stores.postgres.admin import init_db
 from episodic_agent.stores.postgres.connection import Connections, Options
 from episodic_agent.stores.postgres.migrate import refuse_old, shipped_migrations
-
-
-@pytest.fixture
-def store(postgres_url: str) -> Iterator[PostgresStore]:
-    with closing(PostgresStore(postgres_url, QUICK)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    """Start a server that the test may break."""
-    made = own_server()
-    yield made
-    made.remove()
-
 
 # --- a server that is not as it should be ---------------------------------------------------------------
 
