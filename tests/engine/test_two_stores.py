@@ -145,6 +145,30 @@ def test_a_memory_moves_to_the_other_store_and_back_without_loss(
     twins.assert_same(lambda m: [c.observations for c in m.episodes(thread="odd")])
 
 
+def test_places_and_questions_for_them_are_the_same_on_both_and_move_along(
+    twins: Twins, tmp_path: Path
+) -> None:
+    rooms = ["Kitchen"] * 9 + ["Hall", "unknown"] * 4 + ["kitchen"] * 11 + ["Küche"] * 5 + ["Hall"] * 8
+    steps = [
+        say(f"look at thing {n * 7 % 13}", n, "agent", location=room, kind="step")
+        for n, room in enumerate(rooms)
+    ]
+    for memory in twins:
+        memory.add(steps[:20], thread="robot")
+        memory.add(steps[20:], thread="robot")
+    asked = ["what happened in the kitchen?", "thing 3 in the hall", "Was war in der Küche?", "thing 5"]
+    assert ask_both(twins, asked) > 40
+    moved = tmp_path / "moved.jsonl"
+    moved.write_text("\n".join(twins.embedded.export()) + "\n", encoding="utf-8")
+    twins.served.import_file(moved, user_id="copy")
+    for told in (
+        lambda m, **whose: m.places(**whose),
+        lambda m, **whose: [(v.place, v.first_seq, v.since_previous) for v in m.visits("KITCHEN", **whose)],
+        lambda m, **whose: [len(v.episodes) for v in m.route("robot", **whose)],
+    ):
+        assert twins.assert_same(told) == told(twins.served, user_id="copy")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(GIVEN is None, reason="EPISODIC_TEST_DATA names no folder of labelled data")
 def test_a_long_real_conversation_is_the_same_memory_on_both(twins: Twins) -> None:

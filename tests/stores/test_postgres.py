@@ -7,6 +7,7 @@ import pytest
 from stores.conformance import StoreConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
+from stores.conformance_places import PlacesConformance
 from stores.conformance_writers import WritersConformance
 from stores.postgres_server import open_postgres
 from stores.processes import Opener
@@ -14,7 +15,9 @@ from stores.processes import Opener
 from episodic_agent.core.interfaces import Store
 
 
-class PostgresConformance(StoreConformance, GenerationsConformance, IndexConformance, WritersConformance):
+class PostgresConformance(
+    StoreConformance, GenerationsConformance, IndexConformance, PlacesConformance, WritersConformance
+):
     """Everything a store must do, in the fresh database the fixture `url` names."""
 
     __test__ = False

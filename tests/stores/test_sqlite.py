@@ -7,6 +7,7 @@ import pytest
 from stores.conformance import StoreConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
+from stores.conformance_places import PlacesConformance
 from stores.conformance_writers import WritersConformance
 from stores.processes import Opener
 
@@ -18,7 +19,9 @@ def open_sqlite(path: str) -> Store:
     return SqliteStore(path, synchronous="off")
 
 
-class TestSqlite(StoreConformance, GenerationsConformance, IndexConformance, WritersConformance):
+class TestSqlite(
+    StoreConformance, GenerationsConformance, IndexConformance, PlacesConformance, WritersConformance
+):
     @pytest.fixture
     def opener(self, tmp_path: Path) -> tuple[Opener, str]:
         return SqliteStore, str(tmp_path / "memory.db")

@@ -34,12 +34,14 @@ from stores.conformance_index import assert_bm25, assert_cosines, put
 from stores.postgres_server import Databases, open_postgres
 
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
+from episodic_agent.core.places import stays_of
 from episodic_agent.errors import Conflict
 from episodic_agent.schemas import Encoding, Episode, Frame, Job, Observation, Scope, Thread, Vector
 from episodic_agent.stores.sqlite import SqliteStore
 
 NAMES = ("kitchen", "attic")
 TEXTS = ("tea", "tea rain", "猫 rain rain", "door", "")
+PLACES = {"tea": "Hall", "tea rain": "hall ", "猫 rain rain": "猫", "door": None, "": "unknown"}
 
 
 @dataclass
@@ -90,7 +92,8 @@ class Append:
         held = model.observations[thread]
         if len(held) + self.skip < 0:
             return
-        chunk = make_observations(self.name, self.texts, first=len(held) + self.skip)
+        steps = make_observations(self.name, self.texts, first=len(held) + self.skip)
+        chunk = [replace(step, location=PLACES[step.text]) for step in steps]
         if self.skip:
             with pytest.raises(Conflict):
                 tx.threads.append(chunk)
@@ -295,6 +298,9 @@ def compare(store: Store, scope: Scope, model: Model) -> None:
         recent = sorted(shown, key=lambda e: (-e.end_at.timestamp(), e.id.bytes))
         assert tx.episodes.count() == len(shown)
         assert tx.episodes.recent(limit=99) == recent
+        stays = {t: stays_of(n, model.observations[t]) for t, n in model.numbers.items()}
+        assert tx.places.stays() == sorted(stay for of in stays.values() for stay in of)
+        assert all(tx.places.stays(thread_id=thread) == of for thread, of in stays.items())
         asked = {(job.kind, job.key): job.run_after for job in tx.jobs.list()}
         assert asked == {request: minute(at) for request, at in model.waiting.items()}
         compare_index(tx, model)
@@ -318,6 +324,12 @@ def compare_cover(tx: Transaction, thread: UUID, model: Model) -> None:
     marks = [e and episode_mark_of(ref_of(number, e.first_seq), e) for e in owners]
     owned = {ref: mark for ref, mark in zip(refs, marks, strict=True) if mark is not None}
     assert tx.episodes.covering(np.array(refs)) == owned
+    for first, last in ((0, 0), (1, 2), (2, 6), (0, len(seqs))):
+        inside = [e for e in cover if e.first_seq <= last and e.last_seq >= first]
+        found = tx.episodes.covers([(ref_of(number, first), ref_of(number, last))])
+        assert [(c.name, c.first_ref, c.last_ref) for c in found] == [
+            (e.id.hex, ref_of(number, e.first_seq), ref_of(number, e.last_seq)) for e in inside
+        ]
     assert list(tx.episodes.by_refs(refs).values()) == cover
 
 

@@ -40,7 +40,9 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
     seed = sum(map(ord, secret))
     with store.begin(scope) as tx:
         tx.threads.create(replace(make_thread(KITCHEN), title=secret), make_frame(KITCHEN))
-        tx.threads.append(make_observations(KITCHEN, texts, actor=secret))
+        steps = make_observations(KITCHEN, texts, actor=secret)
+        places = [KITCHEN, KITCHEN, f"{secret} a", None]
+        tx.threads.append([replace(o, location=place) for o, place in zip(steps, places, strict=True)])
         tx.threads.save_frame(replace(tx.threads.frame(identity(KITCHEN)), next_seq=4, first_seq=3, cursor=4))
         tx.threads.save_records(identity(KITCHEN), {n: secret.encode() for n in range(3)})
         tx.episodes.insert(replace(make_episode(KITCHEN, 0, 2), surprise=seed % 100 / 100))
@@ -115,6 +117,9 @@ READS: Mapping[str, Verb] = {
     "episodes.covering": lambda tx: dict(tx.episodes.covering(REFS)),
     "episodes.marks": lambda tx: dict(tx.episodes.marks(REFS.tolist())),
     "episodes.by_refs": lambda tx: dict(tx.episodes.by_refs(REFS.tolist())),
+    "episodes.covers": lambda tx: list(
+        tx.episodes.covers([(ref_of(n, 1), ref_of(n, 9)) for n in range(1, 9)])
+    ),
     "episodes.recent": lambda tx: list(tx.episodes.recent(limit=9, since=NOW, before=minute(99))),
     "episodes.encodings": lambda tx: list(tx.episodes.encodings(EPISODE)),
     "episodes.count": lambda tx: tx.episodes.count(),
@@ -122,6 +127,11 @@ READS: Mapping[str, Verb] = {
     "episodes.decisions": lambda tx: [
         *tx.episodes.decisions(),
         *tx.episodes.decisions(subject=THREAD, type="boundary"),
+    ],
+    "places.labels": lambda tx: dict(tx.places.labels()),
+    "places.stays": lambda tx: [
+        *tx.places.stays(),
+        *tx.places.stays(place=KITCHEN, thread_id=THREAD, since=NOW, until=minute(99)),
     ],
     "index.statistics": lambda tx: tx.index.statistics(OBSERVATIONS, list(WORDS)),
     "index.text_scores": lambda tx: _numbered(tx.index.text_scores(OBSERVATIONS, WORDS, **BM25, limit=9)),
@@ -153,8 +163,11 @@ WRITES: Mapping[str, Verb] = {
     "threads.create": lambda tx: tx.threads.create(make_thread("attic"), make_frame("attic")),
     "threads.save": lambda tx: tx.threads.save(replace(make_thread(KITCHEN), title="written")),
     "threads.save_frame": lambda tx: tx.threads.save_frame(replace(tx.threads.frame(THREAD), state=b"w")),
-    "threads.append": lambda tx: tx.threads.append(make_observations(KITCHEN, ["written"], first=4)),
+    "threads.append": lambda tx: tx.threads.append(
+        [replace(o, location=KITCHEN) for o in make_observations(KITCHEN, ["written"], first=4)]
+    ),
     "threads.save_records": lambda tx: tx.threads.save_records(THREAD, {3: b"written", 0: None}),
+    "places.rewrite": lambda tx: tx.places.rewrite(THREAD, tx.places.stays()[:1]),
     "episodes.insert": lambda tx: tx.episodes.insert(make_episode(KITCHEN, 3, 3)),
     "episodes.retire": lambda tx: tx.episodes.retire([EPISODE], 1),
     "episodes.revive": lambda tx: tx.episodes.revive(THREAD, 0),

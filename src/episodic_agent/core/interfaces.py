@@ -15,6 +15,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from episodic_agent.core.places import Stay
 from episodic_agent.schemas import (
     ActiveContextFrame,
     Decision,
@@ -151,6 +152,17 @@ class EpisodeMark(NamedTuple):
     last_reviewed_at: int
 
 
+class Cover(NamedTuple):
+    """Which observations a current event episode owns: the first and last reference, and its id.
+
+    `name` is the id in 32 hexadecimal digits.
+    """
+
+    first_ref: int
+    last_ref: int
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class Posting:
     """The searchable words of one document: term -> count, and the length in terms (counts' sum)."""
@@ -204,7 +216,10 @@ class Threads(Protocol):
         ...
 
     def append(self, observations: Sequence[Observation]) -> None:
-        """Insert observations of one thread with consecutive seqs; Conflict on a taken id or seq."""
+        """Insert observations of one thread with consecutive seqs, and begin or go on with its stays.
+
+        Conflict on a taken id or seq.
+        """
         ...
 
     def observations(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
@@ -293,6 +308,13 @@ class Episodes(Protocol):
         """Return current event episodes by `ref_of(thread number, first_seq)`."""
         ...
 
+    def covers(self, spans: Sequence[tuple[int, int]]) -> Sequence[Cover]:
+        """Return the current event episodes that own some of these spans of refs, by reference.
+
+        A span is a first and a last ref (inclusive) of one thread.
+        """
+        ...
+
     def recent(
         self, *, limit: int, since: datetime | None = None, before: datetime | None = None
     ) -> Sequence[Episode]:
@@ -316,6 +338,35 @@ class Episodes(Protocol):
     def decision(self, decision_id: UUID) -> Decision | None: ...
     def decisions(self, *, subject: UUID | None = None, type: str | None = None) -> Sequence[Decision]:
         """Return decisions by time, then id."""
+        ...
+
+
+class Places(Protocol):
+    """Where threads were: their stays, which `Threads.append` writes (`core/places.py`)."""
+
+    def labels(self, *, limit: int = 1000) -> Mapping[str, str]:
+        """Return the scope's places by key, each with its label as written at the earliest event time.
+
+        Where there are more, some of them.
+        """
+        ...
+
+    def stays(
+        self,
+        *,
+        place: str | None = None,
+        thread_id: UUID | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Stay]:
+        """Return stays that touch [since, until) in event time, by reference.
+
+        `place` is a key or a label of it in any case.
+        """
+        ...
+
+    def rewrite(self, thread_id: UUID, stays: Sequence[Stay]) -> None:
+        """Put these in the place of all stays of a thread; raises NotFound for an unknown one."""
         ...
 
 
@@ -415,6 +466,8 @@ class Transaction(Protocol):
     def threads(self) -> Threads: ...
     @property
     def episodes(self) -> Episodes: ...
+    @property
+    def places(self) -> Places: ...
     @property
     def index(self) -> Index: ...
     @property

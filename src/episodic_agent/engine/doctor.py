@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
+from episodic_agent.core.places import Stay, joined, stays_of
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.generations import last_resegmenting
 from episodic_agent.engine.parts import Parts
@@ -47,9 +48,10 @@ class Doctor:
         return found
 
     def repair(self) -> int:
-        """Rebuild derived data: queue missing encodings and write missing vectors; return how many."""
+        """Rebuild derived data: stays, missing encodings (as jobs) and missing vectors; return how many."""
         mended = 0
         for scope in self.parts.store.scopes(self.space):
+            mended += self._mend_stays(scope)
             mended += self._queue_encodings(scope)
             while n := self._embed_page(scope):
                 mended += n
@@ -61,10 +63,14 @@ class Doctor:
         yield from self._generation(tx, thread)
         if not frame.first_seq <= frame.cursor <= frame.next_seq:
             yield self._error(tx, "I1", f"thread {thread.origin}: the frame's cursor lies outside the frame")
-        stored = sum(
-            len(tx.threads.observations(thread.id, start, start + PAGE - 1))
-            for start in range(0, frame.next_seq + PAGE, PAGE)
-        )
+        stored, stays = _read(tx, thread, frame.next_seq)
+        if stays != list(tx.places.stays(thread_id=thread.id)):
+            yield self._error(
+                tx,
+                "places",
+                f"thread {thread.origin}: what is kept of its places is not what its observations say (a "
+                "memory from before places were kept?); `doctor --repair` writes it again",
+            )
         if stored != frame.next_seq:
             yield self._error(
                 tx, "I10", f"thread {thread.origin}: {stored} observations stored, {frame.next_seq} counted"
@@ -157,6 +163,15 @@ class Doctor:
     def _error(self, tx: Transaction, invariant: str, message: str) -> Finding:
         return Finding("error", invariant, tx.scope, message)
 
+    def _mend_stays(self, scope: Scope) -> int:
+        with self.parts.store.begin(scope, write=False) as tx:
+            wrong = [t for t in tx.threads.list() if not _stays_fit(tx, t)]
+        for thread in wrong:
+            with self.parts.store.begin(scope) as tx:
+                frame = tx.threads.frame(thread.id)  # nobody appends to the thread meanwhile
+                tx.places.rewrite(thread.id, _read(tx, thread, frame.next_seq)[1])
+        return len(wrong)
+
     def _queue_encodings(self, scope: Scope) -> int:
         queued = 0
         now = self.parts.clock()
@@ -195,6 +210,22 @@ class Doctor:
                 if chosen:
                     tx.index.put_vectors(kind, embedder.name, [rows[n][1] for n in chosen], vectors[chosen])
         return len(texts)
+
+
+def _read(tx: Transaction, thread: Thread, count: int) -> tuple[int, list[Stay]]:
+    """Count a thread's observations and return the stays they make, a page at a time."""
+    number, stored = tx.threads.number(thread.id), 0
+    pieces: list[Stay] = []
+    for start in range(0, count + PAGE, PAGE):
+        page = tx.threads.observations(thread.id, start, start + PAGE - 1)
+        stored += len(page)
+        pieces += stays_of(number, page)
+    return stored, list(joined(pieces))
+
+
+def _stays_fit(tx: Transaction, thread: Thread) -> bool:
+    expected = _read(tx, thread, tx.threads.frame(thread.id).next_seq)[1]
+    return expected == list(tx.places.stays(thread_id=thread.id))
 
 
 def _texts(tx: Transaction, kind: str, refs: list[int]) -> dict[int, str]:

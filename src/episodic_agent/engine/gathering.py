@@ -32,9 +32,11 @@ from episodic_agent.core.ranking import (
 from episodic_agent.core.ranking.bm25 import K1, B
 from episodic_agent.core.ranking.candidates import NEAR, PER_LEG
 from episodic_agent.engine.listing import open_card
+from episodic_agent.engine.places import known_stays
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.schemas import Episode, Observation, Vector
 
+AT_PLACES = 5_000  # newest observations at a place the question names that are looked through
 OWN_TEXT = 20  # episodes of each leg that join by their own words, beside those of the candidates
 DAY = 86_400.0
 Floats = NDArray[np.float64]
@@ -42,14 +44,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What the caller insists on: a stretch of event time, a thread."""
+    """What the caller insists on: a stretch of event time, a thread, a place."""
 
     since: datetime | None = None
     until: datetime | None = None
     thread_id: UUID | None = None
+    place: str | None = None
 
     def __bool__(self) -> bool:
-        return self.since is not None or self.until is not None or self.thread_id is not None
+        return any(part is not None for part in (self.since, self.until, self.thread_id, self.place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class _Leg:
     average_length: float
     ceiling: float
     unknown: bool
+    named: float  # the ceiling of the words that name places
 
 
 class Gatherer:
@@ -96,6 +100,7 @@ class Gatherer:
         self._query = query
         self._vector = vector
         self._embedder = embedder
+        self._visits = [stay for place in query.places for stay in tx.places.stays(place=place)]
         self._legs = {kind: self._leg(kind) for kind in (OBSERVATIONS, EPISODES)}
 
     def _leg(self, kind: str) -> _Leg:
@@ -105,8 +110,9 @@ class Gatherer:
         kept = kept_terms(frequencies, statistics.documents)
         weights = {t: term_weight(t, df, statistics.documents) for t, df in kept.items()}
         top = ceiling(frequencies, statistics.documents, self._query.content)
+        named = ceiling(frequencies, statistics.documents, self._query.place_terms)
         unknown = _strangers(self._query, frequencies) > self._query.anonymous
-        return _Leg(weights, statistics.average_length, top, unknown)
+        return _Leg(weights, statistics.average_length, top, unknown, named)
 
     def best_text(self, kind: str, limit: int) -> tuple[Refs, Floats]:
         """Return the best documents by words."""
@@ -151,20 +157,29 @@ class Gatherer:
         found = self._candidates(refs, marks, rows)
         episodes = self._episode_arrays(cards, threads, now)
         leg = self._legs[OBSERVATIONS]
-        return Gathered(refs, found, episodes, cards, leg.ceiling, leg.unknown)
+        return Gathered(refs, found, episodes, cards, leg.ceiling + leg.named, leg.unknown)
 
     def _choose(self, wanted: Filter) -> Refs:
         if wanted:
-            return self._chosen_within(wanted)
+            return self._best_of(within(self._tx, wanted))
         lexical, _ = self.best_text(OBSERVATIONS, PER_LEG)
         dense, _ = self.best_vectors(OBSERVATIONS, PER_LEG)
         seeds = np.concatenate([lexical[:NEAR], dense[:NEAR]])
-        chosen: Refs = np.unique(np.concatenate([lexical, dense, seeds - 1, seeds + 1])).astype(np.int64)
-        return chosen
+        there = [self._best_of(self._there())] if self._query.places else []
+        chosen: Refs = np.unique(np.concatenate([lexical, dense, seeds - 1, seeds + 1, *there]))
+        return chosen.astype(np.int64)
 
-    def _chosen_within(self, wanted: Filter) -> Refs:
-        """Choose inside a filter exactly, by scoring everything it leaves."""
-        refs = within(self._tx, wanted)
+    def _there(self) -> Refs:
+        """Return the newest observations at the places the question names."""
+        refs: list[int] = []
+        for stay in sorted(self._visits, key=lambda stay: stay.end_at, reverse=True):
+            if len(refs) >= AT_PLACES:
+                break
+            refs.extend(range(stay.last_ref, max(stay.first_ref, stay.last_ref - AT_PLACES + 1) - 1, -1))
+        return np.sort(np.array(refs[:AT_PLACES], np.int64))
+
+    def _best_of(self, refs: Refs) -> Refs:
+        """Choose exactly, by scoring everything there is."""
         if len(refs) <= 2 * PER_LEG:
             return refs
         lexical, dense = self.text(OBSERVATIONS, refs), np.nan_to_num(self.cosines(OBSERVATIONS, refs))
@@ -200,7 +215,19 @@ class Gatherer:
             phrase=self._phrase_shares(refs),
             parts=self._part_scores(refs),
             held=self._held(refs, event_times),
+            place=self._at_places(refs),
         )
+
+    def _at_places(self, refs: Refs) -> Floats:
+        """Return 1 for each ref inside a visit of a place the question names, nothing when it names none."""
+        if not self._query.places:
+            return np.zeros(0)
+        stays = sorted(self._visits)
+        first = np.array([stay.first_ref for stay in stays], np.int64)
+        last = np.array([stay.last_ref for stay in stays], np.int64)
+        at = np.searchsorted(first, refs, side="right") - 1
+        inside: Floats = ((at >= 0) & (refs <= last[np.maximum(at, 0)])).astype(np.float64)
+        return inside
 
     def _phrase_shares(self, refs: Refs) -> Floats:
         """Return the share of the quoted phrases each text holds; only for them are all the texts read."""
@@ -214,8 +241,9 @@ class Gatherer:
     def _held(self, refs: Refs, times: Floats) -> Floats:
         """Return which share of the question's words, weighed by rarity, each text holds.
 
-        An expression of time counts as two words more ("last April"), held by what happened then. BM25 with
-        k1 = 0 counts a word once however often it occurs and however long the text is.
+        An expression of time counts as two words more ("last April"), held by what happened then. Words that
+        name a place do not count: that it was there proves nothing. BM25 with k1 = 0 counts a word once
+        however often it occurs and however long the text is.
         """
         leg, content = self._legs[OBSERVATIONS], self._query.content
         weights = {t: w for t, w in leg.weights.items() if t in content}
@@ -338,6 +366,12 @@ def within(tx: Transaction, wanted: Filter) -> Refs:
     if wanted.thread_id is not None:
         number, frame = tx.threads.number(wanted.thread_id), tx.threads.frame(wanted.thread_id)
         refs = np.arange(ref_of(number, 0), ref_of(number, frame.next_seq), dtype=np.int64)
+    if wanted.place is not None:
+        stays = known_stays(tx, wanted.place, wanted.thread_id)
+        there = np.concatenate(
+            [np.zeros(0, np.int64), *(np.arange(s.first_ref, s.last_ref + 1) for s in stays)]
+        )
+        refs = there if refs is None else np.intersect1d(refs, there)
     if wanted.since is not None or wanted.until is not None:
         start, end = wanted.since or FIRST, wanted.until or LAST
         timed = tx.threads.between(start, end, limit=tx.threads.count())

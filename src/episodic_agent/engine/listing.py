@@ -8,6 +8,7 @@ from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.places import known_stays, owners_of
 from episodic_agent.engine.results import EpisodeCard, Stats
 from episodic_agent.engine.segmenting import overlap
 from episodic_agent.errors import NotFound
@@ -32,6 +33,22 @@ def chronological(
     threads = [t for t in tx.threads.list() if thread_id is None or t.id == thread_id]
     cards = [_card(e, t.origin, now) for t in threads for e in tx.episodes.of_thread(t.id)]
     cards.extend(c for c in open_frames(tx) if thread_id is None or c.thread_id == thread_id)
+    cards.sort(key=lambda c: (c.start_at, c.end_at, c.episode_id.bytes))
+    return cards if limit is None else cards[max(0, len(cards) - limit) :]
+
+
+def at_place(
+    tx: Transaction, now: datetime, place: str, *, thread_id: UUID | None = None, limit: int | None = None
+) -> list[EpisodeCard]:
+    """Return the cards of episodes that reach into visits of a place, as `chronological` does; NotFound."""
+    closed, opened = owners_of(tx, known_stays(tx, place, thread_id))
+    origins = {t.id: t.origin for t in tx.threads.list()}
+    cards = [_card(e, origins[e.thread_id], now) for e in tx.episodes.by_ids(closed).values()]
+    for identity in opened:
+        thread, frame = tx.threads.get(identity), tx.threads.frame(identity)
+        inside = tx.threads.observations(identity, frame.first_seq, frame.next_seq - 1)
+        if thread is not None and inside:
+            cards.append(open_card(thread, frame.first_seq, inside))
     cards.sort(key=lambda c: (c.start_at, c.end_at, c.episode_id.bytes))
     return cards if limit is None else cards[max(0, len(cards) - limit) :]
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,7 +14,6 @@ from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
 from episodic_agent.core.identity import assign_ids, uuid7
 from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.interfaces import Sensor, Transaction
-from episodic_agent.core.text import repair
 from episodic_agent.engine import listing
 from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
@@ -23,11 +22,13 @@ from episodic_agent.engine.doctor import Doctor, Finding
 from episodic_agent.engine.encode import Encoder
 from episodic_agent.engine.explain import Explanation, WhatIf, explain, read_records, whatif
 from episodic_agent.engine.exporting import export
+from episodic_agent.engine.given import aware, episode_identity, given_item, listed, origin_of, tidy
 from episodic_agent.engine.importing import Importer
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
 from episodic_agent.engine.jobs import Handler, Runner
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.pending import Asker, Embedding
+from episodic_agent.engine.places import Places, Stretch, VisitCard, count_places, route_of, visits_of
 from episodic_agent.engine.recall import Recaller, SearchOptions
 from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
 from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Stats
@@ -39,7 +40,6 @@ from episodic_agent.engine.working import POLL, Say, Worker
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Encoding, Episode, Observation, Reason, Receipt, Scope, Thread
 
-DEFAULT_CHANNEL = "default"
 LONGEST_AGE = 100_000.0  # days; before any time that is accepted
 RANDOM_BITS = 74  # of a UUIDv7
 HERE, WORKERS = "here", "workers"  # who does later work
@@ -105,7 +105,7 @@ class Memory:
         """
         scope = self._scope(user_id)
         thread, channel, source = tidy(thread), tidy(channel), tidy(source)
-        read = [_item(n, r, role, channel, timestamp, id) for n, r in enumerate(_listed(items))]
+        read = [given_item(n, r, role, channel, timestamp, id) for n, r in enumerate(listed(items))]
         if id is not None and len(read) != 1:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
         named = self._named(scope, read, thread, source)
@@ -336,14 +336,16 @@ class Memory:
         since: datetime | None = None,
         until: datetime | None = None,
         thread: str | None = None,
+        place: str | None = None,
         now: datetime | None = None,
         explain: bool = False,
     ) -> Recall:
         """Return the episodes that best answer a query, with the observations that prove it.
 
         `limit` counts episodes, `observations` the ranked observations over all (`limit` of them unless
-        given). `since` and `until` are filters on event time; time words in the query are a preference.
-        Never writes. Raises InvalidInput for a blank query and NotFound for an unknown user.
+        given). `since` and `until` are filters on event time, `place` on where it was; time words and places
+        in the query are a preference, and all of a question that asks for nothing else. Never writes. Raises
+        InvalidInput for a blank query and NotFound for an unknown user or place.
         """
         scope = self._known(user_id)
         options = SearchOptions(
@@ -353,6 +355,7 @@ class Memory:
             since=aware(since),
             until=aware(until),
             thread_id=self._thread_id(scope, thread) if thread else None,
+            place=tidy(place),
             now=aware(now),
             explain=explain,
         )
@@ -370,13 +373,77 @@ class Memory:
             return listing.recent(tx, now, limit=limit, since=since)
 
     def episodes(
-        self, *, user_id: str | None = None, thread: str | None = None, limit: int | None = None
+        self,
+        *,
+        user_id: str | None = None,
+        thread: str | None = None,
+        place: str | None = None,
+        limit: int | None = None,
     ) -> list[EpisodeCard]:
-        """Return episodes in chronological order, open frames included."""
+        """Return episodes (that reach into a place) in chronological order, open frames included."""
         scope = self._known(user_id)
-        thread_id = self._thread_id(scope, thread) if thread else None
+        thread_id, now = self._thread_id(scope, thread) if thread else None, self._parts.clock()
         with self._parts.store.begin(scope, write=False) as tx:
-            return listing.chronological(tx, self._parts.clock(), thread_id=thread_id, limit=limit)
+            if place is not None:
+                return listing.at_place(tx, now, tidy(place) or "", thread_id=thread_id, limit=limit)
+            return listing.chronological(tx, now, thread_id=thread_id, limit=limit)
+
+    def places(
+        self,
+        *,
+        user_id: str | None = None,
+        thread: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Places:
+        """Return where the user's threads were, how often and how long, and the moves from place to place.
+
+        Visits that touch [since, until) count whole.
+        """
+        scope = self._known(user_id)
+        asked = self._stretch(scope, thread, since, until)
+        with self._parts.store.begin(scope, write=False) as tx:
+            return count_places(tx, asked)
+
+    def visits(
+        self,
+        place: str,
+        *,
+        user_id: str | None = None,
+        thread: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+        order: str = "newest",
+    ) -> list[VisitCard]:
+        """Return the visits of a place, each linked to the one before and the one after it.
+
+        `order` is newest (first) or oldest. Raises NotFound, with the nearest name, where nobody ever was.
+        """
+        scope = self._known(user_id)
+        asked = self._stretch(scope, thread, since, until)
+        with self._parts.store.begin(scope, write=False) as tx:
+            return visits_of(tx, tidy(place) or "", asked, limit=limit, order=order)
+
+    def route(
+        self,
+        thread: str,
+        *,
+        user_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[VisitCard]:
+        """Return the places a thread went through, in order, with the episodes of each visit."""
+        scope = self._known(user_id)
+        asked = self._stretch(scope, thread, since, until)
+        with self._parts.store.begin(scope, write=False) as tx:
+            return route_of(tx, asked)
+
+    def _stretch(
+        self, scope: Scope, thread: str | None, since: datetime | None, until: datetime | None
+    ) -> Stretch:
+        thread_id = None if thread is None else self._thread_id(scope, thread)
+        return Stretch(thread_id, aware(since), aware(until))
 
     def threads(self, *, user_id: str | None = None) -> list[Thread]:
         """Return the user's threads by last activity, newest first."""
@@ -577,64 +644,3 @@ def check_jobs(jobs: str) -> str:
     if jobs not in (HERE, WORKERS):
         raise InvalidInput(f"no way to do later work is called {jobs!r}; there are {HERE} and {WORKERS}")
     return jobs
-
-
-def origin_of(item: Item, thread: str | None) -> str:
-    """Name the thread an item joins: the one given, its conversation, else its channel's own.
-
-    >>> origin_of(Item("user", "hi"), None), origin_of(Item("user", "hi", channel="sms"), None)
-    ('channel:default', 'channel:sms')
-    """
-    return thread or item.conversation or f"channel:{item.channel or DEFAULT_CHANNEL}"
-
-
-def tidy(name: object) -> str | None:
-    """Repair a caller's name of something, as texts are repaired; None stays None.
-
-    >>> tidy("a\\x00b"), tidy(5), tidy(None)
-    ('a\ufffdb', '5', None)
-    """
-    return None if name is None else repair(str(name))[0]
-
-
-def episode_identity(given: "UUID | str") -> UUID:
-    """Read an episode id as listings print it; NotFound for anything else."""
-    try:
-        return given if isinstance(given, UUID) else UUID(given)
-    except (ValueError, AttributeError, TypeError) as error:
-        raise NotFound(f"no episode {given!r} in this memory; `episodic episodes` lists the ids") from error
-
-
-def aware(moment: datetime | None) -> datetime | None:
-    """Read a naive time as UTC, as everywhere a time is given.
-
-    >>> aware(datetime(2024, 3, 1)).isoformat()
-    '2024-03-01T00:00:00+00:00'
-    """
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
-
-
-def _listed(items: object) -> Iterable[Any]:
-    if isinstance(items, str | Mapping):
-        return [items]
-    if isinstance(items, Iterable) and not isinstance(items, bytes | bytearray):
-        return items
-    raise InvalidInput(f"give a text, a message or a list of them, not {type(items).__name__}")
-
-
-def _item(
-    n: int,
-    raw: "str | Mapping[str, Any]",
-    role: str,
-    channel: str | None,
-    timestamp: "str | float | datetime | None",
-    id: str | None,
-) -> Item:
-    if isinstance(raw, str):
-        raw = {"role": role, "content": raw}
-    given = {k: v for k, v in (("timestamp", timestamp), ("id", id)) if v is not None}
-    whole = {**given, **raw} if isinstance(raw, Mapping) else raw  # read_item says what is wrong with it
-    try:
-        return read_item(whole, default_actor=role, channel=channel)
-    except InvalidInput as error:
-        raise InvalidInput(f"item {n + 1}: {error}") from error

@@ -12,9 +12,10 @@ from episodic_agent.core import ranking
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.interfaces import EPISODES, Transaction
 from episodic_agent.core.ranking.seed import PER_LEG
+from episodic_agent.engine import whereabouts
 from episodic_agent.engine.gathering import DAY, Filter, Gathered, Gatherer
 from episodic_agent.engine.parts import Parts
-from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall
+from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall, hit_of
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.schemas import Episode, Observation, Scope, Vector
 
@@ -35,6 +36,7 @@ class SearchOptions:
     since: datetime | None = None
     until: datetime | None = None
     thread_id: UUID | None = None
+    place: str | None = None
     now: datetime | None = None
     explain: bool = False
 
@@ -50,13 +52,18 @@ class Recaller:
         policy = _checked(text, options)
         now = options.now or self._parts.clock()
         query = self._read(scope, text, now)
+        wanted = Filter(options.since, options.until, options.thread_id, options.place)
+        if policy != "seed-003" and whereabouts.answers(query, wanted):
+            with self._parts.store.begin(scope, write=False) as tx:
+                return whereabouts.recall(
+                    tx, query, wanted, now, limit=options.limit, observations=options.observations
+                )
         vector, notes = self._embed(query.dense_text)
         with self._parts.store.begin(scope, write=False) as tx:
             parts = self._parts
             gatherer = Gatherer(tx, query, vector, parts.embedder_name, parts.calibration)
             if policy == "seed-003":
                 return self._by_ranks(tx, gatherer, options, now, text, notes=notes)
-            wanted = Filter(options.since, options.until, options.thread_id)
             gathered = gatherer.gather(wanted, now)
             if not len(gathered.refs):
                 return Recall(text, (), (), True, 0.0, [*notes, self._nothing(scope)])
@@ -65,12 +72,14 @@ class Recaller:
     def _read(self, scope: Scope, text: str, now: datetime) -> ranking.Query:
         with self._parts.store.begin(scope, write=False) as tx:
             speakers, last = list(tx.threads.actors()), tx.threads.last_at()
+            places = tx.places.labels()
         owner = None if scope.user_id == Scope().user_id else scope.user_id
-        query = ranking.analyse(text, speakers, now, owner=owner, language=self._parts.language)
+        language = self._parts.language
+        query = ranking.analyse(text, speakers, now, owner=owner, language=language, places=places)
         if last is None or not query.time.ranges or any(r.start <= last for r in query.time.ranges):
             return query
         # "in April" asked long after the last message means the April this memory knows
-        return ranking.analyse(text, speakers, last, owner=owner, language=self._parts.language)
+        return ranking.analyse(text, speakers, last, owner=owner, language=language, places=places)
 
     def _nothing(self, scope: Scope) -> str:
         store = self._parts.store
@@ -151,7 +160,8 @@ class Recaller:
         hits = []
         for name, score in ranking.seed_003(by_words, by_meaning, strengths, options.limit):
             proofs = [Evidence(o, s) for o, s in gatherer.proof(stored[name], PROOFS)]
-            hits.append(_card_hit(stored[name], round(score, SEED_DIGITS), 0.0, strengths[name], proofs, {}))
+            strength = round(strengths[name], DIGITS)
+            hits.append(hit_of(stored[name], round(score, SEED_DIGITS), 0.0, strength, proofs, {}))
         observations = [e for h in hits for e in h.evidence][: options.observations]
         return Recall(text, hits, observations, not hits, 0.0, notes)
 
@@ -166,7 +176,7 @@ def _checked(text: str, options: SearchOptions) -> str:
         raise InvalidInput("the number of episodes and observations to return is 1 or more")
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput("`since` must be before `until`")
-    if policy == "seed-003" and (options.since or options.until or options.thread_id):
+    if policy == "seed-003" and (options.since or options.until or options.thread_id or options.place):
         raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")
     return policy
 
@@ -200,28 +210,4 @@ def _hit(
     confidence = float(inside.max()) if len(inside) else 0.0
     strength = float(gathered.episodes.retrievability[row])
     score = round(float(fused.scores[row]), DIGITS)
-    return _card_hit(card, score, confidence, strength, proofs, legs)
-
-
-def _card_hit(
-    card: "Episode | EpisodeCard",
-    score: float,
-    confidence: float,
-    strength: float,
-    proofs: Sequence[Evidence],
-    legs: dict[str, float],
-) -> Hit:
-    return Hit(
-        episode_id=card.id if isinstance(card, Episode) else card.episode_id,
-        thread_id=card.thread_id,
-        title=card.title,
-        summary=card.summary,
-        score=score,
-        confidence=round(confidence, DIGITS),
-        start_at=card.start_at,
-        end_at=card.end_at,
-        state=str(card.state),
-        retrievability=round(strength, DIGITS),
-        evidence=proofs,
-        legs=legs,
-    )
+    return hit_of(card, score, round(confidence, DIGITS), round(strength, DIGITS), proofs, legs)

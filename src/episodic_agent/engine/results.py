@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from episodic_agent.schemas import Observation
+from episodic_agent.schemas import Episode, Observation
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +111,28 @@ class Stats:
     policy: str
     first_at: datetime | None
     last_at: datetime | None
+
+
+def hit_of(
+    card: "Episode | EpisodeCard",
+    score: float,
+    confidence: float,
+    strength: float,
+    proofs: Sequence[Evidence],
+    legs: Mapping[str, float],
+) -> Hit:
+    """Build a hit of an episode, or of the card of an open frame."""
+    return Hit(
+        episode_id=card.id if isinstance(card, Episode) else card.episode_id,
+        thread_id=card.thread_id,
+        title=card.title,
+        summary=card.summary,
+        score=score,
+        confidence=confidence,
+        start_at=card.start_at,
+        end_at=card.end_at,
+        state=str(card.state),
+        retrievability=strength,
+        evidence=proofs,
+        legs=legs,
+    )

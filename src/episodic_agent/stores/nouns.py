@@ -3,10 +3,12 @@
 Ids are 16 bytes, times int64 microseconds since 1970 UTC, JSON is text (see `rows`).
 """
 
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.interfaces import split_ref
+from episodic_agent.core.places import Stay
 from episodic_agent.schemas import (
     Decision,
     Encoding,
@@ -44,6 +46,7 @@ EPISODE: Final = (
     " parent_episode_id, metadata, encoding_version"
 )
 DECISION: Final = "id, type, subject, at, policy, outcome, body"
+STAY: Final = "first_ref, last_ref, label, start_at, end_at, steps"
 JOB: Final = "id, kind, key, serial, run_after, attempts, state, token, last_error"
 
 
@@ -162,6 +165,24 @@ def observation_of(columns: tuple[Any, ...], thread_id: UUID) -> Observation:
         prediction_error=data.get("prediction_error"),
         extras=data.get("extras", {}),
     )
+
+
+def stay_columns(stay: Stay) -> tuple[Any, ...]:
+    """Return the `STAY` columns; the label is JSON, which any string can be stored as."""
+    first_ref, last_ref, label, start, end, steps = stay
+    return first_ref, last_ref, to_json(label), to_microseconds(start), to_microseconds(end), steps
+
+
+def stay_of(columns: tuple[Any, ...]) -> Stay:
+    """Build a stay from the `STAY` columns."""
+    first_ref, last_ref, label, start, end, steps = columns
+    return Stay(first_ref, last_ref, stay_label(label), to_time(start), to_time(end), steps)
+
+
+@lru_cache(maxsize=4096)
+def stay_label(stored: str) -> str:
+    """Return the label of a `label` column: a thread comes to the same places again and again."""
+    return str(from_json(stored))
 
 
 def own_words(episode: Episode) -> Encoding:

@@ -15,3 +15,12 @@ def term_hash(term: str) -> bytes:
     8
     """
     return blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+def place_number(key: str) -> int:
+    """Return the number that stands for a place in an index: its hash as a signed 64-bit integer.
+
+    >>> place_number("kitchen") == place_number("kitchen") != place_number("hall")
+    True
+    """
+    return int.from_bytes(term_hash(key), "big", signed=True)

@@ -27,7 +27,7 @@ class Candidates:
     assumed times kept, for order only. `episode` is an index into `Episodes`, -1 for none. `phrase` is the
     share of the query's quoted phrases the text holds; `parts` has one row of BM25 scores for each of
     `Query.parts`; `octets` is the text's length in UTF-8; `held` is the share of the question's words,
-    weighed by rarity, that the text holds.
+    weighed by rarity, that the text holds; `place` is 1 for what was observed at a place the query names.
     """
 
     ids: Sequence[str]
@@ -47,6 +47,7 @@ class Candidates:
     moment: FloatArray = field(default_factory=_empty)
     octets: FloatArray = field(default_factory=_empty)
     held: FloatArray = field(default_factory=_empty)
+    place: FloatArray = field(default_factory=_empty)
 
     def __len__(self) -> int:
         return len(self.ids)

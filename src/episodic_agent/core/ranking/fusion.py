@@ -67,6 +67,8 @@ def fuse(
         legs["speaker"] = weights.speaker * named
     if query.time and len(found.at):
         legs["time"] = weights.time * time_match(query.time, found.at, utc_offset)
+    if query.places and len(found.place):
+        legs["place"] = weights.place * found.place
     if query.phrases and len(found.phrase):
         legs["phrase"] = weights.phrase * found.phrase
     if len(query.parts) > 1 and found.parts.ndim == 2:
@@ -97,6 +99,7 @@ def _total(legs: Mapping[str, FloatArray], weights: Weights) -> float:
     full = {
         "speaker": weights.speaker,
         "time": weights.time,
+        "place": weights.place,
         "phrase": weights.phrase,
         "part": weights.part,
         "order": weights.order,

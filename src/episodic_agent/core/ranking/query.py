@@ -6,13 +6,14 @@ names become "you" in the text that is embedded, and the turn's speaker is compa
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from episodic_agent.core.ranking.order import Order, read_order
+from episodic_agent.core.ranking.places import Named, asks_nothing_else, read_places
 from episodic_agent.core.text import fold, script, tokens, words
 from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS
 from episodic_agent.core.timewords import TimeQuery, date_terms, date_words, parse_time
@@ -67,6 +68,8 @@ class Query:
     are actors asked about, as they are stored; `parts` are the terms of each question when several are
     asked; `order` prefers the last or first times. `names` are proper names that are no actor's: one that
     nothing here holds was never mentioned. `anonymous`: only roles spoke, so one of them may be the asker's.
+    `places` are the keys of known places named, `place_terms` the terms that name them (no `content`), and
+    `place_alone` says that nothing else is asked but perhaps a time.
     """
 
     text: str
@@ -82,6 +85,9 @@ class Query:
     order: Order | None = None
     names: tuple[Name, ...] = ()
     anonymous: bool = False
+    places: tuple[str, ...] = ()
+    place_terms: tuple[str, ...] = ()
+    place_alone: bool = False
 
 
 def analyse(
@@ -92,10 +98,12 @@ def analyse(
     owner: str | None = None,
     language: str | None = None,
     utc_offset: timedelta | None = None,
+    places: Mapping[str, str] | None = None,
 ) -> Query:
-    """Read a query against the actors known in its scope.
+    """Read a query against the actors and places known in its scope.
 
-    `speakers` are the scope's distinct actors (names or roles); `now` is aware; `language` an ISO 639-1 code.
+    `speakers` are the scope's distinct actors (names or roles); `now` is aware; `language` an ISO 639-1 code;
+    `places` are the labels of its places by key.
     `owner` names whose memory it is: a question about Ana in Ana's memory is also about the role "user".
 
     >>> from datetime import UTC
@@ -117,6 +125,11 @@ def analyse(
         besides = besides.union(tokens(owner, language))  # "I" to those whose memory it is: seldom written
         named |= {actor for actor in actors if fold(actor) in _ASKER_ROLES}
     asked = named or _by_role(text, actors)
+    there = read_places(text, places, language) if places else Named()
+    bare = dense
+    if there.places:  # their names are nobody's, and met by where something was, not by words
+        bare, _ = _addressed(there.rest, (*actors, owner) if owner else actors)
+        besides = besides.union(tokens(there.words, language))
     return Query(
         text=text,
         dense_text=dense,
@@ -127,10 +140,13 @@ def analyse(
         speakers=frozenset(asked),
         time=time,
         order=read_order(text),
-        names=_proper_names(dense, language),
+        names=_proper_names(bare, language),
         anonymous=not named and all(fold(actor) in _ROLES for actor in actors),
         script=script(text),
         language=language,
+        places=there.places,
+        place_terms=tuple(dict.fromkeys(tokens(there.words, language))),
+        place_alone=there.placed and asks_nothing_else(bare, now, utc_offset),
     )
 
 

@@ -15,7 +15,7 @@ class Weights:
     the query's language (an English model adds little to Chinese). `neighbour_*` is each neighbour's share
     of its own leg, halved at `neighbour_hours` of silence between. The names in `_bigrams` stand for them in
     scripts cut into bigrams, where texts written hours apart share them by chance (Chinese: MemDaily +.005,
-    LifeBench +.001, with half weight for particles +.008). `speaker`, `time`, `phrase`, `part` (one
+    LifeBench +.001, with half weight for particles +.008). `speaker`, `time`, `place`, `phrase`, `part` (one
     of several questions asked at once), `order` (the last time, the first time), `length` (a text that can
     hold an answer) and `summary` are added at a full match. For episodes: `more` for further observations
     (halved for each), `own` for the episode's own text and vector, `thread` for the thread's other episodes,
@@ -29,6 +29,7 @@ class Weights:
     neighbour_hours: float = 12.0
     speaker: float = 0.25
     time: float = 0.2
+    place: float = 0.2
     phrase: float = 0.3
     part: float = 0.5
     order: float = 0.5

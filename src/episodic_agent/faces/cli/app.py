@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any
 from uuid import UUID
@@ -22,11 +22,13 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from episodic_agent.core.intake import read_time
 from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.errors import NotFound
 from episodic_agent.wiring import Memory, database_path, is_server, load_settings, without_password
 
 WIDE = 120  # columns where there is no terminal to ask
+ID = 8  # characters of an id shown to people; commands accept the beginning of an id
 
 
 @dataclass(slots=True)
@@ -70,6 +72,11 @@ class App:
             yield memory
 
 
+def moment(text: str | None) -> datetime | None:
+    """Read a time given as an option; InvalidInput for what is none."""
+    return None if text is None else read_time(text).at
+
+
 def say(line: str) -> None:
     """Print a remark on standard error, where it disturbs no pipe."""
     click.echo(line, err=True)
@@ -87,13 +94,15 @@ def out() -> Console:
 
 
 def plain(value: Any) -> Any:
-    """Turn results into JSON: dataclasses to objects, times to ISO 8601, ids to strings."""
+    """Turn results into JSON: dataclasses to objects, times to ISO 8601, spans to seconds, ids to strings."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
     if isinstance(value, UUID):
         return str(value)
     if isinstance(value, Enum):

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,13 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from episodic_agent.core.intake import read_time
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall
 from episodic_agent.faces.cli.app import (
+    ID,
     WIDE,
     App,
     common,
+    moment,
     out,
     parse_id,
     print_json,
@@ -24,11 +24,6 @@ from episodic_agent.faces.cli.app import (
 )
 
 OTHER_COLUMNS = 64  # of a listing, beside the title
-ID = 8  # characters of an id shown to people; commands accept the beginning of an id
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else read_time(text).at
 
 
 @click.command()
@@ -41,6 +36,7 @@ def _moment(text: str | None) -> datetime | None:
 @click.option("--since", help="Only from this time on.")
 @click.option("--until", help="Only before this time.")
 @click.option("--thread", help="Only this thread.")
+@click.option("--place", help="Only what was observed at this place.")
 @click.option("--now", help="As if it were this time (for `last week` and for forgetting).")
 @click.option("--explain", is_flag=True, help="Show each leg's score.")
 @common
@@ -53,6 +49,7 @@ def search(
     since: str | None,
     until: str | None,
     thread: str | None,
+    place: str | None,
     now: str | None,
     explain: bool,
     user: str | None,
@@ -66,10 +63,11 @@ def search(
             limit=limit,
             observations=observations,
             policy=ranking,
-            since=_moment(since),
-            until=_moment(until),
+            since=moment(since),
+            until=moment(until),
             thread=thread,
-            now=_moment(now),
+            place=place,
+            now=moment(now),
             explain=explain,
         )
     if as_json:
@@ -158,12 +156,15 @@ def recent(app: App, limit: int, days: float | None, user: str | None, as_json: 
 
 @click.command()
 @click.option("--thread", help="Only this thread.")
+@click.option("--place", help="Only those that reach into a visit of this place.")
 @click.option("--limit", type=click.IntRange(1, 100_000), help="Only the newest N.")
 @common
-def episodes(app: App, thread: str | None, limit: int | None, user: str | None, as_json: bool) -> None:
+def episodes(
+    app: App, thread: str | None, place: str | None, limit: int | None, user: str | None, as_json: bool
+) -> None:
     """List all episodes in order, open frames included."""
     with app.memory() as memory:
-        cards = memory.episodes(user_id=user, thread=thread, limit=limit)
+        cards = memory.episodes(user_id=user, thread=thread, place=place, limit=limit)
         users = memory.users()
     _cards(cards, users, as_json=as_json)
 

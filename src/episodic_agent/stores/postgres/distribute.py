@@ -20,6 +20,7 @@ DISTRIBUTED: Final = (
     "observation",
     "verdict",
     "actor",
+    "stay",
     "episode",
     "encoding",
     "decision",

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.core.interfaces import EpisodeMark, Refs, ref_of
+from episodic_agent.core.interfaces import Cover, EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Decision, Encoding, Episode
 from episodic_agent.stores.faults import reach
@@ -53,6 +53,20 @@ _OWNER_OF_PLACE: Final = (
     f" CROSS JOIN LATERAL (SELECT {_MARK}, e.last_seq FROM episode e"
     f" WHERE {_OWN} AND e.thread = (p.ref >> 32)::integer AND e.first_seq <= p.ref & 4294967295"
     f" AND {_CURRENT} ORDER BY e.first_seq DESC LIMIT 1) m WHERE m.last_seq >= p.ref & 4294967295"
+)
+# The last episode that begins at a span's first ref or before it, and those that begin inside: two look-ups.
+# In order, so that the index in that order is taken; without statistics another one looks as good.
+_SPAN: Final = (
+    f"SELECT e.thread, e.first_seq, e.last_seq, e.id FROM episode e WHERE {_OWN}"
+    f" AND e.thread = (p.first >> 32)::integer AND {_CURRENT}"
+)
+_OWNERS_OF_SPAN: Final = (
+    f"SELECT DISTINCT {_REF} AS ref, (e.thread::bigint << 32) | e.last_seq, encode(e.id, 'hex')"
+    " FROM unnest(%s::bigint[], %s::bigint[]) AS p (first, last) CROSS JOIN LATERAL ("
+    f"(SELECT * FROM ({_SPAN} AND e.first_seq <= p.first & 4294967295 ORDER BY e.first_seq DESC LIMIT 1) b"
+    " WHERE b.last_seq >= p.first & 4294967295)"
+    f" UNION ALL ({_SPAN} AND e.first_seq > p.first & 4294967295"
+    " AND e.first_seq <= p.last & 4294967295 ORDER BY e.first_seq OFFSET 0)) e ORDER BY ref"
 )
 
 
@@ -160,6 +174,13 @@ class PostgresEpisodes:
         places = [ref_of(columns[1], columns[4]) for columns in found]
         read = dict(zip(places, self._episodes(found), strict=True))
         return {ref: read[ref] for ref in refs if ref in read}
+
+    def covers(self, spans: Sequence[tuple[int, int]]) -> Sequence[Cover]:
+        """Return the current event episodes that own some of these spans of refs, by reference."""
+        ends = [bigints([span[end] for span in spans]) for end in (0, 1)]
+        keys = self._session.keys
+        found = self._session.rows(_OWNERS_OF_SPAN, (*ends, *keys, *keys))
+        return [Cover._make(columns) for columns in found]
 
     def recent(
         self, *, limit: int, since: datetime | None = None, before: datetime | None = None

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.interfaces import ObservationMark, Refs, ref_of, split_ref
+from episodic_agent.core.places import stays_of
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
 from episodic_agent.schemas import Frame, Observation, Receipt, Thread, TimeSource
 from episodic_agent.stores.faults import reach
@@ -31,6 +32,7 @@ from episodic_agent.stores.nouns import (
 )
 from episodic_agent.stores.postgres.batches import bigints, byteas, optional_integers, texts
 from episodic_agent.stores.postgres.packing import Binary
+from episodic_agent.stores.postgres.places import go_on
 from episodic_agent.stores.postgres.session import LAST_SEQ, Session
 from episodic_agent.stores.postgres.text import from_stored, read_columns
 from episodic_agent.stores.rows import optional_time, to_microseconds
@@ -180,7 +182,10 @@ class PostgresThreads:
         return {key: Receipt(key, threads[number], seq, added=False) for key, number, seq in found}
 
     def append(self, observations: Sequence[Observation]) -> None:
-        """Insert observations of one thread with consecutive seqs; Conflict on a taken id or seq or a gap."""
+        """Insert observations of one thread with consecutive seqs, and begin or go on with its stays.
+
+        Conflict on a taken id or seq or a gap.
+        """
         if not observations:
             return
         keys, first = self._session.own(), observations[0]
@@ -197,6 +202,8 @@ class PostgresThreads:
         # The chunk is one statement: half-way is where how often its actors spoke is not counted yet.
         reach("mid-append")
         self._count_actors(number, observations)
+        if stays := stays_of(number, observations):
+            go_on(self._session, stays)
         reach("after-append")
 
     def _take_back(self, refs: Sequence[int]) -> None:

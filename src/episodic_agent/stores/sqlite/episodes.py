@@ -11,7 +11,7 @@ from uuid import UUID
 
 import apsw
 
-from episodic_agent.core.interfaces import EpisodeMark, Refs, ref_of
+from episodic_agent.core.interfaces import Cover, EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Decision, Encoding, Episode
 from episodic_agent.stores.faults import reach
@@ -49,6 +49,17 @@ _OWNER_OF_PLACE: Final = (
     " AND x.thread = p.value >> 32 AND x.first_seq <= (p.value & 4294967295)"
     " AND x.kind = 'event' AND x.generation_to IS NULL)"
     f" AND e.last_seq >= (p.value & 4294967295) AND {_CURRENT}"
+)
+# `p.value` is a pair of refs. The episodes of a span begin with the last one that begins at it or before.
+_FROM, _TO = "(p.value ->> 0)", "(p.value ->> 1)"
+_OWNERS_OF_SPAN: Final = (
+    "SELECT DISTINCT (e.thread << 32) | e.first_seq AS ref, (e.thread << 32) | e.last_seq, lower(hex(e.id))"
+    f" FROM {EACH} episode e WHERE e.scope = ? AND e.thread = {_FROM} >> 32"
+    " AND e.first_seq >= ifnull((SELECT max(x.first_seq) FROM episode x WHERE x.scope = e.scope"
+    f" AND x.thread = {_FROM} >> 32 AND x.first_seq <= ({_FROM} & 4294967295)"
+    " AND x.kind = 'event' AND x.generation_to IS NULL), 0)"
+    f" AND e.first_seq <= ({_TO} & 4294967295) AND e.last_seq >= ({_FROM} & 4294967295) AND {_CURRENT}"
+    " ORDER BY ref"
 )
 
 
@@ -156,6 +167,11 @@ class SqliteEpisodes:
         found = self._session.rows(sql, (number_list(refs), self._session.number))
         places = [ref_of(columns[1], columns[4]) for columns in found]
         return dict(zip(places, self._episodes(found), strict=True))
+
+    def covers(self, spans: Sequence[tuple[int, int]]) -> Sequence[Cover]:
+        """Return the current event episodes that own some of these spans of refs, by reference."""
+        found = self._session.rows(_OWNERS_OF_SPAN, (to_json(spans), self._session.number))
+        return [Cover._make(columns) for columns in found]
 
     def recent(
         self, *, limit: int, since: datetime | None = None, before: datetime | None = None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.interfaces import ObservationMark, Refs, ref_of, split_ref
+from episodic_agent.core.places import stays_of
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
 from episodic_agent.schemas import Frame, Observation, Receipt, Thread, TimeSource
 from episodic_agent.stores.faults import reach
@@ -32,6 +33,7 @@ from episodic_agent.stores.rows import (
     to_microseconds,
 )
 from episodic_agent.stores.sqlite.connection import all_or_nothing
+from episodic_agent.stores.sqlite.places import go_on
 from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_list
 
 _LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
@@ -147,7 +149,10 @@ class SqliteThreads:
         return {key: Receipt(key, threads[number], seq, added=False) for key, number, seq in found}
 
     def append(self, observations: Sequence[Observation]) -> None:
-        """Insert observations of one thread with consecutive seqs; Conflict on a taken id or seq or a gap."""
+        """Insert observations of one thread with consecutive seqs, and begin or go on with its stays.
+
+        Conflict on a taken id or seq or a gap.
+        """
         if not observations:
             return
         scope = self._session.own()
@@ -166,6 +171,8 @@ class SqliteThreads:
                 reach("mid-append")
                 self._session.db.executemany(_INSERT_OBSERVATION, columns[middle:])
                 self._count_actors(scope, observations)
+                if stays := stays_of(number, observations):
+                    go_on(self._session, stays)
         except apsw.ConstraintError as error:
             raise Conflict(f"an observation id of thread {first.thread_id} is stored already") from error
         reach("after-append")

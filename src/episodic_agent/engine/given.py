@@ -1,0 +1,75 @@
+"""What callers give to `Memory`'s verbs, read: names, times, ids, items."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from episodic_agent.core.intake import Item, read_item
+from episodic_agent.core.text import repair
+from episodic_agent.errors import InvalidInput, NotFound
+
+DEFAULT_CHANNEL = "default"
+
+
+def origin_of(item: Item, thread: str | None) -> str:
+    """Name the thread an item joins: the one given, its conversation, else its channel's own.
+
+    >>> origin_of(Item("user", "hi"), None), origin_of(Item("user", "hi", channel="sms"), None)
+    ('channel:default', 'channel:sms')
+    """
+    return thread or item.conversation or f"channel:{item.channel or DEFAULT_CHANNEL}"
+
+
+def tidy(name: object) -> str | None:
+    """Repair a caller's name of something, as texts are repaired; None stays None.
+
+    >>> tidy("a\\x00b"), tidy(5), tidy(None)
+    ('a\ufffdb', '5', None)
+    """
+    return None if name is None else repair(str(name))[0]
+
+
+def episode_identity(given: "UUID | str") -> UUID:
+    """Read an episode id as listings print it; NotFound for anything else."""
+    try:
+        return given if isinstance(given, UUID) else UUID(given)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise NotFound(f"no episode {given!r} in this memory; `episodic episodes` lists the ids") from error
+
+
+def aware(moment: datetime | None) -> datetime | None:
+    """Read a naive time as UTC, as everywhere a time is given.
+
+    >>> aware(datetime(2024, 3, 1)).isoformat()
+    '2024-03-01T00:00:00+00:00'
+    """
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+
+
+def listed(items: object) -> Iterable[Any]:
+    """Return what `add` was given as items; InvalidInput for what is none."""
+    if isinstance(items, str | Mapping):
+        return [items]
+    if isinstance(items, Iterable) and not isinstance(items, bytes | bytearray):
+        return items
+    raise InvalidInput(f"give a text, a message or a list of them, not {type(items).__name__}")
+
+
+def given_item(
+    n: int,
+    raw: "str | Mapping[str, Any]",
+    role: str,
+    channel: str | None,
+    timestamp: "str | float | datetime | None",
+    id: str | None,
+) -> Item:
+    """Read the n-th item of an `add` (from 0) with what the call says about all; InvalidInput names it."""
+    if isinstance(raw, str):
+        raw = {"role": role, "content": raw}
+    given = {k: v for k, v in (("timestamp", timestamp), ("id", id)) if v is not None}
+    whole = {**given, **raw} if isinstance(raw, Mapping) else raw  # read_item says what is wrong with it
+    try:
+        return read_item(whole, default_actor=role, channel=channel)
+    except InvalidInput as error:
+        raise InvalidInput(f"item {n + 1}: {error}") from error

@@ -1,0 +1,142 @@
+"""Commands that look by place: places, visits, route."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import click
+from rich.table import Table
+
+from episodic_agent.engine.places import ORDERS, VisitCard
+from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say
+
+_since = click.option("--since", help="Only what was there from this time on.")
+_until = click.option("--until", help="Only what was there before this time.")
+_in_thread = click.option("--thread", help="Only this thread.")
+
+
+@click.command()
+@_in_thread
+@_since
+@_until
+@common
+def places(
+    app: App, thread: str | None, since: str | None, until: str | None, user: str | None, as_json: bool
+) -> None:
+    """List places with visits and episodes, and the moves between them."""
+    with app.memory() as memory:
+        found = memory.places(user_id=user, thread=thread, since=moment(since), until=moment(until))
+    if as_json:
+        print_json(found)
+        return
+    if not found.places:
+        say("nothing here says where it was; steps and messages with a `location` do")
+        return
+    table = _table("place", "steps", "visits", "episodes", "first", "last", right=(1, 2, 3))
+    for card in found.places:
+        counts = (str(card.steps), str(card.visits), str(card.episodes))
+        table.add_row(card.label, *counts, _minute(card.first_at), _minute(card.last_at))
+    out().print(table)
+    if found.moves:
+        moves = _table("from", "to", "times", right=(2,))
+        for move in found.moves:
+            moves.add_row(move.source, move.target, str(move.count))
+        out().print()
+        out().print(moves)
+
+
+@click.command()
+@click.argument("place")
+@_in_thread
+@_since
+@_until
+@click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True)
+@click.option("--order", type=click.Choice(ORDERS), default=ORDERS[0], show_default=True)
+@common
+def visits(
+    app: App,
+    place: str,
+    thread: str | None,
+    since: str | None,
+    until: str | None,
+    limit: int,
+    order: str,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """List the visits of a place, each with its episodes and the time since the one before."""
+    with app.memory() as memory:
+        found = memory.visits(
+            place,
+            user_id=user,
+            thread=thread,
+            since=moment(since),
+            until=moment(until),
+            limit=limit,
+            order=order,
+        )
+    if as_json:
+        print_json({"visits": found})
+    elif found:
+        _render(found)
+    else:
+        say(f"nobody was in {place!r} then")
+
+
+@click.command()
+@click.argument("thread")
+@_since
+@_until
+@common
+def route(
+    app: App, thread: str, since: str | None, until: str | None, user: str | None, as_json: bool
+) -> None:
+    """Show the places a thread went through, in order, with the episodes of each visit."""
+    with app.memory() as memory:
+        found = memory.route(thread, user_id=user, since=moment(since), until=moment(until))
+    if as_json:
+        print_json({"visits": found})
+    elif found:
+        _render(found)
+    else:
+        say(f"nothing in {thread!r} says where it was then")
+
+
+def _render(visits: Sequence[VisitCard]) -> None:
+    table = _table(
+        "place", "began", "lasted", "steps", "since the last visit", "thread", "episodes", right=(3,)
+    )
+    for visit in visits:
+        table.add_row(
+            visit.place,
+            _minute(visit.start_at),
+            _told(visit.end_at - visit.start_at),
+            str(visit.steps),
+            "-" if visit.since_previous is None else _told(visit.since_previous),
+            visit.thread,
+            " ".join(str(identity)[:ID] for identity in visit.episodes),
+        )
+    out().print(table)
+
+
+def _table(*names: str, right: Sequence[int] = ()) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for number, name in enumerate(names):
+        table.add_column(name, no_wrap=True, justify="right" if number in right else "left")
+    return table
+
+
+def _minute(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M}"
+
+
+def _told(length: timedelta) -> str:
+    """Say how long something took, in its largest fitting unit.
+
+    >>> _told(timedelta(seconds=90)), _told(timedelta(hours=3)), _told(timedelta(days=3))
+    ('90 s', '180 min', '72 h')
+    """
+    seconds = int(length.total_seconds())
+    for size, unit in ((1, "s"), (60, "min"), (3600, "h")):
+        if seconds // size < 200:
+            return f"{seconds // size} {unit}"
+    return f"{seconds // 86400} d"

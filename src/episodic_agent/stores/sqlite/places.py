@@ -1,0 +1,95 @@
+"""Where threads were: their stays, as rows."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.interfaces import ref_of
+from episodic_agent.core.places import Stay, place_key
+from episodic_agent.stores.nouns import STAY, stay_columns, stay_label, stay_of
+from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.sqlite.session import Session
+from episodic_agent.stores.terms import place_number
+
+_LAST_SEQ: Final = 0xFFFFFFFF
+_INSERT: Final = (
+    "INSERT INTO stay (scope, place, first_ref, last_ref, label, start_at, end_at, steps)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+)
+# The thread's last stay goes on where it is at the same place: its row then has the first reference.
+_GO_ON: Final = _INSERT.replace(
+    "?3",
+    "ifnull((SELECT iif(place = ?2, first_ref, NULL) FROM stay WHERE first_ref BETWEEN ?9 AND ?3"
+    " AND +scope = ?1 ORDER BY first_ref DESC LIMIT 1), ?3)",
+) + (
+    " ON CONFLICT (first_ref) DO UPDATE SET last_ref = excluded.last_ref, steps = steps + excluded.steps,"
+    " start_at = min(start_at, excluded.start_at), end_at = max(end_at, excluded.end_at)"
+)
+# One look-up a place, however many stays there are.
+_LABELS: Final = (
+    "WITH RECURSIVE found (place) AS ("
+    "SELECT min(place) FROM stay WHERE scope = ?1 UNION ALL"
+    " SELECT (SELECT min(place) FROM stay WHERE scope = ?1 AND place > found.place) FROM found"
+    " WHERE place IS NOT NULL)"
+    " SELECT (SELECT label FROM stay s WHERE s.scope = ?1 AND s.place = found.place"
+    " ORDER BY start_at, first_ref LIMIT 1) FROM found WHERE place IS NOT NULL LIMIT ?2"
+)
+
+
+class SqlitePlaces:
+    """The `Places` of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def labels(self, *, limit: int = 1000) -> Mapping[str, str]:
+        """Return the scope's places by key, each with its label as written at the earliest event time."""
+        found = self._session.rows(_LABELS, (self._session.number, limit))
+        labels = [stay_label(label) for (label,) in found]
+        return {place_key(label): label for label in labels}
+
+    def stays(
+        self,
+        *,
+        place: str | None = None,
+        thread_id: UUID | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Stay]:
+        """Return stays that touch [since, until) in event time, by reference."""
+        # A thread's stays lie side by side; without the plus those of the whole scope are read.
+        conditions = ["+scope = ?" if thread_id is not None else "scope = ?"]
+        bindings = [self._session.number]
+        if thread_id is not None:
+            number = self._session.find_thread(thread_id)
+            if number is None:
+                return []
+            conditions.append("first_ref BETWEEN ? AND ?")
+            bindings += [ref_of(number, 0), ref_of(number, _LAST_SEQ)]
+        if place is not None:
+            conditions.append("place = ?")
+            bindings.append(place_number(place_key(place)))
+        for time, comparison in ((since, "end_at >= ?"), (until, "start_at < ?")):
+            if time is not None:
+                conditions.append(comparison)
+                bindings.append(to_microseconds(time))
+        sql = f"SELECT {STAY} FROM stay WHERE {' AND '.join(conditions)} ORDER BY first_ref"
+        return [stay_of(columns) for columns in self._session.rows(sql, bindings)]
+
+    def rewrite(self, thread_id: UUID, stays: Sequence[Stay]) -> None:
+        """Put these in the place of all stays of a thread; raises NotFound for an unknown one."""
+        scope, number = self._session.own(), self._session.thread_number(thread_id)
+        sql = "DELETE FROM stay WHERE first_ref BETWEEN ? AND ? AND +scope = ?"
+        self._session.db.execute(sql, (ref_of(number, 0), ref_of(number, _LAST_SEQ), scope))
+        columns = [(scope, place_number(stay.place), *stay_columns(stay)) for stay in stays]
+        self._session.db.executemany(_INSERT, columns)
+
+
+def go_on(session: Session, stays: Sequence[Stay]) -> None:
+    """Write the stays of a chunk after those of its thread; the first may go on with the last one."""
+    scope = session.own()
+    columns = [
+        (scope, place_number(stay.place), *stay_columns(stay), ref_of(stay.thread, 0)) for stay in stays
+    ]
+    session.db.executemany(_GO_ON, columns)
