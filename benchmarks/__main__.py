@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks import (
+    agent_run,
     boundary_quality,
     embedders,
     kills,
@@ -36,6 +37,7 @@ GROUPS = {
     "quality": ("boundary_quality", "recall_quality"),
     "embedders": ("embedders",),
     "speed": ("speed",),
+    "agents": ("agents",),
     "postgres": ("service", "postgres_recall", "parity", "kills"),
 }
 NAMES = tuple(name for names in GROUPS.values() for name in names)
@@ -50,6 +52,7 @@ QUALITY: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[st
 }
 MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
+    "agents": lambda options, embedder: agent_run.measure(embedder, quick=options.quick),
     "embedders": lambda options, _: embedders.measure(options.data, quick=options.quick),
     "service": lambda options, _: service.measure(quick=options.quick),
     "postgres_recall": lambda options, _: postgres_recall.measure(options.data, quick=options.quick),

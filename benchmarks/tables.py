@@ -259,7 +259,7 @@ def _figure(value: Any) -> str:
 
 PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
 SOURCES = (
-    "segmentation", "retrieval", QUALITY, "speed", "service", "postgres_recall", "parity", "kills",
+    "segmentation", "retrieval", QUALITY, "speed", "agents", "service", "postgres_recall", "parity", "kills",
 )  # fmt: skip
 
 
@@ -288,6 +288,7 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "gains": _gains,
     "types": _types,
     "speed": _figures("speed"),
+    "agents": _figures("agents"),
     "service": _figures("service"),
     "postgres-recall": _layouts,
     "postgres-space": _space,

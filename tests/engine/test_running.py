@@ -4,11 +4,12 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from conftest import OpenMemory
@@ -16,14 +17,18 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
 from episodic_agent import Memory
+from episodic_agent.core.boundary.contract import Record
 from episodic_agent.core.boundary.steps import adapt
+from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.interfaces import BoundaryDetector
-from episodic_agent.engine.running import Seen
+from episodic_agent.engine.running import AgentRun, RunReport, Seen, Verbs
 from episodic_agent.errors import InvalidInput, SensorError
+from episodic_agent.faces.cli.running import step_line
 from episodic_agent.profiles import UNITY_FULL_PROFILE, ProfileConfig
-from episodic_agent.schemas import ActiveContextFrame, Decision, Entity, Reading
+from episodic_agent.schemas import ActiveContextFrame, Decision, Entity, Reading, Receipt
 from episodic_agent.sensors.lines import LinesSensor
-from episodic_agent.wiring import find_profile, make_sensor, recorded, resolve_policy
+from episodic_agent.wiring import resolve_policy
+from episodic_agent.wiring_agents import find_profile, make_sensor, recorded
 
 OWN = "engine.test_running:MyBoundaryDetector"
 MINE = ProfileConfig("mine", "of a user's own", "stub", {"freeze_interval": 7}, sensor="stdin:")
@@ -303,16 +308,80 @@ def test_a_run_is_the_same_on_every_store(open_memory: OpenMemory, url: str, tmp
     assert episodes(there, "b") == episodes(here, "b")
 
 
-@pytest.mark.parametrize("wrong", [{"fps": 0.0}, {"fps": float("nan")}, {"steps": 0}])
-def test_impossible_numbers_are_refused(memory: Memory, wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match="`fps` must be more than 0, `steps` 1 or more"):
-        memory.run(Readings([]), **wrong)
+@pytest.mark.parametrize("fps", [0.0, -1.0, float("nan"), float("inf"), 1e-9])
+def test_an_impossible_pace_is_refused(memory: Memory, fps: float) -> None:
+    with pytest.raises(InvalidInput, match=r"fps must lie between 0.001 and 1,000,000 steps a second"):
+        memory.run(Readings([]), fps=fps)
+
+
+def test_a_run_of_no_steps_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="`steps` must be 1 or more"):
+        memory.run(Readings([]), steps=0)
 
 
 def test_readings_without_a_time_are_placed_by_the_frames_a_second(memory: Memory) -> None:
     memory.run(Readings(walk(("lab", 11))), thread="lab", fps=2.0)
     (card,) = memory.episodes()
     assert (card.end_at - card.start_at).total_seconds() == 5.0
+
+
+def test_no_commit_of_a_run_counts_the_episodes_there_are() -> None:
+    """Counting takes the longer the more there are, so a run may do it at its ends only."""
+    stored: list[Item] = []
+    counted: list[int] = []
+
+    def keep(items: Sequence[Item]) -> list[Receipt]:
+        first = len(stored)
+        stored.extend(items)
+        return [Receipt(uuid4(), uuid4(), first + n, True) for n in range(len(items))]
+
+    def judged(first: int, last: int) -> dict[int, Record]:
+        return {
+            seq: Record(seq, "cut" if seq % 10 == 9 else "keep", 1.0, 1.0) for seq in range(first, last + 1)
+        }
+
+    verbs = Verbs(read_item, keep, judged, lambda: counted.append(1) or 3, lambda _end: 0, lambda: None)
+    seen: list[Seen] = []
+    readings = walk(("lab", 1000), restart_at=500)
+    report = RunReport("r", datetime(2026, 3, 1, tzinfo=UTC))
+    AgentRun(Readings(readings), verbs, report, name="x", watch=seen.append).go(
+        steps=None, interval=timedelta(1)
+    )
+    assert len(seen) == len(stored) == 1000
+    assert [one.episode for one in seen] == [3 + n // 10 for n in range(1000)]
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Reading(3, place=5),  # type: ignore[arg-type]
+        Reading(3, place="lab", at="now"),  # type: ignore[arg-type]
+        Reading(3, place="lab", entities=("mug",)),  # type: ignore[arg-type]
+        Reading(3, place="lab", entities=None),  # type: ignore[arg-type]
+        Reading(3, place="lab", confidence="high"),  # type: ignore[arg-type]
+        Reading(3, place="lab", confidence=float("nan"), prediction_error=float("nan")),
+        Reading(3, place="lab", confidence=None),  # type: ignore[arg-type]
+        Reading(3, place="lab", extras={"speed": float("nan")}),
+        Reading(2, place="lab"),
+        Reading(-7, place="lab"),
+    ],
+)
+def test_a_reading_that_lies_costs_at_most_itself(memory: Memory, wrong: Reading) -> None:
+    lines: list[str] = []
+    sensor = Readings([*walk(("lab", 3)), wrong, Reading(4, place="lab")])
+    report = memory.run(sensor, thread="lab", watch=lambda seen: lines.append(step_line(seen)))
+    assert (report.ended, report.steps + report.counts.get("refused", 0)) == ("end_of_stream", 5)
+    assert len(lines) == report.steps == memory.stats().observations >= 4
+    assert [memory.get(card.episode_id).reason for card in memory.episodes()] == ["end_of_stream"]
+    assert sound(memory)
+
+
+def test_what_is_no_reading_ends_the_run_in_order(memory: Memory) -> None:
+    nonsense: Any = "hello"
+    report = memory.run(Readings([*walk(("lab", 3)), nonsense]), thread="lab")
+    assert (report.ended, report.error) == ("failed", "readings gave str where a Reading belongs")
+    assert (report.steps, report.episodes) == (3, 1)
 
 
 # --- sensors --------------------------------------------------------------------------------------------

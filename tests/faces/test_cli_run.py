@@ -6,7 +6,9 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,30 @@ def test_the_output_holds_every_episode_and_the_plot(run: Run, walk: Path, tmp_p
     pages = sorted(path.name for path in folder.glob("*.md"))
     assert [name[:4] for name in pages] == ["0001", "0002", "0003"]
     assert (folder / "boundaries.svg").read_text().lstrip().startswith("<?xml")
+    assert "Living room" in (folder / "map.svg").read_text()
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_first_step(
+    run: Run, walk: Path, tmp_path: Path, database: Path
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    for folder in (tmp_path / "file", tmp_path / "file" / "inside"):
+        done = run("run", "--policy", "steps", "--sensor", f"replay:{walk}", "--output", folder)
+        if folder.name == "inside":
+            assert "name another folder by --output" in done.error
+        assert done.code == 2
+        assert not database.exists()
+
+
+def test_a_run_without_any_place_has_no_map_and_says_nothing_of_it(run: Run, tmp_path: Path) -> None:
+    walk = tmp_path / "blind.jsonl"
+    walk.write_text("".join(json.dumps({"number": n, "action": "push"}) + "\n" for n in range(5)))
+    done = run(
+        "run", "--policy", "steps", "--sensor", f"replay:{walk}", "--output", tmp_path / "out", "--quiet"
+    )
+    assert (done.code, done.err) == (0, "")
+    assert not (tmp_path / "out" / "map.svg").exists()
+    assert (tmp_path / "out" / "boundaries.svg").exists()
 
 
 def test_a_recorded_run_is_replayed_to_the_same_lines(run: Run, tmp_path: Path) -> None:
@@ -113,6 +139,10 @@ def test_a_recorded_run_is_replayed_to_the_same_lines(run: Run, tmp_path: Path) 
     [
         (("--profile", "unity_ful"), "did you mean 'unity_full'"),
         (("--profile", "conversation"), "episodic import FILE"),
+        (("--fps", "0"), "fps must lie between 0.001 and 1,000,000 steps a second, not 0"),
+        (("--fps", "-5"), "fps must lie between"),
+        (("--fps", "nan"), "fps must lie between"),
+        (("--fps", "inf"), "fps must lie between"),
         (("--policy", "stepps"), "no policy 'stepps'"),
         (("--policy", "steps?high=1"), "no parameter 'high'"),
         (("--policy", "nowhere:Detector"), "no nowhere:Detector"),
@@ -139,6 +169,46 @@ def test_a_sensor_that_breaks_keeps_what_came_and_leaves_with_two(run: Run, tmp_
     assert "error: 100 readings in a row could not be read" in done.err
     (episode,) = run("episodes", "--json").json["episodes"]
     assert (episode["observations"], episode["reason"]) == (2, "end_of_stream")
+
+
+@pytest.mark.parametrize(
+    ("lines", "steps", "noticed"),
+    [
+        (['{"number": 0, "place": "hall"}', '{"number": 0, "place": "hall"}'], 1, "repeated 1"),
+        (['{"number": 9, "place": "hall"}', '{"number": 2, "place": "hall"}'], 2, "restarted 1"),
+        (['{"number": 0, "place": "hall"}', '{"number": 7, "place": "hall"}'], 2, "missing 6, gaps 1"),
+        (['{"number": 0, "place": "hall", "confidence": NaN, "prediction_error": NaN}'], 1, ""),
+        (['{"number": 0, "place": "hall"}', '{"number": NaN, "place": "hall"}'], 1, "malformed 1"),
+        (['{"number": 0, "place": "hall"}', '{"number": 1, "at": NaN, "place": "hall"}'], 2, ""),
+        (['{"number": 0, "place": "hall", "speed": NaN, "extras": {"x": Infinity}}'], 1, ""),
+        (['{"number": 0, "place": "hall"}', '{"number": 1, "pla'], 1, "malformed 1"),
+    ],
+)
+def test_a_sensor_that_lies_or_breaks_off_never_ends_a_run_without_a_flush(
+    run: Run, tmp_path: Path, lines: Sequence[str], steps: int, noticed: str
+) -> None:
+    path = tmp_path / "lies.jsonl"
+    path.write_text("\n".join(lines))
+    done = run(
+        "run", "--policy", "steps", "--sensor", f"replay:{path}", "--quiet", "--output", tmp_path / "out"
+    )
+    assert done.code == 0, done.err
+    told = f" ({noticed})" if noticed else ""
+    assert done.out.splitlines()[-1].startswith(f"{steps} steps, 1 episodes")
+    assert done.out.splitlines()[-1].endswith(f"ended: end_of_stream{told}")
+    (episode,) = run("episodes", "--json").json["episodes"]
+    assert (episode["observations"], episode["reason"]) == (steps, "end_of_stream")
+    assert run("doctor", "--json").json["sound"]
+
+
+def test_an_explicit_pace_places_readings_and_slows_a_recording(run: Run, tmp_path: Path) -> None:
+    path = recording(tmp_path, ("hall", 6))
+    begun = time.monotonic()
+    assert run("run", "--policy", "steps", "--sensor", f"replay:{path}", "--fps", 50, "--quiet").code == 0
+    assert time.monotonic() - begun >= 5 / 50
+    (episode,) = run("episodes", "--json").json["episodes"]
+    lasted = datetime.fromisoformat(episode["end_at"]) - datetime.fromisoformat(episode["start_at"])
+    assert lasted == timedelta(seconds=5 / 50)
 
 
 def test_profiles_and_sensors_are_listed(run: Run) -> None:

@@ -60,6 +60,21 @@ def test_the_demo_answers_its_questions_with_the_messages_that_prove_it(folder: 
             assert not wanted or shown & wanted, question["question"]
 
 
+def test_the_demo_lets_an_agent_walk_through_a_house_and_asks_it_by_place(folder: Path) -> None:
+    for name in ("household.png", "map.png"):
+        assert (folder / name).read_bytes().startswith(b"\x89PNG")
+    with Memory.open(folder / "memory.db", user_id="robot") as memory:
+        seen = memory.places(thread="household")
+        assert {card.label for card in seen.places} >= {"kitchen", "hallway", "living room", "bathroom"}
+        assert sum(card.steps for card in seen.places) == memory.stats().observations >= 150
+        kitchen = memory.search("What happened in the kitchen?", limit=1).hits[0]
+        assert memory.get(kitchen.episode_id).metadata["location"] == "kitchen"
+        (proof,) = memory.search("Who brought the parcel?", limit=1, observations=1).observations
+        assert "postman" in proof.observation.text
+    with Memory.open(folder / "memory.db", user_id="maya") as memory:
+        assert "kitchen table" not in " ".join(card.title for card in memory.episodes())
+
+
 def test_a_folder_with_other_things_is_never_emptied(tmp_path: Path) -> None:
     (tmp_path / "diary.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(SystemExit) as left:

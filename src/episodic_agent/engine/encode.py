@@ -65,9 +65,7 @@ class Encoder:
                     continue
                 number = tx.threads.number(episode.thread_id)
                 cover = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
-                refs = [ref_of(number, o.seq) for o in cover]
-                vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs)
-                words = self._words(tx, episode, cover, [vectors.get(r) for r in refs])
+                words = self._words(tx, episode, cover, number)
                 texts = windows(words.summary) if words.summary.strip() else []
                 works.append(_Work(job, episode, ref_of(number, episode.first_seq), words, texts))
         return works, idle
@@ -77,10 +75,12 @@ class Encoder:
         tx: Transaction,
         episode: Episode,
         cover: Sequence[Observation],
-        vectors: Sequence[Vector | None],
+        number: int,
     ) -> Words:
         if any(one.kind is not Kind.STEP for one in cover):
-            return encode_extractive(cover, vectors, language=self._parts.language)
+            refs = [ref_of(number, o.seq) for o in cover]
+            vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs)
+            return encode_extractive(cover, [vectors.get(r) for r in refs], language=self._parts.language)
         decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
         return encode_steps(cover, decision.detail if decision is not None else None)
 

@@ -30,9 +30,10 @@ from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.pending import Asker, Embedding
 from episodic_agent.engine.places import Places, Stretch, VisitCard, count_places, route_of, visits_of
 from episodic_agent.engine.recall import Recaller, SearchOptions
+from episodic_agent.engine.repeating import remembering
 from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
 from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Stats
-from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs
+from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs, interval_of
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
@@ -269,8 +270,9 @@ class Memory:
         given; `fps` (steps a second) places readings that bring no time; `watch` is told of every step.
         Without `thread` the run gets one of its own. Errors of the store are raised.
         """
-        if not fps > 0 or (steps is not None and steps < 1):
-            raise InvalidInput("`fps` must be more than 0, `steps` 1 or more")
+        interval = interval_of(fps)
+        if steps is not None and steps < 1:
+            raise InvalidInput("`steps` must be 1 or more")
         scope, started = self._scope(user_id), self._parts.clock()
         origin = tidy(thread) or f"run:{started:%Y-%m-%dT%H:%M:%S.%f}"
         agent = AgentRun(
@@ -280,7 +282,7 @@ class Memory:
             name=f"{self._parts.entropy(64):x}",
             watch=watch,
         )
-        report = agent.go(steps=steps, interval=timedelta(seconds=1 / fps))
+        report = agent.go(steps=steps, interval=interval)
         self._run_here(scope)
         return report
 
@@ -290,30 +292,37 @@ class Memory:
             if isinstance(policy, str):
                 policy = self._parts.resolve_policy(for_modality(policy, STEP))
             segmenter = replace(segmenter, wanted=policy, steps=None, eager=True)
-        ingest, closer = Ingest(self._parts, segmenter), Closer(self._parts, segmenter)
+        # an agent says the same again and again: "In the hall: go forward" is embedded once
+        repeating = replace(self._parts, embedder=remembering(self._parts.embedder))
+        ingest, closer = Ingest(repeating, segmenter), Closer(self._parts, segmenter)
+
+        def found(tx: Transaction) -> UUID | None:
+            thread = tx.threads.by_origin(origin)
+            return None if thread is None else thread.id
 
         def read(step: Step) -> Item:
             return read_item(step, default_actor="agent")
 
         def keep(items: Sequence[Item]) -> Sequence[Receipt]:
-            receipts = ingest.run(scope, self._named(scope, items, origin, None)).receipts
-            self._later(scope, wait=True)
-            return receipts
+            return ingest.run(scope, self._named(scope, items, origin, None)).receipts
 
-        def flush(at_end: bool) -> None:
+        def flush(at_end: bool) -> int:
             with self._parts.store.begin(scope, write=False) as tx:
-                found = tx.threads.by_origin(origin)
-            if found is not None:
-                closer.flush(scope, found.id, reason=Reason.END_OF_STREAM if at_end else Reason.MANUAL)
+                thread = found(tx)
+            reason = Reason.END_OF_STREAM if at_end else Reason.MANUAL
+            return 0 if thread is None else closer.flush(scope, thread, reason=reason)
 
-        def judged(first: int, last: int) -> tuple[Mapping[int, Record], int]:
+        def judged(first: int, last: int) -> Mapping[int, Record]:
             with self._parts.store.begin(scope, write=False) as tx:
-                found = tx.threads.by_origin(origin)
-                if found is None:
-                    return {}, 0
-                return read_records(tx, found.id, first, last), len(tx.episodes.of_thread(found.id))
+                thread = found(tx)
+                return {} if thread is None else read_records(tx, thread, first, last)
 
-        return Verbs(read, keep, judged, flush)
+        def episodes() -> int:
+            with self._parts.store.begin(scope, write=False) as tx:
+                thread = found(tx)
+                return 0 if thread is None else len(tx.episodes.of_thread(thread))
+
+        return Verbs(read, keep, judged, episodes, flush, lambda: self._later(scope, wait=True))
 
     def _later(self, scope: Scope, *, wait: bool) -> None:
         if not self._here:
@@ -548,7 +557,7 @@ class Memory:
         """Return a thread's cues, probabilities, thresholds and cuts over time, to be plotted."""
         scope = self._known(user_id)
         with self._parts.store.begin(scope, write=False) as tx:
-            return trace(tx, self._thread_id(scope, thread))
+            return trace(tx, self._thread_id(scope, thread), self._parts.resolve_policy)
 
     # --- care --------------------------------------------------------------------------------------------
 

@@ -25,8 +25,12 @@ from episodic_agent.schemas import Json, Reading, Receipt
 BATCH: Final = 256  # steps committed together when they come fast
 PATIENCE: Final = 0.25  # seconds between two looks at whether to stop
 AHEAD: Final = 1024  # readings a fast sensor may be ahead
+SLOWEST, FASTEST = 0.001, 1_000_000.0  # steps a second
 KEPT: Final = ("keep", "disarmed", "error", "pending", "open", "skip")  # verdicts of a check that cut nothing
 END, STEPS, INTERRUPTED, FAILED = "end_of_stream", "steps", "interrupted", "failed"
+
+# what a reading may cost whose parts are of other kinds than they should be
+IMPOSSIBLE: Final = (InvalidInput, AttributeError, TypeError, ValueError, OverflowError)
 
 Step: TypeAlias = Mapping[str, Json]
 _Read: TypeAlias = "Reading | SensorError | None"
@@ -64,15 +68,18 @@ class Verbs:
     """What a run needs of the memory, for its thread.
 
     `read` makes an item of a step (InvalidInput where it cannot be), `keep` stores items and returns their
-    receipts; `judged` returns the records of a stretch of seqs and how
-    many episodes the thread has; `flush` closes the open frame (with what remains undecided), as manual or
-    at the end of the stream.
+    receipts; `judged` returns the records of a stretch of seqs; `episodes` counts the thread's closed
+    episodes, which takes the longer the more there are; `flush` closes the open frame (with what remains
+    undecided), as manual or at the end of the stream, and returns how many frames it closed; `tidy` does the
+    later work, titles and summaries, that waits.
     """
 
     read: Callable[[Step], Item]
     keep: Callable[[Sequence[Item]], Sequence[Receipt]]
-    judged: Callable[[int, int], tuple[Mapping[int, Record], int]]
-    flush: Callable[[bool], object]
+    judged: Callable[[int, int], Mapping[int, Record]]
+    episodes: Callable[[], int]
+    flush: Callable[[bool], int]
+    tidy: Callable[[], object]
 
 
 class AgentRun:
@@ -92,10 +99,12 @@ class AgentRun:
         self._verbs = verbs
         self._report = report
         self._name = name
-        self._watch = watch or (lambda _seen: None)
+        self._watch = watch
         self._world = World()
         self._waiting: list[tuple[Reading, Item]] = []
         self._refused = 0
+        self._untidy = 0  # steps stored since the later work was done
+        self._closed = verbs.episodes()  # from here on counted along: no commit costs more than the first
 
     def go(self, *, steps: int | None, interval: timedelta) -> RunReport:
         """Run until the stream ends, `steps` were taken, the sensor fails or somebody interrupts.
@@ -119,7 +128,7 @@ class AgentRun:
         except KeyboardInterrupt:  # to store and close takes moments; a second one breaks off
             report.ended = INTERRUPTED
             self._end(left, interval)
-        report.episodes = self._verbs.judged(0, -1)[1]
+        report.episodes = self._verbs.episodes()
         report.counts = {**self._sensor.counts, **({"refused": self._refused} if self._refused else {})}
         return report
 
@@ -133,19 +142,21 @@ class AgentRun:
         """Take one reading in; None means that nothing came for a while."""
         if reading is None:
             self._commit()
+            self._tidy()
             return
         if reading.restarts and self._report.steps:
             self._commit()
-            self._verbs.flush(False)  # a new world: what came before is over
-        self._world, step = perceive(self._world, reading)
-        if reading.at is None:
-            step["at"] = (self._report.started + self._report.steps * interval).isoformat()
-        step["id"] = f"{self._name}:{self._report.steps}"
+            self._closed += self._verbs.flush(False)  # a new world: what came before is over
         try:
+            world, step = perceive(self._world, reading)
+            if reading.at is None:
+                step["at"] = (self._report.started + self._report.steps * interval).isoformat()
+            step["id"] = f"{self._name}:{self._report.steps}"
             item = self._verbs.read(step)
-        except InvalidInput:  # one impossible reading must not cost the run
+        except IMPOSSIBLE:  # one impossible reading must not cost the run
             self._refused += 1
             return
+        self._world = world
         self._report.steps += 1
         self._waiting.append((reading, item))
         if len(self._waiting) >= BATCH:
@@ -158,27 +169,63 @@ class AgentRun:
             return
         receipts = self._verbs.keep([item for _, item in taken])
         self._waiting = []  # only now: who is interrupted while storing stores them again, once
-        records, episodes = self._verbs.judged(receipts[0].seq, receipts[-1].seq)
-        frozen = [_froze(records.get(receipt.seq)) for receipt in receipts]
-        before = episodes - sum(frozen)
-        for (reading, item), receipt, freezes in zip(taken, receipts, frozen, strict=True):
-            self._watch(
+        self._untidy += len(taken)
+        if self._untidy >= BATCH:  # a sensor in no hurry leaves the time for it between its readings
+            self._tidy()
+        if self._watch is not None:
+            self._tell(self._watch, taken, receipts)
+
+    def _tidy(self) -> None:
+        if self._untidy:
+            self._untidy = 0
+            self._verbs.tidy()
+
+    def _tell(
+        self,
+        watch: Callable[[Seen], object],
+        taken: Sequence[tuple[Reading, Item]],
+        receipts: Sequence[Receipt],
+    ) -> None:
+        records = self._verbs.judged(receipts[0].seq, receipts[-1].seq)
+        for (reading, item), receipt in zip(taken, receipts, strict=True):
+            record = records.get(receipt.seq)
+            before, freezes = self._closed, _froze(record)
+            self._closed += freezes
+            watch(
                 Seen(
                     number=receipt.seq,
                     place=reading.place,
-                    confidence=reading.confidence,
+                    confidence=item.location_confidence or 0.0,
                     entities=sum(entity.visible for entity in reading.entities),
                     events=len(item.events),
                     episode=before,
                     freezes=freezes,
-                    record=records.get(receipt.seq),
+                    record=record,
                 )
             )
-            before += freezes
+
+
+def interval_of(fps: float) -> timedelta:
+    """Return how far apart readings are placed that bring no time; InvalidInput for an impossible pace.
+
+    >>> interval_of(4.0)
+    datetime.timedelta(microseconds=250000)
+    """
+    if not SLOWEST <= fps <= FASTEST:  # not a number, too, is none
+        raise InvalidInput(f"fps must lie between {SLOWEST:g} and {FASTEST:,.0f} steps a second, not {fps:g}")
+    return timedelta(seconds=1 / fps)
 
 
 def _froze(record: Record | None) -> bool:
     return record is not None and record.action not in KEPT
+
+
+def _readings(sensor: Sensor) -> Iterator[Reading]:
+    """Yield a sensor's readings; SensorError for anything else among them."""
+    for reading in sensor:
+        if not isinstance(reading, Reading):
+            raise SensorError(f"{sensor.name} gave {type(reading).__name__} where a Reading belongs")
+        yield reading
 
 
 class _Reader:
@@ -226,7 +273,7 @@ class _Reader:
     def _read(self) -> None:
         end: _Read = None
         try:
-            for reading in islice(self._sensor, self._steps):
+            for reading in islice(_readings(self._sensor), self._steps):
                 if not self._hand_over(reading):
                     self._last.append(reading)
                     return

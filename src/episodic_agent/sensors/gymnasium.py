@@ -5,38 +5,18 @@ Worlds of MiniGrid and BabyAI are read by `sensors.minigrid`, which knows rooms,
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-import gymnasium
 import numpy as np
 
-from episodic_agent.errors import InvalidInput, SensorError
 from episodic_agent.schemas import Json, Reading
-from episodic_agent.sensors.counting import Notes, Say
+from episodic_agent.sensors.environment import EnvironmentSensor, reset
 
 SHOWN: Final = 8  # numbers of an observation that are kept with a step
-LARGEST_SEED: Final = 2**31 - 1
 
 
-class GymnasiumSensor:
+class GymnasiumSensor(EnvironmentSensor):
     """One environment, acted in at random (seeded); a new episode of it is a new world."""
-
-    def __init__(self, env_id: str, *, seed: int = 0, say: Say | None = None) -> None:
-        self._id = env_id
-        self._seed = seed
-        self._notes = Notes(say)
-        self._closed = False
-        self._env = make(env_id)
-
-    @property
-    def name(self) -> str:
-        """Return the environment's id."""
-        return self._id
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """Return how many worlds there were."""
-        return self._notes.counts
 
     def __iter__(self) -> Iterator[Reading]:
         """Yield one reading for each step, without end: whoever reads stops when there is enough."""
@@ -69,28 +49,6 @@ class GymnasiumSensor:
             restarts=begins,
             extras={"observation": numbers(observation), "reward": reward if math.isfinite(reward) else None},
         )
-
-    def close(self) -> None:
-        """Stop before the next step and close the environment."""
-        self._closed = True
-        self._env.close()
-
-
-def make(env_id: str) -> "gymnasium.Env[Any, Any]":
-    """Make an environment by its id; SensorError names the nearest ids when there is none."""
-    try:
-        env = gymnasium.make(env_id)
-    except gymnasium.error.Error as error:
-        told = str(error).split("\n")[0]
-        raise SensorError(f"no environment {env_id!r}: {told}") from error
-    return env
-
-
-def reset(env: "gymnasium.Env[Any, Any]", seed: int) -> None:
-    """Reset an environment to the world of a seed."""
-    if not 0 <= seed <= LARGEST_SEED:
-        raise InvalidInput(f"a seed must lie between 0 and {LARGEST_SEED}, not {seed}")
-    env.reset(seed=seed)
 
 
 def numbers(observation: object) -> list[Json]:

@@ -5,7 +5,7 @@ random moves. A new mission is a new world, so what came before it is over.
 """
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
@@ -18,8 +18,8 @@ from minigrid.utils.baby_ai_bot import BabyAIBot
 
 from episodic_agent.errors import SensorError
 from episodic_agent.schemas import Entity, Reading
-from episodic_agent.sensors.counting import Notes, Say
-from episodic_agent.sensors.gymnasium import make, reset
+from episodic_agent.sensors.counting import Say
+from episodic_agent.sensors.environment import EnvironmentSensor, reset
 
 DEFAULT_LEVEL: Final = "BabyAI-KeyCorridorS3R3-v0"
 _VERBS: Final = {
@@ -50,29 +50,17 @@ def is_minigrid(env_id: str) -> bool:
     return env_id.startswith(("MiniGrid-", "BabyAI-"))
 
 
-class MiniGridSensor:
-    """One MiniGrid environment and whoever acts in it."""
+class MiniGridSensor(EnvironmentSensor):
+    """One MiniGrid environment and whoever acts in it; another mission furnishes the same rooms anew."""
 
     def __init__(self, env_id: str = DEFAULT_LEVEL, *, seed: int = 0, say: Say | None = None) -> None:
-        self._id = env_id
-        self._seed = seed
-        self._notes = Notes(say)
-        self._closed = False
-        env = make(env_id)
-        if not isinstance(env.unwrapped, MiniGridEnv):
+        """Make the world; SensorError for an environment that is none of MiniGrid's."""
+        super().__init__(env_id, seed=seed, say=say, checked=False)
+        if not isinstance(self._env.unwrapped, MiniGridEnv):
             raise SensorError(f"{env_id} is no MiniGrid world; use --sensor gymnasium:{env_id}")
-        self._env = env
-        self._world: MiniGridEnv = env.unwrapped
-
-    @property
-    def name(self) -> str:
-        """Return the environment's id."""
-        return self._id
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """Return how many missions were begun, done and given up."""
-        return self._notes.counts
+        self._world: MiniGridEnv = self._env.unwrapped
+        # who acts looks at the world itself: the picture of its view takes a third of a step
+        vars(self._world)["gen_obs"] = dict
 
     def __iter__(self) -> Iterator[Reading]:
         """Yield one reading for each move, without end: whoever reads stops when there is enough."""
@@ -105,11 +93,6 @@ class MiniGridSensor:
             if over:
                 self._notes.count("done" if ended and float(reward) > 0 else "failed")
             yield look(self._world, number, action=_said(self._world, action))
-
-    def close(self) -> None:
-        """Stop before the next move and close the environment."""
-        self._closed = True
-        self._env.close()
 
 
 def _mover(world: MiniGridEnv, seed: int) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""`episodic demo`: the main job on bundled conversations, with something to look at afterwards."""
+"""`episodic demo`: the main job on bundled conversations and an agent's walk, with something to look at."""
 
 import json
 import shutil
@@ -11,17 +11,22 @@ from rich.rule import Rule
 from rich.text import Text
 
 from episodic_agent.engine.memory import Memory as Engine
+from episodic_agent.engine.running import RunReport
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, common, out, print_json, say
 from episodic_agent.faces.cli.reading import recall_json, render_cards, render_recall
 from episodic_agent.faces.cli.why import render_explanation
 from episodic_agent.faces.markdown import write_episode
-from episodic_agent.faces.plot import plot_png
+from episodic_agent.faces.plot import map_png, map_terminal, plot_png, plot_terminal
 from episodic_agent.wiring import Memory
+from episodic_agent.wiring_agents import make_sensor
 
 USER = "maya"
 CHATS = ("maya-assistant.jsonl", "maya-family.jsonl", "maya-work.jsonl")
 PLOTTED = "maya-assistant"
+ROBOT = "robot"  # whose memory the agent fills
+WALK = "household"
+WALKED = ("What happened in the kitchen?", "Who brought the parcel?")
 SHOWN = 3  # hits shown for each question
 MARK = ".episodic-demo"  # marks a folder as ours, so that only such a one is ever emptied
 
@@ -30,7 +35,7 @@ MARK = ".episodic-demo"  # marks a folder as ours, so that only such a one is ev
 @click.option("--output", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
 @common
 def demo(app: App, output: Path, user: str | None, as_json: bool) -> None:
-    """Import bundled conversations, show their episodes, answer questions, explain a boundary."""
+    """Import bundled conversations and run an agent: episodes, answers, why a boundary is where it is."""
     del user
     data = Path(str(files("episodic_agent") / "demo" / "data"))
     _fresh(output)
@@ -40,19 +45,28 @@ def demo(app: App, output: Path, user: str | None, as_json: bool) -> None:
             memory.import_file(data / name)
         memory.flush()
         answers = _answers(memory, questions)
+        walk = make_sensor(f"replay:{data / WALK}.readings.jsonl.gz")
+        walked = memory.run(walk, user_id=ROBOT, thread=WALK)
         if as_json:
-            print_json({"episodes": memory.episodes(), "answers": answers})
+            agent = {"run": walked, "episodes": memory.episodes(user_id=ROBOT)}
+            print_json({"episodes": memory.episodes(), "answers": answers, "agent": agent})
         else:
             _tell(memory, questions)
+            _tell_walk(memory, walked)
         written = _write(memory, output)
+        _write_walk(memory, output)
     if not as_json:
-        console = out()
-        console.print(Rule("to look at"))
-        console.print(f"{output / 'boundaries.png'}: cues, thresholds and cuts of one thread")
-        console.print(f"{output / 'episodes'}: {written} episodes as Markdown")
-        console.print(
-            f'try: episodic --db {output}/memory.db search "What did the plumber find?" --user {USER}'
-        )
+        _say_where(output, written)
+
+
+def _say_where(output: Path, written: int) -> None:
+    console = out()
+    console.print(Rule("to look at"))
+    console.print(f"{output / 'boundaries.png'}: cues, thresholds and cuts of one thread")
+    console.print(f"{output / 'household.png'}, {output / 'map.png'}: the agent's score and its places")
+    console.print(f"{output / 'episodes'}: {written} episodes as Markdown")
+    console.print(f'try: episodic --db {output}/memory.db search "What did the plumber find?" --user {USER}')
+    console.print(f"     episodic --db {output}/memory.db plot {WALK} --user {ROBOT}")
 
 
 def _fresh(output: Path) -> None:
@@ -84,6 +98,24 @@ def _tell(memory: Engine, questions: list[dict[str, Any]]) -> None:
     shifts = [c for c in cards if c.reason == "topic_shift"]
     explained = max(shifts, key=lambda c: c.surprise, default=cards[0])
     render_explanation(memory.explain(explained.episode_id))
+
+
+def _tell_walk(memory: Engine, walked: RunReport) -> None:
+    """Show an agent's run: the score over its steps, where it was, and what it can be asked."""
+    console = out()
+    console.print(Rule(f"an agent in a house: {walked.steps} steps, {walked.episodes} episodes"))
+    console.print(Text.from_ansi(plot_terminal(memory.trace(WALK, user_id=ROBOT), console.width)))
+    console.print()
+    console.print(map_terminal(memory.places(user_id=ROBOT, thread=WALK), console.width), markup=False)
+    for question in WALKED:
+        console.print(Rule(style="dim"))
+        console.print(Text(f"? {question}", style="bold cyan"))
+        render_recall(memory.search(question, user_id=ROBOT, limit=1))
+
+
+def _write_walk(memory: Engine, output: Path) -> None:
+    plot_png(memory.trace(WALK, user_id=ROBOT), output / "household.png")
+    map_png(memory.places(user_id=ROBOT, thread=WALK), output / "map.png", title=WALK)
 
 
 def _write(memory: Engine, output: Path) -> int:

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import click
 from click.core import ParameterSource
@@ -11,15 +12,17 @@ from click.core import ParameterSource
 from episodic_agent.core.boundary.steps import record_line
 from episodic_agent.core.interfaces import Sensor
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.running import FAILED, INTERRUPTED, RunReport, Seen
+from episodic_agent.engine.running import FAILED, INTERRUPTED, RunReport, Seen, interval_of
 from episodic_agent.errors import InvalidInput, SensorError
 from episodic_agent.faces.cli.app import App, common, out, plain, print_json, say
 from episodic_agent.faces.markdown import episode_markdown, slug
-from episodic_agent.faces.plot import plot_svg
+from episodic_agent.faces.plot import map_svg, plot_svg
 from episodic_agent.profiles import ProfileConfig, known_policy
-from episodic_agent.wiring import SENSORS, all_profiles, find_profile, make_sensor, recorded, resolve_policy
+from episodic_agent.wiring import resolve_policy
+from episodic_agent.wiring_agents import SENSORS, all_profiles, find_profile, make_sensor, recorded
 
 LEFT_BY_SIGNAL = 130
+FPS = 10.0  # how far apart readings without a time are placed unless told
 
 
 @click.command()
@@ -28,11 +31,13 @@ LEFT_BY_SIGNAL = 130
 @click.option("--sensor", "sensor_name", metavar="NAME", help="See `sensors` (default: the profile's).")
 @click.option("--policy", "own", metavar="NAME", help="Another policy or detector, or module:Class.")
 @click.option("--steps", type=click.IntRange(min=1), help="End after so many steps.")
-@click.option("--fps", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
-              help="Steps a second, where a reading brings no time.")  # fmt: skip
+@click.option("--fps", type=float, metavar="F",
+              help="At most F steps a second (default: all it can, placed as 10 a second).")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Of a simulated world.")
 @click.option("--thread", help="The thread to fill (default: one of its own).")
-@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Write episodes and plot.")
+@click.option(
+    "--output", type=click.Path(file_okay=False, path_type=Path), help="Write episodes, plot and map."
+)
 @click.option("--record", type=click.Path(dir_okay=False, path_type=Path), help="Keep the readings.")
 @click.option("--verbose", is_flag=True, help="Also the boundary score of every step.")
 @click.option("--quiet", is_flag=True, help="Only the result.")
@@ -46,7 +51,7 @@ def run(
     sensor_name: str | None,
     own: str | None,
     steps: int | None,
-    fps: float,
+    fps: float | None,
     seed: int,
     thread: str | None,
     output: Path | None,
@@ -70,11 +75,15 @@ def run(
         raise InvalidInput(f"profile {profile.name} is for messages; `episodic import FILE` takes them in")
     policy = _policy(profile, own or app.policy, freeze_interval)
     resolve_policy(policy)  # refused before anything is connected or opened
-    sensor = _sensor(sensor_name or profile.sensor, seed, record)
+    if fps is not None:
+        interval_of(fps)
+    if output is not None:
+        _make_folder(output)  # nobody wants to learn at the end of a long run that there is no place for it
+    sensor = _sensor(sensor_name or profile.sensor, seed, record, fps)
     watch = None if quiet or as_json else _watcher(verbose=verbose)
     with app.memory(create=True) as memory:
         report = memory.run(
-            sensor, user_id=user, thread=thread, steps=steps, fps=fps, policy=policy, watch=watch
+            sensor, user_id=user, thread=thread, steps=steps, fps=fps or FPS, policy=policy, watch=watch
         )
         if output is not None and report.steps:
             _write(memory, report.thread, user, output)
@@ -94,8 +103,8 @@ def _policy(profile: ProfileConfig, own: str | None, interval: int | None) -> st
     return profile.policy(interval) if own is None else profile.named(known_policy(own), interval)
 
 
-def _sensor(name: str, seed: int, record: Path | None) -> Sensor:
-    sensor = make_sensor(name, seed=seed, say=say)
+def _sensor(name: str, seed: int, record: Path | None, fps: float | None) -> Sensor:
+    sensor = make_sensor(name, seed=seed, say=say, fps=fps)
     return sensor if record is None else recorded(sensor, record)
 
 
@@ -138,9 +147,20 @@ def _tell(report: RunReport) -> None:
     )
 
 
+def _make_folder(folder: Path) -> None:
+    """Make a folder to write to; InvalidInput where that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot write to {folder} ({error.strerror or error}); name another folder by --output"
+        ) from error
+
+
 def _write(memory: Memory, thread: str, user: str | None, folder: Path) -> None:
-    """Write the thread's episodes as Markdown and JSON lines, and the plot of its boundaries."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write the thread's episodes as Markdown and JSON lines, the plot of its boundaries and its map."""
     cards = memory.episodes(user_id=user, thread=thread)
     for number, card in enumerate(cards, start=1):  # many episodes of an agent begin in one minute
         told = episode_markdown(card, memory.messages(card.episode_id, user_id=user))
@@ -152,8 +172,11 @@ def _write(memory: Memory, thread: str, user: str | None, folder: Path) -> None:
             )
     try:
         plot_svg(memory.trace(thread, user_id=user), folder / "boundaries.svg")
-    except InvalidInput as missing:  # the plot is an extra, the episodes are not
-        say(f"no plot: {missing}")
+        seen = memory.places(user_id=user, thread=thread)
+        if seen.places:
+            map_svg(seen, folder / "map.svg", title=thread)
+    except InvalidInput as missing:  # pictures are an extra, the episodes are not
+        say(f"no plot and no map: {missing}")
 
 
 @click.command()

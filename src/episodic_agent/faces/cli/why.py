@@ -12,6 +12,7 @@ from episodic_agent.engine.resegmenting import Resegmented, Undone
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, common, out, parse_id, print_json, say, say_replaced
 from episodic_agent.faces.plot import plot_png, plot_svg, plot_terminal
+from episodic_agent.schemas import Kind
 
 
 @click.command()
@@ -33,7 +34,9 @@ def render_explanation(told: Explanation) -> None:
     """Print an explanation for people."""
     console = out()
     console.print(Text(told.episode.title, style="bold"))
-    console.print(Text(f"messages {told.episode.first_seq}-{told.episode.last_seq}", style="dim"))
+    told_of = told.begins.observation
+    unit = "steps" if told_of is not None and told_of.kind is Kind.STEP else "messages"
+    console.print(Text(f"{unit} {told.episode.first_seq}-{told.episode.last_seq}", style="dim"))
     for name, edge in (("begins", told.begins), ("ends", told.ends)):
         at = f"{name} at {edge.seq}: " if edge.decision is not None or name == "begins" else ""
         console.print(Text(at + edge.sentence))
@@ -173,13 +176,32 @@ def _diff(span: Span, *, added: bool) -> Text:
 @click.command()
 @click.argument("thread")
 @click.option(
-    "--output", type=click.Path(path_type=Path), help="Write an .svg or .png instead of the terminal."
+    "-o", "--output", type=click.Path(path_type=Path), help="Write an .svg or .png instead of the terminal."
 )
+@click.option("--from", "first", type=click.IntRange(min=0), default=0, help="Begin at this number.")
+@click.option("--to", "last", type=click.IntRange(min=0), help="End with this number.")
 @common
-def plot(app: App, thread: str, output: Path | None, user: str | None, as_json: bool) -> None:
-    """Plot the cues, probabilities, thresholds and cuts of THREAD (`stats` names them)."""
+def plot(
+    app: App,
+    thread: str,
+    output: Path | None,
+    first: int,
+    last: int | None,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """Plot the cues, probabilities, thresholds and cuts of THREAD (`stats` names them).
+
+    Of an agent's steps: the score with its factors, both thresholds, the freezes and the places.
+    """
     with app.memory() as memory:
         traced = memory.trace(thread, user_id=user)
+    held = len(traced.seqs)
+    traced = traced.between(first, held if last is None else last)
+    if held and not traced.seqs:
+        raise InvalidInput(
+            f"thread {thread!r} has {held} {traced.unit}s, numbered from 0: none from --from to --to"
+        )
     if as_json:
         print_json(traced)
     if output is not None:

@@ -16,19 +16,23 @@ from typing import Any, Final
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.plot.labels import Fonts, Label, Placed, stagger, to_draw
-from episodic_agent.faces.plot.words import plain, reason_words, shorten, time_labels
+from episodic_agent.faces.plot.steps import counted, factors, others, why_began
+from episodic_agent.faces.plot.steps_figure import frozen_marks, places_strip, score
+from episodic_agent.faces.plot.style import AMBER, BLUE, DPI, GRID, INK, QUIET, ROSE
+from episodic_agent.faces.plot.words import plain, shorten, time_labels
 
 MISSING: Final = 'plots as pictures need matplotlib: pip install "episodic-agent[plot]"'
 SIZE: Final = (12.8, 7.2)  # inches; 1600 x 900 pixels
-DPI: Final = 125
-INK, QUIET, GRID = "#22303c", "#6b7885", "#e3e8ec"
-BLUE, ROSE, AMBER = "#2466a8", "#c2304f", "#f2a93b"
 SHADES: Final = ("#ffffff", "#f3f6f9")  # of neighbouring episodes
 HEAT: Final = ("#f7fafc", "#cfe3ef", "#7fb5d1", "#2f7fae", "#0f4c75")
 LEFT, RIGHT = 0.105, 0.965  # of the axes, in widths of the figure
 WIDTH: Final = (RIGHT - LEFT) * SIZE[0] * DPI  # of the axes, in pixels
 LEVELS: Final = 6
 MOST_CUES: Final = 14
+LEGEND: Final = (
+    "score", "location", "events", "prediction error", "time", "boundary probability", "threshold",
+    "high threshold", "low threshold", "surprise", "new episode begins", "freeze",
+)  # fmt: skip
 
 
 def plot_svg(trace: BoundaryTrace, path: Path) -> None:
@@ -44,19 +48,23 @@ def plot_png(trace: BoundaryTrace, path: Path) -> None:
 def _write(trace: BoundaryTrace, path: Path, format: str) -> None:
     if not trace.seqs:
         raise InvalidInput("there is nothing to plot yet: the thread has no observations")
-    with _styled(format) as fonts:
-        figure = _draw(trace, fonts)
-        metadata = (
-            {"Date": None, "Creator": "episodic-agent"} if format == "svg" else {"Software": "episodic-agent"}
-        )
-        try:
-            figure.savefig(path, format=format, dpi=DPI, metadata=metadata, facecolor="white")
-        except OSError as error:
-            raise InvalidInput(f"cannot write {path}: {error.strerror or error}") from error
+    with styled(format) as fonts:
+        save(_draw(trace, fonts), path, format)
+
+
+def save(figure: Any, path: Path, format: str) -> None:
+    """Write a picture without the date; InvalidInput where it cannot be written."""
+    metadata = (
+        {"Date": None, "Creator": "episodic-agent"} if format == "svg" else {"Software": "episodic-agent"}
+    )
+    try:
+        figure.savefig(path, format=format, dpi=DPI, metadata=metadata, facecolor="white")
+    except OSError as error:
+        raise InvalidInput(f"cannot write {path}: {error.strerror or error}") from error
 
 
 @contextmanager
-def _styled(format: str) -> Iterator[Fonts]:
+def styled(format: str) -> Iterator[Fonts]:
     """Set matplotlib up for one picture: fonts for every script there is one for, SVG ids without chance."""
     try:
         matplotlib = importlib.import_module("matplotlib")
@@ -82,24 +90,30 @@ def _styled(format: str) -> Iterator[Fonts]:
 
 def _draw(trace: BoundaryTrace, fonts: Fonts) -> Any:
     figure = importlib.import_module("matplotlib.figure").Figure(figsize=SIZE, dpi=DPI)
-    cues = dict([(name, values) for name, values in trace.cues.items() if _moves(values)][:MOST_CUES])
+    cues = dict([(name, values) for name, values in others(trace).items() if _moves(values)][:MOST_CUES])
+    strip = 0.24 if any(trace.places) else 0.0
     labels = stagger(_labels(trace, fonts), WIDTH, LEVELS, DPI)
     levels = max((placed.level for placed in labels), default=0) + 1
-    heights = [0.315 * levels + 0.1, 3.2, 0.07, 0.165 * len(cues) or 0.01]
+    heights = [0.315 * levels + 0.1, 3.2, strip or 0.01, 0.07, 0.165 * len(cues) or 0.01]
     grid = figure.add_gridspec(
-        4, 1, height_ratios=heights, hspace=0.0, left=LEFT, right=RIGHT, top=0.865, bottom=0.09
+        5, 1, height_ratios=heights, hspace=0.0, left=LEFT, right=RIGHT, top=0.865, bottom=0.09
     )
     band, main = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
     _shade(trace, band, main)
-    _curves(trace, main)
+    score(trace, main) if factors(trace) else _curves(trace, main)
+    _scaled(trace, main)
     _titles(trace, band, labels, levels)
     _dates(trace, band)
     last = main
+    if strip:
+        last = figure.add_subplot(grid[2])
+        places_strip(trace, last, fonts, WIDTH)
+        main.set_xticks([])
     if cues:
-        last = figure.add_subplot(grid[3])
+        last.set_xticks([])
+        last = figure.add_subplot(grid[4])
         _heat(trace, last, cues, fonts)
         _scale(figure)
-        main.set_xticks([])
     _numbers(trace, last)
     _heading(trace, figure, main, fonts)
     return figure
@@ -151,10 +165,13 @@ def _curves(trace: BoundaryTrace, main: Any) -> None:
         trace.probability,
         color=BLUE,
         linewidth=_thin(1.6, count, 150),
-        label="boundary probability",
+        label="score" if trace.unit == "step" else "boundary probability",
         zorder=4,
         **marker,
     )
+    if trace.unit == "step":
+        frozen_marks(trace, main, trace.probability)
+        return
     starts = [start for start, _, _, _ in trace.episodes()[1:]]
     main.plot(
         starts,
@@ -168,9 +185,12 @@ def _curves(trace: BoundaryTrace, main: Any) -> None:
         label="new episode begins",
         zorder=5,
     )
+
+
+def _scaled(trace: BoundaryTrace, main: Any) -> None:
     main.set_ylim(0, 1.04)
     main.set_yticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "", "0.5", "", "1"])
-    main.set_ylabel("probability")
+    main.set_ylabel("score" if trace.unit == "step" else "probability")
     main.grid(axis="y", color=GRID, linewidth=0.8, zorder=0)
     main.set_axisbelow(True)
     main.tick_params(axis="both", length=0)
@@ -178,12 +198,10 @@ def _curves(trace: BoundaryTrace, main: Any) -> None:
 
 def _labels(trace: BoundaryTrace, fonts: Fonts) -> list[Label]:
     labels = []
-    for number, (start, _, title, reason) in enumerate(trace.episodes(), 1):
-        name = to_draw(shorten(title, 52), fonts) or f"Episode {number}"
-        probability = trace.probability[start]
-        why = reason_words(reason) or ("begins" if start == 0 else "cut")
-        shown = why if start == 0 or math.isnan(probability) else f"{why} · {probability:.2f}"
-        labels.append(Label(start * WIDTH / len(trace.seqs), name, to_draw(shown, fonts)))
+    for number, (start, _, title, reason) in enumerate(trace.episodes()):
+        name = to_draw(shorten(title, 52), fonts) or f"Episode {number + 1}"
+        why = why_began(trace, number, start, reason, " · ") or ("begins" if start == 0 else "cut")
+        labels.append(Label(start * WIDTH / len(trace.seqs), name, to_draw(why, fonts)))
     return labels
 
 
@@ -274,23 +292,22 @@ def _numbers(trace: BoundaryTrace, axes: Any) -> None:
     axes.tick_params(
         axis="x", length=3, color=QUIET, labelbottom=True, bottom=True, top=False, labeltop=False
     )
-    axes.set_xlabel("message")
+    axes.set_xlabel(trace.unit)
 
 
 def _heading(trace: BoundaryTrace, figure: Any, main: Any, fonts: Fonts) -> None:
     name = to_draw(shorten(trace.title, 60), fonts) or "Episode boundaries"
-    episodes = len(trace.episodes())
-    count = f"{len(trace.seqs)} messages · {episodes} {'episode' if episodes == 1 else 'episodes'}"
+    count = counted(trace).replace(", ", " · ")
     figure.text(0.02, 0.968, plain(name), fontsize=14, fontweight="bold", va="top", parse_math=False)
     figure.text(0.02, 0.928, count, fontsize=9, color=QUIET, va="top")
     handles, words = main.get_legend_handles_labels()
-    order = [words.index(w) for w in ("boundary probability", "threshold", "surprise", "new episode begins")]
+    told = dict(zip(words, handles, strict=True))
     figure.legend(
-        [handles[i] for i in order],
-        [words[i] for i in order],
+        [told[word] for word in LEGEND if word in told],
+        [word for word in LEGEND if word in told],
         loc="upper right",
         bbox_to_anchor=(0.962, 0.985),
-        ncols=4,
+        ncols=8,
         frameon=False,
         fontsize=8.5,
         handlelength=1.8,

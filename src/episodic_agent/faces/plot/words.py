@@ -77,7 +77,9 @@ def time_labels(times: Sequence[datetime | None], most: int) -> list[tuple[int, 
         ]
     chosen = _thinned(known, most)
     first = chosen[0][0]
-    return [(p, (day(at, year=True) + ", " if p == first else "") + f"{at:%H:%M}") for p, at in chosen]
+    minutes = [f"{at:%d %H:%M}" for _, at in chosen]
+    clock = "%H:%M" if len(set(minutes)) == len(minutes) else "%H:%M:%S"
+    return [(p, (day(at, year=True) + ", " if p == first else "") + f"{at:{clock}}") for p, at in chosen]
 
 
 def _thinned(places: Sequence[tuple[int, datetime]], most: int) -> list[tuple[int, datetime]]:

@@ -1,0 +1,42 @@
+"""Embed a text once that comes again and again, as an agent's steps do ("In the hall: go forward")."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from episodic_agent.core.interfaces import Embedder
+from episodic_agent.schemas import Vector
+
+KEPT: Final = 4096  # texts: with 384 dimensions six megabytes
+
+
+class RememberingEmbedder:
+    """An embedder that keeps the vectors of the texts it was asked for last; not for several threads."""
+
+    def __init__(self, inner: Embedder, kept: int = KEPT) -> None:
+        self._inner = inner
+        self._most = kept
+        self._known: dict[str, Vector] = {}  # the longest unused first
+        self.name = inner.name
+        self.dimensions = inner.dimensions
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        """Embed texts: float32 [n, d]; only those not known go to the inner one, whose errors pass."""
+        known = self._known
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        found = dict(zip(new, self._inner.embed(new), strict=True)) if new else {}
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            if text in known:
+                found[text] = known.pop(text)
+            vectors[row] = found[text]
+        known.update(found)
+        for text in list(known)[: max(0, len(known) - self._most)]:
+            del known[text]
+        return vectors
+
+
+def remembering(embedder: Embedder | None, kept: int = KEPT) -> RememberingEmbedder | None:
+    """Return an embedder that embeds a repeated text once; None where there is none."""
+    return None if embedder is None else RememberingEmbedder(embedder, kept)

@@ -1,0 +1,214 @@
+"""The map of an agent's places as a picture, by matplotlib (the extra `plot`).
+
+A disc is a place, the larger the more steps were spent there; an arrow is a move, with how often it was made.
+The picture is as large as its places need, and the same byte for byte for the same places.
+"""
+
+import importlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.engine.places import MoveCard, PlaceCard, Places
+from episodic_agent.errors import InvalidInput
+from episodic_agent.faces.plot.figure import save, styled
+from episodic_agent.faces.plot.labels import Fonts, text_width, to_draw
+from episodic_agent.faces.plot.layout import Points, layout
+from episodic_agent.faces.plot.steps import plural
+from episodic_agent.faces.plot.style import AMBER, BLUE, DPI, INK, QUIET
+from episodic_agent.faces.plot.words import shorten
+
+MOST: Final = 40  # places drawn, those with most steps
+SMALLEST, LARGEST = 18.0, 62.0  # radius of a disc in pixels
+APART: Final = 270.0  # pixels between places one move apart
+NAME, COUNT, MOVES = 9.6, 7.6, 7.6  # sizes of letters in points
+BOW: Final = 0.16  # how far an arrow bends, as a share of its length
+MARGIN, HEAD = 46.0, 96.0  # pixels around the places, and above them
+NARROWEST: Final = 760.0  # pixels
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A place as it is drawn: its disc and the two lines under it, in pixels."""
+
+    card: PlaceCard
+    name: str
+    told: str
+    radius: float
+
+    @property
+    def text(self) -> float:
+        """Return how wide the words are."""
+        return max(text_width(self.name, NAME, DPI), text_width(self.told, COUNT, DPI))
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Return width and height of everything that belongs to the place, with air around."""
+        return max(self.text, 2 * self.radius) + 36.0, 2 * self.radius + _lines() + 40.0
+
+
+def map_svg(seen: Places, path: Path, *, title: str = "") -> None:
+    """Write places as SVG. Raises InvalidInput without matplotlib or places, or where no file can be."""
+    _write(seen, path, "svg", title)
+
+
+def map_png(seen: Places, path: Path, *, title: str = "") -> None:
+    """Write places as PNG. Raises InvalidInput as `map_svg` does."""
+    _write(seen, path, "png", title)
+
+
+def _write(seen: Places, path: Path, format: str, title: str) -> None:
+    if not seen.places:
+        raise InvalidInput("there is no map yet: no step told where it was (`location`)")
+    with styled(format) as fonts:
+        save(_draw(seen, title, fonts), path, format)
+
+
+def chosen(seen: Places) -> tuple[list[PlaceCard], list[MoveCard]]:
+    """Return the places to be drawn, the busiest of many, and the moves from one to another."""
+    busiest = sorted(seen.places, key=lambda card: (-card.steps, card.first_at, card.label))[:MOST]
+    names = {card.label for card in busiest}
+    moves = [m for m in seen.moves if {m.source, m.target} <= names and m.source != m.target]
+    return [card for card in seen.places if card.label in names], moves
+
+
+def _draw(seen: Places, title: str, fonts: Fonts) -> Any:
+    cards, moves = chosen(seen)
+    nodes = [_node(card, number, max(c.steps for c in cards), fonts) for number, card in enumerate(cards, 1)]
+    number = {card.label: place for place, card in enumerate(cards)}
+    edges = [(number[m.source], number[m.target]) for m in moves]
+    points = layout(len(nodes), edges, [node.size for node in nodes], APART)
+    points[:, 1] *= -1  # the first place above: pixels of a picture count upwards here
+    points, width, height = _on_paper(points, nodes)
+    figure = importlib.import_module("matplotlib.figure").Figure(figsize=(width / DPI, height / DPI), dpi=DPI)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, width)
+    axes.set_ylim(0, height)
+    axes.set_axis_off()
+    centres = points + [[0.0, _lines() / 2]] * len(nodes)  # a place's words hang under its disc
+    counts = dict(zip(edges, (m.count for m in moves), strict=True))
+    for (a, b), count in counts.items():
+        _arrow(axes, nodes, centres, (a, b), count, both=(b, a) in counts, most=max(counts.values()))
+    for node, (x, y) in zip(nodes, centres, strict=True):
+        _disc(axes, node, float(x), float(y))
+    _heading(figure, seen, title, fonts, (width, height))
+    return figure
+
+
+def _node(card: PlaceCard, number: int, most: int, fonts: Fonts) -> _Node:
+    name = to_draw(shorten(card.label, 26), fonts) or f"Place {number}"
+    told = f"{plural(card.episodes, 'episode')} · {plural(card.visits, 'visit')}"
+    return _Node(card, name, told, max(SMALLEST, LARGEST * math.sqrt(card.steps / most)))
+
+
+def _lines() -> float:
+    """Return the height of the words under a disc, in pixels."""
+    return (NAME + COUNT) * 1.45 * DPI / 72 + 4
+
+
+def _on_paper(points: Points, nodes: Sequence[_Node]) -> tuple[Points, float, float]:
+    """Move the centres of boxes onto a sheet that holds them all; return them with its width and height."""
+    low = [min(p[axis] - n.size[axis] / 2 for p, n in zip(points, nodes, strict=True)) for axis in (0, 1)]
+    high = [max(p[axis] + n.size[axis] / 2 for p, n in zip(points, nodes, strict=True)) for axis in (0, 1)]
+    wide = high[0] - low[0] + 2 * MARGIN
+    width = max(NARROWEST, wide)
+    left = MARGIN + (width - wide) / 2
+    moved = points + [[left - low[0], MARGIN - low[1]]] * len(nodes)
+    return moved, math.ceil(width), math.ceil(high[1] - low[1] + MARGIN + HEAD)
+
+
+def _disc(axes: Any, node: _Node, x: float, y: float) -> None:
+    patches = importlib.import_module("matplotlib.patches")
+    axes.add_patch(
+        patches.Circle((x, y), node.radius, facecolor=BLUE, edgecolor="white", linewidth=1.5, zorder=4)
+    )
+    steps = f"{node.card.steps:,}"
+    inside = text_width(steps, 8.4, DPI) < 1.8 * node.radius
+    if inside:
+        axes.text(x, y, steps, color="white", fontsize=8.4, ha="center", va="center", zorder=6)
+    white = {"facecolor": "white", "edgecolor": "none", "alpha": 0.82, "pad": 0.8}
+    style = {"ha": "center", "va": "top", "zorder": 5, "parse_math": False, "bbox": white}
+    under = y - node.radius - 5
+    axes.text(x, under, node.name, fontsize=NAME, fontweight="bold", color=INK, **style)
+    axes.text(x, under - NAME * 1.5 * DPI / 72, node.told, fontsize=COUNT, color=QUIET, **style)
+
+
+def _arrow(
+    axes: Any,
+    nodes: Sequence[_Node],
+    points: Points,
+    edge: tuple[int, int],
+    count: int,
+    *,
+    both: bool,
+    most: int,
+) -> None:
+    """Draw a move, bent to its right so that there and back are two lines, and its count on the bow."""
+    patches, paths = (importlib.import_module(f"matplotlib.{name}") for name in ("patches", "path"))
+    start, end = points[edge[0]], points[edge[1]]
+    way = end - start
+    control = (start + end) / 2 + (BOW if both else 0.0) * np.array([way[1], -way[0]])
+    curve = _outside((start, control, end), nodes[edge[0]], nodes[edge[1]])
+    share = math.log1p(count) / math.log1p(most)
+    axes.add_patch(
+        patches.FancyArrowPatch(
+            path=paths.Path(curve, [1, 3, 3]),  # a quadratic curve: move, then control and end
+            arrowstyle="-|>",
+            mutation_scale=9 + 5 * share,
+            linewidth=0.9 + 2.1 * share,
+            color=AMBER,
+            zorder=2,
+        )
+    )
+    x, y = (curve[0] + 2 * curve[1] + curve[2]) / 4  # the middle of what is seen
+    white = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
+    axes.text(x, y, f"{count:,}", fontsize=MOVES, color=INK, ha="center", va="center", zorder=3, bbox=white)
+
+
+def _outside(curve: tuple[Any, Any, Any], first: _Node, last: _Node) -> Points:
+    """Return the piece of a quadratic curve between two places that neither disc nor words cover."""
+    start, control, end = curve
+    share = np.linspace(0.0, 1.0, 201)[:, None]
+    on = (1 - share) ** 2 * start + 2 * share * (1 - share) * control + share**2 * end
+    free = np.flatnonzero(~_covered(on - start, first) & ~_covered(on - end, last))
+    if len(free) < 2:
+        return np.array([start, control, end])
+    low, high = share[free[0], 0], share[free[-1], 0]
+    # the blossom of the curve at (low, high) is the control point of its piece
+    middle = (
+        (1 - low) * (1 - high) * start + (low * (1 - high) + high * (1 - low)) * control + low * high * end
+    )
+    return np.array([on[free[0]], middle, on[free[-1]]])
+
+
+def _covered(gaps: Points, node: _Node) -> NDArray[np.bool_]:
+    """Tell which points, given from a place's centre, lie on its disc or its words."""
+    disc = np.hypot(gaps[:, 0], gaps[:, 1]) < node.radius + 5
+    below = (gaps[:, 1] < -node.radius) & (gaps[:, 1] > -node.radius - _lines() - 8)
+    covered: NDArray[np.bool_] = disc | (below & (np.abs(gaps[:, 0]) < 0.44 * node.text))
+    return covered
+
+
+def _heading(figure: Any, seen: Places, title: str, fonts: Fonts, size: tuple[float, float]) -> None:
+    width, height = size
+    name = to_draw(shorten(title, 60), fonts) or "Places"
+    left = 24 / width
+    figure.text(left, 1 - 22 / height, name, fontsize=14, fontweight="bold", va="top", parse_math=False)
+    figure.text(left, 1 - 54 / height, heading(seen), fontsize=9, color=QUIET, va="top")
+
+
+def heading(seen: Places) -> str:
+    """Say what a map shows, and what it leaves out."""
+    totals: Mapping[str, int] = {
+        "place": len(seen.places),
+        "step": sum(card.steps for card in seen.places),
+        "visit": sum(card.visits for card in seen.places),
+        "move": sum(move.count for move in seen.moves),
+    }
+    told = " · ".join(plural(count, word) for word, count in totals.items())
+    return told if len(seen.places) <= MOST else f"{told} (drawn: the {MOST} with most steps)"
