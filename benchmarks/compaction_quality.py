@@ -1,0 +1,187 @@
+"""What a paragraph of 500 tokens keeps: can what the messages answered still be answered from it?
+
+Chats are cut into parts of so many messages, as compaction does. A question counts by the words of its answer
+that stood in its evidence: which share of them still stands in the texts of the parts that hold the evidence?
+Beside compaction: the first tokens of a part, an even sample of its messages, the sentences nearest to its
+centre, and the summary that episodes are encoded with.
+
+    python -m benchmarks.compaction_quality --data FOLDER
+"""
+
+import argparse
+import gzip
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from episodic_agent.core.compaction import resolutions
+from episodic_agent.core.context import estimate
+from episodic_agent.core.summaries import encode_extractive
+from episodic_agent.core.summaries.clauses import clauses
+from episodic_agent.core.summaries.selection import shortened, term_weights
+from episodic_agent.core.text import tokens
+from episodic_agent.engine.evaluate.cases import unit_time
+from episodic_agent.schemas import Observation
+
+FILES: Final = ("ret_realtalk", "ret_lifebench")
+BUDGET: Final = 500
+LONG: Final = 1_500
+PARTS: Final = (50, 200)  # messages
+START: Final = datetime(2000, 1, 1, tzinfo=UTC)
+Summary = Callable[[Sequence[Observation]], str]
+
+
+@dataclass(slots=True)
+class Kept:
+    """What one system kept: the share of answer words and of evidence words of each question."""
+
+    answers: list[float] = field(default_factory=list)
+    evidence: list[float] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, float]:
+        """Return means; `whole` is the share of questions with every answer word kept."""
+        count = max(len(self.answers), 1)
+        return {
+            "answer_words": round(math.fsum(self.answers) / count, 3),
+            "whole": round(sum(a == 1.0 for a in self.answers) / count, 3),
+            "evidence_words": round(math.fsum(self.evidence) / max(len(self.evidence), 1), 3),
+            "tokens": round(math.fsum(self.tokens) / max(len(self.tokens), 1)),
+        }
+
+
+def lead(part: Sequence[Observation]) -> str:
+    """Return what a part begins with."""
+    return _until(f"{o.actor}: {o.text}" for o in part)
+
+
+def even(part: Sequence[Observation], budget: int = BUDGET) -> str:
+    """Return messages taken evenly: every second, then what lies between."""
+    order = sorted(range(len(part)), key=lambda n: (f"{n:016b}"[::-1], n))
+    return _until((f"{part[n].actor}: {part[n].text}" for n in order), budget)
+
+
+def even_long(part: Sequence[Observation]) -> str:
+    """Return messages taken evenly up to the tokens that meso and macro have together."""
+    return even(part, LONG)
+
+
+def centroid(part: Sequence[Observation]) -> str:
+    """Return the sentences nearest to the centre of a part's words, repetitions left out."""
+    found = clauses(part, "en")
+    weights = term_weights(found)
+
+    def near(place: int) -> float:
+        clause = found[place]
+        return math.fsum(sorted(weights[t] for t in clause.terms)) / math.sqrt(len(clause.terms) + 1)
+
+    texts = dict.fromkeys(
+        f"{part[found[n].place].actor}: {shortened(found[n].text)}"
+        for n in sorted(range(len(found)), key=lambda n: (-near(n), n))
+    )
+    return _until(texts)
+
+
+def _until(texts: "Iterator[str] | Mapping[str, None]", budget: int = BUDGET) -> str:
+    kept: list[str] = []
+    used = 0
+    for text in texts:
+        size = estimate(text)
+        if used + size <= budget:
+            kept.append(text)
+            used += size
+    return "\n".join(kept)
+
+
+def encoded(part: Sequence[Observation]) -> str:
+    """Return the summary an episode is encoded with; it is shorter than the budget."""
+    return encode_extractive(part, [None] * len(part)).summary
+
+
+def meso(part: Sequence[Observation]) -> str:
+    """Return compaction's paragraph."""
+    return resolutions(part).meso
+
+
+def both(part: Sequence[Observation]) -> str:
+    """Return paragraph and distilled part, up to 1500 tokens."""
+    found = resolutions(part)
+    return f"{found.meso}\n{found.macro}"
+
+
+SYSTEMS: Final[Mapping[str, Summary]] = {
+    "lead": lead,
+    "even": even,
+    "centroid": centroid,
+    "summary": encoded,
+    "meso": meso,
+    "even 1500": even_long,
+    "meso+macro": both,
+}
+
+
+def cases(path: Path) -> Iterator[tuple[list[Observation], dict[str, int], list[dict[str, Any]]]]:
+    """Yield the English cases of a file: observations, the place of each id, questions."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if row.get("lang") == "en":
+                places = {str(m["id"]): n for n, m in enumerate(row["messages"])}
+                yield [_observation(n, m) for n, m in enumerate(row["messages"])], places, row["questions"]
+
+
+def _observation(number: int, message: Mapping[str, Any]) -> Observation:
+    at = unit_time(message.get("time")) or START
+    return Observation(
+        UUID(int=number), UUID(int=1), number, at, at, str(message["speaker"]), str(message["text"])
+    )
+
+
+def measure(path: Path, size: int, systems: Mapping[str, Summary]) -> dict[str, Any]:
+    """Return what each system keeps of one file, cut into parts of `size` messages."""
+    kept = {name: Kept() for name in systems}
+    questions_asked = 0
+    for observations, places, questions in cases(path):
+        texts: dict[tuple[str, int], str] = {}
+        for question in questions:
+            evidence = [places[str(e)] for e in question.get("evidence", ()) if str(e) in places]
+            said = {term for place in evidence for term in tokens(observations[place].text)}
+            wanted = said.intersection(tokens(str(question["answer"])))
+            if not wanted:
+                continue
+            questions_asked += 1
+            parts = sorted({place // size for place in evidence})
+            for name, summary in systems.items():
+                for part in parts:
+                    if (name, part) not in texts:
+                        texts[name, part] = summary(observations[part * size : (part + 1) * size])
+                        kept[name].tokens.append(estimate(texts[name, part]))
+                there = {term for part in parts for term in tokens(texts[name, part])}
+                kept[name].answers.append(len(wanted & there) / len(wanted))
+                kept[name].evidence.append(len(said & there) / len(said))
+    return {"questions": questions_asked, **{name: found.as_json() for name, found in kept.items()}}
+
+
+def main() -> None:
+    """Print a table for each file and size of part."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--only", nargs="*", default=list(SYSTEMS))
+    parser.add_argument("--files", nargs="*", default=list(FILES))
+    options = parser.parse_args()
+    systems = {name: SYSTEMS[name] for name in options.only}
+    for stem in options.files:
+        for size in PARTS:
+            found = measure(options.data / f"{stem}.jsonl.gz", size, systems)
+            print(f"{stem}, parts of {size} messages, {found.pop('questions')} questions")
+            for name, figures in found.items():
+                print(f"  {name:12}" + "  ".join(f"{key} {value:<6}" for key, value in figures.items()))
+
+
+if __name__ == "__main__":
+    main()

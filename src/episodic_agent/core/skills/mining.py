@@ -1,0 +1,252 @@
+"""Skills from what was done again and again: tool calls in the same order, and requests answered alike.
+
+No language model is needed: names are made of the tools' names or of the words a request has in common. A
+pattern is checked in eight ways; how often it was seen and the share of checks it passes decide whether it
+becomes a skill. Two patterns that rest on the same turns are one: the surer stands.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from episodic_agent.core.skills.confidence import THRESHOLD, initial_confidence
+from episodic_agent.core.skills.records import Skill, SkillKind, TurnRef
+from episodic_agent.core.skills.requests import Exchange, Recurring, chooses, constant_terms, recurring
+from episodic_agent.core.skills.sequences import USUAL, Action, Bounds, Course, Pattern, frequent
+
+CHECKS: Final = ("frequent", "spread", "lasting", "succeeds", "accepted", "varied", "compact", "specific")
+_MOSTLY: Final = 0.8  # share of occurrences a check is about
+_SAME_TURNS: Final = 0.5  # share of a pattern's turns in a surer one from which it is the same
+_EXAMPLES: Final = 3
+_EXAMPLE: Final = 160  # characters
+_FIRST_LETTERS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
+_TOLD: Final = 4  # characters of an argument that may have come from an earlier result by more than chance
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """What mining found: skills, surest first, and the patterns that are none yet, with their confidence."""
+
+    created: tuple[Skill, ...]
+    below: tuple[Skill, ...]
+
+
+def mine(courses: Sequence[Course], exchanges: Sequence[Exchange], bounds: Bounds = USUAL) -> Mined:
+    """Return the skills in the episodes of one user, in the order of time; the same input gives the same.
+
+    `courses` are the tool calls of each episode, `exchanges` the requests of all of them.
+    """
+    objected = {e.turn for e in exchanges if e.objected}
+    asked = {e.turn: e for e in exchanges}
+    found: list[Skill | None] = [_procedure(p, courses, asked, objected) for p in frequent(courses, bounds)]
+    found += [_request(group) for group in recurring(exchanges, bounds.least)]
+    kept = distinct(skill for skill in found if skill is not None)
+    return Mined(
+        tuple(skill for skill in kept if skill.confidence > THRESHOLD),
+        tuple(skill for skill in kept if skill.confidence <= THRESHOLD),
+    )
+
+
+def distinct(skills: Iterable[Skill], known: Sequence[Skill] = ()) -> list[Skill]:
+    """Return skills surest first, without those whose turns are mostly a surer one's or a known one's."""
+    kept: list[Skill] = []
+    taken: list[frozenset[TurnRef]] = [frozenset(skill.evidence) for skill in known]
+    for skill in sorted(skills, key=_standing):
+        turns = frozenset(skill.evidence)
+        if any(len(turns & other) >= _SAME_TURNS * len(turns) for other in taken):
+            continue
+        kept.append(skill)
+        taken.append(turns)
+    return kept
+
+
+def seen_again(known: Skill, found: Skill) -> Skill:
+    """Return a known skill with the turns of a new finding of it; its confidence stays what uses made it."""
+    evidence = tuple(sorted({*known.evidence, *found.evidence}))
+    return replace(known, evidence=evidence, frequency=len(evidence))
+
+
+def _standing(skill: Skill) -> tuple[float, bool, int, str, tuple[str, ...]]:
+    # of equals what was done says more than what was asked
+    done = skill.kind is SkillKind.PROCEDURAL
+    return -skill.confidence, not done, -len(skill.steps), skill.name, skill.steps
+
+
+def _procedure(
+    pattern: Pattern,
+    courses: Sequence[Course],
+    asked: dict[TurnRef, Exchange],
+    objected: set[TurnRef],
+) -> Skill:
+    """Make a procedural skill of a frequent sequence of tool calls."""
+    runs = [[courses[o.course].actions[p] for p in o.places] for o in pattern.occurrences]
+    once = {run[0].turn: (run, o) for run, o in zip(runs, pattern.occurrences, strict=True)}
+    rows = [run for run, _ in once.values()]
+    parameters, steps = _arguments(pattern.names, rows)
+    held = _Checks(len(rows))
+    checks = {
+        "frequent": len(rows) >= USUAL.least,
+        "spread": len({courses[o.course].episode_id for _, o in once.values()}) >= 2,
+        "lasting": len({run[0].at.date() for run in rows}) >= 2,
+        "succeeds": held.mostly(not any(action.failed for action in run) for run in rows),
+        "accepted": held.mostly(not {a.turn for a in run} & objected for run in rows),
+        "varied": not parameters or len({tuple(sorted(run[0].arguments.items())) for run in rows}) > 1,
+        "compact": held.mostly(o.places[-1] - o.places[0] + 1 == len(o.places) for _, o in once.values()),
+        "specific": len(set(pattern.names)) == len(pattern.names),
+    }
+    requests = [asked[turn].request for turn in once if turn in asked]
+    about = _shared_words(requests)
+    names = [_spoken(name) for name in pattern.names]
+    return _skill(
+        Skill(
+            name=", then ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}",
+            description=f"{', then '.join(names)}{f' when asked about {about}' if about else ''}",
+            kind=SkillKind.PROCEDURAL,
+            steps=steps,
+            preconditions=(f"asked about {about}",) if about else (),
+            postconditions=(f"{names[-1]} has returned",),
+            parameters=parameters,
+            returns=f"what {pattern.names[-1]} returns",
+            examples=_examples(requests),
+            evidence=tuple(sorted(once)),
+        ),
+        checks,
+        max(run[-1].at for run in rows),
+    )
+
+
+def _request(group: Recurring) -> Skill | None:
+    """Make a skill of a request that was answered again and again."""
+    rows = group.exchanges
+    answered = [row for row in rows if row.answer.strip() or row.tools]
+    if not answered:
+        return None
+    tools = Counter(row.tools for row in rows).most_common(1)[0]
+    usual = tools[0] if tools[1] >= _MOSTLY * len(rows) else ()
+    about = " ".join(group.core)
+    held = _Checks(len(rows))
+    alike = _shared_words([row.answer for row in answered])
+    checks = {
+        "frequent": len(rows) >= USUAL.least,
+        "spread": len({row.episode_id for row in rows}) >= 2,
+        "lasting": len({row.at.date() for row in rows}) >= 2,
+        "succeeds": held.mostly(not row.failed for row in rows),
+        "accepted": held.mostly(not row.objected for row in rows),
+        "varied": len({row.request.casefold() for row in rows}) > 1,
+        "compact": len(answered) >= _MOSTLY * len(rows),
+        "specific": bool(usual) or bool(alike),
+    }
+    deciding = held.mostly(chooses(row.request) for row in rows)
+    kind = SkillKind.DECISION if deciding else SkillKind.INTERACTION if usual else SkillKind.COMMUNICATION
+    steps = [f"hear what is asked about {about}", *map(_spoken, usual)]
+    steps.append(f"answer with {alike}" if alike else "answer")
+    return _skill(
+        Skill(
+            name=f"{'decide on' if deciding else 'answer'} {about}",
+            description=f"{'Help to decide' if deciding else 'Answer what is asked'} about {about}",
+            kind=kind,
+            steps=tuple(steps),
+            preconditions=(f"asked about {about}",),
+            postconditions=("the user does not object",),
+            parameters=_slots(rows),
+            returns=f"an answer with {alike}" if alike else "an answer",
+            examples=_examples([row.request for row in rows]),
+            evidence=tuple(sorted({row.turn for row in rows})),
+        ),
+        checks,
+        max(row.at for row in rows),
+    )
+
+
+def _skill(draft: Skill, checks: dict[str, bool], last: datetime) -> Skill:
+    validation = sum(checks.values()) / len(checks)
+    sure = initial_confidence(len(draft.evidence), validation)
+    return replace(
+        draft,
+        frequency=len(draft.evidence),
+        validation=validation,
+        checks=checks,
+        confidence=sure,
+        initial=sure,
+        last_used=last,
+    )
+
+
+class _Checks:
+    """Shares of occurrences."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def mostly(self, held: Iterable[bool]) -> bool:
+        return sum(held) >= _MOSTLY * self._count
+
+
+def _arguments(
+    names: Sequence[str], rows: Sequence[Sequence[Action]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what differs from time to time, and the steps with their constant arguments.
+
+    An argument that an earlier step of the same run returned is neither: it is handed on.
+    """
+    parameters: dict[str, None] = {}
+    steps: list[str] = []
+    for place, name in enumerate(names):
+        keys = [key for key in rows[0][place].arguments if all(key in run[place].arguments for run in rows)]
+        said: list[str] = []
+        for key in keys:
+            values = {run[place].arguments[key] for run in rows}
+            if all(_handed_on(run, place, key) for run in rows):
+                said.append(f"{key} from before")
+            elif len(values) == 1:
+                said.append(f"{key}={values.pop()[:40]}")
+            else:
+                parameters[key] = None
+                said.append(f"{key}=…")
+        steps.append(f"{name}({', '.join(said)})" if said else name)
+    return tuple(parameters), tuple(steps)
+
+
+def _handed_on(run: Sequence[Action], place: int, key: str) -> bool:
+    value = run[place].arguments[key]
+    return len(value) >= _TOLD and any(value in action.result for action in run[:place])
+
+
+def _spoken(name: str) -> str:
+    """Return a tool's name in words: "getWeather" and "get_weather" are "get weather"."""
+    return " ".join(part.lower() for part in _FIRST_LETTERS.split(name) if part) or name
+
+
+def _shared_words(texts: Sequence[str]) -> str:
+    """Return up to three words that most of the texts have, as the first that has them says them."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(constant_terms(text[:_EXAMPLE]))
+    common = [t for t, c in sorted(counts.items(), key=lambda e: (-e[1], e[0])) if c >= _MOSTLY * len(texts)]
+    said: dict[str, str] = {}
+    for text in texts:
+        for word in text[:_EXAMPLE].split():
+            for term in constant_terms(word):
+                said.setdefault(term, word)
+    return " and ".join(said[t].strip(".,;:!?\"'()").lower() for t in common[:3] if t in said)
+
+
+def _slots(rows: Sequence[Exchange]) -> tuple[str, ...]:
+    """Name what differs between the requests by its kind."""
+    kinds: dict[str, Callable[[str], bool]] = {
+        "name": _has(r"(?<=[\w,;:’')] )[A-Z][\w’'-]*"),
+        "number": _has(r"\d"),
+        "time": _has(r"(?i)\b(?:to(?:day|morrow|night)|week|\w+day|month)\b"),
+    }
+    return tuple(k for k, has in kinds.items() if sum(has(row.request) for row in rows) * 2 >= len(rows))
+
+
+def _has(pattern: str) -> Callable[[str], bool]:
+    return lambda text: re.search(pattern, text) is not None
+
+
+def _examples(requests: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(" ".join(text[:_EXAMPLE].split()) for text in requests))[:_EXAMPLES]

@@ -1,0 +1,195 @@
+"""Frequent subsequences of actions, by prefix growth with bounded gaps (PrefixSpan), at a bounded cost.
+
+An occurrence is a run of actions in one course with at most `gap` others between two of them; occurrences of
+one pattern do not overlap. A pattern that is always part of another one is left out: the longer says more.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from episodic_agent.core.skills.records import TurnRef
+from episodic_agent.schemas import Json, Kind, Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A tool call: its name, its plain arguments, whether it failed, and the turn it belongs to."""
+
+    name: str
+    turn: TurnRef
+    at: datetime
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    result: str = ""
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The actions of one episode, in order; cross-thread episodes give courses that span threads."""
+
+    episode_id: UUID
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What keeps mining cheap: the newest courses, their last actions, and so many patterns at most."""
+
+    least: int = 3  # occurrences
+    gap: int = 1
+    shortest: int = 2
+    longest: int = 6
+    courses: int = 500
+    actions: int = 100
+    patterns: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Where a pattern stands: a course and the places of its actions in it."""
+
+    course: int
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A frequent sequence of action names with its occurrences, in the order of courses."""
+
+    names: tuple[str, ...]
+    occurrences: tuple[Occurrence, ...]
+
+
+USUAL = Bounds()
+
+
+def actions_of(observations: Sequence[Observation], turns: Mapping[int, TurnRef]) -> list[Action]:
+    """Return the tool calls among observations; `turns` gives the turn of each seq.
+
+    Intake leaves `name`, `arguments`, `result` and `error` in `extras`; several calls stand under `calls`.
+    """
+    found: list[Action] = []
+    for observation in observations:
+        if observation.kind is not Kind.TOOL or observation.seq not in turns:
+            continue
+        calls = observation.extras.get("calls")
+        several = (
+            calls if isinstance(calls, Sequence) and not isinstance(calls, str) else [observation.extras]
+        )
+        for call in several:
+            name = call.get("name") if isinstance(call, Mapping) else None
+            if isinstance(call, Mapping) and isinstance(name, str) and name:
+                turn, at = turns[observation.seq], observation.at
+                result, error = call.get("result"), call.get("error")
+                arguments = _plain(call.get("arguments"))
+                told = "" if result is None else str(result)
+                found.append(Action(name, turn, at, arguments, told, error is not None))
+    return found
+
+
+def _plain(arguments: Json) -> dict[str, str]:
+    return {str(k): str(v) for k, v in arguments.items()} if isinstance(arguments, Mapping) else {}
+
+
+def frequent(courses: Sequence[Course], bounds: Bounds = USUAL) -> list[Pattern]:
+    """Return the frequent patterns of courses (oldest first), most frequent first, none inside an equal one.
+
+    >>> turns = [TurnRef(UUID(int=1), n) for n in range(9)]
+    >>> at = datetime(2025, 1, 1)
+    >>> names = ("search", "book", "mail") * 3
+    >>> whole = Course(UUID(int=2), tuple(Action(n, t, at) for n, t in zip(names, turns)))
+    >>> [(pattern.names, len(pattern.occurrences)) for pattern in frequent([whole])]
+    [(('search', 'book', 'mail'), 3)]
+    """
+    newest = len(courses) - min(len(courses), bounds.courses)
+    lines = {
+        n: [action.name for action in course.actions[-bounds.actions :]]
+        for n, course in enumerate(courses)
+        if n >= newest
+    }
+    skipped = {n: max(len(courses[n].actions) - bounds.actions, 0) for n in lines}
+    grown = _grown(lines, bounds)
+    kept = [pattern for pattern in grown if len(pattern.names) >= bounds.shortest]
+    whole = [p for p in _closed(kept) if not _only_repeats(p.names)]
+    ordered = sorted(whole, key=lambda p: (-len(p.occurrences), -len(p.names), p.names))
+    return [Pattern(p.names, tuple(_moved(o, skipped[o.course]) for o in p.occurrences)) for p in ordered]
+
+
+def _moved(occurrence: Occurrence, by: int) -> Occurrence:
+    return Occurrence(occurrence.course, tuple(place + by for place in occurrence.places))
+
+
+def _grown(lines: Mapping[int, Sequence[str]], bounds: Bounds) -> list[Pattern]:
+    """Grow patterns action by action, the most frequent beginning first, until the bounds are met."""
+    singles: dict[str, list[Occurrence]] = {}
+    for course, names in lines.items():
+        for place, name in enumerate(names):
+            singles.setdefault(name, []).append(Occurrence(course, (place,)))
+    waiting: list[tuple[tuple[str, ...], list[Occurrence]]]
+    waiting = [((name,), found) for name, found in singles.items() if len(found) >= bounds.least]
+    waiting.sort(key=lambda entry: (-len(entry[1]), entry[0]))
+    kept: list[Pattern] = []
+    while waiting and len(kept) < bounds.patterns:
+        names, embeddings = waiting.pop(0)
+        kept.append(Pattern(names, tuple(_disjoint(embeddings))))
+        if len(names) == bounds.longest:
+            continue
+        longer = [
+            ((*names, name), found)
+            for name, found in sorted(_extended(embeddings, lines, bounds.gap).items())
+            if len(_disjoint(found)) >= bounds.least
+        ]
+        waiting = [*longer, *waiting]  # depth first: a long pattern is worth more than another short one
+    return kept
+
+
+def _extended(
+    embeddings: Sequence[Occurrence], lines: Mapping[int, Sequence[str]], gap: int
+) -> dict[str, list[Occurrence]]:
+    """Return the embeddings of each pattern that is longer by one; for each end the latest beginning."""
+    latest: dict[tuple[str, int, int], Occurrence] = {}
+    for embedding in embeddings:
+        names, last = lines[embedding.course], embedding.places[-1]
+        for place in range(last + 1, min(last + gap + 2, len(names))):
+            key = (names[place], embedding.course, place)
+            longer = Occurrence(embedding.course, (*embedding.places, place))
+            if key not in latest or longer.places > latest[key].places:
+                latest[key] = longer
+    found: dict[str, list[Occurrence]] = {}
+    for (name, _, _), occurrence in sorted(latest.items(), key=lambda entry: entry[0]):
+        found.setdefault(name, []).append(occurrence)
+    return found
+
+
+def _disjoint(embeddings: Sequence[Occurrence]) -> list[Occurrence]:
+    """Return as many embeddings as can be had without overlap: always the one that ends first."""
+    chosen: list[Occurrence] = []
+    for one in sorted(embeddings, key=lambda o: (o.course, o.places[-1])):
+        if not chosen or chosen[-1].course != one.course or chosen[-1].places[-1] < one.places[0]:
+            chosen.append(one)
+    return chosen
+
+
+def _closed(patterns: Sequence[Pattern]) -> list[Pattern]:
+    by_count: dict[int, list[Pattern]] = {}
+    for pattern in patterns:
+        by_count.setdefault(len(pattern.occurrences), []).append(pattern)
+    return [
+        pattern
+        for pattern in patterns
+        if not any(
+            len(other.names) > len(pattern.names) and _within(pattern.names, other.names)
+            for other in by_count[len(pattern.occurrences)]
+        )
+    ]
+
+
+def _within(inner: Sequence[str], outer: Sequence[str]) -> bool:
+    left = iter(outer)
+    return all(name in left for name in inner)
+
+
+def _only_repeats(names: Sequence[str]) -> bool:
+    return len(set(names)) == 1

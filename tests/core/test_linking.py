@@ -1,0 +1,417 @@
+"""Linking's evidence: seed 002's own numbers, what must never link, and how scores move."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.linking import (
+    Activity,
+    Features,
+    ThreadFeatures,
+    candidates,
+    cues,
+    due,
+    features_of,
+    grown,
+    judge,
+    link_policy,
+    link_policy_names,
+    named_ranges,
+    score,
+    thread_of,
+)
+from episodic_agent.core.linking.dependence import dependence
+from episodic_agent.core.linking.reading import read_message
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Vector
+
+NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+SEED = link_policy("seed-002")
+DEFAULT = link_policy("default")
+PLACES = ("New York", "Boston", "Tokyo", "Paris")
+TIMES = ("Thursday", "next week", "tomorrow")
+TOPICS = {"weather": "weather", "flight": "travel", "trip": "travel", "visit": "travel"}
+NEW_YORK = ("What's the weather in New York?", "What about next week?")
+BOSTON = ("What's the weather in Boston?",)
+PARIS = ("I'm planning a trip to Paris",)
+
+
+@dataclass(frozen=True)
+class Named:
+    kind: str
+    value: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Both:
+    kind: str | None
+    start: int
+    end: int
+
+
+def toy(text: str, at: datetime = NOW, vector: Vector | None = None) -> Features:
+    """Read a message with a lexicon of a few places, days and topics."""
+    del at
+    named = [
+        Named(kind, name.lower(), text.index(name), text.index(name) + len(name))
+        for kind, names in (("place", PLACES), ("time", TIMES))
+        for name in names
+        if name in text
+    ]
+    place = text.find("both cities")
+    sets = [Both("place", place, place + 11)] if place >= 0 else []
+    topics = {topic: 1.0 for word, topic in TOPICS.items() if word in text.lower()}
+    return features_of(text, mentions=named, set_references=sets, topics=topics, vector=vector)
+
+
+def shipped(text: str, at: datetime = NOW) -> Features:
+    return read_message(text, at)
+
+
+def thread(name: str, gap: timedelta, texts: Sequence[str], read: object = toy) -> ThreadFeatures:
+    assert callable(read)
+    return thread_of(name, [(NOW - gap, read(text)) for text in texts])
+
+
+MINUTES, HOURS = timedelta(minutes=1), timedelta(hours=1)
+SEED_CASES = [
+    ("Oh, and what is it on Thursday?", [("ny", 40 * MINUTES, NEW_YORK)], 0.874),
+    ("Oh, and what is it on Thursday?", [("ny", 40 * MINUTES, NEW_YORK[:1])], 0.874),
+    ("Book me a flight to Tokyo", [("ny", 36 * MINUTES, NEW_YORK)], 0.345),
+    ("What about the weather in Boston?", [("ny", 15.6 * HOURS, NEW_YORK)], 0.72),
+    ("What about the weather in Boston?", [("ny", 36 * MINUTES, NEW_YORK)], 0.845),
+    ("What's the best time to visit?", [("paris", 36 * MINUTES, PARIS)], 0.564),
+    (
+        "What about weather in both cities?",
+        [("ny", 36 * MINUTES, NEW_YORK), ("boston", 36 * MINUTES, BOSTON)],
+        0.995,
+    ),
+    ("What about weather?", [("ny", HOURS, NEW_YORK), ("boston", HOURS, BOSTON)], 0.988),
+    ("Remember when we talked about New York weather?", [("ny", timedelta(days=7), NEW_YORK)], 0.80),
+]
+# Only the toy lexicon knows that one visits what one travels to.
+READ_CASES = [case for case in SEED_CASES if "best time to visit" not in case[0]]
+
+
+@pytest.mark.parametrize(("message", "threads", "expected"), SEED_CASES)
+def test_the_seeds_cases_have_the_seeds_numbers(
+    message: str, threads: list[tuple[str, timedelta, Sequence[str]]], expected: float
+) -> None:
+    found = judge(toy(message), [thread(*one) for one in threads], NOW, SEED)
+    assert len(found) == len(threads)
+    for evidence in found:
+        assert evidence.score == pytest.approx(expected, abs=0.0006)
+
+
+@pytest.mark.parametrize("policy", ["seed-002", "default"])
+@pytest.mark.parametrize(("message", "threads", "expected"), READ_CASES)
+def test_the_seeds_cases_are_linked_as_the_seed_says_with_the_shipped_reading(
+    message: str, threads: list[tuple[str, timedelta, Sequence[str]]], expected: float, policy: str
+) -> None:
+    chosen = link_policy(policy)
+    for evidence in judge(shipped(message), [thread(*one, shipped) for one in threads], NOW, chosen):
+        assert (evidence.score > chosen.threshold) == (expected > 0.7)
+
+
+@pytest.mark.parametrize(
+    "text", ["ok, thanks", "Ok thanks", "thanks a lot!", "👍", "", "good morning", "谢谢", "merci !"]
+)
+@pytest.mark.parametrize("policy", ["seed-002", "default"])
+def test_thanks_never_link_however_recent_the_thread_is(text: str, policy: str) -> None:
+    vector = np.array([1.0, 0.0], np.float32)
+    chosen = link_policy(policy)
+    recent = thread_of("a", [(NOW - MINUTES, toy("What's the weather?", vector=vector))])
+    for read in (toy(text), toy(text, vector=vector)):
+        assert score(read, recent, NOW, chosen).score <= 0.2
+
+
+def test_without_any_evidence_the_seeds_score_is_the_recency_alone() -> None:
+    found = score(toy("ok, thanks"), thread("a", 12 * HOURS, NEW_YORK), NOW, SEED)
+    assert found.score == pytest.approx(0.2 * 0.5)
+
+
+def test_an_elliptical_message_inherits_only_from_the_most_recent_thread_that_fits() -> None:
+    older, newer = thread("older", 3 * HOURS, NEW_YORK), thread("newer", HOURS, BOSTON)
+    by_id = {e.thread_id: e for e in judge(toy("And what about that?"), [older, newer], NOW, SEED)}
+    assert by_id["newer"].features["inherits"] == 1.0
+    assert by_id["older"].features["inherits"] == 0.0
+    assert by_id["newer"].score > 0.7 > by_id["older"].score
+
+
+def test_an_elliptical_message_that_names_a_place_inherits_from_a_thread_with_places() -> None:
+    trip, clock = thread("trip", 3 * HOURS, PARIS), thread("clock", HOURS, ["Set a timer"])
+    by_id = {e.thread_id: e for e in judge(toy("And Tokyo?"), [trip, clock], NOW, SEED)}
+    assert [name for name, e in by_id.items() if e.features["inherits"]] == ["trip"]
+
+
+def test_a_thread_of_a_week_ago_is_found_since_recency_is_no_filter() -> None:
+    week = thread("week", timedelta(days=7), NEW_YORK, shipped)
+    said = shipped("Remember when we talked about New York weather?")
+    assert score(said, week, NOW, SEED).score > SEED.threshold
+    assert score(said, week, NOW, DEFAULT).score > DEFAULT.threshold
+
+
+def test_a_topic_by_vectors_is_zero_at_a_cosine_of_point_two_and_one_at_point_eight() -> None:
+    def at_cosine(value: float) -> float:
+        turn = np.array([1.0, 0.0], np.float32)
+        said = np.array([value, (1 - value**2) ** 0.5], np.float32)
+        thread_ = thread_of("a", [(NOW, toy("rain", vector=turn))])
+        return score(toy("sunshine", vector=said), thread_, NOW, SEED).features["topic"]
+
+    assert [round(at_cosine(c), 3) for c in (0.1, 0.2, 0.5, 0.8, 0.9)] == [0.0, 0.0, 0.5, 1.0, 1.0]
+
+
+def test_another_embedders_cosines_are_read_on_the_default_scale() -> None:
+    turn, said = np.array([1.0, 0.0], np.float32), np.array([0.8, 0.6], np.float32)
+    one = thread_of("a", [(NOW, toy("rain", vector=turn))])
+    fitted = Calibration("mine", 0.8, None, ((-1.0, -1.0), (0.8, 0.2), (1.0, 1.0)))
+    plain = judge(toy("sunshine", vector=said), [one], NOW, SEED)[0]
+    mapped = judge(toy("sunshine", vector=said), [one], NOW, SEED, calibration=fitted)[0]
+    assert plain.features["near"] == pytest.approx(0.8)
+    assert mapped.features["near"] == pytest.approx(0.2)
+    assert mapped.features["topic"] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_vectors_are_used_only_where_both_sides_have_them() -> None:
+    bare = thread("a", HOURS, NEW_YORK)
+    found = score(toy("sunshine", vector=np.array([1.0, 0.0], np.float32)), bare, NOW, DEFAULT)
+    assert "near" not in found.features
+
+
+# --- policies
+
+
+def test_a_policys_name_says_everything_it_was_made_with() -> None:
+    changed = link_policy("seed-002", threshold=0.72, keyword=0.35, recency=0.15)
+    assert changed.name == "seed-002?threshold=0.72&keyword=0.35&recency=0.15"
+    assert link_policy(changed.name) == changed
+    assert link_policy("seed-002?threshold=0.7") == SEED
+
+
+def test_a_policy_is_found_by_its_aliases() -> None:
+    assert link_policy("hybrid") == SEED
+    assert link_policy("default").name == "link-2026-12"
+    assert {"default", "hybrid"} <= set(link_policy_names())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("seed-02", "seed-002"),
+        ("seed-002?keywords=0.4", "keyword"),
+        ("seed-002?threshold=1.4", "[0, 1]"),
+        ("seed-002?threshold=high", "parameter=number"),
+        ("link-2026-12?keyword=0.4", "threshold"),
+    ],
+)
+def test_a_wrong_policy_is_refused_with_the_remedy(name: str, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words.replace("[", r"\[").replace("]", r"\]")):
+        link_policy(name)
+
+
+# --- properties
+
+SHARES = st.floats(0.0, 1.0)
+COMPONENTS = st.fixed_dictionaries(
+    {"recency": SHARES}, optional={"keyword": SHARES, "entity": SHARES, "topic": SHARES}
+)
+NUMBERS = st.dictionaries(
+    st.sampled_from(
+        [
+            "near",
+            "centre",
+            "last",
+            "rare",
+            "keyword",
+            "pointing",
+            "says_recall",
+            "fragment",
+            "foreign",
+            "asks",
+        ]
+    ),
+    st.floats(-1.0, 1.0),
+)
+
+
+@given(COMPONENTS)
+def test_the_seeds_score_lies_in_0_to_1(features: dict[str, float]) -> None:
+    assert 0.0 <= SEED.score(features) <= 1.0 + 1e-12
+
+
+@given(NUMBERS)
+def test_the_default_score_is_a_probability_whatever_it_reads(features: dict[str, float]) -> None:
+    assert 0.0 <= DEFAULT.score(features) <= 1.0
+
+
+@given(COMPONENTS, SHARES)
+def test_the_seeds_score_never_falls_when_a_thread_is_more_recent(
+    features: dict[str, float], other: float
+) -> None:
+    low, high = sorted((features["recency"], other))
+    assert SEED.score(features | {"recency": low}) <= SEED.score(features | {"recency": high}) + 1e-12
+
+
+@given(st.floats(0.0, 1000.0), st.floats(0.0, 1000.0))
+def test_a_thread_scores_no_higher_for_being_older(one: float, other: float) -> None:
+    older, newer = sorted((one, other), reverse=True)
+    said = toy("What about the weather in Boston?")
+    scores = [score(said, thread("a", hours * HOURS, NEW_YORK), NOW, SEED).score for hours in (older, newer)]
+    assert scores[0] <= scores[1] + 1e-12
+
+
+@given(st.permutations(["ny", "boston", "paris"]), st.sampled_from(["seed-002", "default"]))
+def test_the_order_in_which_candidates_come_changes_nothing(order: list[str], policy: str) -> None:
+    known = {
+        "ny": thread("ny", 2 * HOURS, NEW_YORK),
+        "boston": thread("boston", 3 * HOURS, BOSTON),
+        "paris": thread("paris", 30 * HOURS, PARIS),
+    }
+    chosen = link_policy(policy)
+    expected = judge(toy("What about Boston?"), list(known.values()), NOW, chosen)
+    assert judge(toy("What about Boston?"), [known[name] for name in order], NOW, chosen) == expected
+
+
+@given(st.permutations(list(NEW_YORK + BOSTON)))
+def test_a_thread_is_the_sum_of_its_turns_in_any_order(texts: list[str]) -> None:
+    def built(some: Sequence[str]) -> ThreadFeatures:
+        return thread_of("a", [(NOW, toy(text)) for text in some])
+
+    one, other = built(texts), built(NEW_YORK + BOSTON)
+    assert (one.words, one.topics, one.turns) == (other.words, other.topics, other.turns)
+    assert {k: set(v) for k, v in one.values.items()} == {k: set(v) for k, v in other.values.items()}
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_read_and_judged(text: str) -> None:
+    said = features_of(text)
+    found = judge(said, [thread("a", HOURS, NEW_YORK), thread("b", 50 * HOURS, PARIS)], NOW, DEFAULT)
+    assert all(0.0 <= e.score <= 1.0 for e in found)
+
+
+def test_a_turn_that_arrives_late_does_not_move_the_last_activity_back() -> None:
+    late = grown(thread("a", HOURS, NEW_YORK), NOW - 5 * HOURS, toy("rain"))
+    assert (late.first_at, late.last_at, late.turns) == (NOW - 5 * HOURS, NOW - HOURS, 3)
+
+
+# --- cues
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember when we talked about Paris?",
+        "what was that sleeper service you mentioned",
+        "as discussed, please send it",
+        "Weißt du noch, wir hatten über die Fähre gesprochen?",
+        "¿Te acuerdas de lo que hablamos de los regalos?",
+        "Tu te souviens, on avait parlé de la météo ?",
+        "还记得我们聊过的机票吗？",
+        "上次你推荐的书叫什么？",
+    ],
+)
+def test_recall_cues_are_heard_in_five_languages(text: str) -> None:
+    assert cues(text).recall
+
+
+@pytest.mark.parametrize(
+    "text", ["I was ill last week", "How is the traffic?", "Das Wetter war gestern schön"]
+)
+def test_a_date_alone_is_no_recall_of_a_conversation(text: str) -> None:
+    assert not cues(text).recall
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Different question: how tall is it?", "By the way, who won?", "Was anderes: wann ist Ostern?",
+     "Otra cosa: ¿qué hora es?", "Autre chose : quel temps fait-il ?", "换个话题，今天几号？"],
+)  # fmt: skip
+def test_a_new_subject_is_heard_in_five_languages(text: str) -> None:
+    assert cues(text).new_subject
+
+
+def test_a_greeting_before_a_question_is_more_than_nothing() -> None:
+    assert cues("Good morning! Please read me the headlines").nothing is False
+    assert cues("好的，谢谢").nothing is True
+
+
+# --- candidates
+
+
+def activity(name: str, hours: float, length: float = 0.1) -> Activity:
+    return Activity(name, NOW - timedelta(hours=hours + length), NOW - timedelta(hours=hours))
+
+
+def test_candidates_are_the_ten_latest_of_a_day_then_the_best_five_hits() -> None:
+    threads = [activity(f"t{n:02}", n) for n in range(1, 15)] + [activity("old", 400)]
+    found = candidates(threads, ["old", "t01", "h1", "h2", "h3", "h4"], NOW)
+    assert [c.thread_id for c in found] == [*(f"t{n:02}" for n in range(1, 11)), "old", "h1", "h2", "h3"]
+    assert found[0].why == ("active", "found")
+
+
+def test_a_thread_of_exactly_24_hours_ago_is_active_and_a_minute_older_is_not() -> None:
+    found = candidates([activity("a", 24.0), activity("b", 24.02)], [], NOW)
+    assert [c.thread_id for c in found] == ["a"]
+
+
+def test_a_recall_cue_with_a_date_names_the_threads_of_that_time() -> None:
+    text = "We talked about it last week, what was it?"
+    ranges = named_ranges(text, NOW)
+    threads = [activity("last week", 24 * 5), activity("month", 24 * 40), activity("now", 1)]
+    found = candidates(threads, ["month"], NOW, ranges)
+    assert [(c.thread_id, c.why) for c in found] == [
+        ("now", ("active",)),
+        ("last week", ("named",)),
+        ("month", ("found",)),
+    ]
+
+
+def test_a_date_that_lies_ahead_names_no_thread() -> None:
+    assert named_ranges("Remember when we said next month?", NOW) == ()
+
+
+def test_the_messages_own_thread_is_no_candidate() -> None:
+    found = candidates([activity("own", 0.1), activity("a", 2)], ["own"], NOW, apart_from=frozenset({"own"}))
+    assert [c.thread_id for c in found] == ["a"]
+
+
+# --- when, and how a message is worded
+
+
+def test_a_thread_opened_by_hand_is_linked_only_when_it_recalls() -> None:
+    assert due(1, toy("Remember when we talked about Paris?"), explicit=True, unsettled=False)
+    assert not due(1, toy("And what about Paris?"), explicit=True, unsettled=False)
+
+
+def test_an_unsettled_thread_is_asked_about_until_its_third_message() -> None:
+    asked = [due(n, toy("Paris"), explicit=False, unsettled=True) for n in range(1, 6)]
+    assert asked == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "present", "absent"),
+    [
+        ("Is it cheaper than the other one?", {"pointing", "choosing", "asks"}, {"fresh"}),
+        ("How do I boil an egg?", {"fresh", "indefinite", "asks"}, {"pointing", "choosing"}),
+        ("tried that, still broken", {"report", "going_on", "pointing"}, {"asks"}),
+        ("Is it raining in Rome?", set(), {"pointing"}),
+        ("What can I use instead of butter?", set(), {"choosing"}),
+        ("Which spare battery fits the second one?", {"choosing"}, {"report"}),
+        ("滤网洗过了，还是不冷", {"report", "going_on"}, {"asks"}),
+        ("rear?", {"fragment"}, {"fresh"}),
+    ],
+)
+def test_a_messages_wording_says_whether_it_stands_alone(
+    text: str, present: set[str], absent: set[str]
+) -> None:
+    read = dependence(text)
+    assert [name for name in present if not getattr(read, name)] == []
+    assert [name for name in absent if getattr(read, name)] == []

@@ -1,0 +1,60 @@
+"""The written cases: what they cover, and that the shipped weights link them without any vectors."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from episodic_agent.core.linking import judge, link_policy, thread_of
+from episodic_agent.core.linking.policies import FittedPolicy, inputs
+from episodic_agent.core.linking.reading import read_message
+from episodic_agent.core.linking.weights import VECTORS, WORDS
+
+FILE = Path(__file__).parents[2] / "benchmarks" / "cases" / "links_own.jsonl"
+CASES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+
+
+def at(turn: Mapping[str, Any]) -> datetime:
+    return datetime.fromisoformat(turn["at"])
+
+
+def linked(case: Mapping[str, Any]) -> set[str]:
+    threads = [
+        thread_of(t["id"], [(at(turn), read_message(turn["text"], at(turn))) for turn in t["turns"]])
+        for t in case["threads"]
+    ]
+    policy, message = link_policy(), case["message"]
+    found = judge(read_message(message["text"], at(message)), threads, at(message), policy)
+    return {evidence.thread_id for evidence in found if evidence.score > policy.threshold}
+
+
+def test_the_cases_are_many_and_of_many_kinds() -> None:
+    assert len(CASES) >= 60
+    assert len({case["domain"] for case in CASES}) >= 10
+    assert {"en", "de", "es", "fr", "zh"} <= {case["lang"] for case in CASES}
+    assert 0.3 < sum(bool(case["links"]) for case in CASES) / len(CASES) < 0.7
+    assert len({case["id"] for case in CASES}) == len(CASES)
+
+
+def test_links_are_found_by_words_alone() -> None:
+    right = predicted = labelled = 0
+    for case in CASES:
+        found, truth = linked(case), set(case["links"])
+        right, predicted, labelled = right + len(found & truth), predicted + len(found), labelled + len(truth)
+    assert 2 * right / (predicted + labelled) > 0.82
+
+
+def test_no_thanks_link() -> None:
+    assert [case["id"] for case in CASES if case["kind"] == "thanks" and linked(case)] == []
+
+
+def test_the_weights_are_of_inputs_that_there_are() -> None:
+    assert set(VECTORS) == set(inputs({}))
+    assert set(WORDS) < set(VECTORS)
+
+
+def test_the_default_links_above_a_threshold_it_can_be_tuned_around() -> None:
+    policy = FittedPolicy()
+    low, high = policy.tunable
+    assert low < policy.threshold < high
