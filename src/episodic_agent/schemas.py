@@ -7,7 +7,7 @@ to it). Times are aware UTC. Event time (`at`, `start_at`, `end_at`) and record 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
 from uuid import UUID
@@ -157,7 +157,13 @@ class ActiveContextFrame:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """An ordered stream of observations with one owner: a conversation, or one run of an agent."""
+    """An ordered stream of observations with one owner: a conversation, or one run of an agent.
+
+    `created_at` is the event time of its earliest observation, `last_activity_at` that of its latest.
+    `explicit` tells that the caller chose it (by a name, or on a channel where users choose); silence never
+    ends it then. `timeout` is its own longest silence, `closed_for` why it was closed, `selected_at` when it
+    was last chosen to be gone on with (event time), `turn_count` how many user messages it holds.
+    """
 
     id: UUID
     origin: str
@@ -168,6 +174,11 @@ class Thread:
     modality: str = "message"
     channels: tuple[str, ...] = ()
     generation: int = 0
+    explicit: bool = False
+    timeout: timedelta | None = None
+    closed_for: str = ""
+    selected_at: datetime | None = None
+    turn_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

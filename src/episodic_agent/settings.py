@@ -12,7 +12,7 @@ from pathlib import Path
 from episodic_agent.errors import InvalidInput
 
 PREFIX = "EPISODIC_"
-_NUMBERS = ("threads", "connections")
+_NUMBERS = ("threads", "connections", "thread_timeout")
 FALLBACKS = {"OPENAI_BASE_URL": "openai_base_url", "OPENAI_API_KEY": "openai_api_key"}
 CACHE_FOLDER = Path(".cache") / "episodic-agent"
 
@@ -36,6 +36,8 @@ class Settings:
     - `connections`: how many connections to a server one process holds at most.
     - `language`: the language texts are stemmed in (`de`, `fr`, …; empty: by script, Latin as English).
       Keep it for the life of a memory: words are indexed by their stems.
+    - `thread_timeout`: minutes of silence after which a message without a thread begins another.
+    - `channels`: the kinds and timeouts of channels, `NAME=implicit|explicit[:MINUTES]`, with commas between.
     - `jobs`: who does later work: `here` (this process) or `workers` (only `episodic worker` processes).
     """
 
@@ -52,6 +54,8 @@ class Settings:
     threads: int = 0
     connections: int = 10
     language: str = ""
+    thread_timeout: int = 30
+    channels: str = ""
     jobs: str = "here"
 
 

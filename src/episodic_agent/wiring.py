@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -22,6 +22,7 @@ from episodic_agent.core.boundary.policies import calibrated, for_embedder
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
+from episodic_agent.core.threads.channels import read_channels
 from episodic_agent.engine.calibrating import Conversation, Fitted, conversations_in, load, save
 from episodic_agent.engine.calibrating import calibrate as fit
 from episodic_agent.engine.memory import Memory as Engine
@@ -87,6 +88,7 @@ class Memory(Engine):
             language_model=language_model,
             language=settings.language or None,
             calibration=fitted,
+            channels=read_channels(settings.channels, timedelta(minutes=settings.thread_timeout)),
         )
         user, home = user_id or settings.user, space or settings.space
         memory = cls(parts, user_id=user, space=home, jobs=done_by)

@@ -33,9 +33,13 @@ BREAD = (
 TOPICS = (TAP, LISBON, CELLO, BREAD)
 
 
+CHAT = "chat"  # the thread of what these builders make: silence does not end a named one
+
+
 def say(text: str, minute: float = 0, role: str = "user", **more: Any) -> dict[str, Any]:
-    """Make a chat message `minute` minutes after the first of May, nine o'clock."""
+    """Make a message of the chat `CHAT`, `minute` minutes after the first of May, nine o'clock."""
     return {
+        "conversation_id": CHAT,
         "role": role,
         "content": text,
         "timestamp": (START + timedelta(minutes=minute)).isoformat(),

@@ -132,7 +132,7 @@ def test_frames_carry_the_calibration_in_their_policys_name(
     with open_memory(embedder=Raised(), policy="default") as memory:  # the file is gone, the name is not
         memory.add(talk(TAP, 1))
         assert memory.doctor() == []
-        assert memory.whatif("channel:default", names.pop()).removed == []
+        assert memory.whatif("chat", names.pop()).removed == []
 
 
 def test_recall_reads_every_cosine_on_the_default_scale(raised: Calibration) -> None:

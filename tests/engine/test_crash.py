@@ -411,15 +411,15 @@ def make_memory(path: Path) -> tuple[Memory, SqliteStore]:
 def test_a_file_locked_by_another_process_is_reported_and_the_call_can_be_repeated(tmp_path: Path) -> None:
     memory, store = make_memory(tmp_path / "memory.db")
     other = apsw.Connection(str(tmp_path / "memory.db"))
-    memory.add({"content": "the first", "id": "1"})
+    memory.add({"content": "the first", "id": "1", "thread": "chat"})
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailable, match=r"locked by another process .*\(0 items are stored"):
-        memory.add({"content": "the second", "id": "2"})
+        memory.add({"content": "the second", "id": "2", "thread": "chat"})
     assert memory.search("first").observations
     other.execute("ROLLBACK")
-    memory.add({"content": "the second", "id": "2"})
+    memory.add({"content": "the second", "id": "2", "thread": "chat"})
     assert [f for f in memory.doctor() if f.severity == "error"] == []
-    assert episodes_of(store, Scope("default"))["channel:default"] == [[0, 1, 2]]
+    assert episodes_of(store, Scope("default"))["chat"] == [[0, 1, 2]]
     memory.close()
 
 

@@ -69,7 +69,8 @@ def test_a_stream_is_cut_as_the_memory_cuts_it(tmp_path: Path) -> None:
         chosen = policy(name)
         predicted = segmentation.segment(labelled.units, chosen, segmentation.vectors_of(labelled, embedder))
         with temporary_memory(embedder, policy=name) as memory:
-            memory.add([{"role": u.speaker, "content": u.text, "timestamp": u.at} for u in labelled.units])
+            told = [{"role": u.speaker, "content": u.text, "timestamp": u.at} for u in labelled.units]
+            memory.add(told, thread="chat")
             memory.flush()
             starts = [memory.get(c.episode_id).first_seq for c in memory.episodes()]
         assert [n for n, s in enumerate(predicted) if s] == [s for s in starts if s], name

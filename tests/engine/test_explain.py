@@ -16,7 +16,7 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.providers.scripted import ScriptedModel
 from episodic_agent.schemas import EpisodeState, Scope
 
-THREAD = "channel:default"
+THREAD = "chat"
 
 
 def replayed(memory: Memory, name: str, thread: str = THREAD) -> list[tuple[int, int, str]]:
@@ -143,11 +143,12 @@ def test_a_flush_is_replayed_where_it_happened(open_memory: OpenMemory, name: st
 
 def test_a_tick_of_the_clock_is_replayed_where_it_happened(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory(policy="default")
-    memory.add("a remark", timestamp=NOW)
+    memory.add("a remark", timestamp=NOW, thread=THREAD)
     clock.forward(days=1)
     assert memory.upkeep() == 1
     clock.forward(days=-1, minutes=1)
-    memory.add("another right after it", timestamp=clock.now)  # late: without the tick it would have stayed
+    # late: without the tick it would have stayed
+    memory.add("another right after it", timestamp=clock.now, thread=THREAD)
     assert stored(memory) == [(0, 0, "time_gap"), (1, 1, "open")]
     assert replayed(memory, "default") == stored(memory)
 
@@ -196,7 +197,8 @@ def test_a_trace_leaves_blank_what_is_not_known(open_memory: OpenMemory) -> None
         [
             {"role": "user", "content": f"the tap drips for the {n}th time and it is annoying"}
             for n in range(6)
-        ]
+        ],
+        thread=THREAD,
     )
     trace = memory.trace(THREAD)
     assert set(trace.times) == {None}  # nobody gave them

@@ -57,11 +57,11 @@ def test_a_message_keeps_its_role_name_time_and_extras(memory: Memory) -> None:
     assert (kept.actor, kept.extras["role"], kept.extras["mood"]) == ("Ana", "user", "calm")
     assert (kept.at, kept.utc_offset) == (datetime(2024, 3, 1, 7, 15, tzinfo=UTC), 7200)
     assert kept.channel == "sms"
-    assert [t.origin for t in memory.threads()] == ["channel:sms"]
+    assert [t.origin for t in memory.threads()] == ["sms 2024-03-01T07:15:00Z"]
 
 
 def test_a_list_keeps_its_order_and_gives_one_receipt_for_each(memory: Memory) -> None:
-    receipts = memory.add(["one", say("two"), "three"])
+    receipts = memory.add(["one", {"role": "user", "content": "two"}, "three"])
     assert [r.seq for r in receipts] == [0, 1, 2]
     assert texts(memory) == ["one", "two", "three"]
 
@@ -241,7 +241,8 @@ def test_times_tell_how_much_of_them_was_given(memory: Memory) -> None:
             {"role": "user", "content": "with a clock", "timestamp": 1709284500},
             {"role": "user", "content": "a day", "timestamp": "2024-03-01"},
             {"role": "user", "content": "no time at all"},
-        ]
+        ],
+        thread="chat",
     )
     assert [o.at_source for o in stored(memory)] == [
         TimeSource.GIVEN,
@@ -252,7 +253,7 @@ def test_times_tell_how_much_of_them_was_given(memory: Memory) -> None:
 
 def test_assumed_times_make_no_gap(memory: Memory, clock: Clock) -> None:
     for n in range(8):
-        memory.add(f"remark {n} without any time of its own")
+        memory.add(f"remark {n} without any time of its own", thread="chat")
         clock.forward(days=2)
     assert memory.stats().episodes == 0
 

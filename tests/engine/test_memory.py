@@ -86,7 +86,7 @@ def test_upkeep_closes_only_what_has_been_silent_past_the_policys_gap(
     memory = open_memory(policy="default")
     gap = policy("default").idle_after
     assert gap is not None
-    memory.add("a remark of this very moment", timestamp=NOW)
+    memory.add("a remark of this very moment", timestamp=NOW, thread="chat")
     assert memory.upkeep() == 0
     clock.forward(seconds=gap.total_seconds() - 1)
     assert memory.upkeep() == 0
@@ -107,7 +107,7 @@ def test_a_backlog_that_has_just_come_in_is_not_silent(open_memory: OpenMemory, 
 def test_a_policy_that_may_keep_silent_frames_is_never_closed_by_the_clock(
     memory: Memory, clock: Clock
 ) -> None:
-    memory.add("a remark", timestamp=NOW)
+    memory.add("a remark", timestamp=NOW, thread="chat")
     clock.forward(days=365)
     assert memory.upkeep() == 0
 

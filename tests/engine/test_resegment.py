@@ -41,11 +41,11 @@ from episodic_agent.errors import Conflict, InvalidInput, NotFound, ProviderUnav
 from episodic_agent.schemas import Episode, Scope, Thread
 
 DEMO = Path(episodic_agent.__file__).parent / "demo" / "data" / "maya-work.jsonl"
-THREAD = "channel:default"
+THREAD = "chat"
 THREES = "seed-001?max_messages=3"
 FEWER = "seed-001?gap_minutes=3000"
 CHAT = [json.loads(line) for line in DEMO.read_text(encoding="utf-8").splitlines()]
-CHAT = [{k: v for k, v in m.items() if k != "conversation_id"} for m in CHAT]
+CHAT = [{**m, "conversation_id": THREAD} for m in CHAT]
 
 
 def store_of(memory: Memory) -> Store:

@@ -8,6 +8,7 @@ from stores.conformance import StoreConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
 from stores.conformance_places import PlacesConformance
+from stores.conformance_resolution import ResolutionConformance
 from stores.conformance_writers import WritersConformance
 from stores.postgres_server import open_postgres
 from stores.processes import Opener
@@ -16,7 +17,12 @@ from episodic_agent.core.interfaces import Store
 
 
 class PostgresConformance(
-    StoreConformance, GenerationsConformance, IndexConformance, PlacesConformance, WritersConformance
+    StoreConformance,
+    GenerationsConformance,
+    IndexConformance,
+    PlacesConformance,
+    ResolutionConformance,
+    WritersConformance,
 ):
     """Everything a store must do, in the fresh database the fixture `url` names."""
 

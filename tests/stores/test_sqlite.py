@@ -8,6 +8,7 @@ from stores.conformance import StoreConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
 from stores.conformance_places import PlacesConformance
+from stores.conformance_resolution import ResolutionConformance
 from stores.conformance_writers import WritersConformance
 from stores.processes import Opener
 
@@ -20,7 +21,12 @@ def open_sqlite(path: str) -> Store:
 
 
 class TestSqlite(
-    StoreConformance, GenerationsConformance, IndexConformance, PlacesConformance, WritersConformance
+    StoreConformance,
+    GenerationsConformance,
+    IndexConformance,
+    PlacesConformance,
+    ResolutionConformance,
+    WritersConformance,
 ):
     @pytest.fixture
     def opener(self, tmp_path: Path) -> tuple[Opener, str]:

@@ -48,6 +48,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.episodes.insert(replace(make_episode(KITCHEN, 0, 2), surprise=seed % 100 / 100))
         tx.episodes.encode(_encoding(secret))
         tx.episodes.decide(_decision(secret))
+        tx.threads.set_timeout(secret, timedelta(seconds=seed))
         number = tx.threads.number(identity(KITCHEN))
         refs = [ref_of(number, seq) for seq in range(4)]
         for kind in (OBSERVATIONS, EPISODES):
@@ -96,6 +97,10 @@ READS: Mapping[str, Verb] = {
     "threads.number": lambda tx: tx.threads.number(THREAD),
     "threads.by_numbers": lambda tx: dict(tx.threads.by_numbers(range(1, 9))),
     "threads.list": lambda tx: list(tx.threads.list()),
+    "threads.current": lambda tx: list(tx.threads.current(limit=9)),
+    "threads.begun": lambda tx: list(tx.threads.begun(minute(99), limit=9)),
+    "threads.unfinished": lambda tx: list(tx.threads.unfinished()),
+    "threads.timeouts": lambda tx: dict(tx.threads.timeouts()),
     "threads.frame": lambda tx: tx.threads.frame(THREAD),
     "threads.known": lambda tx: dict(tx.threads.known([identity(f"{KITCHEN}/{n}") for n in range(9)])),
     "threads.observations": lambda tx: list(tx.threads.observations(THREAD, 0, 9)),
@@ -162,6 +167,8 @@ def _wrongly_claimed(verb: Callable[[Transaction, Job], object]) -> Verb:
 WRITES: Mapping[str, Verb] = {
     "threads.create": lambda tx: tx.threads.create(make_thread("attic"), make_frame("attic")),
     "threads.save": lambda tx: tx.threads.save(replace(make_thread(KITCHEN), title="written")),
+    "threads.hold": lambda tx: tx.threads.hold(),
+    "threads.set_timeout": lambda tx: tx.threads.set_timeout("written", timedelta(1)),
     "threads.save_frame": lambda tx: tx.threads.save_frame(replace(tx.threads.frame(THREAD), state=b"w")),
     "threads.append": lambda tx: tx.threads.append(
         [replace(o, location=KITCHEN) for o in make_observations(KITCHEN, ["written"], first=4)]

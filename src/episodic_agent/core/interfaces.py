@@ -203,6 +203,37 @@ class Threads(Protocol):
         """Return threads by last activity, newest first, ties by id."""
         ...
 
+    def current(self, *, limit: int) -> Sequence[Thread]:
+        """Return threads that a message without one may go on with, the most recently active first.
+
+        Threads of messages that are open, or closed by silence alone; not those that the caller named and
+        no channel ever reached, unless they were selected. Being selected counts as activity. Ties by id.
+        """
+        ...
+
+    def begun(self, until: datetime, *, limit: int) -> Sequence[Thread]:
+        """Return threads of messages that began by an event time, most recently active first, ties by id."""
+        ...
+
+    def unfinished(self) -> Sequence[Thread]:
+        """Return what time may end: open threads nobody chose, and threads whose frame holds something.
+
+        Longest silent first, ties by id.
+        """
+        ...
+
+    def hold(self) -> None:
+        """Let no other writer resolve threads of this scope before the end of this write transaction."""
+        ...
+
+    def timeouts(self) -> Mapping[str, timedelta]:
+        """Return the user's own timeouts by channel ("" for all channels)."""
+        ...
+
+    def set_timeout(self, channel: str, timeout: timedelta | None) -> None:
+        """Keep the user's own timeout of a channel ("" for all); None takes it away."""
+        ...
+
     def frame(self, thread_id: UUID) -> Frame:
         """Read the frame (in a write transaction nobody else can change it before the end); NotFound."""
         ...

@@ -6,9 +6,11 @@ from uuid import UUID
 
 from episodic_agent.core.boundary.contract import Input, ManualCut, Tick
 from episodic_agent.core.interfaces import Transaction
+from episodic_agent.core.threads.records import INACTIVITY
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.resolving import silent_threads
 from episodic_agent.engine.retrying import until_unopposed
-from episodic_agent.engine.segmenting import Segmenter
+from episodic_agent.engine.segmenting import Segmenter, end_thread
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Reason, Scope, Thread
 
@@ -37,12 +39,36 @@ class Closer:
     def upkeep(self, scope: Scope, now: datetime | None = None) -> int:
         """Close frames silent past the gap at which their policy would cut before any later observation.
 
-        Silent in event time and in record time: a backlog that is still being imported is not silent.
+        Threads that nobody chose and silence has ended are closed with them. Silent in event time and in
+        record time: a backlog that is still being imported is not silent.
         """
         moment = now or self.parts.clock()
         with self.parts.store.begin(scope, write=False) as tx:
-            idle = [t.id for t in tx.threads.list() if self._idle(tx, t, moment)]
-        return sum(self._close(scope, thread, Tick(moment)) for thread in idle)
+            unfinished = tx.threads.unfinished()
+            ended = silent_threads(tx, unfinished, moment, self.parts.channels)
+            idle = [t.id for t in unfinished if t.id not in ended and self._idle(tx, t, moment)]
+        closed = sum(self._close(scope, thread, Tick(moment)) for thread in idle)
+        return closed + sum(self._end(scope, thread, moment) for thread in sorted(ended))
+
+    def end(self, scope: Scope, thread_id: UUID, reason: str) -> int:
+        """Close one thread by request; return how many frames that closed."""
+        return until_unopposed(lambda: self._end_once(scope, thread_id, reason))
+
+    def _end_once(self, scope: Scope, thread_id: UUID, reason: str) -> int:
+        with self.parts.store.begin(scope) as tx:
+            tx.threads.hold()
+            return end_thread(tx, self.segmenter, thread_id, reason, self.parts.clock())
+
+    def _end(self, scope: Scope, thread_id: UUID, now: datetime) -> int:
+        return until_unopposed(lambda: self._end_silent(scope, thread_id, now))
+
+    def _end_silent(self, scope: Scope, thread_id: UUID, now: datetime) -> int:
+        with self.parts.store.begin(scope) as tx:
+            tx.threads.hold()
+            still = silent_threads(tx, [_thread(tx, thread_id)], now, self.parts.channels)
+            if not still:  # somebody spoke between the look and the lock
+                return 0
+            return end_thread(tx, self.segmenter, thread_id, INACTIVITY, self.parts.clock())
 
     def _idle(self, tx: Transaction, thread: Thread, now: datetime) -> bool:
         frame, last = tx.threads.frame(thread.id), thread.last_activity_at

@@ -11,6 +11,7 @@ from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.files import export_lines, header_line
 from episodic_agent.engine.files.own import CheckRecord, Noun
 from episodic_agent.engine.generations import last_resegmenting, without_history
+from episodic_agent.engine.resolving import THREAD
 from episodic_agent.schemas import Thread
 
 PAGE = 1024
@@ -29,6 +30,7 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
     frame = tx.threads.frame(thread.id)
     yield thread
     yield replace(frame, version=0)  # the version counts writes here: it is no part of the memory
+    yield from tx.episodes.decisions(subject=thread.id, type=THREAD)
     if (made := last_resegmenting(tx, thread)) is not None:
         yield without_history(made)
     for start in range(0, frame.next_seq, PAGE):

@@ -8,17 +8,25 @@ from uuid import UUID
 from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.text import repair
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.schemas import Kind
 
 DEFAULT_CHANNEL = "default"
 
 
-def origin_of(item: Item, thread: str | None) -> str:
-    """Name the thread an item joins: the one given, its conversation, else its channel's own.
+def origin_of(item: Item, thread: str | None) -> str | None:
+    """Name the thread an item joins: the one given, or its conversation; None: resolution finds one.
 
-    >>> origin_of(Item("user", "hi"), None), origin_of(Item("user", "hi", channel="sms"), None)
-    ('channel:default', 'channel:sms')
+    Steps without a thread share their channel's own: a silent agent has not ended what it does.
+
+    >>> origin_of(Item("user", "hi"), "kitchen"), origin_of(Item("user", "hi", channel="sms"), None)
+    ('kitchen', None)
+    >>> origin_of(Item("agent", "go on", kind=Kind.STEP), None)
+    'channel:default'
     """
-    return thread or item.conversation or f"channel:{item.channel or DEFAULT_CHANNEL}"
+    named = thread or item.conversation
+    if named is None and item.kind is Kind.STEP:
+        return f"channel:{item.channel or DEFAULT_CHANNEL}"
+    return named
 
 
 def tidy(name: object) -> str | None:

@@ -21,12 +21,16 @@ from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.intake import Item
 from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, Posting, Transaction, ref_of
 from episodic_agent.core.text import term_counts, tokens
+from episodic_agent.core.threads import Verdict, turn_count
+from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.core.threads.records import INACTIVITY, OPEN
 from episodic_agent.core.timewords import date_words
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.resolving import Placed, Placement, resolved
 from episodic_agent.engine.retrying import until_unopposed
-from episodic_agent.engine.segmenting import Segmenter, ask_for_vectors, await_vectors
-from episodic_agent.errors import EpisodicError, ProviderError, StoreUnavailable
+from episodic_agent.engine.segmenting import Segmenter, ask_for_vectors, await_vectors, end_thread
+from episodic_agent.errors import EpisodicError, ProviderError, StoreError, StoreUnavailable
 from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, TimeSource, Vector
 
 CHUNK = 256  # observations per transaction (I10)
@@ -37,9 +41,9 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """An item on its way in: whose thread it joins (the thread's origin) and its identity."""
+    """An item on its way in: which thread it joins (the thread's origin, None: the one resolution finds)."""
 
-    origin: str
+    origin: str | None
     id: UUID
     item: Item
 
@@ -186,7 +190,54 @@ class Ingest:
         fresh = list({i.id: ready[i.id] for i in chunk if i.id not in known}.values())
         if not fresh:
             return list(known.values())
-        thread, frame = self._thread(tx, chunk[0].origin, fresh, now)
+        origin = chunk[0].origin
+        if origin is None:
+            return [*known.values(), *self._resolve(tx, fresh, now)]
+        thread, frame = self._thread(tx, origin, fresh, now)
+        return [*known.values(), *self._append(tx, thread, frame, fresh, now)]
+
+    def _resolve(self, tx: Transaction, fresh: Sequence[Prepared], now: datetime) -> list[Receipt]:
+        """Find each item's thread, end those that are over, and append run by run."""
+        timed = [(p.incoming.item, p.incoming.item.at or now) for p in fresh]
+        placement = Placement(tx, self._parts.channels, timed)
+        placed = [placement.take(p.incoming.id, item, at) for p, (item, at) in zip(fresh, timed, strict=True)]
+        receipts: list[Receipt] = []
+        start = 0
+        for end in range(1, len(fresh) + 1):
+            if end < len(fresh) and placed[end].thread == placed[start].thread:
+                continue
+            receipts.extend(self._append_resolved(tx, placed[start:end], fresh[start:end], now))
+            start = end
+        return receipts
+
+    def _append_resolved(
+        self, tx: Transaction, placed: Sequence[Placed], fresh: Sequence[Prepared], now: datetime
+    ) -> list[Receipt]:
+        first, last = placed[0], placed[-1].resolution
+        for p, where in zip(fresh, placed, strict=True):
+            if where.resolution.closes is not None:
+                end_thread(tx, self._segmenter, where.resolution.closes, INACTIVITY, now)
+            decision = resolved(where, p.incoming.id, now)
+            if decision is not None:
+                tx.episodes.decide(decision)
+        if first.origin is not None:
+            self._open(tx, Thread(first.thread, first.origin, last.created_at, last.last_activity_at))
+        thread = tx.threads.get(first.thread)
+        if thread is None:
+            raise StoreError(f"thread {first.thread} was resolved and is not there; repeat the call")
+        over = all(where.resolution.verdict is Verdict.LATE for where in placed)
+        thread = replace(
+            thread,
+            status=thread.status if over else OPEN,
+            closed_for=thread.closed_for if over else "",
+            explicit=thread.explicit or last.explicit,
+            channels=tuple(sorted({*thread.channels, *last.channels})),
+        )
+        return self._append(tx, thread, tx.threads.frame(thread.id), fresh, now)
+
+    def _append(
+        self, tx: Transaction, thread: Thread, frame: Frame, fresh: Sequence[Prepared], now: datetime
+    ) -> list[Receipt]:
         segmenter = self._segmenter.of(thread)
         frame = self._rebase(tx, segmenter, frame, now)
         observations = [observe(p, thread.id, frame.next_seq + n, now) for n, p in enumerate(fresh)]
@@ -201,7 +252,7 @@ class Ingest:
             ask_for_vectors(tx, thread.id, now)
         tx.threads.save_frame(frame)
         tx.threads.save(moved(thread, observations))
-        return [*known.values(), *(Receipt(o.id, thread.id, o.seq, True) for o in observations)]
+        return [Receipt(o.id, thread.id, o.seq, True) for o in observations]
 
     def _thread(
         self, tx: Transaction, origin: str, fresh: Sequence[Prepared], now: datetime
@@ -209,15 +260,20 @@ class Ingest:
         thread = tx.threads.by_origin(origin)
         if thread is not None:
             frame = tx.threads.frame(thread.id)
-            # it may have been segmented again before the frame was ours
-            return tx.threads.get(thread.id) or thread, frame
+            # it may have been segmented again before the frame was ours; whatever it was, it is named again
+            thread = tx.threads.get(thread.id) or thread
+            return replace(thread, status=OPEN, closed_for=""), frame
         first = fresh[0].incoming.item
         at = first.at or now
         modality = STEP if first.kind == "step" else "message"
-        thread = Thread(thread_identity(tx.scope, origin), origin, at, at, modality=modality)
+        identity = thread_identity(tx.scope, origin)
+        thread = Thread(identity, origin, at, at, modality=modality, explicit=True)
+        return thread, self._open(tx, thread)
+
+    def _open(self, tx: Transaction, thread: Thread) -> Frame:
         frame = Frame(thread.id, self._segmenter.of(thread).wanted.name, self._parts.embedder_name)
         tx.threads.create(thread, frame)
-        return thread, tx.threads.frame(thread.id)
+        return tx.threads.frame(thread.id)
 
     def _rebase(self, tx: Transaction, segmenter: Segmenter, frame: Frame, now: datetime) -> Frame:
         if frame.embedder == self._parts.embedder_name:
@@ -320,15 +376,20 @@ def index_observations(
 
 
 def moved(thread: Thread, observations: Sequence[Observation]) -> Thread:
-    """Move a thread's last activity and channels on; late arrivals never move it back."""
-    channels = tuple(sorted({*thread.channels, *(o.channel for o in observations if o.channel)}))
-    last = max(thread.last_activity_at, *(o.at for o in observations))
-    return replace(thread, last_activity_at=last, channels=channels, status="open")
+    """Widen a thread's span, its channels and its count of turns; late arrivals never move its end back."""
+    named = {channel_name(o.channel) for o in observations if o.channel}
+    return replace(
+        thread,
+        created_at=min(thread.created_at, *(o.at for o in observations)),
+        last_activity_at=max(thread.last_activity_at, *(o.at for o in observations)),
+        channels=tuple(sorted({*thread.channels, *named})),
+        turn_count=turn_count(observations, thread.turn_count),
+    )
 
 
 def _chunks(group: Sequence[Incoming]) -> Iterator[list[Incoming]]:
     """Split a group into runs of one thread, each at most CHUNK long, keeping every thread's order."""
-    by_origin: dict[str, list[Incoming]] = {}
+    by_origin: dict[str | None, list[Incoming]] = {}
     for item in group:
         by_origin.setdefault(item.origin, []).append(item)
     for items in by_origin.values():

@@ -14,7 +14,7 @@ from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
 from episodic_agent.core.identity import assign_ids, uuid7
 from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.interfaces import Sensor, Transaction
-from episodic_agent.engine import listing
+from episodic_agent.engine import listing, threads
 from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
 from episodic_agent.engine.closing import Closer
@@ -35,10 +35,11 @@ from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
 from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Stats
 from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs, interval_of
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
+from episodic_agent.engine.threads import ThreadVerbs
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
 from episodic_agent.engine.working import POLL, Say, Worker
-from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Encoding, Episode, Observation, Reason, Receipt, Scope, Thread
 
 LONGEST_AGE = 100_000.0  # days; before any time that is accepted
@@ -46,7 +47,7 @@ RANDOM_BITS = 74  # of a UUIDv7
 HERE, WORKERS = "here", "workers"  # who does later work
 
 
-class Memory:
+class Memory(ThreadVerbs):
     """An episodic memory over one store. Thread safe; several processes may share the store.
 
     Every verb takes `user_id` (the default user otherwise); nothing crosses users or leaves the space (I11).
@@ -57,9 +58,7 @@ class Memory:
     ) -> None:
         """Take `jobs` to say who does later work: `here` this process, `workers` only `episodic worker`s."""
         self._here = check_jobs(jobs) == HERE
-        self._parts = parts
-        self._user = user_id
-        self._space = space
+        super().__init__(parts, user_id=user_id, space=space)
         self._policy = parts.resolve_policy(parts.policy)
         self._segmenter = Segmenter(
             self._policy,
@@ -98,7 +97,8 @@ class Memory:
         """Keep observations, exactly once, and return a receipt for each, in order.
 
         Takes a string, a chat message (`{"role", "content", "timestamp"?, "name"?, "id"?}`), a step, or an
-        iterable of them. Without `thread` they join the channel's thread. A repeated id adds nothing.
+        iterable of them. Without `thread` each joins the thread its channel and its time lead to (see
+        docs/threads.md). A repeated id adds nothing.
         `wait=False` leaves titles and summaries to the background, and a memory opened with
         `jobs="workers"` leaves them to worker processes; the observations are durable and searchable
         either way. Raises InvalidInput for an item that cannot be accepted: nothing of this call is stored
@@ -459,6 +459,15 @@ class Memory:
         with self._read(user_id) as tx:
             return list(tx.threads.list())
 
+    def close_thread(self, name: str, *, user_id: str | None = None) -> Thread:
+        """Close a thread and its open frame; the next message without a thread begins another."""
+        scope = self._known(user_id)
+        with self._parts.store.begin(scope, write=False) as tx:
+            found = threads.find(tx, tidy(name) or "")
+        self._closer.end(scope, found.id, threads.MANUAL)
+        self._run_here(scope)
+        return self.thread(name, user_id=user_id).thread
+
     def get(self, episode_id: "UUID | str", *, user_id: str | None = None) -> Episode:
         """Return one closed episode (in place of a replaced one its `successor`); NotFound otherwise."""
         with self._read(user_id) as tx:
@@ -582,10 +591,6 @@ class Memory:
         with self._parts.store.begin(scope, write=False) as tx:
             yield from export(tx, self._parts.clock())
 
-    def users(self) -> list[str]:
-        """Return the users this space remembers something of."""
-        return sorted(s.user_id for s in self._scopes())
-
     # --- life --------------------------------------------------------------------------------------------
 
     def close(self) -> None:
@@ -601,36 +606,6 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _scopes(self) -> Sequence[Scope]:
-        return self._parts.store.scopes(self._space)
-
-    def _scope(self, user_id: str | None) -> Scope:
-        user = str(self._user if user_id is None else user_id)
-        if not user.strip():
-            raise InvalidInput("user_id is empty; name whose memory it is")
-        if tidy(user) != user:  # repairing it might make two users one (I11)
-            raise InvalidInput(f"user_id {user!r} holds characters no database can keep; choose another name")
-        return Scope(user, self._space)
-
-    def _known(self, user_id: str | None) -> Scope:
-        scope = self._scope(user_id)
-        if user_id is not None and not self._parts.store.exists(scope):
-            users = self.users()
-            known = f"known users: {', '.join(users[:10])}" if users else "the memory is empty"
-            raise NotFound(f"no user {scope.user_id!r} in this memory; {known}")
-        return scope
-
-    def _read(self, user_id: str | None) -> Any:
-        return self._parts.store.begin(self._known(user_id), write=False)
-
-    def _thread_id(self, scope: Scope, thread: str) -> UUID:
-        with self._parts.store.begin(scope, write=False) as tx:
-            found = tx.threads.by_origin(tidy(thread) or "")
-            if found is None:
-                names = ", ".join(t.origin for t in tx.threads.list(limit=10)) or "none yet"
-                raise NotFound(f"no thread {thread!r} in this memory; threads: {names}")
-            return found.id
 
 
 def _for_steps(policy: str) -> str:

@@ -1,13 +1,14 @@
 """What the verbs share: the store, the embedder, the policy and the clock, introduced by `wiring`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
+from episodic_agent.core.threads import Channels
 
 NO_EMBEDDER = "none"
 
@@ -19,7 +20,8 @@ class Parts:
 
     `embedder` None means recall by words and segmentation by lexical cues; `resolve_policy` turns a
     stored policy name back into its value, so that a frame keeps the policy it began with. `calibration` is
-    how recall reads the cosines of an embedder that is not the default; None: as they are.
+    how recall reads the cosines of an embedder that is not the default; None: as they are. `channels` says
+    where silence ends a thread, and how long it must be.
     """
 
     store: Store
@@ -32,6 +34,7 @@ class Parts:
     language_model: LanguageModel | None = None
     language: str | None = None
     calibration: Calibration | None = None
+    channels: Channels = field(default_factory=Channels)
 
     @property
     def embedder_name(self) -> str:

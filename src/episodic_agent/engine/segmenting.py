@@ -175,6 +175,21 @@ class Segmenter:
         return self._write(tx, replace(frame, question=None), policy, fallback, (), now)
 
 
+def end_thread(tx: Transaction, segmenter: Segmenter, thread_id: UUID, reason: str, now: datetime) -> int:
+    """Close a thread, and its open frame as the end of a thread; return how many frames that closed."""
+    thread = tx.threads.get(thread_id)
+    if thread is None or thread.status == "closed":
+        return 0
+    frame = tx.threads.frame(thread_id)
+    open_frame = frame.first_seq < frame.next_seq
+    if open_frame:
+        policy = segmenter.of(thread)
+        frame = policy.catch_up(tx, frame, now)
+        tx.threads.save_frame(policy.advance(tx, frame, [ManualCut(now, Reason.THREAD_END)], now))
+    tx.threads.save(replace(thread, status="closed", closed_for=reason))
+    return int(open_frame)
+
+
 def _batch(inputs: Sequence[Input]) -> Sequence[Input]:
     """Return the arrivals before the next request or tick, or that one alone."""
     found = next((n for n, one in enumerate(inputs) if not isinstance(one, Arrival)), len(inputs))

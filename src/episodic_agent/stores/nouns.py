@@ -27,15 +27,19 @@ from episodic_agent.stores.rows import (
     optional_bytes,
     optional_id,
     optional_microseconds,
+    optional_span,
     optional_time,
+    span_microseconds,
     to_json,
     to_microseconds,
     to_time,
 )
 
 THREAD: Final = (
-    "number, id, origin, title, status, modality, channels, generation, created_at, last_activity_at"
+    "number, id, origin, title, status, modality, channels, generation, explicit, timeout, closed_for,"
+    " selected_at, turns, created_at, last_activity_at"
 )
+CHANGING: Final = THREAD.removeprefix("number, id, origin, ")
 FRAME: Final = "policy, embedder, next_seq, first_seq, cursor, state, question, last_received_at, version"
 OBSERVATION: Final = (
     "ref, id, at, received_at, at_source, utc_offset, kind, actor, channel, external_id, text, data"
@@ -61,7 +65,8 @@ def columns_of(names: str, table: str) -> str:
 
 def thread_of(columns: tuple[Any, ...]) -> Thread:
     """Build a thread from the `THREAD` columns."""
-    _, identity, origin, title, status, modality, channels, generation, created, active = columns
+    _, identity, origin, title, status, modality, channels, generation, *resolved, created, active = columns
+    explicit, timeout, closed_for, selected, turns = resolved
     return Thread(
         id=UUID(bytes=identity),
         origin=origin,
@@ -72,6 +77,11 @@ def thread_of(columns: tuple[Any, ...]) -> Thread:
         modality=modality,
         channels=tuple(from_json(channels)),
         generation=generation,
+        explicit=bool(explicit),
+        timeout=optional_span(timeout),
+        closed_for=closed_for,
+        selected_at=optional_time(selected),
+        turn_count=turns,
     )
 
 
@@ -93,13 +103,21 @@ def frame_of(columns: tuple[Any, ...], thread_id: UUID) -> Frame:
 
 
 def changing_columns(thread: Thread) -> tuple[Any, ...]:
-    """Return what may change of a thread, but for its last activity."""
-    return thread.title, thread.status, thread.modality, to_json(thread.channels), thread.generation
-
-
-def activity_column(thread: Thread) -> int:
-    """Return a thread's last activity."""
-    return to_microseconds(thread.last_activity_at)
+    """Return what may change of a thread, in the order of `CHANGING`."""
+    return (
+        thread.title,
+        thread.status,
+        thread.modality,
+        to_json(thread.channels),
+        thread.generation,
+        thread.explicit,
+        span_microseconds(thread.timeout),
+        thread.closed_for,
+        optional_microseconds(thread.selected_at),
+        thread.turn_count,
+        to_microseconds(thread.created_at),
+        to_microseconds(thread.last_activity_at),
+    )
 
 
 def frame_columns(frame: Frame) -> tuple[Any, ...]:

@@ -39,6 +39,20 @@ def optional_time(microseconds: int | None) -> datetime | None:
     return None if microseconds is None else to_time(microseconds)
 
 
+def span_microseconds(span: timedelta | None) -> int | None:
+    """Return a span of time as microseconds, exactly; None for None.
+
+    >>> span_microseconds(timedelta(minutes=30))
+    1800000000
+    """
+    return None if span is None else span // _MICROSECOND
+
+
+def optional_span(microseconds: int | None) -> timedelta | None:
+    """Undo `span_microseconds`."""
+    return None if microseconds is None else timedelta(microseconds=microseconds)
+
+
 def optional_bytes(identity: UUID | None) -> bytes | None:
     """Return an id's 16 bytes, or None for None."""
     return None if identity is None else identity.bytes

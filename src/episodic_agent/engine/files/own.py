@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -182,6 +182,8 @@ def _encode(value: object) -> object:
     match value:
         case datetime():
             return _time(value)
+        case timedelta():
+            return value.total_seconds()
         case UUID():
             return str(value)
         case bytes():
@@ -225,6 +227,8 @@ def _decode_union(options: Sequence[Any], value: Any) -> Any:
 def _decode_scalar(hint: type[Any], value: Any) -> Any:
     if hint is float and type(value) is int:
         return float(value)
+    if hint is timedelta and type(value) in (int, float):
+        return timedelta(seconds=value)
     if type(value) is hint:
         return value
     if not isinstance(value, str):

@@ -22,6 +22,7 @@ from episodic_agent.faces.cli import (
     places,
     reading,
     running,
+    threads,
     why,
     writing,
 )
@@ -39,6 +40,8 @@ COMMANDS: tuple[click.Command, ...] = (
     reading.recent,
     reading.episodes,
     reading.show,
+    threads.threads,
+    threads.thread,
     places.places,
     places.visits,
     places.route,

@@ -21,6 +21,7 @@ DISTRIBUTED: Final = (
     "verdict",
     "actor",
     "stay",
+    "timeout",
     "episode",
     "encoding",
     "decision",

@@ -6,7 +6,7 @@ thread takes one append at a time, and nothing an append touches is shared betwe
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -19,11 +19,12 @@ from episodic_agent.errors import Conflict, InvalidInput, NotFound
 from episodic_agent.schemas import Frame, Observation, Receipt, Thread, TimeSource
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
+    CHANGING,
     FRAME,
     OBSERVATION,
     THREAD,
-    activity_column,
     changing_columns,
+    columns_of,
     frame_columns,
     frame_of,
     observation_columns,
@@ -35,7 +36,7 @@ from episodic_agent.stores.postgres.packing import Binary
 from episodic_agent.stores.postgres.places import go_on
 from episodic_agent.stores.postgres.session import LAST_SEQ, Session
 from episodic_agent.stores.postgres.text import from_stored, read_columns
-from episodic_agent.stores.rows import optional_time, to_microseconds
+from episodic_agent.stores.rows import optional_time, span_microseconds, to_microseconds
 
 _READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
 # One look-up for each id. Where PostgreSQL has no statistics yet it believes a scope to hold a row or two,
@@ -65,6 +66,20 @@ _SPEAK: Final = (
     "INSERT INTO actor (space, owner, thread, name, spoke)"
     " SELECT %s, %s, %s, g.name, g.spoke FROM unnest(%s::text[], %s::bigint[]) AS g (name, spoke)"
     " ON CONFLICT (space, owner, thread, name) DO UPDATE SET spoke = actor.spoke + excluded.spoke"
+)
+_INSERT_THREAD: Final = (
+    f"INSERT INTO thread (space, owner, number, id, origin, {CHANGING})"
+    f" VALUES ({', '.join(['%s'] * (CHANGING.count(',') + 6))}) ON CONFLICT DO NOTHING"
+)
+_SAVE_THREAD: Final = (
+    f"UPDATE thread SET {', '.join(f'{name} = %s' for name in CHANGING.split(', '))}"
+    " WHERE space = %s AND owner = %s AND number = %s"
+)
+_CURRENT: Final = (
+    f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s AND modality = 'message'"
+    " AND (status = 'open' OR closed_for = 'inactivity')"
+    " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
+    " ORDER BY greatest(last_activity_at, coalesce(selected_at, last_activity_at)) DESC, id LIMIT %s"
 )
 _NO_TIME: Final = np.iinfo(np.int64).min
 
@@ -108,14 +123,8 @@ class PostgresThreads:
         if frame.thread_id != thread.id:
             raise InvalidInput(f"the frame of thread {frame.thread_id} was given for thread {thread.id}")
         keys, number = self._session.own(), self._next_number()
-        sql = (
-            "INSERT INTO thread (space, owner, number, id, origin, title, status, modality, channels,"
-            " generation, created_at, last_activity_at)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
-        )
-        times = (to_microseconds(thread.created_at), activity_column(thread))
         names = (number, thread.id.bytes, thread.origin)
-        if self._session.execute(sql, (*keys, *names, *changing_columns(thread), *times)) == 0:
+        if self._session.execute(_INSERT_THREAD, (*keys, *names, *changing_columns(thread))) == 0:
             raise Conflict(f"a thread {thread.id} or of origin {thread.origin!r} exists already")
         self._session.remember_thread(number, thread.id)
         sql = (
@@ -133,13 +142,9 @@ class PostgresThreads:
         return int(found[0])
 
     def save(self, thread: Thread) -> None:
-        """Write a thread's changed fields; raises NotFound. Its origin and creation never change."""
+        """Write a thread's changed fields; raises NotFound. Its origin never changes."""
         keys, number = self._session.own(), self._session.thread_number(thread.id)
-        sql = (
-            "UPDATE thread SET title = %s, status = %s, modality = %s, channels = %s, generation = %s,"
-            " last_activity_at = %s WHERE space = %s AND owner = %s AND number = %s"
-        )
-        self._session.execute(sql, (*changing_columns(thread), activity_column(thread), *keys, number))
+        self._session.execute(_SAVE_THREAD, (*changing_columns(thread), *keys, number))
 
     def list(self, *, limit: int | None = None) -> Sequence[Thread]:
         """Return threads by last activity, newest first, ties by id."""
@@ -148,6 +153,57 @@ class PostgresThreads:
             " ORDER BY last_activity_at DESC, id LIMIT %s"
         )
         return [self._thread(columns) for columns in self._session.rows(sql, (*self._session.keys, limit))]
+
+    def current(self, *, limit: int) -> Sequence[Thread]:
+        """Return the threads that a message without one may go on with, as the port says."""
+        found = self._session.rows(_CURRENT, (*self._session.keys, limit))
+        return [self._thread(columns) for columns in found]
+
+    def begun(self, until: datetime, *, limit: int) -> Sequence[Thread]:
+        """Return threads of messages that began by an event time, most recently active first, ties by id."""
+        sql = (
+            f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s AND modality = 'message'"
+            " AND created_at <= %s ORDER BY last_activity_at DESC, id LIMIT %s"
+        )
+        found = self._session.rows(sql, (*self._session.keys, to_microseconds(until), limit))
+        return [self._thread(columns) for columns in found]
+
+    def unfinished(self) -> Sequence[Thread]:
+        """Return threads that are open though nobody chose them, or whose frame holds something."""
+        sql = (
+            f"SELECT {columns_of(THREAD, 't')} FROM thread t JOIN frame f"
+            " ON f.space = t.space AND f.owner = t.owner AND f.thread = t.number"
+            " WHERE t.space = %s AND t.owner = %s"
+            " AND (f.first_seq < f.next_seq OR t.status = 'open' AND NOT t.explicit)"
+            " ORDER BY t.last_activity_at, t.id"
+        )
+        return [self._thread(columns) for columns in self._session.rows(sql, self._session.keys)]
+
+    def hold(self) -> None:
+        """Let no other writer resolve threads of this scope before the transaction's end."""
+        keys = self._session.own()
+        sql = "SELECT threads FROM scope WHERE space = %s AND owner = %s FOR NO KEY UPDATE"
+        if self._session.row(sql, keys) is None:
+            raise self._session.miss_scope()
+
+    def timeouts(self) -> Mapping[str, timedelta]:
+        """Return the user's own timeouts by channel ("" for all)."""
+        sql = "SELECT channel, lasts FROM timeout WHERE space = %s AND owner = %s ORDER BY channel"
+        found = self._session.rows(sql, self._session.keys)
+        return {from_stored(channel): timedelta(microseconds=lasts) for channel, lasts in found}
+
+    def set_timeout(self, channel: str, timeout: timedelta | None) -> None:
+        """Keep the user's own timeout of a channel ("" for all); None takes it away."""
+        keys = self._session.own()
+        if timeout is None:
+            sql = "DELETE FROM timeout WHERE space = %s AND owner = %s AND channel = %s"
+            self._session.execute(sql, (*keys, channel))
+            return
+        sql = (
+            "INSERT INTO timeout (space, owner, channel, lasts) VALUES (%s, %s, %s, %s)"
+            " ON CONFLICT (space, owner, channel) DO UPDATE SET lasts = excluded.lasts"
+        )
+        self._session.execute(sql, (*keys, channel, span_microseconds(timeout)))
 
     # --- frames -----------------------------------------------------------------------------------------
 

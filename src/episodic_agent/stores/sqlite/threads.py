@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,10 +16,10 @@ from episodic_agent.errors import Conflict, InvalidInput, NotFound
 from episodic_agent.schemas import Frame, Observation, Receipt, Thread, TimeSource
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
+    CHANGING,
     FRAME,
     OBSERVATION,
     THREAD,
-    activity_column,
     changing_columns,
     columns_of,
     frame_columns,
@@ -30,6 +30,7 @@ from episodic_agent.stores.nouns import (
 )
 from episodic_agent.stores.rows import (
     optional_time,
+    span_microseconds,
     to_microseconds,
 )
 from episodic_agent.stores.sqlite.connection import all_or_nothing
@@ -38,6 +39,19 @@ from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_
 
 _LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
 _INSERT_OBSERVATION: Final = f"INSERT INTO observation (scope, {OBSERVATION}) VALUES ({', '.join('?' * 13)})"
+_INSERT_THREAD: Final = (
+    f"INSERT INTO thread (scope, id, origin, {CHANGING})"
+    f" VALUES ({', '.join('?' * (CHANGING.count(',') + 4))})"
+)
+_SAVE_THREAD: Final = (
+    f"UPDATE thread SET {', '.join(f'{name} = ?' for name in CHANGING.split(', '))}"
+    " WHERE number = ? AND scope = ?"
+)
+_CONTINUABLE: Final = (
+    f"SELECT {THREAD} FROM thread WHERE scope = ? AND modality = 'message'"
+    " AND (status = 'open' OR closed_for = 'inactivity')"
+    " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
+)
 _LAST_SEQ: Final = 0xFFFFFFFF
 _NO_TIME: Final = np.iinfo(np.int64).min
 
@@ -81,14 +95,9 @@ class SqliteThreads:
         if frame.thread_id != thread.id:
             raise InvalidInput(f"the frame of thread {frame.thread_id} was given for thread {thread.id}")
         scope = self._session.own()
-        sql = (
-            "INSERT INTO thread (scope, id, origin, title, status, modality, channels, generation,"
-            " created_at, last_activity_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        )
-        times = (to_microseconds(thread.created_at), activity_column(thread))
         try:
             self._session.db.execute(
-                sql, (scope, thread.id.bytes, thread.origin, *changing_columns(thread), *times)
+                _INSERT_THREAD, (scope, thread.id.bytes, thread.origin, *changing_columns(thread))
             )
         except apsw.ConstraintError as error:
             raise Conflict(f"a thread {thread.id} or of origin {thread.origin!r} exists already") from error
@@ -101,19 +110,61 @@ class SqliteThreads:
         self._session.db.execute(sql, (number, scope, *frame_columns(frame), frame.version))
 
     def save(self, thread: Thread) -> None:
-        """Write a thread's changed fields; raises NotFound. Its origin and creation never change."""
+        """Write a thread's changed fields; raises NotFound. Its origin never changes."""
         scope, number = self._session.own(), self._session.thread_number(thread.id)
-        sql = (
-            "UPDATE thread SET title = ?, status = ?, modality = ?, channels = ?, generation = ?,"
-            " last_activity_at = ? WHERE number = ? AND scope = ?"
-        )
-        self._session.db.execute(sql, (*changing_columns(thread), activity_column(thread), number, scope))
+        self._session.db.execute(_SAVE_THREAD, (*changing_columns(thread), number, scope))
 
     def list(self, *, limit: int | None = None) -> Sequence[Thread]:
         """Return threads by last activity, newest first, ties by id."""
         sql = f"SELECT {THREAD} FROM thread WHERE scope = ? ORDER BY last_activity_at DESC, id LIMIT ?"
         found = self._session.rows(sql, (self._session.number, -1 if limit is None else limit))
         return [self._thread(columns) for columns in found]
+
+    def current(self, *, limit: int) -> Sequence[Thread]:
+        """Return the threads that a message without one may go on with, as the port says."""
+        sql = f"{_CONTINUABLE} ORDER BY max(last_activity_at, ifnull(selected_at, last_activity_at)) DESC"
+        found = self._session.rows(f"{sql}, id LIMIT ?", (self._session.number, limit))
+        return [self._thread(columns) for columns in found]
+
+    def begun(self, until: datetime, *, limit: int) -> Sequence[Thread]:
+        """Return threads of messages that began by an event time, most recently active first, ties by id."""
+        sql = (
+            f"SELECT {THREAD} FROM thread WHERE scope = ? AND modality = 'message' AND created_at <= ?"
+            " ORDER BY last_activity_at DESC, id LIMIT ?"
+        )
+        found = self._session.rows(sql, (self._session.number, to_microseconds(until), limit))
+        return [self._thread(columns) for columns in found]
+
+    def unfinished(self) -> Sequence[Thread]:
+        """Return threads that are open though nobody chose them, or whose frame holds something."""
+        sql = (
+            f"SELECT {columns_of(THREAD, 't')} FROM thread t JOIN frame f ON f.thread = t.number"
+            " WHERE t.scope = ? AND (f.first_seq < f.next_seq OR t.status = 'open' AND NOT t.explicit)"
+            " ORDER BY t.last_activity_at, t.id"
+        )
+        return [self._thread(columns) for columns in self._session.rows(sql, (self._session.number,))]
+
+    def hold(self) -> None:
+        """Let no other writer resolve threads of this scope before the transaction's end."""
+        self._session.own()  # a write transaction is alone here
+
+    def timeouts(self) -> Mapping[str, timedelta]:
+        """Return the user's own timeouts by channel ("" for all)."""
+        sql = "SELECT channel, lasts FROM timeout WHERE scope = ? ORDER BY channel"
+        found = self._session.rows(sql, (self._session.number,))
+        return {channel: timedelta(microseconds=lasts) for channel, lasts in found}
+
+    def set_timeout(self, channel: str, timeout: timedelta | None) -> None:
+        """Keep the user's own timeout of a channel ("" for all); None takes it away."""
+        scope = self._session.own()
+        if timeout is None:
+            self._session.db.execute("DELETE FROM timeout WHERE scope = ? AND channel = ?", (scope, channel))
+            return
+        sql = (
+            "INSERT INTO timeout (scope, channel, lasts) VALUES (?, ?, ?)"
+            " ON CONFLICT (scope, channel) DO UPDATE SET lasts = excluded.lasts"
+        )
+        self._session.db.execute(sql, (scope, channel, span_microseconds(timeout)))
 
     # --- frames -----------------------------------------------------------------------------------------
 

@@ -1,0 +1,281 @@
+"""Which thread an observation belongs to (seed 002, section 1.2; the order of the rules is the design's).
+
+1. An observation that is known already stays where it is.
+2. A thread the caller names is the one, however long it was silent; a closed one reopens. On an explicit
+   channel, no name means a new thread.
+3. On an implicit channel the current thread is the user's most recently active one, on whatever channel.
+4. A silence longer than the timeout closes it and opens another; exactly the timeout does not.
+
+Time here is event time, so what counts is when something was said, not when it arrived. An arrival older
+than the current thread goes where it would have gone in time: to a thread whose span, widened by the timeout
+on both sides, holds it, or to a new one. Nothing ever moves `last_activity_at` back.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from episodic_agent.core.threads.channels import Channels, channel_name
+from episodic_agent.core.threads.records import (
+    CLOSED,
+    INACTIVITY,
+    OPEN,
+    Arriving,
+    Resolution,
+    ThreadView,
+    Verdict,
+)
+from episodic_agent.errors import NotFound
+
+USUAL = Channels()
+
+
+def resolve(
+    arriving: Arriving, threads: Iterable[ThreadView], user_id: str, channels: Channels = USUAL
+) -> Resolution:
+    """Decide which of a user's threads an observation joins; raises NotFound for a name nobody knows.
+
+    `threads` are the user's, in any order. Resolving reads nothing else: the same threads and observation
+    give the same answer. Duplicates are the caller's to know (`Resolver` does).
+
+    >>> from datetime import UTC, timedelta
+    >>> at = datetime(2025, 11, 5, 10, tzinfo=UTC)
+    >>> weather = ThreadView(UUID(int=1), ("sms",), False, at, at)
+    >>> resolve(Arriving(UUID(int=7), at + timedelta(minutes=30), "whatsapp"), [weather], "ana").verdict.value
+    'continues'
+    >>> late = resolve(Arriving(UUID(int=8), at + timedelta(minutes=31), "sms"), [weather], "ana")
+    >>> late.verdict.value, late.closes == weather.id, late.why
+    ('opens', True, 'silent for 0:31:00, longer than 0:30:00')
+    """
+    known = list(threads)
+    if arriving.thread is not None:
+        return _named(arriving, known)
+    if channels.is_explicit(arriving.channel):
+        return _unnamed(arriving, known)
+    current = max(filter(_continuable, known), key=_activity, default=None)
+    if current is None:
+        return _without_current(arriving, known, user_id, channels)
+    timeout = channels.silence(user_id, arriving.channel, current.timeout)
+    if arriving.at < current.created_at - timeout:
+        return _late(arriving, known, user_id, channels)
+    gap = arriving.at - current.last_activity_at
+    if gap > timeout and not arriving.reply:
+        opened = _opens(arriving, f"silent for {gap}, longer than {timeout}", explicit=False)
+        # a thread the user has chosen stays open to be chosen again; a swept one is closed already
+        ends = current.id if current.status == OPEN and not current.explicit else None
+        return replace(opened, closes=ends, gap=gap, timeout=timeout)
+    why = "a reply opens no thread" if gap > timeout else "the current thread"
+    return replace(_joins(arriving, current, why), gap=gap, timeout=timeout)
+
+
+def idle(
+    threads: Iterable[ThreadView], now: datetime, user_id: str, channels: Channels = USUAL
+) -> list[ThreadView]:
+    """Return the open implicit threads that silence has ended by the clock, longest silent first.
+
+    A thread on several channels has the longest of their timeouts: the clock must not end what the next
+    message could continue.
+    """
+    ended = [t for t in threads if t.status == OPEN and not t.explicit and _silent(t, now, user_id, channels)]
+    return sorted(ended, key=_activity)
+
+
+def closed(thread: ThreadView, reason: str = INACTIVITY) -> ThreadView:
+    """Return a thread as it is after it was closed."""
+    return replace(thread, status=CLOSED, closed_for=reason)
+
+
+class Resolver:
+    """Resolve many observations of one user, one after the other, keeping the threads as they become.
+
+    `name` gives the id of the thread that an observation opens; made of the observation's id, a repeated
+    call names it the same. `known` maps ids of stored observations to their threads. Within one Resolver,
+    which is one call, the observations of an explicit channel without a named thread share the thread that
+    the first of them opens: a list is one conversation.
+
+    >>> from datetime import UTC, timedelta
+    >>> at = datetime(2025, 11, 5, 10, tzinfo=UTC)
+    >>> resolver = Resolver((), "ana", name=lambda arriving: UUID(int=arriving.id.int + 100))
+    >>> minutes = (0, 5, 45, 5)
+    >>> found = [resolver.take(Arriving(UUID(int=m), at + timedelta(minutes=m), "sms")) for m in minutes]
+    >>> [resolution.thread.int for resolution in found], found[3].verdict.value
+    ([100, 100, 145, 100], 'duplicate')
+    """
+
+    def __init__(
+        self,
+        threads: Iterable[ThreadView],
+        user_id: str,
+        channels: Channels = USUAL,
+        *,
+        name: Callable[[Arriving], UUID],
+        known: Mapping[UUID, UUID] | None = None,
+    ) -> None:
+        self._threads = {thread.id: thread for thread in threads}
+        self._user = user_id
+        self._channels = channels
+        self._name = name
+        self._known = dict(known or {})
+        self._opened: dict[str, UUID] = {}  # explicit channel -> the thread this call opened on it
+
+    @property
+    def threads(self) -> Sequence[ThreadView]:
+        """Return the threads as the observations taken so far have left them, least recently active first."""
+        return sorted(self._threads.values(), key=_activity)
+
+    def take(self, arriving: Arriving) -> Resolution:
+        """Resolve one observation and remember what it did; raises NotFound and remembers nothing then."""
+        if arriving.id in self._known:
+            return _duplicate(arriving, self._known[arriving.id], self._threads)
+        chosen = self._within_call(arriving)
+        found = resolve(chosen, self._threads.values(), self._user, self._channels)
+        thread = found.thread or self._name(arriving)
+        found = replace(found, thread=thread)
+        if found.closes is not None:
+            self._threads[found.closes] = closed(self._threads[found.closes])
+        self._threads[thread] = after(found, self._threads.get(thread))
+        self._known[arriving.id] = thread
+        if self._channels.is_explicit(arriving.channel) and arriving.thread is None:
+            self._opened[channel_name(arriving.channel)] = thread
+        return found
+
+    def _within_call(self, arriving: Arriving) -> Arriving:
+        if arriving.thread is not None or not self._channels.is_explicit(arriving.channel):
+            return arriving
+        return replace(arriving, thread=self._opened.get(channel_name(arriving.channel)))
+
+
+def after(resolution: Resolution, before: ThreadView | None) -> ThreadView:
+    """Return the thread as a resolution leaves it; `before` is None where it opens.
+
+    Raises ValueError for a resolution whose thread nobody has named.
+    """
+    if resolution.thread is None:
+        raise ValueError("name the new thread first")
+    status = before.status if before is not None and resolution.verdict is Verdict.LATE else OPEN
+    return ThreadView(
+        resolution.thread,
+        resolution.channels,
+        resolution.explicit,
+        resolution.created_at,
+        resolution.last_activity_at,
+        status,
+        before.timeout if before is not None else None,
+        before.closed_for if before is not None and status == CLOSED else "",
+    )
+
+
+def _named(arriving: Arriving, known: Sequence[ThreadView]) -> Resolution:
+    thread = next((t for t in known if t.id == arriving.thread), None)
+    if thread is not None:
+        return _joins(arriving, thread, "the caller named it")
+    if not arriving.creates:
+        raise NotFound(
+            f"no thread {arriving.thread}; name one of the user's threads, or none to begin a new one"
+        )
+    return replace(_opens(arriving, "the caller named it", explicit=True), thread=arriving.thread)
+
+
+def _unnamed(arriving: Arriving, known: Sequence[ThreadView]) -> Resolution:
+    """Open a thread on an explicit channel; what the agent says there belongs to the channel's last one."""
+    if arriving.reply and known:
+        name = channel_name(arriving.channel)
+        here = [t for t in known if name in t.channels] or known
+        return _joins(arriving, max(here, key=_activity), "a reply opens no thread")
+    return _opens(arriving, "no thread chosen on an explicit channel", explicit=True)
+
+
+def _without_current(
+    arriving: Arriving, known: Sequence[ThreadView], user_id: str, channels: Channels
+) -> Resolution:
+    """Place an arrival where every thread was closed by hand, or there is none."""
+    if known and (arriving.reply or arriving.at < max(t.last_activity_at for t in known)):
+        return _late(arriving, known, user_id, channels)
+    return _opens(arriving, "no open thread", explicit=False)
+
+
+def _late(arriving: Arriving, known: Sequence[ThreadView], user_id: str, channels: Channels) -> Resolution:
+    """Place an arrival older than the current thread where it would have gone in time.
+
+    A reply would have gone to whatever thread there was, however long silent; only where nothing had begun
+    by then must one be opened for it, as an observation is always somewhere.
+    """
+    begun = [t for t in known if t.created_at <= arriving.at]
+    holding = [t for t in known if _holds(t, arriving, user_id, channels)]
+    earlier = [t for t in holding if t.created_at <= arriving.at] or (begun if arriving.reply else [])
+    if earlier:  # in time, the thread most recently active by then would have been the current one
+        thread = max(earlier, key=lambda t: (min(t.last_activity_at, arriving.at), t.created_at, t.id))
+    elif holding:
+        thread = min(holding, key=lambda t: (t.created_at, t.id))
+    else:
+        return _opens(arriving, "older than every thread it could join", explicit=False)
+    joined = _joins(
+        arriving,
+        thread,
+        "its time lies in that thread's span" if thread in holding else "a reply opens no thread",
+    )
+    # what it joins was over, and stays over; a reply that comes after all others speaks on
+    over = arriving.at <= thread.last_activity_at or not arriving.reply
+    return replace(joined, verdict=Verdict.LATE) if over else joined
+
+
+def _holds(thread: ThreadView, arriving: Arriving, user_id: str, channels: Channels) -> bool:
+    timeout = channels.silence(user_id, arriving.channel, thread.timeout)
+    return thread.created_at - timeout <= arriving.at <= thread.last_activity_at + timeout
+
+
+def _opens(arriving: Arriving, why: str, *, explicit: bool) -> Resolution:
+    names = (channel_name(arriving.channel),)
+    return Resolution(Verdict.OPENS, None, None, explicit, arriving.at, arriving.at, names, why)
+
+
+def _joins(arriving: Arriving, thread: ThreadView, why: str) -> Resolution:
+    name = channel_name(arriving.channel)
+    return Resolution(
+        Verdict.CONTINUES if thread.status == OPEN else Verdict.REOPENS,
+        thread.id,
+        None,
+        thread.explicit,
+        min(thread.created_at, arriving.at),
+        max(thread.last_activity_at, arriving.at),
+        thread.channels if name in thread.channels else (*thread.channels, name),
+        why,
+    )
+
+
+def _duplicate(arriving: Arriving, thread: UUID, threads: Mapping[UUID, ThreadView]) -> Resolution:
+    view = threads.get(thread)
+    if view is None:  # a thread nobody loaded: it stays as it is, and the receipt is all there is to say
+        names = (channel_name(arriving.channel),)
+        return Resolution(
+            Verdict.DUPLICATE, thread, None, False, arriving.at, arriving.at, names, "known already"
+        )
+    return Resolution(
+        Verdict.DUPLICATE,
+        thread,
+        None,
+        view.explicit,
+        view.created_at,
+        view.last_activity_at,
+        view.channels,
+        "known already",
+    )
+
+
+def _continuable(thread: ThreadView) -> bool:
+    """Tell whether the next message may continue a thread: it is open, or only silence has closed it.
+
+    What the clock closed is current still in event time: a message that was said before and arrived after
+    the sweep must find the same thread as without it (I7). Said later, it meets the same timeout.
+    """
+    return thread.status == OPEN or thread.closed_for == INACTIVITY
+
+
+def _silent(thread: ThreadView, now: datetime, user_id: str, channels: Channels) -> bool:
+    longest = max(channels.silence(user_id, c, thread.timeout) for c in thread.channels or (None,))
+    return now - thread.last_activity_at > longest
+
+
+def _activity(thread: ThreadView) -> tuple[datetime, datetime, UUID]:
+    return thread.last_activity_at, thread.created_at, thread.id

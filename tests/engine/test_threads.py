@@ -1,0 +1,261 @@
+"""Threads over channels, end to end on both stores: who joins what, what time ends, what a user chooses."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.chats import Clock
+from builders.commands import Run
+
+from episodic_agent import Memory
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.schemas import Decision, Scope, Thread
+
+TEN = datetime(2025, 11, 5, 10, tzinfo=UTC)
+SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios" / "threads").glob("*.json"))
+Opened = Callable[[], Memory]
+
+
+@pytest.fixture
+def opened(url: str, clock: Clock) -> Iterator[Opened]:
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(
+            Memory.open(url, embedder="hashing", policy="seed-001", clock=clock)
+        )
+
+
+def at(minute: float) -> datetime:
+    return TEN + timedelta(minutes=minute)
+
+
+def tell(memory: Memory, minute: float, text: str = "What about New York?", **more: Any) -> Thread:
+    """Add one message and return the thread it is in."""
+    (receipt,) = memory.add(text, timestamp=at(minute), **more)
+    return next(t for t in memory.threads(user_id=more.get("user_id")) if t.id == receipt.thread_id)
+
+
+def decisions(memory: Memory) -> Sequence[Decision]:
+    with memory._parts.store.begin(Scope(), write=False) as tx:
+        return list(tx.episodes.decisions(type="thread"))
+
+
+@pytest.mark.parametrize(("minutes", "same"), [(15, True), (30, True), (30.0001, False), (45, False)])
+def test_silence_longer_than_the_timeout_opens_a_thread(opened: Opened, minutes: float, same: bool) -> None:
+    memory = opened()
+    first = tell(memory, 0, channel="sms")
+    second = tell(memory, minutes, channel="sms")
+    assert (second.id == first.id) == same
+    states = {t.id: (t.status, t.closed_for, t.turn_count) for t in memory.threads()}
+    if same:
+        assert states == {first.id: ("open", "", 2)}
+    else:
+        assert states == {first.id: ("closed", "inactivity", 1), second.id: ("open", "", 1)}
+        assert second.created_at == at(minutes)
+        assert [c.reason for c in memory.episodes()] == ["thread_end", ""]
+
+
+def test_a_thread_goes_on_over_channels(opened: Opened) -> None:
+    memory = opened()
+    first = tell(memory, 0, channel="sms")
+    second = tell(memory, 5, channel="WhatsApp")
+    assert second.id == first.id
+    assert second.channels == ("sms", "whatsapp")
+    assert memory.thread(first.origin).record == {
+        "thread_id": str(first.id),
+        "user_id": "default",
+        "created_at": "2025-11-05T10:00:00Z",
+        "last_activity_at": "2025-11-05T10:05:00Z",
+        "channels": ["sms", "whatsapp"],
+        "inactivity_timeout_minutes": 30,
+        "explicit_channel": False,
+        "primary_episode_id": None,
+        "cross_thread_episodes": [],
+        "turn_count": 2,
+        "summary": "",
+    }
+
+
+def test_what_a_user_chooses_is_explicit_and_never_timed_out(opened: Opened) -> None:
+    memory = opened()
+    one, two = tell(memory, 0, channel="web"), tell(memory, 1, channel="web")
+    assert one.id != two.id
+    for minute in (500, 501, 502):
+        assert tell(memory, minute, channel="web", thread=one.origin).id == one.id
+        assert tell(memory, minute, channel="web", thread=two.origin).id == two.id
+    cards = {t.id: (t.turn_count, t.status, t.explicit) for t in memory.threads()}
+    assert cards == {one.id: (4, "open", True), two.id: (4, "open", True)}
+
+
+def test_a_named_thread_without_a_channel_is_joined_by_its_name_alone(opened: Opened) -> None:
+    memory = opened()
+    tell(memory, 0, thread="notes")
+    other = tell(memory, 1)
+    assert other.origin != "notes"
+    assert tell(memory, 9_000, thread="notes").turn_count == 2
+
+
+def test_replies_keep_a_thread_alive_and_open_none(opened: Opened) -> None:
+    memory = opened()
+    first = tell(memory, 0, channel="sms")
+    assert tell(memory, 25, "Sunny.", channel="sms", role="assistant").id == first.id
+    assert tell(memory, 50, channel="sms").id == first.id
+    assert tell(memory, 500, "Still there?", channel="sms", role="assistant").id == first.id
+    assert memory.threads()[0].turn_count == 2
+
+
+def test_timeouts_are_a_threads_a_channels_a_users(opened: Opened) -> None:
+    memory = opened()
+    memory.set_timeout(60, channel="sms")
+    first = tell(memory, 0, channel="sms")
+    assert tell(memory, 45, channel="sms").id == first.id
+    assert tell(memory, 80, channel="whatsapp").id != first.id  # the message's channel decides
+    second = tell(memory, 85, channel="email")
+    memory.set_timeout(5, thread=second.origin)
+    assert memory.thread(second.origin).timeout == timedelta(minutes=5)
+    assert tell(memory, 91, channel="email").id != second.id
+    memory.set_timeout(None, channel="sms")
+    memory.set_timeout(1)
+    last = tell(memory, 95, channel="sms")
+    assert tell(memory, 96.5, channel="sms").id != last.id
+    for bad in (-1, float("nan"), 1e30):
+        with pytest.raises(InvalidInput):
+            memory.set_timeout(bad)
+    with pytest.raises(InvalidInput, match="one of the two"):
+        memory.set_timeout(5, thread=second.origin, channel="sms")
+
+
+def test_what_comes_late_goes_where_its_time_leads(opened: Opened) -> None:
+    memory = opened()
+    old = tell(memory, -2_000, channel="sms")
+    now = tell(memory, 0, channel="sms")
+    late = tell(memory, -1_990, channel="sms")
+    assert (late.id, late.status, late.last_activity_at) == (old.id, "closed", at(-1_990))
+    older = tell(memory, -900_000, channel="sms")
+    assert older.id not in (old.id, now.id)
+    assert tell(memory, 10, channel="sms").id == now.id
+    verdicts = [d.verdict for d in decisions(memory)]
+    assert sorted(verdicts) == ["late", "opens", "opens", "opens"]
+
+
+def test_the_clock_ends_silent_threads_and_their_frames(opened: Opened, clock: Clock) -> None:
+    memory = opened()
+    clock.now = at(0)
+    thread = tell(memory, 0, channel="sms")
+    named = tell(memory, 0, thread="notes")
+    clock.now = at(29)
+    assert memory.upkeep() == 0
+    clock.now = at(31)
+    assert memory.upkeep() == 1
+    assert memory.thread(thread.origin).thread.status == "closed"
+    assert memory.thread(named.origin).thread.status == "open"
+    assert [(c.reason, c.thread_id) for c in memory.episodes() if c.reason] == [("thread_end", thread.id)]
+    assert memory.upkeep() == 0
+    # said in time, it only came in late
+    assert tell(memory, 20, channel="sms").id == thread.id
+
+
+def test_a_thread_is_selected_closed_and_renamed(opened: Opened, clock: Clock) -> None:
+    memory = opened()
+    weather = tell(memory, 0, channel="sms")
+    flights = tell(memory, 100, channel="sms")
+    clock.now = at(110)
+    memory.select_thread(weather.origin)
+    assert tell(memory, 112, channel="whatsapp").id == weather.id
+    memory.rename_thread(weather.origin, "Weather in New York")
+    assert memory.thread(weather.origin).record["summary"] == "Weather in New York"
+    closed = memory.close_thread(weather.origin)
+    assert (closed.status, closed.closed_for) == ("closed", "manual")
+    assert tell(memory, 113, channel="sms").id == flights.id
+    memory.close_thread(flights.origin)
+    assert tell(memory, 114, channel="sms").id not in (weather.id, flights.id)
+    assert tell(memory, 115, thread=weather.origin).status == "open"
+    with pytest.raises(NotFound, match="no thread 'nobody' in this memory; threads: "):
+        memory.select_thread("nobody")
+    with pytest.raises(InvalidInput, match="title is empty"):
+        memory.rename_thread(weather.origin, "  ")
+
+
+def test_two_first_messages_at_once_open_one_thread(opened: Opened) -> None:
+    memories = [opened(), opened()]
+    go = threading.Barrier(2)
+
+    def add(memory: Memory, n: int) -> None:
+        go.wait()
+        memory.add(f"message {n}", timestamp=at(n), channel="sms", id=str(n))
+
+    writers = [threading.Thread(target=add, args=(memory, n)) for n, memory in enumerate(memories)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    (thread,) = memories[0].threads()
+    assert thread.turn_count == 2
+
+
+def test_a_batch_is_cut_into_threads_and_told_again_adds_nothing(opened: Opened) -> None:
+    memory = opened()
+    told = [
+        {"role": "user", "content": f"remark {n}", "timestamp": at(n * 20 + 100 * (n > 4)), "id": str(n)}
+        for n in range(9)
+    ]
+    receipts = memory.add(told, channel="sms")
+    assert [r.seq for r in receipts] == [0, 1, 2, 3, 4, 0, 1, 2, 3]
+    assert len({r.thread_id for r in receipts}) == 2
+    again = memory.add(told, channel="sms")
+    assert [(r.id, r.thread_id, r.seq, r.added) for r in again] == [
+        (r.id, r.thread_id, r.seq, False) for r in receipts
+    ]
+    assert [f for f in memory.doctor() if f.severity == "error"] == []
+
+
+def test_an_export_keeps_what_was_resolved(opened: Opened, tmp_path: Path) -> None:
+    memory = opened()
+    first = tell(memory, 0, channel="sms")
+    memory.set_timeout(7, thread=first.origin)
+    tell(memory, 100, channel="sms")
+    lines = list(memory.export())
+    (tmp_path / "all.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with Memory.open(tmp_path / "copy.db", embedder="hashing") as copy:
+        copy.import_file(tmp_path / "all.jsonl")
+        assert copy.threads() == memory.threads()
+        assert decisions(copy) == decisions(memory)
+
+
+def test_the_commands_speak_of_threads(run: Run) -> None:
+    for minute, channel in ((0, "sms"), (5, "whatsapp"), (45, "sms")):
+        run("add", "What about New York?", "--channel", channel, "--timestamp", at(minute).isoformat())
+    name = "sms 2025-11-05T10:00:00Z"
+    listed = json.loads(run("threads", "--json").out)
+    assert [(t["name"], t["turn_count"]) for t in listed] == [("sms 2025-11-05T10:45:00Z", 1), (name, 2)]
+    assert json.loads(run("thread", "show", name, "--json").out)["channels"] == ["sms", "whatsapp"]
+    assert "closed (inactivity)" in run("threads").out
+    assert run("thread", "rename", name, "Weather").code == 0
+    assert json.loads(run("thread", "select", name, "--json").out)["explicit_channel"] is True
+    assert run("thread", "close", name).code == 0
+    assert run("thread", "timeout", 45, "--channel", "sms").code == 0
+    refused = run("thread", "show", "nobody")
+    assert refused.code != 0
+    assert f"threads: sms 2025-11-05T10:45:00Z, {name}" in refused.err
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_scenarios_fall_into_the_threads_a_reader_sees(path: Path, opened: Opened) -> None:
+    scenario: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    memory = opened()
+    memory.set_timeout(scenario["settings"]["timeout_minutes"])
+    found: dict[Any, list[int]] = {}
+    for n, event in enumerate(scenario["events"]):
+        (receipt,) = memory.add(
+            event["text"],
+            role=event["speaker"],
+            channel=event["channel"],
+            thread=event.get("thread"),
+            timestamp=event["at"],
+        )
+        found.setdefault(receipt.thread_id, []).append(n)
+    assert sorted(found.values()) == sorted(scenario["expect"]["threads"])

@@ -1,0 +1,100 @@
+"""What every store must do with threads as resolution reads them: which may go on, which began, what ends."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from stores.builders import ANA, BO, NOW, identity, make_frame, make_thread, minute
+from stores.conformance import StoreFixture
+
+from episodic_agent.core.interfaces import Store, Transaction
+from episodic_agent.errors import StoreError
+from episodic_agent.schemas import Thread
+
+
+def begin(tx: Transaction, name: str, **more: object) -> Thread:
+    thread = replace(make_thread(name), **more)  # type: ignore[arg-type]
+    tx.threads.create(thread, make_frame(name))
+    return thread
+
+
+def names(threads: object) -> list[str]:
+    return [thread.origin for thread in threads]  # type: ignore[attr-defined]
+
+
+class ResolutionConformance(StoreFixture):
+    def test_what_resolution_leaves_is_kept_to_the_microsecond(self, store: Store) -> None:
+        made = replace(
+            make_thread(),
+            explicit=True,
+            timeout=timedelta(microseconds=1_234_567),
+            status="closed",
+            closed_for="inactivity",
+            selected_at=minute(7),
+            turn_count=12,
+            channels=("sms", "whatsapp"),
+        )
+        with store.begin(ANA) as tx:
+            tx.threads.create(made, make_frame())
+        with store.begin(ANA) as tx:
+            assert tx.threads.get(made.id) == made
+            changed = replace(
+                made, explicit=False, timeout=None, selected_at=None, turn_count=13, created_at=minute(-3)
+            )
+            tx.threads.save(changed)
+        with store.begin(ANA, write=False) as tx:
+            assert tx.threads.get(made.id) == changed
+
+    def test_a_message_may_go_on_with_what_is_open_or_only_silent(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            begin(tx, "sms", channels=("sms",), last_activity_at=minute(5))
+            begin(tx, "silent", status="closed", closed_for="inactivity", last_activity_at=minute(6))
+            begin(tx, "ended", status="closed", closed_for="manual", last_activity_at=minute(7))
+            begin(tx, "named", explicit=True, last_activity_at=minute(8))
+            begin(tx, "chosen", explicit=True, selected_at=minute(20), last_activity_at=minute(1))
+            begin(tx, "web", explicit=True, channels=("web",), last_activity_at=minute(9))
+            begin(tx, "robot", modality="step", last_activity_at=minute(10))
+            assert names(tx.threads.current(limit=9)) == ["chosen", "web", "silent", "sms"]
+            assert names(tx.threads.current(limit=2)) == ["chosen", "web"]
+        with store.begin(BO) as tx:
+            assert names(tx.threads.current(limit=9)) == []
+
+    def test_threads_that_began_by_then_are_found_the_latest_first(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            begin(tx, "old", created_at=minute(-90), last_activity_at=minute(-60))
+            begin(tx, "long", created_at=minute(-80), last_activity_at=minute(50))
+            begin(tx, "new", created_at=minute(30), last_activity_at=minute(40))
+            begin(tx, "robot", modality="step", created_at=minute(-99), last_activity_at=minute(1))
+            assert names(tx.threads.begun(NOW, limit=9)) == ["long", "old"]
+            assert names(tx.threads.begun(minute(30), limit=2)) == ["long", "new"]
+
+    def test_what_time_may_end_is_open_and_unchosen_or_has_an_open_frame(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            begin(tx, "sms", last_activity_at=minute(5))
+            begin(tx, "over", status="closed", closed_for="inactivity", last_activity_at=minute(4))
+            begin(tx, "web", explicit=True, last_activity_at=minute(3))
+            begin(tx, "talking", explicit=True, last_activity_at=minute(2))
+            frame = tx.threads.frame(identity("talking"))
+            tx.threads.save_frame(replace(frame, next_seq=2))
+            assert names(tx.threads.unfinished()) == ["talking", "sms"]
+
+    def test_timeouts_are_the_users_own_by_channel(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            assert tx.threads.timeouts() == {}
+            tx.threads.set_timeout("sms", timedelta(minutes=60))
+            tx.threads.set_timeout("", timedelta(minutes=5))
+            tx.threads.set_timeout("sms", timedelta(minutes=45))
+        with store.begin(ANA) as tx:
+            assert tx.threads.timeouts() == {"": timedelta(minutes=5), "sms": timedelta(minutes=45)}
+            tx.threads.set_timeout("", None)
+            tx.threads.set_timeout("email", None)
+            assert tx.threads.timeouts() == {"sms": timedelta(minutes=45)}
+        with store.begin(BO, write=False) as tx:
+            assert tx.threads.timeouts() == {}
+
+    def test_only_a_writer_holds_the_scope(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            tx.threads.hold()
+            begin(tx, "sms")
+        with store.begin(ANA, write=False) as tx, pytest.raises(StoreError, match="cannot write"):
+            tx.threads.hold()
