@@ -21,6 +21,7 @@ from benchmarks import (
     segmentation,
     service,
     speed,
+    step_quality,
     tables,
 )
 from benchmarks.provenance import ROOT, digest_of, provenance
@@ -34,7 +35,7 @@ RESULTS, PAGE = ROOT / "benchmarks" / "results", ROOT / "docs" / "benchmarks.md"
 GROUPS = {
     "segmentation": (*segmentation.FILES, *segmentation.STEPS),
     "retrieval": retrieval.FILES,
-    "quality": ("boundary_quality", "recall_quality"),
+    "quality": ("boundary_quality", "step_quality", "recall_quality"),
     "embedders": ("embedders",),
     "speed": ("speed",),
     "agents": ("agents",),
@@ -42,8 +43,12 @@ GROUPS = {
 }
 NAMES = tuple(name for names in GROUPS.values() for name in names)
 
+TRAINED = {"boundary_quality": boundary_quality, "step_quality": step_quality}
 QUALITY: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
     "boundary_quality": lambda options, _: boundary_quality.measure(
+        options.data, options.cache, train=options.train, quick=options.quick
+    ),
+    "step_quality": lambda options, _: step_quality.measure(
         options.data, options.cache, train=options.train, quick=options.quick
     ),
     "recall_quality": lambda options, embedder: recall_quality.measure(
@@ -147,11 +152,11 @@ def _run(name: str, embedder: Embedder, options: argparse.Namespace, given: list
 
 def _quality(name: str, embedder: Embedder, options: argparse.Namespace, given: list[str]) -> None:
     """Keep every row as soon as it is measured; glued dialogues that are others than before are told."""
-    if name == "boundary_quality" and (absent := boundary_quality.missing(options.data)):
+    if name in TRAINED and (absent := TRAINED[name].missing(options.data)):
         say(f"{name}: no {', '.join(absent)} in {options.data}, left out")
         return
     before = read(options.output, quality_tables.QUALITY)
-    files = boundary_quality.NEEDED if name == "boundary_quality" else retrieval.FILES
+    files = TRAINED[name].NEEDED if name in TRAINED else retrieval.FILES
     data = digest_of(options.data / f"{stem}.jsonl.gz" for stem in files)
     shared = {"quick": options.quick, "embedder": embedder.name, "sha256": data, **provenance(given)}
     for key, row in QUALITY[name](options, embedder):

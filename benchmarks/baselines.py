@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from episodic_agent.schemas import Vector
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 
-SILENCE = timedelta(hours=6)
+SILENCE, PAUSE = timedelta(hours=6), timedelta(minutes=5)
 BLOCK = 3  # units on each side of a gap: set once, by eye on none of the data
 K1, B = 1.2, 0.75
 
@@ -28,11 +29,25 @@ def no_boundary(units: Sequence[Unit]) -> list[int]:
 
 def long_silence(units: Sequence[Unit]) -> list[int]:
     """Cut where more than six hours passed since the unit before; nowhere without times."""
+    return _silences(units, SILENCE)
+
+
+def short_silence(units: Sequence[Unit]) -> list[int]:
+    """Cut where more than five minutes passed: of 1, 2, 5, 10 and 30, the best for the homes."""
+    return _silences(units, PAUSE)
+
+
+def _silences(units: Sequence[Unit], least: timedelta) -> list[int]:
     starts = [0] * len(units)
     for n in range(1, len(units)):
         before, here = units[n - 1].at, units[n].at
-        starts[n] = int(before is not None and here is not None and here - before > SILENCE)
+        starts[n] = int(before is not None and here is not None and here - before > least)
     return starts
+
+
+def another_room(units: Sequence[Unit]) -> list[int]:
+    """Cut at every step that is told of another place than the one before."""
+    return [0, *(int(here.location != before.location) for before, here in pairwise(units))][: len(units)]
 
 
 def lexical_depth(units: Sequence[Unit]) -> list[int]:

@@ -156,6 +156,36 @@ def cues(results: Path) -> str:
     return markdown(("off", *_MEANS.values(), *names), lines)
 
 
+def steps(results: Path) -> str:
+    """Show the default for steps on streams, and on whole families of sets, it was not trained on."""
+    known, strange = _group(results, "steps unseen"), _group(results, "steps left out")
+    lines = []
+    for name, row in known.items():
+        cells = [
+            with_error(some.get(name, {}).get(figure))
+            for some in (known, strange)
+            for figure in ("f1", "segeval_f1", "density")
+        ]
+        lines.append([title(row, name), f"{row['threads']:,}", *cells])
+    shown = ("F1", "pooled F1", "density")
+    head = [f"{part}: {figure}" for part in ("unseen", "family left out") for figure in shown]
+    return markdown(("set", "streams", *head), lines)
+
+
+def prediction(results: Path) -> str:
+    """Show the change of F1 by prediction: on less off, for the rules and for the default."""
+    lines = [
+        [title(row, name), *(cell for part in ("rules", "default") for cell in _gain(row["f1"][part]))]
+        for name, row in _group(results, "steps prediction").items()
+    ]
+    return markdown(("set", "rules alone", "95 %", "default", "95 %"), lines)
+
+
+def _gain(found: Mapping[str, Any]) -> tuple[str, str]:
+    low, high = found["interval"]
+    return change(found), "-" if low is None else f"[{low:+.3f}, {high:+.3f}]"
+
+
 # --- recall ---
 
 _RECALL = ("recall@1", "recall@5", "recall@10", "recall@50", "any@10", "mrr")
@@ -222,6 +252,8 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "quality-unseen": unseen,
     "quality-glued": glued,
     "quality-cues": cues,
+    "quality-steps": steps,
+    "quality-prediction": prediction,
     "quality-recall": recall,
     "quality-legs": legs,
     "quality-abstention": abstention,

@@ -7,8 +7,16 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.baselines import lexical_depth, long_silence, no_boundary, vector_depth
+from benchmarks.baselines import (
+    another_room,
+    lexical_depth,
+    long_silence,
+    no_boundary,
+    short_silence,
+    vector_depth,
+)
 from benchmarks.vectors import embedded
+from episodic_agent.core.boundary.policies import STEP, for_modality
 from episodic_agent.core.evaluation import (
     Estimate,
     StreamScore,
@@ -64,7 +72,8 @@ def measure(
     }
     for use_times in (True, False) if stem in WITHOUT_TIMES else (True,):
         timed = use_times and any(u.at is not None for s in labelled for u in s.units)
-        compared = [s for s in systems(use_times=use_times) if timed or not s.needs_times]
+        named = step_systems(use_times=use_times) if stem in STEPS else systems(use_times=use_times)
+        compared = [s for s in named if timed or not s.needs_times]
         found = {s.name: _score(s, labelled, parts) for s in compared}
         plain = found[DEPTH][1]
         for name, (figures, scored) in found.items():
@@ -80,7 +89,7 @@ def _score(
     """Return a system's figures, with the errors of those that are compared, and each stream's own."""
     started = time.process_time()  # what others do on this machine must not count
     predicted = [system.cut(s, v) for s, v in zip(labelled, parts, strict=True)]
-    spent = time.perf_counter() - started
+    spent = time.process_time() - started
     truth = [s.starts for s in labelled]
     report = score_streams(truth, predicted, empty_f1=0.0)
     rows = [score_stream(*pair) for pair in zip(truth, predicted, strict=True)]
@@ -101,11 +110,25 @@ def systems(*, use_times: bool) -> list[System]:
         for delay in reversed(DELAYS)
     ]
     found.append(System("seed-001", _policy("seed-001", use_times), needs_vectors=True))
-    found.append(System("gap > 6 h", _rule(long_silence), needs_times=True))
-    found.append(System("lexical depth, offline", _rule(lexical_depth)))
-    found.append(System(DEPTH, lambda _, vectors: vector_depth(vectors), needs_vectors=True))
-    found.append(System("no boundary", _rule(no_boundary)))
-    return found
+    return found + _plain()
+
+
+def step_systems(*, use_times: bool) -> list[System]:
+    """Return what is compared on steps: what `default` means there, the rules alone, the letter."""
+    found = [System("default", _policy(for_modality("default", STEP), use_times))]
+    found += [System(name, _policy(name, use_times)) for name in ("steps-2026-12", "seed-000")]
+    found.append(System("another room", _rule(another_room)))
+    found.append(System("gap > 5 min", _rule(short_silence), needs_times=True))
+    return found + _plain()
+
+
+def _plain() -> list[System]:
+    return [
+        System("gap > 6 h", _rule(long_silence), needs_times=True),
+        System("lexical depth, offline", _rule(lexical_depth)),
+        System(DEPTH, lambda _, vectors: vector_depth(vectors), needs_vectors=True),
+        System("no boundary", _rule(no_boundary)),
+    ]
 
 
 def _policy(name: str, use_times: bool, **parameters: int) -> Cutter:

@@ -64,7 +64,8 @@ def _boundaries(files: Sequence[str]) -> Callable[[Path], str]:
             mine = {
                 key.partition(" | ")[2]: row for key, row in rows.items() if key.partition(" | ")[0] == stem
             }
-            for name in [s.name for s in segmentation.systems(use_times=True)]:
+            listed = segmentation.step_systems if files is segmentation.STEPS else segmentation.systems
+            for name in [s.name for s in listed(use_times=True)]:
                 if name in mine:
                     lines.append(_boundary_line(mine[name], f"{title(mine[name], stem)}: {name}"))
         return markdown(_BOUNDARY_HEAD, lines)

@@ -33,12 +33,14 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Observation, Reason
 
 CHANGE: Mapping[str, Json] = {"type": "state_change"}
-QUICK = policy("steps", min_steps=1, confirm_steps=1)
+RULED = "steps-2026-12"
+BOTH = pytest.mark.parametrize("name", [RULED, "steps"])  # the rules alone, and with what is learned
 
 
 def play(rules: Policy[Any], steps: Sequence[Observation]) -> tuple[list[Boundary], list[Record], Any]:
     step_ = run(rules.begin(), [Arrival(one, None) for one in steps], rules)
-    return list(step_.cuts), list(step_.records), step_.memory
+    last = {record.seq: record for record in step_.records}  # the last record of a step counts
+    return list(step_.cuts), list(last.values()), step_.memory
 
 
 def places(labels: Sequence[str | None], **more: Any) -> list[Observation]:
@@ -68,14 +70,18 @@ def whole(rules: Policy[Any], steps: Sequence[Observation]) -> list[Boundary]:
         ("ABA", [1, 2]),
     ],
 )
-def test_where_a_place_that_counts_at_once_cuts(walked: Sequence[str | None], cuts: list[int]) -> None:
-    found, _, _ = play(QUICK, places(walked))
+@BOTH
+def test_where_a_place_that_counts_at_once_cuts(
+    walked: Sequence[str | None], cuts: list[int], name: str
+) -> None:
+    found, _, _ = play(policy(name, min_steps=1, confirm_steps=1), places(walked))
     assert [c.before_seq for c in found] == cuts
     assert {c.reason for c in found} <= {Reason.LOCATION_CHANGE}
 
 
-def test_only_a_second_consecutive_look_confirms_a_place_and_both_open_the_next_episode() -> None:
-    rules = policy("steps")
+@BOTH
+def test_only_a_second_consecutive_look_confirms_a_place_and_both_open_the_next_episode(name: str) -> None:
+    rules = policy(name)
     steps = places([*"A" * 12, *"BABABB"])
     cuts, records, memory = play(rules, steps)
     assert [(c.before_seq, c.decided_at_seq, c.reason, c.edge) for c in cuts] == [
@@ -86,24 +92,27 @@ def test_only_a_second_consecutive_look_confirms_a_place_and_both_open_the_next_
     assert whole(rules, steps)[-1].detail["location"] == "B"
 
 
-def test_a_constant_world_is_cut_at_the_cap() -> None:
-    cuts, _, _ = play(policy("steps"), places(["lab"] * 450))
+@BOTH
+def test_a_constant_world_is_cut_at_the_cap(name: str) -> None:
+    cuts, _, _ = play(policy(name), places(["lab"] * 450))
     assert [(c.before_seq, c.reason, c.edge) for c in cuts] == [
         (200, Reason.TIME_INTERVAL, DRAIN_ALL),
         (400, Reason.TIME_INTERVAL, DRAIN_ALL),
     ]
 
 
+@BOTH
 @pytest.mark.parametrize(("count", "part"), [(0, 0.0), (1, 0.1), (5, 0.5), (9, 0.5)])
-def test_what_events_contribute(count: int, part: float) -> None:
-    _, records, _ = play(policy("steps"), [step(0, events=[CHANGE] * count)])
+def test_what_events_contribute(name: str, count: int, part: float) -> None:
+    _, records, _ = play(policy(name), [step(0, events=[CHANGE] * count)])
     assert records[0].cues["event"] == part
 
 
-def test_an_event_told_twice_counts_once() -> None:
+@BOTH
+def test_an_event_told_twice_counts_once(name: str) -> None:
     told = {"id": "e1", "type": "appeared"}
     timed = {"event_type": "new", "timestamp": 12.5, "entity": "mug"}
-    _, records, memory = play(policy("steps"), [step(n, events=[told, timed]) for n in range(4)])
+    _, records, memory = play(policy(name), [step(n, events=[told, timed]) for n in range(4)])
     assert [r.cues["event"] for r in records] == [0.2] * 4
     assert memory.salient == 2
 
@@ -129,27 +138,30 @@ def test_events_are_read_tolerantly(event: Mapping[str, Json], kind: str) -> Non
     assert count_new([event], ())[0] == int(salient)
 
 
+@BOTH
 @pytest.mark.parametrize(("error", "part"), [(5.0, 0.3), (float("nan"), 0.0), (-2.0, 0.0), (0.5, 0.15)])
-def test_an_error_is_clamped_wherever_it_comes_from(error: float, part: float) -> None:
+def test_an_error_is_clamped_wherever_it_comes_from(name: str, error: float, part: float) -> None:
     for seen in (
         step(0, error=error),
         step(0, extras={"prediction_error": error}),
         step(0, extras={"prediction_error_magnitude": error}),
     ):
-        _, records, _ = play(policy("steps"), [seen])
+        _, records, _ = play(policy(name), [seen])
         assert records[0].cues["prediction"] == part
 
 
-def test_the_first_error_present_counts() -> None:
+@BOTH
+def test_the_first_error_present_counts(name: str) -> None:
     both = step(0, extras={"prediction_error": 0.5, "prediction_error_magnitude": 1.0})
-    assert play(policy("steps"), [both])[1][0].cues["prediction"] == 0.15
+    assert play(policy(name), [both])[1][0].cues["prediction"] == 0.15
 
 
 SALIENT_AND_WRONG = {"events": [CHANGE] * 5, "error": 1.0}
 
 
-def test_no_second_soft_cut_before_the_score_calms_down_but_a_place_still_cuts() -> None:
-    rules = policy("steps", min_steps=1, time_interval=10, max_steps=400)
+@BOTH
+def test_no_second_soft_cut_before_the_score_calms_down_but_a_place_still_cuts(name: str) -> None:
+    rules = policy(name, min_steps=1, time_interval=10, max_steps=400)
     loud = [step(n, **SALIENT_AND_WRONG) for n in range(8)]
     moved = [step(n, "B", **SALIENT_AND_WRONG) for n in range(8, 10)]
     cuts, records, _ = play(rules, [*loud, *moved])
@@ -157,8 +169,9 @@ def test_no_second_soft_cut_before_the_score_calms_down_but_a_place_still_cuts()
     assert [r.cues["armed"] for r in records[:5]] == [1.0, 1.0, 0.0, 0.0, 0.0]
 
 
-def test_a_calm_step_rearms() -> None:
-    rules = policy("steps", min_steps=1, time_interval=10, max_steps=400)
+@BOTH
+def test_a_calm_step_rearms(name: str) -> None:
+    rules = policy(name, min_steps=1, time_interval=10, max_steps=400)
     loud = {"events": [CHANGE] * 5, "error": 1.0}
     steps = [step(0, **loud), step(1, **loud), step(2, **loud)]
     cuts, _, memory = play(rules, steps)
@@ -168,39 +181,44 @@ def test_a_calm_step_rearms() -> None:
     assert (calm, after.armed) == ([], True)
 
 
-def test_a_lasting_error_of_one_rearms_where_the_letter_never_does() -> None:
+@BOTH
+def test_a_lasting_error_of_one_rearms_where_the_letter_never_does(name: str) -> None:
     steps = [step(n, "A" if n < 20 else "B", error=1.0) for n in range(40)]
-    _, records, memory = play(policy("steps"), steps)
+    _, records, memory = play(policy(name), steps)
     assert memory.armed
     assert records[-1].cues["armed"] == 1.0
 
 
+@BOTH
 @pytest.mark.parametrize(("steps", "part"), [(50, 0.1), (250, 0.2)])
-def test_what_time_contributes(steps: int, part: float) -> None:
-    rules = policy("steps", max_steps=1000)
+def test_what_time_contributes(name: str, steps: int, part: float) -> None:
+    rules = policy(name, max_steps=1000)
     _, records, _ = play(rules, places(["lab"] * steps))
     assert records[-1].cues["time"] == part
 
 
-def test_a_step_that_asks_beats_all_and_ignores_the_shortest_length() -> None:
+@BOTH
+def test_a_step_that_asks_beats_all_and_ignores_the_shortest_length(name: str) -> None:
     for events in ([{"type": "manual"}], [{"type": "manual"}, *[CHANGE] * 9]):
-        cuts, _, memory = play(policy("steps"), [step(0), step(1, "B", events=events, error=1.0)])
+        cuts, _, memory = play(policy(name), [step(0), step(1, "B", events=events, error=1.0)])
         assert [(c.before_seq, c.reason, c.edge) for c in cuts] == [(2, "manual", DRAIN_ALL)]
         assert memory.steps == 0
 
 
-def test_a_manual_cut_closes_the_shortest_frame_and_an_empty_one_not() -> None:
-    rules = policy("steps")
+@BOTH
+def test_a_manual_cut_closes_the_shortest_frame_and_an_empty_one_not(name: str) -> None:
+    rules = policy(name)
     memory = play(rules, [step(0)])[2]
     check = rules.drain(memory, ManualCut(START))
     assert [(c.before_seq, c.reason, c.edge) for c in check.cuts] == [(1, "manual", DRAIN_ALL)]
     assert rules.drain(check.memory, ManualCut(START)).cuts == ()
 
 
-def test_a_robot_that_walks_through_four_rooms_has_four_episodes_with_the_right_labels() -> None:
+@BOTH
+def test_a_robot_that_walks_through_four_rooms_has_four_episodes_with_the_right_labels(name: str) -> None:
     rooms = ["Living room", "Kitchen", "Bedroom", "Living room"]
     walked = [room for room in rooms for _ in range(15)]
-    for rules in (policy("steps"), policy("steps", confirm_steps=3)):
+    for rules in (policy(name), policy(name, confirm_steps=3)):
         cuts = whole(rules, places(walked))
         assert [c.detail["location"] for c in cuts] == rooms
         assert [c.detail["location_path"] for c in cuts] == [[room] for room in rooms]
@@ -212,38 +230,38 @@ def test_a_robot_that_walks_through_four_rooms_has_four_episodes_with_the_right_
 
 
 def test_a_place_entered_early_is_cut_off_where_it_was_entered_once_the_frame_is_long_enough() -> None:
-    cuts, _, _ = play(policy("steps"), places([*"AAA", *"B" * 20]))
+    cuts, _, _ = play(policy(RULED), places([*"AAA", *"B" * 20]))
     assert [(c.before_seq, c.decided_at_seq) for c in cuts] == [(3, 9)]
 
 
 def test_a_passage_too_short_to_stay_belongs_to_the_room_it_leads_from() -> None:
-    cuts = whole(policy("steps"), places([*"A" * 12, "door", *"B" * 12]))
+    cuts = whole(policy(RULED), places([*"A" * 12, "door", *"B" * 12]))
     assert [(c.before_seq, c.detail["location"]) for c in cuts] == [(13, "A"), (25, "B")]
 
 
 def test_a_doubtful_label_says_nothing() -> None:
     steps = [step(n, "A") for n in range(12)] + [step(n, "B", confidence=0.49) for n in range(12, 30)]
-    assert play(policy("steps"), steps)[0] == []
+    assert play(policy(RULED), steps)[0] == []
     sure = [step(n, "A") for n in range(12)] + [step(n, "B", confidence=0.5) for n in range(12, 30)]
-    assert len(play(policy("steps"), sure)[0]) == 1
+    assert len(play(policy(RULED), sure)[0]) == 1
 
 
 def test_a_place_confirmed_across_a_cap_is_established_without_an_empty_episode() -> None:
-    rules = policy("steps", max_steps=12)
+    rules = policy(RULED, max_steps=12)
     cuts, _, memory = play(rules, places([*"A" * 11, *"B" * 6]))
     assert [(c.before_seq, c.reason) for c in cuts] == [(12, "time_interval")]
     assert memory.place.established == "b"
 
 
 def test_a_frame_may_be_bounded_in_minutes() -> None:
-    rules = policy("steps", max_minutes=10)
+    rules = policy(RULED, max_minutes=10)
     steps = [step(n, at=START + timedelta(minutes=4 * n)) for n in range(5)]
     cuts, _, _ = play(rules, steps)
     assert [(c.before_seq, c.reason, c.edge) for c in cuts] == [(3, "time_interval", KEEP_LAST)]
 
 
 def test_a_place_never_cuts_further_back_than_the_hindsight() -> None:
-    rules = policy("steps")
+    rules = policy(RULED)
     walked = [*"A" * 12, "B", *[None] * 30, "B"]
     cuts, _, _ = play(rules, places(walked))
     assert [(c.before_seq, c.decided_at_seq) for c in cuts] == [(34, 43)]
@@ -259,7 +277,7 @@ def test_the_label_is_the_confidence_weighted_mode() -> None:
 def test_the_surprise_of_an_episode_is_its_peak_error_and_its_detail_tells_what_it_held() -> None:
     errors = [0.0, 0.7, 0.2, 0.1]
     steps = [step(n, error=e, entities=["mug", {"label": "cat"}]) for n, e in enumerate(errors)]
-    (cut,) = whole(policy("steps"), steps)
+    (cut,) = whole(policy(RULED), steps)
     assert cut.surprise == 0.7
     assert cut.detail == {
         "location": "lab",
@@ -272,19 +290,22 @@ def test_the_surprise_of_an_episode_is_its_peak_error_and_its_detail_tells_what_
 
 
 def test_things_acted_upon_are_entities_where_nothing_says_what_is_seen() -> None:
-    (cut,) = whole(policy("steps"), [step(0, extras={"objects": ["pan", 3, None, {"state": "odd"}]})])
+    (cut,) = whole(policy(RULED), [step(0, extras={"objects": ["pan", 3, None, {"state": "odd"}]})])
     assert cut.detail["entities"] == ["pan", "3"]
 
 
 # --- for every walk -------------------------------------------------------------------------------------
 
 RULES = [
-    policy("steps"),
-    policy("steps", min_steps=2, confirm_steps=2, max_steps=9, time_interval=5),
-    policy("steps", min_steps=1, confirm_steps=1, max_steps=6, max_minutes=1),
+    policy(RULED),
+    policy(RULED, min_steps=2, confirm_steps=2, max_steps=9, time_interval=5),
+    policy(RULED, min_steps=1, confirm_steps=1, max_steps=6, max_minutes=1),
     policy("seed-000"),
     policy("seed-000", high_threshold=0.4, low_threshold=0.1, time_interval=3),
     policy("stub", freeze_interval=4),
+    policy("steps"),
+    policy("steps", min_steps=2, confirm_steps=2, max_steps=9, time_interval=5),
+    policy("steps", min_steps=1, confirm_steps=1, max_steps=6, max_minutes=1),
 ]
 RELAXED = settings(
     max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -370,7 +391,8 @@ def test_every_step_leaves_a_record_whose_numbers_lie_in_their_range(
 ) -> None:
     done = run(rules.begin(), inputs, rules)
     arrivals = [one.observation.seq for one in inputs if isinstance(one, Arrival)]
-    assert [record.seq for record in done.records] == arrivals
+    last = {record.seq: record for record in done.records}
+    assert list(last) == arrivals
     for judged in [*done.cuts, *done.records]:
         assert 0 <= judged.probability <= 1
         assert 0 <= judged.surprise <= 1
@@ -387,7 +409,9 @@ def test_a_record_recomputes_its_score(inputs: list[Input]) -> None:
             assert record.probability == pytest.approx(min(total, 1.0), abs=1e-6)
 
 
-@pytest.mark.parametrize(("rules", "most"), [(RULES[1], 9), (RULES[2], 6), (RULES[5], 4)])
+@pytest.mark.parametrize(
+    ("rules", "most"), [(RULES[1], 9), (RULES[2], 6), (RULES[5], 4), (RULES[7], 9), (RULES[8], 6)]
+)
 @RELAXED
 @given(inputs=walks())
 def test_no_frame_is_longer_than_the_cap(rules: Policy[Any], most: int, inputs: list[Input]) -> None:
@@ -404,7 +428,7 @@ def test_the_packed_memory_of_a_crowded_world_stays_small() -> None:
 
 
 def test_what_is_no_packed_memory_is_refused() -> None:
-    for name in ("steps", "seed-000"):
+    for name in ("steps", RULED, "seed-000"):
         for junk in ({}, [], {"trail": 3}):
             with pytest.raises(InvalidInput, match="resegment"):
                 policy(name).unpack(junk)
@@ -416,6 +440,6 @@ def test_what_is_no_packed_memory_is_refused() -> None:
 def test_default_means_what_suits_the_thread() -> None:
     assert isinstance(policy(for_modality("default", "step")), StepsPolicy)
     assert policy(for_modality("default", "message")).name == policy("default").name
-    assert for_modality("default?max_steps=40", "step") == "steps-2026-12?max_steps=40"
+    assert for_modality("default?max_steps=40", "step") == "steps-2027-01?max_steps=40"
     assert for_modality("hysteresis", "message") == "hysteresis"
     assert {"steps", "stub", "seed-000", "hysteresis"} <= set(policy_names())

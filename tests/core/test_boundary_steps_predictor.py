@@ -99,11 +99,11 @@ def test_steps_without_entities_are_never_surprising() -> None:
 def test_the_factor_lives_in_the_default_and_a_steps_own_error_goes_first() -> None:
     calm = [step(n, entities=[MUG, CAT]) for n in range(12)]
     odd = [step(12, entities=["dog"]), step(13, entities=["dog"], error=0.25)]
-    rules = policy("steps")
+    rules = policy("steps-2026-12")
     records = run(rules.begin(), [Arrival(one, None) for one in [*calm, *odd]], rules).records
     assert records[12].cues["prediction"] > 0.27
     assert records[13].surprise == 0.25
-    silent = policy("steps", predict=0)
+    silent = policy("steps-2026-12", predict=0)
     without = run(silent.begin(), [Arrival(one, None) for one in [*calm, *odd]], silent).records
     assert without[12].cues["prediction"] == 0.0
 

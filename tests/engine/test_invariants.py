@@ -44,6 +44,7 @@ STEP_POLICIES = (
     "stub?freeze_interval=4",
     "seed-000?high_threshold=0.5&time_interval=3",
     "steps?min_steps=2&time_interval=6",
+    "steps-2026-12?min_steps=2&time_interval=6",
 )
 PASSES = (*POLICIES, *STEP_POLICIES, "default?threshold=0.15", "default?max_length=5")
 USERS, THREADS = ("ana", "bo"), ("kitchen", "work", "robot")
@@ -340,7 +341,7 @@ class Resegment:
             found = tx.threads.by_origin(self.thread)
         assert found is not None
         if found.modality == "step" and (self.policy or "").startswith("default?"):
-            with pytest.raises(InvalidInput, match="steps-2026-12 has no parameter"):
+            with pytest.raises(InvalidInput, match="steps-2027-01 has no parameter"):
                 w.memory.resegment(self.thread, self.policy, whole=self.whole, user_id=self.user)
             return
         w.memory.resegment(self.thread, self.policy, whole=self.whole, user_id=self.user)

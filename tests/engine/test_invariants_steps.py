@@ -67,9 +67,9 @@ def test_a_thread_of_steps_has_the_default_for_steps_and_one_of_messages_its_own
         w.add("ana", "kitchen", w.messages("ana", "kitchen", CHAT))
         with w.store.begin(Scope("ana"), write=False) as tx:
             found = {t.origin: tx.threads.frame(t.id).policy for t in tx.threads.list()}
-        assert found == {ROBOT: "steps-2026-12", "kitchen": "default-2026-12?threshold=0.45"}
-        assert w.memory.whatif(ROBOT, "default", user_id="ana").policy == "steps-2026-12"
-        assert w.memory.resegment(ROBOT, dry_run=True, user_id="ana").policy == "steps-2026-12"
+        assert found == {ROBOT: "steps-2027-01", "kitchen": "default-2026-12?threshold=0.45"}
+        assert w.memory.whatif(ROBOT, "default", user_id="ana").policy == "steps-2027-01"
+        assert w.memory.resegment(ROBOT, dry_run=True, user_id="ana").policy == "steps-2027-01"
 
 
 def bare(w: World) -> int:

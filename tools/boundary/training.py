@@ -23,8 +23,10 @@ def standardised(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the cues and the trusted means of cues as the policy makes them."""
     cues, means = table.cues[rows], table.means[rows].astype(np.float32)
-    share = np.repeat(table.shares[rows], (len(LEXICAL), cues.shape[1] - len(LEXICAL)), axis=1)
-    return _clipped(cues, shift, factor), _clipped(means, shift, factor) * share
+    size, shares = cues.shape[1], table.shares[rows]
+    if shares.shape[1] > 1:  # of the lexical cues, of the vectors'
+        shares = np.repeat(shares, (len(LEXICAL), size - len(LEXICAL)), axis=1)
+    return _clipped(cues, shift, factor), _clipped(means, shift, factor) * shares
 
 
 def fit_network(table: Table, weights: np.ndarray, bags: int) -> Network:

@@ -612,7 +612,7 @@ def _for_steps(policy: str) -> str:
     """Return the policy that steps follow where a memory's is this one.
 
     >>> _for_steps("default?threshold=0.4"), _for_steps("stub?freeze_interval=9")
-    ('steps-2026-12', 'stub?freeze_interval=9')
+    ('steps-2027-01', 'stub?freeze_interval=9')
     """
     base = policy.strip().partition("?")[0]
     # its parameters are those of conversations: an agent's run names its own

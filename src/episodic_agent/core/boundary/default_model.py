@@ -96,10 +96,10 @@ def sigmoid(logit: float) -> float:
 @cache
 def shipped() -> Model:
     """Return the model that comes with the package, decoded on first use."""
-    return Model({name: _decode("".join(lines)) for name, lines in weights.NETWORKS.items()}, weights.TIME)
+    return Model({name: decode("".join(lines)) for name, lines in weights.NETWORKS.items()}, weights.TIME)
 
 
-def _decode(packed: str) -> Network:
+def decode(packed: str) -> Network:
     """Undo `encode`: float16 in base64; the number of hidden units, then the arrays in their order."""
     flat = np.frombuffer(base64.b64decode(packed), dtype=np.float16).astype(np.float32)
     units, flat = int(flat[0]), flat[1:]

@@ -10,6 +10,7 @@ from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.default import NEIGHBOURS, DefaultPolicy
 from episodic_agent.core.boundary.dual_channel import DualChannelPolicy
 from episodic_agent.core.boundary.steps.default import StepsPolicy
+from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
 from episodic_agent.core.boundary.steps.letter import HysteresisPolicy, StubPolicy
 from episodic_agent.core.boundary.steps.parameters import PREFIX
 from episodic_agent.core.calibration import Calibration
@@ -23,6 +24,7 @@ Override: TypeAlias = int | float | str | Pair
 _POLICIES: Final[Mapping[str, Callable[..., Policy[Any]]]] = {
     "default-2026-12": DefaultPolicy,
     "seed-001": DualChannelPolicy,
+    "steps-2027-01": LearnedStepsPolicy,
     "steps-2026-12": StepsPolicy,
     "seed-000": HysteresisPolicy,
     "stub": StubPolicy,
@@ -31,12 +33,12 @@ MEASURED: Final = "minilm"  # the family of embedder names whose cosines `NEIGHB
 _ALIASES: Final[Mapping[str, str]] = {
     "default": "default-2026-12",
     "dual-channel": "seed-001",
-    "steps": "steps-2026-12",
+    "steps": "steps-2027-01",
     "hysteresis": "seed-000",
 }
 DEFAULT: Final = "default"
 STEP: Final = "step"  # the modality of a thread that begins with an agent's step
-_DEFAULT_STEPS: Final = "steps-2026-12"
+_DEFAULT_STEPS: Final = "steps-2027-01"
 
 
 def policy_names() -> list[str]:
@@ -80,7 +82,7 @@ def for_modality(name: str, modality: str) -> str:
     Any other name stays as it is: who asks for a policy gets that one.
 
     >>> for_modality("default", "step"), for_modality("default", "message"), for_modality("seed-000", "step")
-    ('steps-2026-12', 'default', 'seed-000')
+    ('steps-2027-01', 'default', 'seed-000')
     """
     base, query, parameters = name.strip().partition("?")
     return _DEFAULT_STEPS + query + parameters if modality == STEP and base == DEFAULT else name

@@ -20,12 +20,18 @@ RECORDING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One unit of a labelled stream; `at` is None where the source gives no time."""
+    """One unit of a labelled stream; `at` is None where the source gives no time.
+
+    A step has `step` set, and what was done with which things where its source tells.
+    """
 
     speaker: str
     text: str
     at: datetime | None
     location: str | None = None
+    step: bool = False
+    action: str | None = None
+    objects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +75,23 @@ def streams(path: Path) -> Iterator[Stream]:
             raise InvalidInput(f"{path}: stream {n + 1} needs `units` and `starts` of the same length")
         if not all(isinstance(u, Mapping) for u in units) or not all(s in (0, 1) for s in starts):
             raise InvalidInput(f"{path}: stream {n + 1} needs units that are objects and starts of 0 and 1")
-        yield Stream(str(row.get("id", n)), [_unit(u) for u in units], [int(s) for s in starts])
+        steps = row.get("kind") == "steps"
+        yield Stream(str(row.get("id", n)), [_unit(u, step=steps) for u in units], [int(s) for s in starts])
 
 
-def _unit(raw: Mapping[str, Any]) -> Unit:
+def _unit(raw: Mapping[str, Any], *, step: bool) -> Unit:
     text = str(raw.get("text", ""))
     masked = "" if text.strip() == "UNANSWERABLE" else text  # the mark of one source that leaks its switches
     at = unit_time(raw.get("epoch", raw.get("time")))
-    return Unit(str(raw.get("speaker", "agent")), masked or "…", at, raw.get("location"))
+    return Unit(
+        str(raw.get("speaker", "agent")),
+        masked or "…",
+        at,
+        raw.get("location"),
+        step,
+        raw.get("action"),
+        tuple(str(one) for one in raw.get("objects") or ()),
+    )
 
 
 def unit_time(value: object) -> datetime | None:

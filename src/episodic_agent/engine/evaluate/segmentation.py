@@ -10,11 +10,13 @@ from uuid import UUID
 
 from episodic_agent.core.boundary.contract import Arrival, Boundary, ManualCut, Policy
 from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
+from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.evaluation import SegmentationReport, score_streams
 from episodic_agent.core.interfaces import Embedder
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.evaluate.cases import Stream, Unit, streams
-from episodic_agent.schemas import Observation, TimeSource, Vector
+from episodic_agent.schemas import Json, Kind, Observation, TimeSource, Vector
 
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 THREAD = UUID(int=1)
@@ -38,15 +40,37 @@ def evaluate_file(
 ) -> SegmentationResult:
     """Score `policy` on one file; `use_times=False` hides the times, to see what they are worth.
 
+    Streams of steps are judged by what `default` means for steps where it was asked for (`judging`).
     A dialogue without any labelled or predicted boundary counts F1 0, as in the published tables.
     """
     labelled = list(streams(path))
     started = time.perf_counter()
-    predicted = [segment(s.units, policy, vectors_of(s, embedder), use_times=use_times) for s in labelled]
+    predicted = [_segmented(s, judging(policy, s), embedder, use_times=use_times) for s in labelled]
     spent = time.perf_counter() - started
     units = sum(len(s.units) for s in labelled)
     report = score_streams([s.starts for s in labelled], predicted, empty_f1=0.0)
     return SegmentationResult(report, 1000 * spent / max(units, 1), predicted)
+
+
+def judging(policy: Policy[Any], stream: Stream) -> Policy[Any]:
+    """Return the policy that judges a stream: `default` means another one for steps, as in a memory.
+
+    >>> from episodic_agent.core.boundary.policies import policy
+    >>> told = Stream("s", [Unit("agent", "take it", None, step=True)], [0])
+    >>> judging(policy("default"), told).name, judging(policy("seed-000"), told).name
+    ('steps-2027-01', 'seed-000')
+    """
+    steps = bool(stream.units) and stream.units[0].step
+    if not steps or policy.name.partition("?")[0] != named_policy(DEFAULT).name:
+        return policy
+    return named_policy(for_modality(DEFAULT, STEP))
+
+
+def _segmented(
+    stream: Stream, policy: Policy[Any], embedder: Embedder | None, *, use_times: bool
+) -> list[int]:
+    reads = embedder if getattr(policy, "needs_vectors", True) else None
+    return segment(stream.units, policy, vectors_of(stream, reads), use_times=use_times)
 
 
 def vectors_of(stream: Stream, embedder: Embedder | None) -> Sequence[Vector | None]:
@@ -61,7 +85,7 @@ def segment(
 ) -> list[int]:
     """Return the starts a policy gives a stream; what is pending at the end is decided with what there is."""
     inputs: list[Any] = [
-        Arrival(_observation(n, u, use_times=use_times), v)
+        Arrival(observation(n, u, use_times=use_times), v)
         for n, (u, v) in enumerate(zip(units, vectors, strict=True))
     ]
     memory, cuts = policy.begin(), list[Boundary]()
@@ -81,7 +105,8 @@ def segment(
     return starts
 
 
-def _observation(seq: int, unit: Unit, *, use_times: bool) -> Observation:
+def observation(seq: int, unit: Unit, *, use_times: bool = True) -> Observation:
+    """Return a unit as the observation it would be: the one at `seq` of a thread."""
     given = use_times and unit.at is not None
     at = unit.at if given and unit.at is not None else BEGINNING
     return Observation(
@@ -92,6 +117,14 @@ def _observation(seq: int, unit: Unit, *, use_times: bool) -> Observation:
         BEGINNING,
         unit.speaker,
         unit.text,
+        kind=Kind.STEP if unit.step else Kind.MESSAGE,
         at_source=TimeSource.GIVEN if given else TimeSource.ASSUMED,
         location=unit.location,
+        extras=_told(unit),
     )
+
+
+def _told(unit: Unit) -> dict[str, Json]:
+    """Return what a step says beside its words, as intake keeps it."""
+    extras: dict[str, Json] = {} if unit.action is None else {"action": unit.action}
+    return extras | {"objects": list(unit.objects)} if unit.objects else extras

@@ -17,7 +17,10 @@ once; errors come from a predictor; there is a shortest and a longest frame.
 - `detectors.py`: the document's classes, mutable, for hand-made frames and subclasses.
 - `letter.py`: the same as policies of the engine: `stub` and `seed-000`.
 - `default.py` with `memory.py`, `place.py` (where are we, really?), `predictor.py` (what is usual here?) and
-  `trail.py` (what the episode will be called): policy `steps-2026-12`.
+  `trail.py` (what the episode will be called): policy `steps-2026-12`, the rules.
+- `learned.py`: policy `steps-2027-01`, the rules and where an activity ends. `told.py` says which steps tell
+  of activities, `habits.py` what a thread taught, `cues.py` what speaks for an end, `odds.py` what is asked
+  for, `activity.py` holds and packs all that, `model.py` reads the network in `weights.py`.
 - `custom.py` with `frame.py`: anybody's `BoundaryDetector` as a policy.
 - `events.py`, `parameters.py`: other people's words for the same things, read tolerantly; numbers that
   cannot be, refused by name.
@@ -41,6 +44,7 @@ from episodic_agent.core.boundary.steps.detectors import (
     StubBoundaryDetector,
     detector,
 )
+from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
 from episodic_agent.core.boundary.steps.letter import HysteresisPolicy, StubPolicy
 from episodic_agent.core.boundary.steps.parameters import PRESETS
 from episodic_agent.core.boundary.steps.scoring import debug_line, record_line
@@ -50,6 +54,7 @@ __all__ = [
     "CustomPolicy",
     "HysteresisBoundaryDetector",
     "HysteresisPolicy",
+    "LearnedStepsPolicy",
     "StepsPolicy",
     "StubBoundaryDetector",
     "StubPolicy",

@@ -31,7 +31,7 @@ from episodic_agent.core.boundary.steps.parameters import (
     refuse_thresholds,
 )
 from episodic_agent.core.boundary.steps.predictor import learn, look, predict
-from episodic_agent.core.boundary.steps.scoring import Weights, over, parts
+from episodic_agent.core.boundary.steps.scoring import Weights, clamped, over, parts
 from episodic_agent.core.boundary.steps.trail import Note, error_of, note_of
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Observation, Reason
@@ -126,14 +126,14 @@ class StepsPolicy(JudgesSteps):
         confirmed = memory.place.confirmed(self.confirm_steps)
         if confirmed and memory.place.since_seq <= memory.first_seq:
             # the whole frame lies in the new place (a cap came between): there is nothing to cut off
-            memory, confirmed = replace(memory, place=memory.place.moved()), False
+            memory, confirmed = memory._replace(place=memory.place.moved()), False
         found = parts(self.weights, confirmed, memory.salient, note.error, memory.steps)
         action = self._cause(memory, note, confirmed, found.score, asked=is_manual(seen.events))
         cues = found.cues() | {"prediction_error": note.error, "armed": float(memory.armed)}
         record = Record(note.seq, action, found.score, self.high_threshold, note.error, cues)
         if action == KEEP:
             calm = not over(found.content, self.low_threshold)
-            return Check(replace(memory, armed=memory.armed or calm), records=(record,))
+            return Check(memory._replace(armed=memory.armed or calm), records=(record,))
         return self._cut(memory, record, _HARD.get(action, found.reason))
 
     def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
@@ -154,6 +154,11 @@ class StepsPolicy(JudgesSteps):
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"{NAME} cannot read its packed memory: {error!r}; resegment") from error
 
+    def believes(self, observation: Observation) -> bool:
+        """Say whether the place of a step is sure enough to be counted."""
+        confidence = observation.location_confidence
+        return confidence is None or clamped(confidence) >= self.min_location_confidence
+
     def _take(self, memory: Memory, observation: Observation) -> tuple[Memory, Note]:
         """Put a step into the frame: its error, its new events and where it is."""
         salient, seen = count_new(observation.events, memory.seen)
@@ -163,11 +168,11 @@ class StepsPolicy(JudgesSteps):
             error = predict(expected, where, things) if error is None else error
             expected = learn(expected, where, things)
         note = note_of(observation, error=error or 0.0, salient=salient)
-        if note.confidence < self.min_location_confidence:
+        if not self.believes(observation):
             note = note._replace(label=None)
         memory = take(memory, note, self.hindsight + 1)
         place = memory.place.see(note.label, note.seq)
-        return replace(memory, seen=seen, expected=expected, place=place), note
+        return memory._replace(seen=seen, expected=expected, place=place), note
 
     def _cause(self, memory: Memory, note: Note, confirmed: bool, score: float, *, asked: bool) -> str:
         """Return why to cut, or `keep`; what keeps its last step needs two."""
@@ -197,7 +202,7 @@ class StepsPolicy(JudgesSteps):
         elif record.action == PLACE:
             # steps without a place may lie between: no further back than the hindsight promises
             before = max(memory.place.since_seq, record.seq - self.hindsight)
-            memory = replace(memory, place=memory.place.moved())
+            memory = memory._replace(place=memory.place.moved())
         probability = 1.0 if record.action in _HARD else record.probability
         cut = Boundary(before, record.seq, reason, probability, record.threshold, edge=edge, cues=record.cues)
         return self._close(memory, cut, record)
@@ -206,4 +211,4 @@ class StepsPolicy(JudgesSteps):
         trail, rest = split(memory, cut.before_seq)
         action = records[0].action if records else str(cut.reason)
         cut = replace(cut, surprise=trail.peak, detail=trail.detail() | {"action": action})
-        return Check(replace(rest, armed=False), (cut,), records)
+        return Check(rest._replace(armed=False), (cut,), records)

@@ -5,9 +5,9 @@ the next episode.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import NamedTuple, cast
 
+from episodic_agent.core.boundary.steps.activity import Activity, pack_activity, unpack_activity
 from episodic_agent.core.boundary.steps.place import Place, pack_place, unpack_place
 from episodic_agent.core.boundary.steps.predictor import (
     Expectations,
@@ -25,16 +25,16 @@ from episodic_agent.core.boundary.steps.trail import (
 from episodic_agent.schemas import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """The open frame (its settled steps, its newest steps), the place, the arming and what to expect."""
 
-    trail: Trail = field(default_factory=Trail)
+    trail: Trail = Trail()
     tail: tuple[Note, ...] = ()
-    place: Place = field(default_factory=Place)
+    place: Place = Place()
     armed: bool = True
     seen: tuple[int, ...] = ()
-    expected: Expectations = field(default_factory=Expectations)
+    expected: Expectations = Expectations()
+    activity: Activity | None = None  # of told steps, where the policy reads them
 
     @property
     def steps(self) -> int:
@@ -62,19 +62,19 @@ def take(memory: Memory, note: Note, longest_tail: int) -> Memory:
     """Return the memory with one more step in its frame."""
     tail = (*memory.tail, note)
     over = max(0, len(tail) - longest_tail)
-    return replace(memory, trail=walk(tail[:over], memory.trail), tail=tail[over:])
+    return memory._replace(trail=walk(tail[:over], memory.trail), tail=tail[over:])
 
 
 def split(memory: Memory, before_seq: int) -> tuple[Trail, Memory]:
     """Return the trail of the steps before `before_seq` and the memory of a frame with the others."""
     closed = walk((note for note in memory.tail if note.seq < before_seq), memory.trail)
     kept = tuple(note for note in memory.tail if note.seq >= before_seq)
-    return closed, replace(memory, trail=Trail(), tail=kept)
+    return closed, memory._replace(trail=Trail(), tail=kept)
 
 
 def pack_memory(memory: Memory) -> Json:
     """Return the memory as plain JSON; `unpack_memory` undoes it exactly."""
-    return {
+    packed: dict[str, Json] = {
         "trail": pack_trail(memory.trail),
         "tail": [[*note[:-1], list(note.entities)] for note in memory.tail],
         "place": pack_place(memory.place),
@@ -82,6 +82,7 @@ def pack_memory(memory: Memory) -> Json:
         "seen": list(memory.seen),
         "expected": pack_expectations(memory.expected),
     }
+    return packed if memory.activity is None else packed | {"activity": pack_activity(memory.activity)}
 
 
 def unpack_memory(packed: Json) -> Memory:
@@ -94,4 +95,5 @@ def unpack_memory(packed: Json) -> Memory:
         bool(body["armed"]),
         tuple(cast("Sequence[int]", body["seen"])),
         unpack_expectations(body["expected"]),
+        unpack_activity(body["activity"]) if "activity" in body else None,
     )

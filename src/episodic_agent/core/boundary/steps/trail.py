@@ -4,7 +4,7 @@ A `Note` is one step reduced to what boundaries need; a `Trail` is the sum of th
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, cast
 
 from episodic_agent.core.boundary.steps.scoring import clamped, error_in
@@ -35,7 +35,15 @@ def label_of(observation: Observation) -> str | None:
 
 def entities_of(observation: Observation) -> tuple[str, ...]:
     """Return the names of the things a step has to do with: what it sees, else what it acts on."""
-    given = observation.extras.get("entities") or observation.extras.get("objects")
+    return names_in(observation.extras.get("entities") or observation.extras.get("objects"))
+
+
+def names_in(given: Json) -> tuple[str, ...]:
+    """Return the names in a list of things, each once, as many as a step may have.
+
+    >>> names_in(["mug", {"label": "cat"}, "mug", None]), names_in("mug")
+    (('mug', 'cat'), ())
+    """
     if not isinstance(given, Sequence) or isinstance(given, str):
         return ()
     names = dict.fromkeys(filter(None, map(_name_of, given)))
@@ -99,16 +107,15 @@ class Trail:
             votes = _largest(votes, _VOTES)
             if not path or path[-1] != label:
                 path = (*path, label)[:_PATH]
-        return replace(
-            self,
-            first_seq=self.first_seq if self.steps else note.seq,
-            steps=self.steps + 1,
-            first_at=note.at if self.first_at is None else self.first_at,
-            salient=self.salient + note.salient,
-            peak=max(self.peak, note.error),
-            votes=votes,
-            path=path,
-            entities=_counted(self.entities, note.entities),
+        return Trail(
+            self.first_seq if self.steps else note.seq,
+            self.steps + 1,
+            note.at if self.first_at is None else self.first_at,
+            self.salient + note.salient,
+            max(self.peak, note.error),
+            votes,
+            path,
+            _counted(self.entities, note.entities),
         )
 
     @property

@@ -1,0 +1,212 @@
+"""What speaks for the end of an activity between two told steps: cues for the network, a number each.
+
+Left of the gap stands the open frame (and the four steps before the gap), right of it the steps that came
+since. No cue reads a word for what it means: they ask whether things, words, actions and places come back,
+how rare they are in this thread, and how long was waited. Numbers are small, most of them in [0, 1]; the
+network holds each against its own mean in the thread as well.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from episodic_agent.core.boundary.steps.habits import Frame, Habits, Met, bin_of, log_minutes
+from episodic_agent.core.boundary.steps.told import Told
+
+LEFT: Final = 4  # steps before the gap that are looked at one by one
+DELAY: Final = 2  # steps after the one behind the gap: its hindsight
+_MISSING: Final = Told(-1, None, 0, 0, frozenset(), frozenset())  # what has not come by the time of a drain
+NEVER: Final = 0.5  # what is said of things where a step has none
+
+_RAMPS: Final = tuple((one, 1.0 / (0.5 * one + 0.05)) for one in (0.05, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0))
+
+PLACE: Final = (
+    "moved", "moved, confirmed", "moved, back", "place new in frame", "placed", "moves", "moved before",
+)  # fmt: skip
+TIME: Final = (
+    "timed", "wait", *(f"wait > {one}" for one, _ in _RAMPS), "wait after", "wait over wait after",
+    "frame minutes", "since R0",
+)  # fmt: skip
+FORESEEN: Final = (  # what the thread taught to expect, and what came instead
+    "wait z", "wait tail", "rare R0", "rare L1", "met R0", "met R1", "never R0", "never R1",
+)  # fmt: skip
+THINGS: Final = (
+    "things in frame R0", "things in frame R1", "things in frame R2", "things in L1 R0", "things in L1 R1",
+    "recent R0", "recent R1", "recent R2", "often in frame R0", "R0 in R1", "R0 in R2", "things across",
+    "R0 is L1", "run",
+)  # fmt: skip
+ACTIONS: Final = (
+    "same action", "action in frame", "R0 first again", "R1 second again", "R2 third again", "kinds",
+)  # fmt: skip
+WORDS: Final = (
+    "words L1 R0", "unseen R0", "unseen R1", "unseen R2", "words R0 R1", "words L1 R1", "words across",
+    "known across",
+)  # fmt: skip
+LENGTH: Final = ("size", "one", "two", "three", "four")
+NAMES: Final = (*PLACE, *TIME, *FORESEEN, *THINGS, *ACTIONS, *WORDS, *LENGTH)
+
+
+def gap_cues(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[Told]) -> list[float]:
+    """Return all cues of the gap between `left` (settled, newest last) and `right`, as NAMES.
+
+    Right are the step behind the gap and up to DELAY more.
+
+    >>> from episodic_agent.core.boundary.steps.habits import learnt, walked
+    >>> mug, pan = (Told(0, None, 0, 1, frozenset({n}), frozenset({n})) for n in (7, 8))
+    >>> found = gap_cues(walked([mug]), learnt(Habits(), None, mug), [mug], [pan, pan])
+    >>> dict(zip(NAMES, found, strict=True))["things in frame R0"], len(found) == len(NAMES)
+    (0.0, True)
+    """
+    before = left[-1]
+    if len(right) <= DELAY:
+        right = (*right, *(_MISSING,) * (DELAY + 1 - len(right)))
+    found = _place(frame, habits, left, right)
+    found += _time(frame, habits, before, right)
+    found += _foreseen(habits, before, right)
+    found += _things(frame, habits, left, right)
+    found += _actions(frame, habits, before, right)
+    found += _words(frame, habits, left, right)
+    size = frame.size
+    found += (math.log1p(size), size == 1, size == 2, size == 3, size == 4)
+    return found
+
+
+def _place(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[Told]) -> list[float]:
+    here, there, then = left[-1].place, right[0].place, right[1].place
+    known = here != 0 and there != 0
+    moved = known and here != there
+    earlier = left[-2].place if len(left) > 1 else 0
+    return [
+        moved,
+        moved and then == there,
+        moved and then == here,
+        known and there not in frame.places,
+        known,
+        habits.moves.mean,
+        bool(earlier) and bool(here) and earlier != here,
+    ]
+
+
+def _time(frame: Frame, habits: Habits, before: Told, right: Sequence[Told]) -> list[float]:
+    first, second = right[0].at, right[1].at
+    if before.at is None or first is None:
+        return [0.0] * len(TIME)
+    wait = log_minutes(first - before.at)
+    after = log_minutes(second - first) if second is not None else 0.0
+    frame_time = log_minutes(before.at - frame.start) if frame.start is not None else 0.0
+    met = [habits.things[thing] for thing in right[0].things if thing in habits.things]
+    since = min([log_minutes(first - one.at) for one in met if one.at is not None], default=0.0)
+    ramps = [max(0.0, min(1.0, (wait - low) * slope)) for low, slope in _RAMPS]
+    return [1.0, wait, *ramps, after, wait - after, frame_time, since]
+
+
+def _foreseen(habits: Habits, before: Told, right: Sequence[Told]) -> list[float]:
+    z = tail = 0.0
+    if before.at is not None and right[0].at is not None:
+        wait = log_minutes(right[0].at - before.at)
+        z = habits.waits.z(wait, 0.3, 0.6)
+        told = habits.histogram
+        tail = -math.log((sum(told[bin_of(wait) :]) + 1.0) / (sum(told) + 2.0))
+    things, said = habits.things, habits.words
+    return [
+        z,
+        tail,
+        _rare(things, right[0], habits.pos),
+        _rare(things, before, habits.pos),
+        _share(right[0].things, things),
+        _share(right[1].things, things),
+        _unknown(right[0].terms, said),
+        _unknown(right[1].terms, said),
+    ]
+
+
+def _things(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[Told]) -> list[float]:
+    near, (first, second, third) = left[-1].things, (one.things for one in right)
+    inside, known, pos = frame.things, habits.things, habits.pos
+    earlier = frozenset().union(*[one.things for one in left[-LEFT:]])
+    later = first | second | third
+    return [
+        _share(first, inside),
+        _share(second, inside),
+        _share(third, inside),
+        _overlap(first, near),
+        _overlap(second, near),
+        _recent(first, known, pos),
+        _recent(second, known, pos),
+        _recent(third, known, pos),
+        math.log1p(max([inside.get(thing, 0) for thing in first], default=0)),
+        _overlap(second, first),
+        _overlap(third, first),
+        len(earlier & later) / max(1, len(earlier | later)),
+        bool(first) and first == near,
+        math.log1p(habits.run),
+    ]
+
+
+def _actions(frame: Frame, habits: Habits, before: Told, right: Sequence[Told]) -> list[float]:
+    first, begun = right[0].action, frame.first
+    return [
+        first == before.action,
+        first in frame.actions,
+        bool(begun) and first == begun[0],
+        len(begun) > 1 and right[1].action == begun[1],
+        len(begun) > 2 and right[2].action == begun[2],
+        math.log1p(len(habits.kinds)),
+    ]
+
+
+def _words(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[Told]) -> list[float]:
+    near, (first, second, third) = left[-1].terms, (one.terms for one in right)
+    earlier = frozenset().union(*[one.terms for one in left[-LEFT:]])
+    later = first | second | third
+    return [
+        _alike(near, first),
+        _outside(first, frame.terms),
+        _outside(second, frame.terms),
+        _outside(third, frame.terms),
+        _alike(first, second),
+        _alike(near, second),
+        _alike(earlier, later),
+        _weighed(later, frame.terms, habits),
+    ]
+
+
+def _weighed(later: frozenset[int], inside: frozenset[int], habits: Habits) -> float:
+    """Return the share of the words to come that the frame has, rare words weighing more."""
+    said = habits.words
+    total = math.fsum([1.0 / (1 + said.get(term, 0)) for term in later])  # exact, so in any order
+    return math.fsum([1.0 / (1 + said.get(term, 0)) for term in later & inside]) / total if later else NEVER
+
+
+def _share(things: frozenset[int], known: Mapping[int, object]) -> float:
+    return len(things & known.keys()) / len(things) if things else NEVER
+
+
+def _overlap(things: frozenset[int], others: frozenset[int]) -> float:
+    return len(things & others) / len(things) if things else NEVER
+
+
+def _recent(things: frozenset[int], known: Mapping[int, Met], pos: int) -> float:
+    if not things:
+        return NEVER
+    return sum([thing in known and pos - known[thing].pos <= 12 for thing in things]) / len(things)
+
+
+def _rare(known: Mapping[int, Met], step: Told, pos: int) -> float:
+    """Return minus the log of the share of a step's commonest thing in the thread; -3 for a step of none."""
+    if not step.things:
+        return -3.0
+    often = max([known[thing].times if thing in known else 0 for thing in step.things])
+    return -math.log((often + 0.5) / (pos + 1.0))
+
+
+def _unknown(terms: frozenset[int], known: Mapping[int, int]) -> float:
+    return 1.0 - len(terms & known.keys()) / len(terms) if terms else NEVER
+
+
+def _outside(terms: frozenset[int], frame: frozenset[int]) -> float:
+    return len(terms - frame) / len(terms) if terms else NEVER
+
+
+def _alike(terms: frozenset[int], others: frozenset[int]) -> float:
+    return len(terms & others) / math.sqrt(len(terms) * len(others)) if terms and others else 0.0

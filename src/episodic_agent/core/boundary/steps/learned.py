@@ -1,0 +1,197 @@
+"""The learned default for an agent's steps: the rules of `default.py`, and where an activity ends.
+
+**What is added.** The rules know places, events, errors and time. Of a *told* step (`told.py`) more is known:
+what was done, with what, in which words, after which wait. Between two such steps an activity may end, in one
+room and without any event: the pan is washed, now the table is laid. Each gap is judged once, with two
+steps of hindsight, by a small network over the cues of `cues.py`; what is asked for adapts to the thread
+(`odds.py`).
+
+**What stays.** Everything the rules guarantee: manual cuts, both caps, confirmed places, the armed score,
+packing, restart. The learned cut comes first and leaves to the rules the frame that begins there. It does not
+wait for `min_steps`: that length keeps frames of a camera from being shredded, and sensed steps have no
+learned cuts at all. A drain judges the last gaps with what there is; a step that closes its frame itself does
+not.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.boundary.contract import KEEP_LAST, Arrival, Boundary, Check, ManualCut, Record
+from episodic_agent.core.boundary.steps.activity import Activity, reopened, settled
+from episodic_agent.core.boundary.steps.cues import DELAY, FORESEEN, NAMES, gap_cues
+from episodic_agent.core.boundary.steps.default import KEEP, StepsPolicy
+from episodic_agent.core.boundary.steps.habits import Frame
+from episodic_agent.core.boundary.steps.memory import Memory
+from episodic_agent.core.boundary.steps.model import Model, shipped
+from episodic_agent.core.boundary.steps.told import Told, told
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Reason
+
+NAME: Final = "steps-2027-01"
+ACTIVITY: Final = "activity"  # what the record of a learned cut says
+_SHOWN: Final = tuple(
+    (name.replace(" ", "_"), NAMES.index(name))
+    for name in (
+        "moved",
+        "things in frame R0",
+        "things across",
+        "unseen R0",
+        "known across",
+        "R1 second again",
+    )
+)
+_MOVED, _WAIT_Z = NAMES.index("moved"), NAMES.index("wait z")
+_FORESEEN: Final = slice(NAMES.index(FORESEEN[0]), NAMES.index(FORESEEN[-1]) + 1)
+_UNUSUAL: Final = 2.0  # standard deviations over the thread's usual wait
+
+
+class Judged(NamedTuple):
+    """The verdict on a gap: its probability and what the cues were."""
+
+    odds: float
+    cues: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedStepsPolicy(StepsPolicy):
+    """Cut an agent's steps by the rules of `StepsPolicy`, and told ones where an activity ends as well.
+
+    `learned` 0 leaves the rules alone; `predict` 0 turns off what a step was expected to be as well, in the
+    rules and in the network. `model` None is the one shipped.
+
+    >>> LearnedStepsPolicy().hindsight, LearnedStepsPolicy(min_steps=1, confirm_steps=1).hindsight
+    (9, 2)
+    """
+
+    name: str = NAME
+    learned: int = 1
+    model: Model | None = None
+
+    def __post_init__(self) -> None:
+        StepsPolicy.__post_init__(self)
+        if self.learned not in (0, 1):
+            raise InvalidInput(f"learned must be 1, or 0 for the rules alone, not {self.learned}")
+
+    @property
+    def hindsight(self) -> int:
+        """Return how far back a cut may lie: to where a place was entered, or to the gap that was judged."""
+        return max(self.confirm_steps, self.min_steps, DELAY + 1) - 1
+
+    def check(self, memory: Memory, arrival: Arrival) -> Check[Memory]:
+        """Take in one step: first the gap that has its hindsight now, then the rules."""
+        seen = arrival.observation
+        step = told(seen, confident=self.believes(seen)) if self.learned else None
+        if step is None:
+            return self._ruled(memory, arrival)
+        activity = memory.activity or Activity()
+        if len(activity.right) < DELAY:
+            check = self._ruled(memory, arrival)
+        else:
+            before = self._advance(memory, activity, step)
+            after = self._ruled(before.memory, arrival)
+            check = Check(after.memory, before.cuts + after.cuts, before.records + after.records)
+        return Check(self._waiting(check.memory, step, check.records[-1]), check.cuts, check.records)
+
+    def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
+        """Decide what is pending with what there is, then close everything, however short."""
+        cuts, records = list[Boundary](), list[Record]()
+        while memory.activity is not None and memory.activity.right and memory.steps:
+            decided = self._advance(memory, memory.activity, None)
+            memory = decided.memory
+            cuts.extend(decided.cuts)
+            records.extend(decided.records)
+        check = StepsPolicy.drain(self, memory, cut)
+        memory, activity = check.memory, check.memory.activity
+        if activity is not None:
+            memory = memory._replace(activity=activity._replace(frame=Frame()))
+        return Check(memory, (*cuts, *check.cuts), (*records, *check.records))
+
+    def judge(self, activity: Activity, step: Told | None) -> Judged:
+        """Weigh the gap before the oldest waiting step; `step` is the newest, None where none will come."""
+        cues = self.cues(activity, step)
+        if self._doubtful(activity, step):
+            return Judged(0.0, cues)
+        odds = self._model.network.odds(cues, activity.usual, activity.habits.pos)
+        return Judged(round(odds, 4), cues)
+
+    def cues(self, activity: Activity, step: Told | None) -> NDArray[np.float64]:
+        """Return the cues of that gap, rounded as they are judged."""
+        right = activity.right if step is None else (*activity.right, step)
+        found = gap_cues(activity.frame, activity.habits, activity.left, right)
+        cues = np.array(found, np.float64).round(3)
+        if not self.predict:  # as if all had been as usual
+            cues[_FORESEEN] = self._model.network.shift[_FORESEEN].round(3)
+        return cues
+
+    def _doubtful(self, activity: Activity, step: Told | None) -> bool:
+        """Say whether the gap lies before a place that the next steps do not confirm: that is none yet."""
+        here, place = activity.left[-1].place, activity.right[0].place
+        if not here or not place or here == place:
+            return False
+        right = activity.right if step is None else (*activity.right, step)
+        wanted = min(self.confirm_steps, DELAY + 1)
+        return len(right) < wanted or any(one.place not in (0, place) for one in right[:wanted])
+
+    @property
+    def _model(self) -> Model:
+        return self.model or shipped()
+
+    def _ruled(self, memory: Memory, arrival: Arrival) -> Check[Memory]:
+        """Let the rules judge; where they cut, the frame of told steps begins there too."""
+        check = StepsPolicy.check(self, memory, arrival)
+        activity = check.memory.activity
+        if not check.cuts or activity is None:
+            return check
+        activity = reopened(activity, check.cuts[-1].before_seq)
+        return replace(check, memory=check.memory._replace(activity=activity))
+
+    def _waiting(self, memory: Memory, step: Told, record: Record) -> Memory:
+        """Put a step among those that wait, unless the rules closed its frame with it."""
+        activity = memory.activity or Activity()
+        activity = activity._replace(right=(*activity.right, step), records=(*activity.records, record))
+        if not memory.steps:
+            activity = reopened(activity, step.seq + 1)
+        return memory._replace(activity=activity)
+
+    def _advance(self, memory: Memory, activity: Activity, step: Told | None) -> Check[Memory]:
+        """Decide the gap before the oldest waiting step and settle that step."""
+        if not activity.frame.size:
+            return Check(memory._replace(activity=settled(activity)))
+        judged, first = self.judge(activity, step), activity.right[0].seq
+        newest = activity.right[-1] if step is None else step
+        promise = activity.promise.asking(self._model.prior)
+        threshold = promise.asked
+        cuts = judged.odds >= threshold
+        record = _recorded(activity.records[0], judged, threshold, cuts=cuts)
+        activity = activity._replace(
+            usual=activity.usual.add(judged.cues, judged.cues.size),
+            promise=promise.add(judged.odds),
+            frame=Frame() if cuts else activity.frame,
+        )
+        memory = memory._replace(activity=settled(activity))
+        if not cuts:
+            return Check(memory, records=(record,))
+        reason = _reason(judged)
+        cut = Boundary(first, newest.seq, reason, judged.odds, threshold, edge=KEEP_LAST, cues=record.cues)
+        closed = self._close(memory, cut, replace(record, action=ACTIVITY))
+        return replace(closed, records=(record,))
+
+
+def _recorded(record: Record, judged: Judged, threshold: float, *, cuts: bool) -> Record:
+    """Return a step's record with the verdict on the gap before it; a cut of the rules keeps its own."""
+    if record.action != KEEP:
+        return record
+    shown = {name: float(judged.cues[at]) for name, at in _SHOWN}
+    action = ACTIVITY if cuts else KEEP
+    cues = {**record.cues, ACTIVITY: judged.odds, **shown}
+    return Record(record.seq, action, judged.odds, threshold, record.surprise, cues)
+
+
+def _reason(judged: Judged) -> Reason:
+    """Name the plainest ground of a cut: another place, a long wait, else that something else is done."""
+    if judged.cues[_MOVED]:
+        return Reason.LOCATION_CHANGE
+    return Reason.TIME_GAP if judged.cues[_WAIT_Z] >= _UNUSUAL else Reason.TOPIC_SHIFT
