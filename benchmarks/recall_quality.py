@@ -117,7 +117,7 @@ def ablations() -> dict[str, Order]:
         name: replace(DEFAULT_WEIGHTS, **{n: 0.0 for n in (name, name + BIGRAMS) if n in twins})
         for name in names
     }
-    for name in (*OF_EPISODES, "neighbour_hours", "dense", "dense_foreign"):
+    for name in (*OF_EPISODES, "neighbour_hours", "dense", "dense_foreign", "place"):  # no set has places
         off.pop(name, None)
     legs = {
         "words": replace(DEFAULT_WEIGHTS, dense=1.0, dense_foreign=1.0),
