@@ -13,7 +13,7 @@ HOME = Path("/home/ana")
 
 @pytest.mark.parametrize("field", [f.name for f in fields(Settings)])
 def test_every_field_is_an_environment_variable(field: str) -> None:
-    number = field in {"threads", "connections"}
+    number = field in {"threads", "connections", "thread_timeout", "llm_concurrency"}
     value = "7" if number else "something"
     settings = read_settings({f"EPISODIC_{field.upper()}": value}, HOME)
     assert getattr(settings, field) == (7 if number else "something")
@@ -44,7 +44,7 @@ def test_an_unknown_setting_is_refused_with_the_nearest_name(name: str, nearest:
 def test_a_setting_like_no_other_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
         InvalidInput,
-        match=r"unknown setting EPISODIC_QQQQ.*known: EPISODIC_CACHE, EPISODIC_CALIBRATION, EPISODIC_CONNECTIONS",
+        match=r"unknown setting EPISODIC_QQQQ.*known: EPISODIC_CACHE, EPISODIC_CALIBRATION, EPISODIC_CHANNELS, EPISODIC_CONNECTIONS",
     ):
         read_settings({"EPISODIC_QQQQ": "x"}, HOME)
 

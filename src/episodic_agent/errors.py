@@ -65,9 +65,21 @@ class ProviderUnavailable(ProviderError):
 
 
 class BadReply(ProviderError):
-    """A model answered with something that cannot be used: that fits no schema, or is no vector."""
+    """A model answered with something that cannot be used: that fits no schema, or is no vector.
+
+    The tokens are what the answer cost all the same, 0 where nobody told.
+    """
 
     retryable = True
+
+    def __init__(self, message: str, *, prompt_tokens: int = 0, completion_tokens: int = 0) -> None:
+        super().__init__(message)
+        self.prompt_tokens = prompt_tokens
+        self.completion_tokens = completion_tokens
+
+
+class BudgetSpent(ProviderUnavailable):
+    """The budget for language models does not allow this call: the deterministic fallback answers at once."""
 
 
 class SensorError(EpisodicError):

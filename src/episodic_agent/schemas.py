@@ -7,7 +7,7 @@ to it). Times are aware UTC. Event time (`at`, `start_at`, `end_at`) and record 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
 from uuid import UUID
@@ -285,6 +285,29 @@ class Job:
     state: str = "waiting"
     token: int = 0
     last_error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """What calls of a language model cost on one day (UTC), by stage and model.
+
+    `calls` counts failed ones too; tokens are the server's, or estimated where it does not tell; `seconds`
+    is how long answers were waited for, together.
+    """
+
+    day: date
+    stage: str
+    model: str
+    calls: int = 0
+    failures: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Return what a budget counts: tokens of prompts and answers."""
+        return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from episodic_agent.errors import InvalidInput
 
 PREFIX = "EPISODIC_"
-_NUMBERS = ("threads", "connections", "thread_timeout")
+_NUMBERS = ("threads", "connections", "thread_timeout", "llm_concurrency")
 FALLBACKS = {"OPENAI_BASE_URL": "openai_base_url", "OPENAI_API_KEY": "openai_api_key"}
 CACHE_FOLDER = Path(".cache") / "episodic-agent"
 
@@ -27,6 +27,12 @@ class Settings:
       `minilm` (refuse to run without it), `openai:MODEL` (a server), `hashing` (tests), or `none`.
     - `openai_base_url`, `openai_api_key`: where `openai:` models are served, and the key (both fall back to
       the variables without `EPISODIC_`, which alone turn nothing on).
+    - `llm`: the language model: `none`, or `openai:MODEL` (a server). A key alone never turns one on.
+    - `llm_stages`: another model, or `none`, for single stages: `topic_shift=openai:small,…`.
+    - `llm_timeout`: seconds an answer may take, and those of single stages: `20,topic_shift=5`.
+    - `llm_concurrency`: how many calls of one process may be under way at once.
+    - `llm_budget`: how many tokens a day (UTC) a space may cost; `none`: no limit. Beyond it the work is done
+      without a model.
     - `calibration`: of an embedder that is not the default: `auto` (what `calibrate` left in the cache
       folder, if it did), a file, or `none`.
     - `policy`: the boundary policy of new threads.
@@ -47,6 +53,11 @@ class Settings:
     embedder: str = "auto"
     openai_base_url: str = ""
     openai_api_key: str = field(default="", repr=False)
+    llm: str = "none"
+    llm_stages: str = ""
+    llm_timeout: str = "20"
+    llm_concurrency: int = 4
+    llm_budget: str = "none"
     calibration: str = "auto"
     policy: str = "default"
     cache: str = ""

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
@@ -22,6 +22,7 @@ from episodic_agent.core.boundary.policies import calibrated, for_embedder
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
+from episodic_agent.core.prompts import STAGES
 from episodic_agent.core.threads.channels import read_channels
 from episodic_agent.engine.calibrating import Conversation, Fitted, conversations_in, load, save
 from episodic_agent.engine.calibrating import calibrate as fit
@@ -31,13 +32,16 @@ from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.providers.hashing import HashingEmbedder
 from episodic_agent.providers.minilm import MiniLM, is_present, pull
+from episodic_agent.providers.staged import StagedModel
 from episodic_agent.settings import Settings, read_settings
 from episodic_agent.stores.lease import process_owner
 from episodic_agent.stores.sqlite import SqliteStore
 from episodic_agent.wiring_agents import detector_policy
 
 EMBEDDERS = ("auto", "minilm", "openai:MODEL", "hashing", "none")
+LANGUAGE_MODELS = ("openai:MODEL", "none")
 OPENAI = "openai:"
+LONGEST_TIMEOUT = 3600.0  # seconds
 SERVERS = ("postgresql", "postgres")  # URL schemes of databases on a server
 Say = Callable[[str], None]
 
@@ -54,7 +58,7 @@ class Memory(Engine):
         space: str | None = None,
         embedder: "str | Embedder | None" = None,
         policy: str | None = None,
-        language_model: LanguageModel | None = None,
+        language_model: "str | LanguageModel | None" = None,
         calibration: "str | Path | Calibration | None" = None,
         clock: Callable[[], datetime] | None = None,
         say: Say | None = None,
@@ -65,7 +69,8 @@ class Memory(Engine):
 
         What is not given comes from the environment (`EPISODIC_*`, see the configuration page).
         `embedder` is `auto`, `minilm`, `openai:MODEL`, `hashing`, `none`, or an object with `name,
-        dimensions, embed`; `calibration` is `auto`, `none`, a file, or what `calibrate` fitted.
+        dimensions, embed`; `language_model` is `none`, `openai:MODEL`, or an object with `name, complete`
+        (which then answers every stage); `calibration` is `auto`, `none`, a file, or what `calibrate` fitted.
         `say` receives one line when the model must be fetched or cannot be. Work an earlier process left
         is taken up in the background unless `resume` is False. `jobs` is `here`, or `workers` where
         `episodic worker` processes alone do the later work. Raises StoreError when the file cannot be
@@ -77,6 +82,9 @@ class Memory(Engine):
         done_by = check_jobs(jobs or settings.jobs)
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
         fitted = find_calibration(built, settings, calibration)
+        named = settings.llm if language_model is None else language_model
+        model = make_language_model(named, settings) if isinstance(named, str) else named
+        budget = budget_of(settings)
         parts = Parts(
             store=make_store(str(url) if url is not None else settings.db, settings),
             embedder=built,
@@ -85,7 +93,8 @@ class Memory(Engine):
             clock=clock or utc_now,
             entropy=secrets.randbits,
             owner=process_owner(),
-            language_model=language_model,
+            language_model=model,
+            budget=budget,
             language=settings.language or None,
             calibration=fitted,
             channels=read_channels(settings.channels, timedelta(minutes=settings.thread_timeout)),
@@ -230,27 +239,92 @@ def make_embedder(name: str, settings: Settings, say: Say | None = None) -> Embe
 
 
 def _openai(name: str, settings: Settings) -> Embedder:
-    """Build the embedder of a model on a server, whose HTTP client is an extra; nothing is sent yet."""
+    """Build the embedder of a model on a server; nothing is sent yet."""
+    module = _served("openai_embedder", name)
+    model, dimensions = module.read_name(name)
+    built: Embedder = module.OpenAIEmbedder(model, dimensions=dimensions, **_server_of(name, settings))
+    return built
+
+
+def _served(module: str, name: str) -> Any:
+    """Import a provider of models on a server, whose HTTP client is an extra."""
     try:
-        module = import_module("episodic_agent.providers.openai_embedder")
+        return import_module(f"episodic_agent.providers.{module}")
     except ImportError as error:
         if (error.name or "").startswith("episodic_agent"):
             raise
         raise InvalidInput(
             f"{name} needs an HTTP client; run pip install 'episodic-agent[openai]'"
         ) from error
-    model, dimensions = module.read_name(name)
+
+
+def _server_of(name: str, settings: Settings) -> dict[str, str]:
+    """Return where `openai:` models are served, and the key."""
     if not settings.openai_api_key and not settings.openai_base_url:
         raise InvalidInput(
             f"{name} needs EPISODIC_OPENAI_API_KEY, or EPISODIC_OPENAI_BASE_URL of a server of your own"
         )
-    built: Embedder = module.OpenAIEmbedder(
-        model,
-        base_url=settings.openai_base_url or module.DEFAULT_URL,
-        api_key=settings.openai_api_key,
-        dimensions=dimensions,
-    )
+    where = {"base_url": settings.openai_base_url} if settings.openai_base_url else {}
+    return {**where, "api_key": settings.openai_api_key}
+
+
+def make_language_model(name: str, settings: Settings) -> LanguageModel | None:
+    """Build the language model a name stands for, with other ones for the stages the settings name.
+
+    None where no stage has one. Nothing is sent yet. Raises InvalidInput for unknown names and stages.
+    """
+    chosen = dict(_by_stage("EPISODIC_LLM_STAGES", settings.llm_stages))
+    if "" in chosen:
+        raise InvalidInput(f"EPISODIC_LLM_STAGES: {chosen['']!r} names no stage; write STAGE=MODEL")
+    name = name.strip() or "none"  # a variable set to nothing
+    names = dict.fromkeys((name, *chosen.values()))
+    built: dict[str, LanguageModel | None] = {"none": None}
+    built |= _chat_models([one for one in names if one != "none"], settings)
+    if all(model is None for model in built.values()):
+        return None
+    return StagedModel(built[name], {stage: built[model] for stage, model in chosen.items()})
+
+
+def _chat_models(names: Sequence[str], settings: Settings) -> dict[str, LanguageModel]:
+    """Build models on a server, which share the number of calls that may be under way."""
+    seconds = {s: _seconds(text) for s, text in _by_stage("EPISODIC_LLM_TIMEOUT", settings.llm_timeout)}
+    built: dict[str, LanguageModel] = {}
+    places = None
+    for name in names:
+        if not name.startswith(OPENAI):
+            raise InvalidInput(f"no language model {name!r}; there are {', '.join(LANGUAGE_MODELS)}")
+        module = _served("openai_model", name)
+        places = places or module.Places(settings.llm_concurrency)
+        limits = module.ModelLimits(timeout=seconds.get("", module.TIMEOUT), timeouts=seconds)
+        model = module.read_name(name)
+        built[name] = module.OpenAIModel(model, limits=limits, places=places, **_server_of(name, settings))
     return built
+
+
+def _by_stage(setting: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield (stage, value) of `value,stage=value,…`; the stage of a bare value is ""."""
+    for piece in filter(None, (piece.strip() for piece in text.split(","))):
+        stage, found, value = (part.strip() for part in piece.rpartition("="))
+        if (found and stage not in STAGES) or not value:
+            raise InvalidInput(f"{setting}: no stage {stage!r} in {piece!r}; stages: {', '.join(STAGES)}")
+        yield stage, value
+
+
+def _seconds(text: str) -> float:
+    with suppress(ValueError):
+        if 0.0 < (seconds := float(text)) <= LONGEST_TIMEOUT:
+            return seconds
+    raise InvalidInput(f"EPISODIC_LLM_TIMEOUT: {text!r} is no number of seconds up to {LONGEST_TIMEOUT:g}")
+
+
+def budget_of(settings: Settings) -> int | None:
+    """Return how many tokens a day language models may cost a space; None: no limit."""
+    text = settings.llm_budget.strip().replace("_", "")
+    if text in ("none", ""):
+        return None
+    if not (text.isascii() and text.isdigit()):
+        raise InvalidInput(f"EPISODIC_LLM_BUDGET must be a whole number of tokens or `none`, not {text!r}")
+    return int(text)
 
 
 def calibration_file(embedder: str, settings: Settings) -> Path:

@@ -13,13 +13,8 @@ import pytest
 from benchmarks.served import Endpoint, served
 from episodic_agent.errors import BadReply, InvalidInput, ProviderError, ProviderUnavailable
 from episodic_agent.providers.hashing import HashingEmbedder
-from episodic_agent.providers.openai_embedder import (
-    LONGEST_WAIT,
-    MAX_CHARACTERS,
-    Limits,
-    OpenAIEmbedder,
-    read_name,
-)
+from episodic_agent.providers.openai_embedder import MAX_CHARACTERS, Limits, OpenAIEmbedder, read_name
+from episodic_agent.providers.openai_http import LONGEST_WAIT
 from episodic_agent.schemas import Vector
 
 KEY = "sk-secret"

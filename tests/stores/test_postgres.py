@@ -9,6 +9,7 @@ from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
 from stores.conformance_places import PlacesConformance
 from stores.conformance_resolution import ResolutionConformance
+from stores.conformance_usage import UsageConformance
 from stores.conformance_writers import WritersConformance
 from stores.postgres_server import open_postgres
 from stores.processes import Opener
@@ -23,6 +24,7 @@ class PostgresConformance(
     PlacesConformance,
     ResolutionConformance,
     WritersConformance,
+    UsageConformance,
 ):
     """Everything a store must do, in the fresh database the fixture `url` names."""
 

@@ -117,7 +117,7 @@ def test_a_login_that_was_never_let_in_names_the_command(postgres: Databases, po
 # --- migrations -----------------------------------------------------------------------------------------
 
 NEXT = Migration(
-    len(shipped_migrations()) + 1,
+    shipped_migrations()[-1].version + 1,
     "add_mood",
     "ALTER TABLE thread ADD COLUMN mood text; UPDATE thread SET mood = 'calm';",
 )

@@ -9,6 +9,7 @@ from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
 from stores.conformance_places import PlacesConformance
 from stores.conformance_resolution import ResolutionConformance
+from stores.conformance_usage import UsageConformance
 from stores.conformance_writers import WritersConformance
 from stores.processes import Opener
 
@@ -27,6 +28,7 @@ class TestSqlite(
     PlacesConformance,
     ResolutionConformance,
     WritersConformance,
+    UsageConformance,
 ):
     @pytest.fixture
     def opener(self, tmp_path: Path) -> tuple[Opener, str]:

@@ -104,7 +104,7 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
 # --- migrations -----------------------------------------------------------------------------------------
 
 NEXT = Migration(
-    len(shipped_migrations()) + 1,
+    shipped_migrations()[-1].version + 1,
     "add_mood",
     "ALTER TABLE thread ADD COLUMN mood TEXT; UPDATE thread SET mood = 'calm';",
 )
@@ -241,7 +241,8 @@ def test_a_damaged_page_is_reported(path: Path) -> None:
     fill(store, texts=["long " * 500] * 50)
     store.close()
     content = bytearray(path.read_bytes())
-    content[8192 * 3 :] = b"\xa5" * (len(content) - 8192 * 3)
+    behind = len(content) - 16 * 8192  # the pages that hold the schema and the ledger lie before
+    content[behind:] = b"\xa5" * (len(content) - behind)
     path.write_bytes(content)
     damaged = SqliteStore(path)
     assert damaged.check() != []

@@ -6,7 +6,7 @@ this; `test_every_verb_of_the_port_is_here` keeps the lists complete.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from uuid import UUID
 
 import numpy as np
@@ -23,7 +23,7 @@ from stores.builders import (
 )
 
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Store, Transaction, ref_of
-from episodic_agent.schemas import Decision, Encoding, Job, Scope
+from episodic_agent.schemas import Decision, Encoding, Job, ModelUse, Scope
 
 Verb = Callable[[Transaction], object]
 KITCHEN = "kitchen"
@@ -55,6 +55,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
             tx.index.put_postings(kind, [posting(ref, f"{secret} word") for ref in refs])
             tx.index.put_vectors(kind, EMBEDDER, refs[:3], random_vectors(seed, 3))
         tx.jobs.put("encode", secret, "serial", now=NOW)
+        tx.usage.add([_use(secret)])
 
 
 def _encoding(secret: str, version: int = 1) -> Encoding:
@@ -81,6 +82,10 @@ def _decision(secret: str) -> Decision:
         verdict=secret,
         policy_version="default",
     )
+
+
+def _use(secret: str) -> ModelUse:
+    return ModelUse(NOW.date(), "topic_shift", secret, 1, 0, sum(map(ord, secret)), 5, 0.25)
 
 
 def _numbered(scores: tuple[np.ndarray, np.ndarray]) -> tuple[list[int], list[float]]:
@@ -152,6 +157,7 @@ READS: Mapping[str, Verb] = {
     "jobs.list": lambda tx: [
         replace(job, id=UUID(int=0)) for job in (*tx.jobs.list(), *tx.jobs.list(state="waiting"))
     ],
+    "usage.totals": lambda tx: list(tx.usage.totals(date.min, date.max)),
 }
 
 
@@ -193,6 +199,7 @@ WRITES: Mapping[str, Verb] = {
     "jobs.fail": _wrongly_claimed(lambda tx, job: tx.jobs.fail(job, "x", retry_at=NOW + timedelta(1))),
     "jobs.release": _wrongly_claimed(lambda tx, job: tx.jobs.release(job)),
     "jobs.retry": lambda tx: [tx.jobs.retry(job.id, now=NOW) for job in tx.jobs.list()],
+    "usage.add": lambda tx: tx.usage.add([_use(secret) for secret in ("written", *WORDS)]),
     "jobs.cancel": lambda tx: [tx.jobs.cancel(job.id) for job in tx.jobs.list()],
 }
 

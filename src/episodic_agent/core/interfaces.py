@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final, NamedTuple, Protocol
+from datetime import date, datetime, timedelta
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
 
 import numpy as np
@@ -24,6 +24,7 @@ from episodic_agent.schemas import (
     Frame,
     Job,
     Json,
+    ModelUse,
     Observation,
     Reading,
     Receipt,
@@ -59,9 +60,15 @@ class Embedder(Protocol):
         ...
 
 
+LONGEST_ANSWER = 2048  # tokens: no stage needs more, and a budget can count on it
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A language model's validated answer with what it cost; latency in seconds."""
+    """A language model's validated answer with what it cost; latency in seconds.
+
+    Tokens are 0 where the server did not tell.
+    """
 
     value: Mapping[str, Json]
     prompt_tokens: int = 0
@@ -70,13 +77,23 @@ class Reply:
 
 
 class LanguageModel(Protocol):
-    """Complete a prompt into a value that fits a JSON schema; `stage` names the caller for ledgers."""
+    """Complete a prompt into a value that fits a JSON schema; `stage` names the caller for ledgers.
+
+    Whatever a person or a memory said stands quoted in the prompt (`core.prompts.quoting`).
+    """
 
     @property
     def name(self) -> str: ...
     def complete(self, prompt: str, schema: Mapping[str, Json], stage: str) -> Reply:
-        """Return the reply; raises ProviderUnavailable or BadReply."""
+        """Return the reply, of at most LONGEST_ANSWER tokens; raises ProviderUnavailable or BadReply."""
         ...
+
+
+@runtime_checkable
+class Routed(Protocol):
+    """A language model that is several: another one, or none, for each stage."""
+
+    def model_of(self, stage: str) -> LanguageModel | None: ...
 
 
 class Sensor(Protocol):
@@ -488,6 +505,18 @@ class Jobs(Protocol):
     def cancel(self, job_id: UUID) -> None: ...
 
 
+class Usage(Protocol):
+    """What language models cost a scope, by day, stage and model."""
+
+    def add(self, uses: Sequence[ModelUse]) -> None:
+        """Add to what is counted already."""
+        ...
+
+    def totals(self, first: date, last: date) -> Sequence[ModelUse]:
+        """Return what the scope cost on each day of `first..last` (inclusive), by day, stage, model."""
+        ...
+
+
 class Transaction(Protocol):
     """The unit of work in one scope: everything in it becomes visible together or not at all."""
 
@@ -503,6 +532,8 @@ class Transaction(Protocol):
     def index(self) -> Index: ...
     @property
     def jobs(self) -> Jobs: ...
+    @property
+    def usage(self) -> Usage: ...
 
 
 class Store(Protocol):
@@ -551,6 +582,10 @@ class Store(Protocol):
         self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
     ) -> int:
         """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
+        ...
+
+    def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
+        """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
         ...
 
     def check(self) -> Sequence[str]:

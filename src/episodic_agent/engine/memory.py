@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,6 +14,7 @@ from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
 from episodic_agent.core.identity import assign_ids, uuid7
 from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.interfaces import Sensor, Transaction
+from episodic_agent.core.prompts import topic_shift
 from episodic_agent.engine import listing, threads
 from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
@@ -38,9 +39,10 @@ from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
 from episodic_agent.engine.threads import ThreadVerbs
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
+from episodic_agent.engine.usage import ANY_DAY, model_of, usage
 from episodic_agent.engine.working import POLL, Say, Worker
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Encoding, Episode, Observation, Reason, Receipt, Scope, Thread
+from episodic_agent.schemas import Encoding, Episode, ModelUse, Observation, Reason, Receipt, Scope, Thread
 
 LONGEST_AGE = 100_000.0  # days; before any time that is accepted
 RANDOM_BITS = 74  # of a UUIDv7
@@ -63,7 +65,7 @@ class Memory(ThreadVerbs):
         self._segmenter = Segmenter(
             self._policy,
             parts.resolve_policy,
-            parts.language_model is not None,
+            model_of(parts.language_model, topic_shift.STAGE) is not None,
             parts.resolve_policy(_for_steps(parts.policy)),
         )
         self._ingest = Ingest(parts, self._segmenter)
@@ -575,6 +577,17 @@ class Memory(ThreadVerbs):
         with self._read(user_id) as tx:
             return listing.stats(tx, self._parts, self._policy.name)
 
+    def usage(
+        self,
+        since: date = ANY_DAY[0],
+        until: date = ANY_DAY[1],
+        *,
+        user_id: str | None = None,
+    ) -> list[ModelUse]:
+        """Return what language models cost the space, or one user, by day (UTC), stage and model."""
+        scope = None if user_id is None else self._known(user_id)
+        return usage(self._parts.store, self._space, scope, since, until)
+
     def doctor(self, *, repair: bool = False) -> list[Finding]:
         """Check the file and every invariant; `repair` first rebuilds what can be derived again."""
         doctor = Doctor(self._parts, self._space)
@@ -597,6 +610,7 @@ class Memory(ThreadVerbs):
         """Stop the background work (what is left waits for the next opening) and close the store."""
         self._background.close()
         self._runner.close()
+        self._parts.meter.write()
         self._parts.store.close()
 
     def __enter__(self) -> Self:

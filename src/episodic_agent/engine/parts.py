@@ -9,6 +9,8 @@ from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
 from episodic_agent.core.threads import Channels
+from episodic_agent.engine.usage import Meter, model_of
+from episodic_agent.schemas import Scope
 
 NO_EMBEDDER = "none"
 
@@ -21,7 +23,8 @@ class Parts:
     `embedder` None means recall by words and segmentation by lexical cues; `resolve_policy` turns a
     stored policy name back into its value, so that a frame keeps the policy it began with. `calibration` is
     how recall reads the cosines of an embedder that is not the default; None: as they are. `channels` says
-    where silence ends a thread, and how long it must be.
+    where silence ends a thread, and how long it must be. `budget` is how many tokens a day language models
+    may cost a space; None: as many as they like.
     """
 
     store: Store
@@ -35,8 +38,18 @@ class Parts:
     language: str | None = None
     calibration: Calibration | None = None
     channels: Channels = field(default_factory=Channels)
+    budget: int | None = None
+    meter: Meter = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "meter", Meter(self.store, self.clock, self.budget))
 
     @property
     def embedder_name(self) -> str:
         """Name the embedder whose vectors this process writes and reads."""
         return self.embedder.name if self.embedder is not None else NO_EMBEDDER
+
+    def model_for(self, scope: Scope, stage: str) -> LanguageModel | None:
+        """Return the stage's language model, counting what it costs this scope; None where there is none."""
+        model = model_of(self.language_model, stage)
+        return None if model is None else self.meter.of(model, scope)

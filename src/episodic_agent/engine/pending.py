@@ -12,10 +12,11 @@ import numpy as np
 from episodic_agent.core.boundary.contract import Question, Verdict
 from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, LanguageModel, ref_of
 from episodic_agent.core.prompts import topic_shift
+from episodic_agent.core.prompts.quoting import asked_again
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.segmenting import Segmenter, await_vectors, load_question
-from episodic_agent.errors import BadReply, ProviderError
+from episodic_agent.errors import BadReply, BudgetSpent, ProviderError
 from episodic_agent.schemas import Job, Observation, Scope
 
 LAST_TRY = 3  # attempts at a model before the deterministic fallback answers (I8)
@@ -44,7 +45,7 @@ class Asker:
             question = load_question(frame)
             waiting = question is not None and question.id == job.key
             heard = tx.threads.observations(thread, question.first_seq, question.seq) if question else ()
-        verdict = self._ask(job, question, heard) if waiting and question is not None else None
+        verdict = self._ask(scope, job, question, heard) if waiting and question is not None else None
         with self._parts.store.begin(scope) as tx:
             tx.jobs.finish(job)
             frame = tx.threads.frame(thread)
@@ -56,8 +57,10 @@ class Asker:
             await_vectors(tx, frame, now)
             tx.threads.save_frame(frame)
 
-    def _ask(self, job: Job, question: Question, heard: Sequence[Observation]) -> Verdict | None:
-        model = self._parts.language_model
+    def _ask(
+        self, scope: Scope, job: Job, question: Question, heard: Sequence[Observation]
+    ) -> Verdict | None:
+        model = self._parts.model_for(scope, topic_shift.STAGE)
         if model is None:
             return None
         try:
@@ -67,7 +70,8 @@ class Asker:
                 return replace(verdict, vector=embedder.embed([verdict.updated_event_model])[0])
             return verdict
         except ProviderError as error:
-            if job.attempts < LAST_TRY:
+            # a spent budget is not waited for: it degrades to what needs no model
+            if job.attempts < LAST_TRY and not isinstance(error, BudgetSpent):
                 raise
             log.warning("the fallback answers question %s: %s", question.id, error)
             return None
@@ -79,7 +83,7 @@ class Asker:
                 model.complete(prompt, topic_shift.SCHEMA, topic_shift.STAGE).value
             )
         except BadReply as error:  # one re-ask that says what was wrong
-            again = f"{prompt}\nYour last answer could not be used: {error}"
+            again = asked_again(prompt, error)
             return topic_shift.read_verdict(
                 model.complete(again, topic_shift.SCHEMA, topic_shift.STAGE).value
             )

@@ -18,11 +18,13 @@ from episodic_agent.schemas import (
     Frame,
     Job,
     Kind,
+    ModelUse,
     Observation,
     Thread,
     TimeSource,
 )
 from episodic_agent.stores.rows import (
+    from_day,
     from_json,
     optional_bytes,
     optional_id,
@@ -30,6 +32,7 @@ from episodic_agent.stores.rows import (
     optional_span,
     optional_time,
     span_microseconds,
+    to_day,
     to_json,
     to_microseconds,
     to_time,
@@ -51,6 +54,7 @@ EPISODE: Final = (
 )
 DECISION: Final = "id, type, subject, at, policy, outcome, body"
 STAY: Final = "first_ref, last_ref, label, start_at, end_at, steps"
+USE: Final = "day, stage, model, calls, failures, prompt_tokens, completion_tokens, microseconds"
 JOB: Final = "id, kind, key, serial, run_after, attempts, state, token, last_error"
 
 
@@ -331,3 +335,16 @@ def job_of(columns: tuple[Any, ...]) -> Job:
         token=token,
         last_error=error,
     )
+
+
+def use_columns(use: ModelUse) -> tuple[int, str, str, int, int, int, int, int]:
+    """Return the `USE` columns of what a model cost."""
+    counts = (use.calls, use.failures, use.prompt_tokens, use.completion_tokens)
+    return to_day(use.day), use.stage, use.model, *counts, round(use.seconds * 1e6)
+
+
+def use_of(columns: tuple[Any, ...]) -> ModelUse:
+    """Build what a model cost from the `USE` columns, sums or not."""
+    day, stage, model, calls, failures, prompt, completion, microseconds = columns
+    counts = (int(calls), int(failures), int(prompt), int(completion))
+    return ModelUse(from_day(day), stage, model, *counts, int(microseconds) / 1e6)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -27,6 +27,24 @@ def to_time(microseconds: int) -> datetime:
     '1969-12-31T23:59:59.999999+00:00'
     """
     return _EPOCH + timedelta(microseconds=microseconds)
+
+
+def to_day(day: date) -> int:
+    """Return a day as the number of days since 1970.
+
+    >>> to_day(date(1970, 1, 3))
+    2
+    """
+    return (day - _EPOCH.date()).days
+
+
+def from_day(number: int) -> date:
+    """Undo `to_day`.
+
+    >>> from_day(2).isoformat()
+    '1970-01-03'
+    """
+    return _EPOCH.date() + timedelta(days=number)
 
 
 def optional_microseconds(at: datetime | None) -> int | None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import Enum
 from typing import Any
 from uuid import UUID
@@ -40,6 +40,7 @@ class App:
     embedder: str | None = None
     debug: bool = False
     calibration: str | None = None
+    llm: str | None = None
 
     @property
     def url(self) -> str:
@@ -64,6 +65,7 @@ class App:
             policy=self.policy,
             embedder=self.embedder,
             calibration=self.calibration,
+            language_model=self.llm,
             user_id=user,
             space=space,
             say=say,
@@ -99,7 +101,7 @@ def plain(value: Any) -> Any:
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, datetime):
+    if isinstance(value, date):  # or a time, which is one too
         return value.isoformat()
     if isinstance(value, timedelta):
         return value.total_seconds()

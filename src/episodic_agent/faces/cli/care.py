@@ -80,6 +80,8 @@ def config(app: App, user: str | None, as_json: bool) -> None:
     shown = {**settings, "db": app.shown_url, "policy": app.policy or settings["policy"]}
     if app.embedder:
         shown["embedder"] = app.embedder
+    if app.llm:
+        shown["llm"] = app.llm
     if app.calibration:
         shown["calibration"] = app.calibration
     if as_json:

@@ -22,6 +22,7 @@ from episodic_agent.faces.cli import (
     places,
     reading,
     running,
+    spending,
     threads,
     why,
     writing,
@@ -55,6 +56,7 @@ COMMANDS: tuple[click.Command, ...] = (
     jobs.worker,
     jobs.jobs,
     reading.stats,
+    spending.usage,
     care.doctor,
     reading.export,
     demo.demo,
@@ -75,6 +77,7 @@ COMMANDS: tuple[click.Command, ...] = (
 @click.option(
     "--calibration", metavar="FILE", help="Of another embedder: auto, none or a file (default: auto)."
 )
+@click.option("--llm", metavar="NAME", help="Language model: openai:MODEL or none (default: none).")
 @click.option("--debug", is_flag=True, help="Show a traceback on errors.")
 @click.version_option(__version__, prog_name="episodic")
 @click.pass_context
@@ -84,10 +87,11 @@ def cli(
     policy: str | None,
     embedder: str | None,
     calibration: str | None,
+    llm: str | None,
     debug: bool,
 ) -> None:
     """Episodic memory for AI agents: import, segment, recall, explain."""
-    context.obj = App(db, policy, embedder, debug, calibration)
+    context.obj = App(db, policy, embedder, debug, calibration, llm)
 
 
 for command in COMMANDS:

@@ -30,6 +30,7 @@ DISTRIBUTED: Final = (
     "posting",
     "embedding",
     "coarse",
+    "usage",
 )
 REFERENCE: Final = ("embedder",)
 # Claims look over all scopes and skip locked rows, which a cluster refuses over several nodes.

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
-from episodic_agent.core.interfaces import Episodes, Index, Jobs, Places, Threads, Transaction
+from episodic_agent.core.interfaces import Episodes, Index, Jobs, Places, Threads, Transaction, Usage
 from episodic_agent.errors import StoreError
-from episodic_agent.schemas import Job, Scope
+from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.postgres.connection import Connections, Options
 from episodic_agent.stores.postgres.episodes import PostgresEpisodes
@@ -16,6 +16,7 @@ from episodic_agent.stores.postgres.migrate import problems
 from episodic_agent.stores.postgres.places import PostgresPlaces
 from episodic_agent.stores.postgres.session import KnownScopes, Session, key_of, keys_of
 from episodic_agent.stores.postgres.threads import PostgresThreads
+from episodic_agent.stores.postgres.usage import PostgresUsage, usage_of_space
 
 
 class PostgresTransaction:
@@ -28,6 +29,7 @@ class PostgresTransaction:
         self.places: Places = PostgresPlaces(session)
         self.index: Index = PostgresIndex(session)
         self.jobs: Jobs = PostgresJobs(session)
+        self.usage: Usage = PostgresUsage(session)
 
     @property
     def scope(self) -> Scope:
@@ -113,6 +115,11 @@ class PostgresStore:
     ) -> int:
         """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
         return count_waiting(self._connections, scope, space, due)
+
+    def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
+        """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
+        with self._connections.reading(key_of(space), None) as db:
+            return usage_of_space(db, space, first, last)
 
     def check(self) -> Sequence[str]:
         """Return what is wrong with the database itself (one line each); empty when sound."""

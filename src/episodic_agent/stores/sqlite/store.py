@@ -3,14 +3,14 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import apsw
 
-from episodic_agent.core.interfaces import Episodes, Index, Jobs, Places, Threads, Transaction
+from episodic_agent.core.interfaces import Episodes, Index, Jobs, Places, Threads, Transaction, Usage
 from episodic_agent.errors import StoreError
-from episodic_agent.schemas import Job, Scope
+from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.connection import Connections, Options, row, rows
@@ -21,6 +21,7 @@ from episodic_agent.stores.sqlite.migrate import Migration, migrate, schema_chec
 from episodic_agent.stores.sqlite.places import SqlitePlaces
 from episodic_agent.stores.sqlite.session import Session
 from episodic_agent.stores.sqlite.threads import SqliteThreads
+from episodic_agent.stores.sqlite.usage import SqliteUsage, usage_of_space
 
 MEMORY = ":memory:"
 
@@ -35,6 +36,7 @@ class SqliteTransaction:
         self.places: Places = SqlitePlaces(session)
         self.index: Index = SqliteIndex(session, shelves)
         self.jobs: Jobs = SqliteJobs(session)
+        self.usage: Usage = SqliteUsage(session)
 
     @property
     def scope(self) -> Scope:
@@ -147,6 +149,11 @@ class SqliteStore:
         """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
         with self._connections.borrow() as db:
             return count_waiting(db, scope, space, due)
+
+    def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
+        """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
+        with self._connections.borrow() as db:
+            return usage_of_space(db, space, first, last)
 
     def check(self) -> Sequence[str]:
         """Return what is wrong with the file itself (one line each); empty when sound."""

@@ -1,0 +1,86 @@
+"""What every store must do about what language models cost: sums by day, stage and model, by scope and space."""
+
+import threading
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from stores.builders import ANA, BO, NOW, fill
+from stores.conformance import StoreFixture
+
+from episodic_agent.core.interfaces import Store
+from episodic_agent.errors import StoreError
+from episodic_agent.schemas import ModelUse, Scope
+
+TODAY = NOW.date()
+ONE = ModelUse(TODAY, "topic_shift", "openai:small", 2, 1, 300, 40, 1.25)
+
+
+def add(store: Store, *uses: ModelUse, scope: Scope = ANA) -> None:
+    with store.begin(scope) as tx:
+        tx.usage.add(uses)
+
+
+def totals(store: Store, first: date = TODAY, last: date = TODAY, scope: Scope = ANA) -> list[ModelUse]:
+    with store.begin(scope, write=False) as tx:
+        return list(tx.usage.totals(first, last))
+
+
+class UsageConformance(StoreFixture):
+    def test_costs_of_a_day_stage_and_model_add_up(self, store: Store) -> None:
+        add(store, ONE)
+        add(store, ONE, replace(ONE, stage="compact", calls=1), replace(ONE, model="openai:large"), ONE)
+        thrice = ModelUse(TODAY, "topic_shift", "openai:small", 6, 3, 900, 120, 3.75)
+        assert totals(store) == [
+            replace(ONE, stage="compact", calls=1),
+            replace(ONE, model="openai:large"),
+            thrice,
+        ]
+        assert thrice.tokens == 1020
+
+    def test_costs_are_read_by_days_both_ends_included(self, store: Store) -> None:
+        days = [replace(ONE, day=TODAY + timedelta(days=n)) for n in range(-2, 3)]
+        add(store, *reversed(days))
+        assert totals(store, TODAY - timedelta(days=1), TODAY + timedelta(days=1)) == days[1:4]
+        assert totals(store, date.min, date.max) == days
+        assert totals(store, TODAY, TODAY - timedelta(days=1)) == []
+
+    def test_a_space_sums_its_users_and_sees_no_other_space(self, store: Store) -> None:
+        add(store, ONE)
+        add(store, ONE, replace(ONE, stage="Zeta"), scope=BO)
+        add(store, replace(ONE, calls=100), scope=Scope("ana", "work"))
+        assert totals(store) == [ONE]
+        assert store.usage("home", TODAY, TODAY) == [
+            replace(ONE, stage="Zeta"),
+            ModelUse(TODAY, "topic_shift", "openai:small", 4, 2, 600, 80, 2.5),
+        ]
+        assert store.usage("nowhere", date.min, date.max) == []
+
+    def test_large_sums_and_odd_names_come_back_as_they_were(self, store: Store) -> None:
+        huge = replace(ONE, model='openai:"; DROP\0 – 模型', prompt_tokens=1 << 40, seconds=86_400.000001)
+        add(store, huge, huge)
+        (found,) = store.usage("home", TODAY, TODAY)
+        assert (found.model, found.prompt_tokens, found.seconds) == (huge.model, 1 << 41, 172_800.000002)
+
+    def test_what_an_undone_transaction_counted_is_not_counted(self, store: Store) -> None:
+        fill(store)
+        with pytest.raises(ZeroDivisionError), store.begin(ANA) as tx:  # noqa: PT012 the block is the case
+            tx.usage.add([ONE])
+            raise ZeroDivisionError
+        assert totals(store) == []
+        with store.begin(ANA, write=False) as tx, pytest.raises(StoreError):
+            tx.usage.add([ONE])
+
+    def test_writers_at_the_same_time_lose_nothing(self, store: Store) -> None:
+        uses = [replace(ONE, stage=stage) for stage in ("a", "b", "c")]
+
+        def count(turn: int) -> None:
+            for _ in range(10):
+                add(store, *(uses if turn % 2 else reversed(uses)))
+
+        threads = [threading.Thread(target=count, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [use.calls for use in totals(store)] == [80, 80, 80]
