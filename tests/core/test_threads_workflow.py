@@ -6,7 +6,6 @@ from uuid import UUID
 
 from episodic_agent.core.compaction import Part, Trigger, due, resolutions
 from episodic_agent.core.context import Asked, Background, Linked, assemble
-
 from episodic_agent.core.threads import (
     Arriving,
     Resolution,

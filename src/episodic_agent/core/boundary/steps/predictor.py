@@ -9,8 +9,9 @@ An agent sees only part of a room, so nothing is expected that came and went: pr
 forgets, and only nearly certain presence counts. Turning round surprises once, not for ever.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, NamedTuple, cast
 from zlib import crc32
 
@@ -88,7 +89,7 @@ def predict(known: Expectations, place: str | None, seen: Mapping[int, int] | No
     room = known.rooms.get(_key(place))
     if room is None or seen is None:
         return 0.0
-    return round(1.0 - _product(1.0 - mismatch for mismatch in _mismatches(room, seen)), 4)
+    return round(1.0 - _foreseen(room, seen), 4)
 
 
 def learn(known: Expectations, place: str | None, seen: Mapping[int, int] | None) -> Expectations:
@@ -105,35 +106,40 @@ def learn(known: Expectations, place: str | None, seen: Mapping[int, int] | None
         kept = sorted(things, key=lambda key: (-things[key].presence, key))[:_THINGS]
         things = {key: things[key] for key in things if key in set(kept)}
     rooms[_key(place)] = Room(_toward(room.novelty, float(new)), things)
-    return Expectations(dict(list(rooms.items())[-_PLACES:]))
+    if len(rooms) > _PLACES:
+        rooms = dict(list(rooms.items())[-_PLACES:])
+    return Expectations(rooms)
 
 
-def _mismatches(room: Room, seen: Mapping[int, int]) -> Iterable[float]:
+def _foreseen(room: Room, seen: Mapping[int, int]) -> float:
+    """Return how far a look was foreseen: the product of what each mismatch leaves, in [0, 1]."""
     settled = 1.0 - room.novelty  # while a place is being explored, little of it can surprise
+    left = 1.0
     for key, thing in room.things.items():
-        if key not in seen:
-            yield settled * max(0.0, (thing.presence - SURE) / (1.0 - SURE))
-        elif seen[key] != thing.state:
-            yield CHANGED * thing.steady
-    yield from (NEW * settled for key in seen if key not in room.things)
+        state = seen.get(key)
+        if state is None:
+            if thing.presence > SURE:
+                left *= 1.0 - settled * ((thing.presence - SURE) / (1.0 - SURE))
+        elif state != thing.state:
+            left *= 1.0 - CHANGED * thing.steady
+    for key in seen:
+        if key not in room.things:
+            left *= 1.0 - NEW * settled
+    return left
 
 
 def _followed(thing: Thing, state: int | None) -> Thing:
     if state is None:
-        return thing._replace(presence=_toward(thing.presence, 0.0))
-    same = float(state == thing.state)
-    return Thing(_toward(thing.presence, 1.0), state, _toward(thing.steady, same))
+        return Thing(_toward(thing.presence, 0.0), thing.state, thing.steady)
+    same = state == thing.state
+    if same and thing.presence == thing.steady == 1.0:
+        return thing  # most things of a known place, at most steps
+    return Thing(_toward(thing.presence, 1.0), state, _toward(thing.steady, float(same)))
 
 
+@lru_cache(maxsize=4096)  # every value is a whole number of thousandths
 def _toward(value: float, goal: float) -> float:
     return round(value + RATE * (goal - value), 3)
-
-
-def _product(factors: Iterable[float]) -> float:
-    product = 1.0
-    for factor in factors:
-        product *= factor
-    return product
 
 
 def _key(place: str | None) -> str:
