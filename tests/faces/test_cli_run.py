@@ -223,9 +223,17 @@ def test_profiles_and_sensors_are_listed(run: Run) -> None:
 # --- as a process ---------------------------------------------------------------------------------------
 
 
+# A shell's background jobs ignore interrupts, and so would what they start.
+INTERRUPTIBLE = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("episodic_agent", run_name="__main__", alter_sys=True)
+"""
+
+
 def process(database: Path, *arguments: str) -> "subprocess.Popen[str]":
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "EPISODIC_DB": str(database)}
-    command = [sys.executable, "-m", "episodic_agent", "--embedder", "none", "run", "--policy", "steps"]
+    command = [sys.executable, "-c", INTERRUPTIBLE, "--embedder", "none", "run", "--policy", "steps"]
     return subprocess.Popen(
         [*command, *arguments],
         stdin=subprocess.PIPE,
