@@ -308,7 +308,7 @@ RULES = [
     policy("steps", min_steps=1, confirm_steps=1, max_steps=6, max_minutes=1),
 ]
 RELAXED = settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

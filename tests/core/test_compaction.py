@@ -235,7 +235,7 @@ TEXT = st.one_of(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(ACTOR, TEXT), max_size=14))
 @example([("user", "a" * 400)])
 @example([("user", "0. 0. 0. 0. 0.")])

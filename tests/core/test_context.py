@@ -314,7 +314,7 @@ def requests(draw: st.DrawFn) -> dict[str, object]:
     }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(requests())
 def test_context_never_exceeds_its_budget_keeps_its_form_and_traces_every_line(
     request: dict[str, object],
@@ -333,7 +333,7 @@ def test_context_never_exceeds_its_budget_keeps_its_form_and_traces_every_line(
         assert any(line.startswith("Current question:") for line in lines)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(requests())
 def test_the_order_of_candidates_does_not_matter(request: dict[str, object]) -> None:
     links: list[Linked] = list({link.thread.thread_id: link for link in request["linked"]}.values())  # type: ignore[attr-defined]

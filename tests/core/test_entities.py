@@ -251,7 +251,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(TEXTS)
 def test_mentions_lie_in_the_text_in_order_and_never_overlap(text: str) -> None:
     last = 0

@@ -49,7 +49,7 @@ def test_mentions_known_already_need_not_be_found_again() -> None:
     assert topics(text) == topics(text, found=mentions(text))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=100))
 def test_any_text_has_topics_and_references(text: str) -> None:
     assert topics(text) == topics(text)
