@@ -164,7 +164,11 @@ def measured(data: Path) -> Path:
 @pytest.mark.slow
 def test_every_table_of_quality_has_rows_and_the_program_prints_them(measured: Path) -> None:
     page = (measured.parent / "page.md").read_text("utf-8")
+    of_steps = {"quality-steps", "quality-prediction"}  # test_step_quality fills these
+    assert of_steps < quality_tables.TABLES.keys()
     for name, table in quality_tables.TABLES.items():
+        if name in of_steps:
+            continue
         made = table(measured)
         assert made.count("\n") >= 2, name
         assert made in page
