@@ -1,14 +1,20 @@
 """A text that comes again and again is embedded once, and nobody can tell from the vectors."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import pytest
 from builders.embedders import TopicEmbedder, Unreliable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from episodic_agent import Memory
 from episodic_agent.engine.repeating import RememberingEmbedder, remembering
 from episodic_agent.errors import ProviderUnavailable
 from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.schemas import Vector
+from episodic_agent.wiring_agents import make_sensor
 
 TEXTS = ("go forward", "turn left", "open the door", "wait", "", "go forward ")
 
@@ -43,6 +49,27 @@ def test_a_failure_passes_and_leaves_what_was_known() -> None:
     with pytest.raises(ProviderUnavailable):
         again.embed(["hall", "new"])
     assert np.array_equal(again.embed(["hall"]), known)
+
+
+class Away:
+    """A server nobody has reached yet: not even its vectors' width is known."""
+
+    name = "away"
+
+    @property
+    def dimensions(self) -> int:
+        raise ProviderUnavailable("the server is away")
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        raise ProviderUnavailable("the server is away")
+
+
+def test_a_run_goes_on_while_nobody_knows_even_the_width_of_vectors(tmp_path: Path) -> None:
+    (tmp_path / "walk.jsonl").write_text('{"number": 0, "place": "hall"}\n{"number": 1, "place": "hall"}\n')
+    with Memory.open(tmp_path / "memory.db", embedder=Away()) as memory:
+        report = memory.run(make_sensor(f"replay:{tmp_path / 'walk.jsonl'}"), thread="robot")
+        assert (report.steps, report.ended) == (2, "end_of_stream")
+        assert memory.stats().observations == 2
 
 
 def test_without_an_embedder_there_is_nothing_to_remember() -> None:

@@ -213,6 +213,25 @@ def test_a_batch_is_cut_into_threads_and_told_again_adds_nothing(opened: Opened)
     assert [f for f in memory.doctor() if f.severity == "error"] == []
 
 
+def test_one_call_on_an_explicit_channel_is_one_conversation_however_long(opened: Opened) -> None:
+    memory = opened()
+    for n in range(12):
+        tell(memory, 5_000 + 100 * n, channel="sms")  # others are more recent
+    told = [{"role": "user", "content": f"remark {n}", "timestamp": at(n), "id": str(n)} for n in range(600)]
+    receipts = memory.add(told, channel="web")
+    assert [r.seq for r in receipts] == list(range(600))
+    assert len({r.thread_id for r in receipts}) == 1
+    assert tell(memory, 601, channel="web").id != receipts[0].thread_id
+
+
+def test_threads_are_known_by_their_ids_too(opened: Opened) -> None:
+    memory = opened()
+    thread = tell(memory, 0, channel="sms")
+    assert memory.thread(str(thread.id)).thread == thread
+    assert len(memory.episodes(thread=str(thread.id))) == 1
+    assert memory.close_thread(str(thread.id)).status == "closed"
+
+
 def test_an_export_keeps_what_was_resolved(opened: Opened, tmp_path: Path) -> None:
     memory = opened()
     first = tell(memory, 0, channel="sms")

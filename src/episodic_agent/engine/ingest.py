@@ -64,11 +64,15 @@ class Prepared:
 
 @dataclass(slots=True)
 class Counts:
-    """What an ingest did so far; `receipts` only where the caller wants them."""
+    """What an ingest did so far; `receipts` only where the caller wants them.
+
+    `opened` is the thread it opened on each explicit channel: one call without a thread is one conversation.
+    """
 
     observations: int = 0
     added: int = 0
     receipts: list[Receipt] = field(default_factory=list)
+    opened: dict[str, UUID] = field(default_factory=dict)
 
 
 class Ingest:
@@ -149,7 +153,7 @@ class Ingest:
     ) -> None:
         given: dict[UUID, Receipt] = {}
         for chunk in _chunks(group):
-            receipts = self._commit_surely(scope, chunk, ready)
+            receipts = self._commit_surely(scope, chunk, ready, counts.opened)
             given.update({r.id: r for r in receipts if r.added or r.id not in given})
             counts.observations += len(chunk)
             counts.added += sum(r.added for r in receipts)
@@ -159,7 +163,11 @@ class Ingest:
             given[item.id] = replace(given[item.id], added=False)
 
     def _commit_surely(
-        self, scope: Scope, chunk: Sequence[Incoming], ready: Mapping[UUID, Prepared]
+        self,
+        scope: Scope,
+        chunk: Sequence[Incoming],
+        ready: Mapping[UUID, Prepared],
+        opened: dict[str, UUID],
     ) -> list[Receipt]:
         """Commit a chunk, repeating it where another writer was faster or nobody knows how the commit ended.
 
@@ -169,8 +177,10 @@ class Ingest:
 
         def once() -> list[Receipt]:
             written.clear()
+            tried = dict(opened)
             with self._parts.store.begin(scope) as tx:
-                written.extend(self._commit(tx, chunk, ready))
+                written.extend(self._commit(tx, chunk, ready, tried))
+            opened.update(tried)  # only now: what is rolled back opened nothing
             return list(written)
 
         try:
@@ -183,7 +193,11 @@ class Ingest:
         return [replace(r, added=r.added or (r.id, r.thread_id, r.seq) in ours) for r in repeated]
 
     def _commit(
-        self, tx: Transaction, chunk: Sequence[Incoming], ready: Mapping[UUID, Prepared]
+        self,
+        tx: Transaction,
+        chunk: Sequence[Incoming],
+        ready: Mapping[UUID, Prepared],
+        opened: dict[str, UUID],
     ) -> list[Receipt]:
         now = self._parts.clock()
         known = dict(tx.threads.known([i.id for i in chunk]))
@@ -192,15 +206,18 @@ class Ingest:
             return list(known.values())
         origin = chunk[0].origin
         if origin is None:
-            return [*known.values(), *self._resolve(tx, fresh, now)]
+            return [*known.values(), *self._resolve(tx, fresh, now, opened)]
         thread, frame = self._thread(tx, origin, fresh, now)
         return [*known.values(), *self._append(tx, thread, frame, fresh, now)]
 
-    def _resolve(self, tx: Transaction, fresh: Sequence[Prepared], now: datetime) -> list[Receipt]:
+    def _resolve(
+        self, tx: Transaction, fresh: Sequence[Prepared], now: datetime, opened: dict[str, UUID]
+    ) -> list[Receipt]:
         """Find each item's thread, end those that are over, and append run by run."""
         timed = [(p.incoming.item, p.incoming.item.at or now) for p in fresh]
-        placement = Placement(tx, self._parts.channels, timed)
+        placement = Placement(tx, self._parts.channels, timed, opened)
         placed = [placement.take(p.incoming.id, item, at) for p, (item, at) in zip(fresh, timed, strict=True)]
+        opened.update(placement.opened)
         receipts: list[Receipt] = []
         start = 0
         for end in range(1, len(fresh) + 1):

@@ -15,7 +15,7 @@ from episodic_agent.core.identity import assign_ids, uuid7
 from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.interfaces import Sensor, Transaction
 from episodic_agent.core.prompts import topic_shift
-from episodic_agent.engine import listing, threads
+from episodic_agent.engine import listing
 from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
 from episodic_agent.engine.closing import Closer
@@ -36,7 +36,7 @@ from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
 from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Stats
 from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs, interval_of
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
-from episodic_agent.engine.threads import ThreadVerbs
+from episodic_agent.engine.threads import MANUAL, ThreadVerbs
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
 from episodic_agent.engine.usage import ANY_DAY, model_of, usage
@@ -464,9 +464,7 @@ class Memory(ThreadVerbs):
     def close_thread(self, name: str, *, user_id: str | None = None) -> Thread:
         """Close a thread and its open frame; the next message without a thread begins another."""
         scope = self._known(user_id)
-        with self._parts.store.begin(scope, write=False) as tx:
-            found = threads.find(tx, tidy(name) or "")
-        self._closer.end(scope, found.id, threads.MANUAL)
+        self._closer.end(scope, self._thread_id(scope, name), MANUAL)
         self._run_here(scope)
         return self.thread(name, user_id=user_id).thread
 

@@ -19,22 +19,24 @@ class RememberingEmbedder:
         self._most = kept
         self._known: dict[str, Vector] = {}  # the longest unused first
         self.name = inner.name
-        self.dimensions = inner.dimensions
+
+    @property
+    def dimensions(self) -> int:
+        """Return the inner one's dimensions, asked for no sooner: a server may be away."""
+        return self._inner.dimensions
 
     def embed(self, texts: Sequence[str]) -> Vector:
         """Embed texts: float32 [n, d]; only those not known go to the inner one, whose errors pass."""
         known = self._known
         new = [text for text in dict.fromkeys(texts) if text not in known]
         found = dict(zip(new, self._inner.embed(new), strict=True)) if new else {}
-        vectors = np.empty((len(texts), self.dimensions), np.float32)
-        for row, text in enumerate(texts):
+        for text in texts:
             if text in known:
                 found[text] = known.pop(text)
-            vectors[row] = found[text]
         known.update(found)
         for text in list(known)[: max(0, len(known) - self._most)]:
             del known[text]
-        return vectors
+        return np.stack([found[text] for text in texts]) if found else self._inner.embed(texts)
 
 
 def remembering(embedder: Embedder | None, kept: int = KEPT) -> RememberingEmbedder | None:

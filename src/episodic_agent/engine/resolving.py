@@ -44,14 +44,31 @@ class Placed:
 class Placement:
     """The resolutions of one transaction, item after item."""
 
-    def __init__(self, tx: Transaction, channels: Channels, items: Sequence[tuple[Item, datetime]]) -> None:
-        """Hold the scope and read what the items may join; `items` come with their event times."""
+    def __init__(
+        self,
+        tx: Transaction,
+        channels: Channels,
+        items: Sequence[tuple[Item, datetime]],
+        opened: Mapping[str, UUID],
+    ) -> None:
+        """Hold the scope and read what the items may join; `items` come with their event times.
+
+        `opened` is what the same call has opened so far, by explicit channel.
+        """
         tx.threads.hold()
         self._tx = tx
         self._channels = own_channels(channels, tx.scope, tx.threads.timeouts())
-        self._opened: dict[UUID, str] = {}
-        views = [view_of(thread) for thread in self._candidates(items)]
-        self._resolver = Resolver(views, tx.scope.user_id, self._channels, name=self._name)
+        self._names: dict[UUID, str] = {}
+        threads = {thread.id: thread for thread in self._candidates(items)}
+        threads |= {t.id: t for t in map(tx.threads.get, opened.values()) if t is not None}
+        self._resolver = Resolver(
+            map(view_of, threads.values()), tx.scope.user_id, self._channels, name=self._name, opened=opened
+        )
+
+    @property
+    def opened(self) -> Mapping[str, UUID]:
+        """Return what the call has opened by now."""
+        return self._resolver.opened
 
     def take(self, observation: UUID, item: Item, at: datetime) -> Placed:
         """Resolve the next item."""
@@ -60,17 +77,17 @@ class Placement:
         thread = resolution.thread
         if thread is None:  # the resolver has named it
             raise AssertionError("a resolution without a thread")
-        return Placed(resolution, thread, self._opened.get(thread) if resolution.new else None)
+        return Placed(resolution, thread, self._names.get(thread) if resolution.new else None)
 
     def _name(self, arriving: Arriving) -> UUID:
         """Name a new thread by its channel and its beginning, as people speak of it."""
         name = f"{channel_name(arriving.channel)} {arriving.at:%Y-%m-%dT%H:%M:%SZ}"
         origin, number = name, 1
-        while origin in self._opened.values() or self._tx.threads.by_origin(origin) is not None:
+        while origin in self._names.values() or self._tx.threads.by_origin(origin) is not None:
             number += 1
             origin = f"{name} ({number})"
         identity = thread_id(self._tx.scope, origin)
-        self._opened[identity] = origin
+        self._names[identity] = origin
         return identity
 
     def _candidates(self, items: Sequence[tuple[Item, datetime]]) -> Iterator[Thread]:
@@ -86,7 +103,9 @@ class Placement:
 
     def _looks_back(self, current: Sequence[Thread], items: Sequence[tuple[Item, datetime]]) -> bool:
         """Tell whether an item may belong before the current thread, or to what is over."""
-        if not current or any(is_reply(item) for item, _ in items):
+        # a reply on an explicit channel belongs to the last thread there, whatever is current
+        chosen = any(is_reply(item) and self._channels.is_explicit(item.channel) for item, _ in items)
+        if not current or chosen:
             return True
         first = view_of(current[0])
         longest = max(self._channels.longest, first.timeout or timedelta(0))
@@ -124,8 +143,8 @@ def own_channels(channels: Channels, scope: Scope, own: Mapping[str, timedelta])
     everywhere = {user: own[""]} if "" in own else {}
     return replace(
         channels,
-        by_user=channels.by_user | everywhere,  # type: ignore[operator]
-        by_user_channel=channels.by_user_channel | by_channel,  # type: ignore[operator]
+        by_user={**channels.by_user, **everywhere},
+        by_user_channel={**channels.by_user_channel, **by_channel},
     )
 
 

@@ -1,14 +1,17 @@
 """What every verb does first: find out whose memory is meant, and open it."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.given import tidy
 from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.schemas import Scope
+from episodic_agent.schemas import Scope, Thread
+
+_NAMED: Final = 10  # threads an error message names
 
 
 class Scoped:
@@ -47,8 +50,16 @@ class Scoped:
 
     def _thread_id(self, scope: Scope, thread: str) -> UUID:
         with self._parts.store.begin(scope, write=False) as tx:
-            found = tx.threads.by_origin(tidy(thread) or "")
-            if found is None:
-                names = ", ".join(t.origin for t in tx.threads.list(limit=10)) or "none yet"
-                raise NotFound(f"no thread {thread!r} in this memory; threads: {names}")
-            return found.id
+            return find_thread(tx, tidy(thread) or "").id
+
+
+def find_thread(tx: Transaction, name: str) -> Thread:
+    """Return a thread by its name, or its id as listings print it; NotFound names what there is."""
+    found = tx.threads.by_origin(name)
+    if found is None:
+        with suppress(ValueError):
+            found = tx.threads.get(UUID(name))
+    if found is None:
+        known = ", ".join(t.origin for t in tx.threads.list(limit=_NAMED)) or "none yet"
+        raise NotFound(f"no thread {name!r} in this memory; threads: {known}")
+    return found

@@ -29,6 +29,7 @@ from episodic_agent.core.boundary.records import pack_record
 from episodic_agent.core.forgetting import Strength, blended, initial_strength
 from episodic_agent.core.identity import decision_id, episode_id
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction
+from episodic_agent.core.threads.records import CLOSED
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Decision, Episode, Frame, Observation, Reason, Thread
 
@@ -178,7 +179,7 @@ class Segmenter:
 def end_thread(tx: Transaction, segmenter: Segmenter, thread_id: UUID, reason: str, now: datetime) -> int:
     """Close a thread, and its open frame as the end of a thread; return how many frames that closed."""
     thread = tx.threads.get(thread_id)
-    if thread is None or thread.status == "closed":
+    if thread is None or thread.status == CLOSED:
         return 0
     frame = tx.threads.frame(thread_id)
     open_frame = frame.first_seq < frame.next_seq
@@ -186,7 +187,7 @@ def end_thread(tx: Transaction, segmenter: Segmenter, thread_id: UUID, reason: s
         policy = segmenter.of(thread)
         frame = policy.catch_up(tx, frame, now)
         tx.threads.save_frame(policy.advance(tx, frame, [ManualCut(now, Reason.THREAD_END)], now))
-    tx.threads.save(replace(thread, status="closed", closed_for=reason))
+    tx.threads.save(replace(thread, status=CLOSED, closed_for=reason))
     return int(open_frame)
 
 

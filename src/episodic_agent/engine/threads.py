@@ -8,14 +8,14 @@ from typing import Final
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.core.threads import Channels, as_record
 from episodic_agent.core.threads.channels import channel_name, check_timeout
+from episodic_agent.core.threads.records import OPEN
 from episodic_agent.engine.given import aware, tidy
 from episodic_agent.engine.resolving import own_channels, view_of
-from episodic_agent.engine.scoped import Scoped
-from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Thread
 
 MANUAL: Final = "manual"
-_NAMED: Final = 10  # threads an error message names
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,6 @@ class ThreadCard:
     thread: Thread
     timeout: timedelta
     record: Mapping[str, Json]
-
-
-def find(tx: Transaction, name: str) -> Thread:
-    """Return a thread by its name, or its id as listings print it; NotFound names what there is."""
-    found = tx.threads.by_origin(name)
-    if found is None:
-        threads = tx.threads.list()
-        found = next((t for t in threads if str(t.id) == name), None)
-        if found is None:
-            known = ", ".join(t.origin for t in threads[:_NAMED]) or "none yet"
-            raise NotFound(f"no thread {name!r} in this memory; threads: {known}")
-    return found
 
 
 def card_of(tx: Transaction, thread: Thread, channels: Channels) -> ThreadCard:
@@ -52,10 +40,10 @@ def card_of(tx: Transaction, thread: Thread, channels: Channels) -> ThreadCard:
 def select(tx: Transaction, name: str, now: datetime) -> Thread:
     """Make a thread the one that the user's next message goes on with; a closed one opens again."""
     tx.threads.hold()
-    thread = find(tx, name)
+    thread = find_thread(tx, name)
     if thread.modality != "message":
         raise InvalidInput(f"{name!r} holds an agent's steps; messages cannot go on with it")
-    chosen = replace(thread, status="open", closed_for="", explicit=True, selected_at=now)
+    chosen = replace(thread, status=OPEN, closed_for="", explicit=True, selected_at=now)
     tx.threads.save(chosen)
     return chosen
 
@@ -65,7 +53,7 @@ def rename(tx: Transaction, name: str, title: str) -> Thread:
     if not title.strip():
         raise InvalidInput("the title is empty; give the thread some words")
     tx.threads.hold()
-    renamed = replace(find(tx, name), title=title.strip())
+    renamed = replace(find_thread(tx, name), title=title.strip())
     tx.threads.save(renamed)
     return renamed
 
@@ -82,7 +70,7 @@ def set_timeout(
     timeout = None if minutes is None else check_timeout(_minutes(minutes))
     tx.threads.hold()
     if thread is not None:
-        tx.threads.save(replace(find(tx, thread), timeout=timeout))
+        tx.threads.save(replace(find_thread(tx, thread), timeout=timeout))
     else:
         tx.threads.set_timeout(channel_name(channel) if channel else "", timeout)
 
@@ -100,7 +88,7 @@ class ThreadVerbs(Scoped):
     def thread(self, name: str, *, user_id: str | None = None) -> ThreadCard:
         """Return one thread with its metadata as seed 002 writes it; NotFound names what there is."""
         with self._read(user_id) as tx:
-            return card_of(tx, find(tx, tidy(name) or ""), self._parts.channels)
+            return card_of(tx, find_thread(tx, tidy(name) or ""), self._parts.channels)
 
     def select_thread(self, name: str, *, user_id: str | None = None, now: datetime | None = None) -> Thread:
         """Let the user's next message go on with a thread, however long it was silent."""

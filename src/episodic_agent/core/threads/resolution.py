@@ -111,18 +111,24 @@ class Resolver:
         *,
         name: Callable[[Arriving], UUID],
         known: Mapping[UUID, UUID] | None = None,
+        opened: Mapping[str, UUID] | None = None,
     ) -> None:
         self._threads = {thread.id: thread for thread in threads}
         self._user = user_id
         self._channels = channels
         self._name = name
         self._known = dict(known or {})
-        self._opened: dict[str, UUID] = {}  # explicit channel -> the thread this call opened on it
+        self._opened = dict(opened or {})  # explicit channel -> the thread this call opened on it
 
     @property
     def threads(self) -> Sequence[ThreadView]:
         """Return the threads as the observations taken so far have left them, least recently active first."""
         return sorted(self._threads.values(), key=_activity)
+
+    @property
+    def opened(self) -> Mapping[str, UUID]:
+        """Return the thread this call opened on each explicit channel, for the Resolver after it."""
+        return dict(self._opened)
 
     def take(self, arriving: Arriving) -> Resolution:
         """Resolve one observation and remember what it did; raises NotFound and remembers nothing then."""

@@ -69,7 +69,7 @@ def judging(policy: Policy[Any], stream: Stream) -> Policy[Any]:
 def _segmented(
     stream: Stream, policy: Policy[Any], embedder: Embedder | None, *, use_times: bool
 ) -> list[int]:
-    reads = embedder if getattr(policy, "needs_vectors", True) else None
+    reads = embedder if policy.needs_vectors else None
     return segment(stream.units, policy, vectors_of(stream, reads), use_times=use_times)
 
 
