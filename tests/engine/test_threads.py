@@ -236,6 +236,8 @@ def test_an_export_keeps_what_was_resolved(opened: Opened, tmp_path: Path) -> No
     memory = opened()
     first = tell(memory, 0, channel="sms")
     memory.set_timeout(7, thread=first.origin)
+    memory.set_timeout(45, channel="sms")
+    memory.set_timeout(90)
     tell(memory, 100, channel="sms")
     lines = list(memory.export())
     (tmp_path / "all.jsonl").write_text("\n".join(lines), encoding="utf-8")
@@ -243,6 +245,11 @@ def test_an_export_keeps_what_was_resolved(opened: Opened, tmp_path: Path) -> No
         copy.import_file(tmp_path / "all.jsonl")
         assert copy.threads() == memory.threads()
         assert decisions(copy) == decisions(memory)
+        cards = [m.thread(first.origin) for m in (copy, memory)]
+        assert cards[0].record == cards[1].record
+        assert [m.thread(t.origin).timeout for m in (copy, memory) for t in m.threads()] == [
+            timedelta(minutes=m) for m in (45, 7, 45, 7)
+        ]
 
 
 def test_the_commands_speak_of_threads(run: Run) -> None:

@@ -21,7 +21,7 @@ def export(tx: Transaction, now: datetime) -> Iterator[str]:
     """Yield the header and then every noun of the scope, one JSON object a line."""
     threads = sorted(tx.threads.list(), key=lambda t: (t.created_at, t.id.bytes))
     counts = {"thread": len(threads), "observation": tx.threads.count(), "episode": tx.episodes.count()}
-    yield header_line(tx.scope, now, counts)
+    yield header_line(tx.scope, now, counts, tx.threads.timeouts())
     for thread in threads:
         yield from export_lines(_thread(tx, thread))
 

@@ -2,7 +2,8 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
@@ -88,6 +89,15 @@ class Importer:
                 origins.add(origin)
                 yield Incoming(origin, identity, item)
 
+    def _keep_timeouts(self, scope: Scope, timeouts: Mapping[str, timedelta]) -> None:
+        """Keep the timeouts of an export where this user has none of their own."""
+        if not timeouts:
+            return
+        with self._parts.store.begin(scope) as tx:
+            own = tx.threads.timeouts()
+            for channel in timeouts.keys() - own.keys():
+                tx.threads.set_timeout(channel, timeouts[channel])
+
     def _restore(self, path: Path, scope: Scope) -> tuple[int, int, int]:
         check_export(path)
         restorer = Restorer(self._parts, self._ingest)
@@ -95,6 +105,7 @@ class Importer:
         for nouns in _by_thread(n for n in read_export(path) if not isinstance(n, Unreadable)):
             restored = restorer.restore(scope, nouns)
             read, added, threads = read + restored.observations, added + restored.added, threads + 1
+        self._keep_timeouts(scope, read_header(path).timeouts)
         return read, added, threads
 
 

@@ -10,7 +10,7 @@ import base64
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -51,15 +51,24 @@ _NAMES: Final = {noun: name for name, noun in TYPES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Whose memory an export holds, when it was made, and how many lines of each type follow."""
+    """Whose memory an export holds, when it was made, and how many lines of each type follow.
+
+    `timeouts` are the user's own by channel ("" for all), in seconds.
+    """
 
     scope: Scope
     exported_at: datetime
     counts: Mapping[str, int]
     version: int = VERSION
+    timeouts: Mapping[str, timedelta] = field(default_factory=dict)
 
 
-def header_line(scope: Scope, exported_at: datetime, counts: Mapping[str, int]) -> str:
+def header_line(
+    scope: Scope,
+    exported_at: datetime,
+    counts: Mapping[str, int],
+    timeouts: Mapping[str, timedelta] | None = None,
+) -> str:
     """Write the first line of an export.
 
     >>> header_line(Scope("ana"), datetime(2024, 3, 1, tzinfo=UTC), {"thread": 1})[:58]
@@ -73,6 +82,8 @@ def header_line(scope: Scope, exported_at: datetime, counts: Mapping[str, int]) 
         "exported_at": _time(exported_at),
         "counts": dict(counts),
     }
+    if timeouts:
+        head["timeouts"] = {channel: timeout.total_seconds() for channel, timeout in timeouts.items()}
     return json.dumps(head, ensure_ascii=False)
 
 
@@ -99,8 +110,10 @@ def read_header(path: Path) -> Header:
         raise InvalidInput(f"{path} has a damaged header: its counts are no object")
     try:
         scope = Scope(str(head.get("user_id", "default")), str(head.get("space", "default")))
-        return Header(scope, _decode(datetime, head["exported_at"]), head.get("counts", {}), head["version"])
-    except (KeyError, TypeError, ValueError) as error:
+        made, counts = _decode(datetime, head["exported_at"]), head.get("counts", {})
+        timeouts = {str(c): timedelta(seconds=s) for c, s in dict(head.get("timeouts", {})).items()}
+        return Header(scope, made, counts, head["version"], timeouts)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{path} has a damaged header: {error}") from error
 
 
@@ -121,12 +134,10 @@ def to_json(noun: Noun) -> dict[str, object]:
     """
     line: dict[str, object] = {"type": _NAMES[type(noun)]}
     # A value that equals its default is left out: most fields of most observations do.
-    for field in fields(noun):
-        value = getattr(noun, field.name)
-        if not (
-            field.default is not MISSING and value == field.default and type(value) is type(field.default)
-        ):
-            line[_key(field.name)] = _encode(value)
+    for each in fields(noun):
+        value = getattr(noun, each.name)
+        if not (each.default is not MISSING and value == each.default and type(value) is type(each.default)):
+            line[_key(each.name)] = _encode(value)
     return line
 
 
@@ -141,13 +152,13 @@ def from_json(line: Mapping[str, object]) -> Noun:
     if noun is None:
         raise InvalidInput(f"unknown type {line.get('type')!r}; known: {', '.join(TYPES)}")
     values = {}
-    for field in fields(noun):
-        if (key := _key(field.name)) not in line:
-            if field.default is MISSING and field.default_factory is MISSING:
+    for each in fields(noun):
+        if (key := _key(each.name)) not in line:
+            if each.default is MISSING and each.default_factory is MISSING:
                 raise InvalidInput(f"the {line['type']} has no {key}")
             continue
         try:
-            values[field.name] = _decode(_HINTS[noun][field.name], line[key])
+            values[each.name] = _decode(_HINTS[noun][each.name], line[key])
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidInput(f"the {line['type']}'s {key} does not fit: {error}") from error
     return cast(Noun, noun(**values))
