@@ -273,6 +273,23 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """Two threads that belong together: `later` goes on with `earlier` (seed 002, section 2).
+
+    `basis` tells how it came about: "continuity", "recall" (the user asked for it) or "hand"; `label` is HIGH
+    or UNCERTAIN. `at` is record time; `unlinked_at` says when it was taken back: it stays as a tombstone.
+    """
+
+    earlier: UUID
+    later: UUID
+    at: datetime
+    basis: str = "continuity"
+    label: str = "HIGH"
+    decision_id: UUID | None = None
+    unlinked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """Later work, written in the transaction of its cause; unique per (kind, key) while waiting."""
 

@@ -483,6 +483,9 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
         "DROP TABLE {stay}",
         "DROP TABLE {timeout}",
         "DROP TABLE {usage}",
+        "DROP TABLE {link}",
+        "DROP TABLE {joined}",
+        "DROP INDEX {decision_type}",
         "DROP INDEX {thread_begun}",
         *(f"ALTER TABLE {{thread}} DROP COLUMN {name}" for name in RESOLVED),
         "DELETE FROM {migration} WHERE version > 1",
@@ -497,7 +500,17 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
     assert [v.episodes for v in memory.route("robot")][:4] == before
 
 
-SPOILT = ("stay", "timeout", "usage", "thread_begun", "thread", "migration")
+SPOILT = (
+    "stay",
+    "timeout",
+    "usage",
+    "link",
+    "joined",
+    "decision_type",
+    "thread_begun",
+    "thread",
+    "migration",
+)
 RESOLVED = ("explicit", "timeout", "closed_for", "selected_at", "turns")  # columns of a later schema
 
 

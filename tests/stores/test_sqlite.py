@@ -7,6 +7,7 @@ import pytest
 from stores.conformance import StoreConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
+from stores.conformance_links import LinksConformance
 from stores.conformance_places import PlacesConformance
 from stores.conformance_resolution import ResolutionConformance
 from stores.conformance_usage import UsageConformance
@@ -25,6 +26,7 @@ class TestSqlite(
     StoreConformance,
     GenerationsConformance,
     IndexConformance,
+    LinksConformance,
     PlacesConformance,
     ResolutionConformance,
     WritersConformance,

@@ -23,15 +23,16 @@ from stores.builders import (
 )
 
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Store, Transaction, ref_of
-from episodic_agent.schemas import Decision, Encoding, Job, ModelUse, Scope
+from episodic_agent.schemas import Decision, Encoding, Job, Link, ModelUse, Scope
 
 Verb = Callable[[Transaction], object]
-KITCHEN = "kitchen"
+KITCHEN, PORCH = "kitchen", "porch"
 EMBEDDER = "small"
 BM25 = {"k1": 1.2, "b": 0.75, "average_length": 2.0}
 QUERY = random_vectors(7, 1)[0]
 REFS = np.array([ref_of(number, seq) for number in range(1, 9) for seq in range(4)], dtype=np.int64)
 DECISION = identity("decision")
+WHOLE = identity("whole")
 
 
 def furnish(store: Store, scope: Scope, secret: str) -> None:
@@ -54,6 +55,9 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         for kind in (OBSERVATIONS, EPISODES):
             tx.index.put_postings(kind, [posting(ref, f"{secret} word") for ref in refs])
             tx.index.put_vectors(kind, EMBEDDER, refs[:3], random_vectors(seed, 3))
+        tx.threads.create(make_thread(PORCH), make_frame(PORCH))
+        tx.links.put(_link(secret))
+        tx.links.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
         tx.jobs.put("encode", secret, "serial", now=NOW)
         tx.usage.add([_use(secret)])
 
@@ -82,6 +86,10 @@ def _decision(secret: str) -> Decision:
         verdict=secret,
         policy_version="default",
     )
+
+
+def _link(secret: str) -> Link:
+    return Link(identity(KITCHEN), identity(PORCH), NOW, basis=secret)
 
 
 def _use(secret: str) -> ModelUse:
@@ -138,6 +146,10 @@ READS: Mapping[str, Verb] = {
         *tx.episodes.decisions(),
         *tx.episodes.decisions(subject=THREAD, type="boundary"),
     ],
+    "links.of": lambda tx: list(tx.links.of([THREAD], taken_back=True)),
+    "links.list": lambda tx: list(tx.links.list(limit=9)),
+    "links.joined": lambda tx: dict(tx.links.joined([THREAD])),
+    "links.members": lambda tx: list(tx.links.members(WHOLE)),
     "places.labels": lambda tx: dict(tx.places.labels()),
     "places.stays": lambda tx: [
         *tx.places.stays(),
@@ -187,6 +199,9 @@ WRITES: Mapping[str, Verb] = {
     "episodes.revoke": lambda tx: tx.episodes.revoke(DECISION),
     "episodes.encode": lambda tx: tx.episodes.encode(_encoding("written", 2)),
     "episodes.decide": lambda tx: tx.episodes.decide(replace(_decision("written"), id=identity("other"))),
+    "episodes.amend": lambda tx: tx.episodes.amend(replace(_decision("written"), outcome="correct")),
+    "links.put": lambda tx: tx.links.put(_link("written")),
+    "links.join": lambda tx: tx.links.join(identity("other"), [THREAD]),
     "index.put_postings": lambda tx: tx.index.put_postings(
         OBSERVATIONS, [posting(int(ref), "written") for ref in REFS]
     ),

@@ -24,6 +24,7 @@ from episodic_agent.schemas import (
     Frame,
     Job,
     Json,
+    Link,
     ModelUse,
     Observation,
     Reading,
@@ -383,9 +384,46 @@ class Episodes(Protocol):
         """Delete a decision whose effect was undone; an unknown one is gone already."""
         ...
 
+    def amend(self, decision: Decision) -> None:
+        """Keep the outcome and the detail of a decision written before; raises NotFound."""
+        ...
+
     def decision(self, decision_id: UUID) -> Decision | None: ...
-    def decisions(self, *, subject: UUID | None = None, type: str | None = None) -> Sequence[Decision]:
-        """Return decisions by time, then id."""
+    def decisions(
+        self, *, subject: UUID | None = None, type: str | None = None, last: int | None = None
+    ) -> Sequence[Decision]:
+        """Return decisions by time, then id; only the `last` so many where that is given."""
+        ...
+
+
+class Links(Protocol):
+    """Which threads belong together, and the cross-thread episodes they form."""
+
+    def put(self, link: Link) -> None:
+        """Write the link of two threads, in the place of what stood of the two; NotFound for either."""
+        ...
+
+    def of(self, threads: Sequence[UUID], *, taken_back: bool = False) -> Sequence[Link]:
+        """Return the links of these threads, oldest first; tombstones only where wanted.
+
+        Ties stand as their threads were made.
+        """
+        ...
+
+    def list(self, *, limit: int, taken_back: bool = False) -> Sequence[Link]:
+        """Return the newest links of the scope, newest first."""
+        ...
+
+    def join(self, episode_id: UUID, threads: Sequence[UUID]) -> None:
+        """Let just these threads form a cross-thread episode; they leave those they were in."""
+        ...
+
+    def joined(self, threads: Sequence[UUID]) -> Mapping[UUID, UUID]:
+        """Return the cross-thread episode of each of these threads that is in one."""
+        ...
+
+    def members(self, episode_id: UUID) -> Sequence[UUID]:
+        """Return the threads of a cross-thread episode in order of creation, ties by id."""
         ...
 
 
@@ -526,6 +564,8 @@ class Transaction(Protocol):
     def threads(self) -> Threads: ...
     @property
     def episodes(self) -> Episodes: ...
+    @property
+    def links(self) -> Links: ...
     @property
     def places(self) -> Places: ...
     @property

@@ -3,6 +3,7 @@
 Ids are 16 bytes, times int64 microseconds since 1970 UTC, JSON is text (see `rows`).
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
@@ -18,6 +19,7 @@ from episodic_agent.schemas import (
     Frame,
     Job,
     Kind,
+    Link,
     ModelUse,
     Observation,
     Thread,
@@ -55,6 +57,7 @@ EPISODE: Final = (
 DECISION: Final = "id, type, subject, at, policy, outcome, body"
 STAY: Final = "first_ref, last_ref, label, start_at, end_at, steps"
 USE: Final = "day, stage, model, calls, failures, prompt_tokens, completion_tokens, microseconds"
+LINK: Final = "later, earlier, at, basis, label, decision, unlinked_at"
 JOB: Final = "id, kind, key, serial, run_after, attempts, state, token, last_error"
 
 
@@ -318,6 +321,26 @@ def decision_of(columns: tuple[Any, ...]) -> Decision:
         alternatives=tuple(body["alternatives"]),
         detail=body["detail"],
         outcome=outcome,
+    )
+
+
+def link_columns(link: Link, later: int, earlier: int) -> tuple[Any, ...]:
+    """Return the `LINK` columns of a link of two threads, given their numbers."""
+    decision, unlinked = optional_bytes(link.decision_id), optional_microseconds(link.unlinked_at)
+    return later, earlier, to_microseconds(link.at), link.basis, link.label, decision, unlinked
+
+
+def link_of(columns: tuple[Any, ...], threads: Mapping[int, UUID]) -> Link:
+    """Build a link from the `LINK` columns and the ids of its threads."""
+    later, earlier, at, basis, label, decision, unlinked = columns
+    return Link(
+        threads[earlier],
+        threads[later],
+        to_time(at),
+        basis,
+        label,
+        optional_id(decision),
+        optional_time(unlinked),
     )
 
 

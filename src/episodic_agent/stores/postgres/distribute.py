@@ -22,6 +22,8 @@ DISTRIBUTED: Final = (
     "actor",
     "stay",
     "timeout",
+    "link",
+    "joined",
     "episode",
     "encoding",
     "decision",

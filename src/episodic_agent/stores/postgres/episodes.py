@@ -250,21 +250,32 @@ class PostgresEpisodes:
         sql = "DELETE FROM decision WHERE space = %s AND owner = %s AND id = %s"
         self._session.execute(sql, (*self._session.own(), decision_id.bytes))
 
+    def amend(self, decision: Decision) -> None:
+        """Keep the outcome and the detail of a decision written before; NotFound."""
+        identity, *_, outcome, body = decision_columns(decision)
+        sql = "UPDATE decision SET outcome = %s, body = %s WHERE space = %s AND owner = %s AND id = %s"
+        if self._session.execute(sql, (outcome, body, *self._session.own(), identity)) == 0:
+            raise NotFound(f"no decision {decision.id} in this scope")
+
     def decision(self, decision_id: UUID) -> Decision | None:
         """Read one decision."""
         sql = f"SELECT {DECISION} FROM decision WHERE space = %s AND owner = %s AND id = %s"
         found = self._session.row(sql, (*self._session.keys, decision_id.bytes))
         return None if found is None else decision_of(read_columns(found))
 
-    def decisions(self, *, subject: UUID | None = None, type: str | None = None) -> Sequence[Decision]:
-        """Return decisions by time, then id."""
+    def decisions(
+        self, *, subject: UUID | None = None, type: str | None = None, last: int | None = None
+    ) -> Sequence[Decision]:
+        """Return decisions by time, then id; only the `last` so many where that is given."""
         conditions: list[str] = ["space = %s AND owner = %s"]
-        bindings: list[int | bytes | str] = [*self._session.keys]
+        bindings: list[int | bytes | str | None] = [*self._session.keys]
         if subject is not None:
             conditions.append("subject = %s")
             bindings.append(subject.bytes)
         if type is not None:
-            conditions.append("type = %s")
+            # what the index of types leaves out is said in its own words
+            conditions.append("type = %s" if type == "boundary" else "type = %s AND type <> 'boundary'")
             bindings.append(type)
-        sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at, id"
-        return [decision_of(read_columns(columns)) for columns in self._session.rows(sql, bindings)]
+        sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at DESC, id DESC"
+        found = self._session.rows(f"{sql} LIMIT %s", (*bindings, last))
+        return [decision_of(read_columns(columns)) for columns in reversed(found)]

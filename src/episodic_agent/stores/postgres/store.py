@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 
-from episodic_agent.core.interfaces import Episodes, Index, Jobs, Places, Threads, Transaction, Usage
+from episodic_agent.core.interfaces import Episodes, Index, Jobs, Links, Places, Threads, Transaction, Usage
 from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
@@ -12,6 +12,7 @@ from episodic_agent.stores.postgres.connection import Connections, Options
 from episodic_agent.stores.postgres.episodes import PostgresEpisodes
 from episodic_agent.stores.postgres.index import PostgresIndex
 from episodic_agent.stores.postgres.jobs import Claim, PostgresJobs, count_waiting, renew
+from episodic_agent.stores.postgres.links import PostgresLinks
 from episodic_agent.stores.postgres.migrate import problems
 from episodic_agent.stores.postgres.places import PostgresPlaces
 from episodic_agent.stores.postgres.session import KnownScopes, Session, key_of, keys_of
@@ -26,6 +27,7 @@ class PostgresTransaction:
         self._session = session
         self.threads: Threads = PostgresThreads(session)
         self.episodes: Episodes = PostgresEpisodes(session)
+        self.links: Links = PostgresLinks(session)
         self.places: Places = PostgresPlaces(session)
         self.index: Index = PostgresIndex(session)
         self.jobs: Jobs = PostgresJobs(session)

@@ -239,21 +239,33 @@ class SqliteEpisodes:
         sql = "DELETE FROM decision WHERE scope = ? AND id = ?"
         self._session.db.execute(sql, (self._session.own(), decision_id.bytes))
 
+    def amend(self, decision: Decision) -> None:
+        """Keep the outcome and the detail of a decision written before; NotFound."""
+        identity, *_, outcome, body = decision_columns(decision)
+        sql = "UPDATE decision SET outcome = ?, body = ? WHERE scope = ? AND id = ?"
+        self._session.db.execute(sql, (outcome, body, self._session.own(), identity))
+        if not self._session.db.changes():
+            raise NotFound(f"no decision {decision.id} in this scope")
+
     def decision(self, decision_id: UUID) -> Decision | None:
         """Read one decision."""
         sql = f"SELECT {DECISION} FROM decision WHERE scope = ? AND id = ?"
         found = self._session.row(sql, (self._session.number, decision_id.bytes))
         return None if found is None else decision_of(found)
 
-    def decisions(self, *, subject: UUID | None = None, type: str | None = None) -> Sequence[Decision]:
-        """Return decisions by time, then id."""
+    def decisions(
+        self, *, subject: UUID | None = None, type: str | None = None, last: int | None = None
+    ) -> Sequence[Decision]:
+        """Return decisions by time, then id; only the `last` so many where that is given."""
         conditions: list[str] = ["scope = ?"]
         bindings: list[int | bytes | str] = [self._session.number]
         if subject is not None:
             conditions.append("subject = ?")
             bindings.append(subject.bytes)
         if type is not None:
-            conditions.append("type = ?")
+            # what the index of types leaves out is said in its own words
+            conditions.append("type = ?" if type == "boundary" else "type = ? AND type <> 'boundary'")
             bindings.append(type)
-        sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at, id"
-        return [decision_of(columns) for columns in self._session.rows(sql, bindings)]
+        sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at DESC, id DESC"
+        found = self._session.rows(f"{sql} LIMIT ?", (*bindings, -1 if last is None else last))
+        return [decision_of(columns) for columns in reversed(found)]

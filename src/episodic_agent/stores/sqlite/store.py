@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from episodic_agent.core.interfaces import Episodes, Index, Jobs, Places, Threads, Transaction, Usage
+from episodic_agent.core.interfaces import Episodes, Index, Jobs, Links, Places, Threads, Transaction, Usage
 from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
@@ -17,6 +17,7 @@ from episodic_agent.stores.sqlite.connection import Connections, Options, row, r
 from episodic_agent.stores.sqlite.episodes import SqliteEpisodes
 from episodic_agent.stores.sqlite.index import Shelves, SqliteIndex
 from episodic_agent.stores.sqlite.jobs import Claim, SqliteJobs, anything_to_claim, count_waiting, renew
+from episodic_agent.stores.sqlite.links import SqliteLinks
 from episodic_agent.stores.sqlite.migrate import Migration, migrate, schema_checksum, shipped_migrations
 from episodic_agent.stores.sqlite.places import SqlitePlaces
 from episodic_agent.stores.sqlite.session import Session
@@ -33,6 +34,7 @@ class SqliteTransaction:
         self._session = session
         self.threads: Threads = SqliteThreads(session)
         self.episodes: Episodes = SqliteEpisodes(session)
+        self.links: Links = SqliteLinks(session)
         self.places: Places = SqlitePlaces(session)
         self.index: Index = SqliteIndex(session, shelves)
         self.jobs: Jobs = SqliteJobs(session)

@@ -1,0 +1,114 @@
+"""What every store must do with links: pairs of threads, tombstones, and the episodes that threads form."""
+
+from dataclasses import replace
+from datetime import UTC
+
+import pytest
+from stores.builders import ANA, BO, NOW, fill, identity, make_frame, make_thread, minute
+from stores.conformance import StoreFixture
+
+from episodic_agent.core.interfaces import Store
+from episodic_agent.errors import NotFound, StoreError
+from episodic_agent.schemas import Decision, Link, Scope
+
+A, B, C, D = (identity(name) for name in "abcd")
+WHOLE, OTHER = identity("whole"), identity("other")
+
+
+def furnish(store: Store, scope: Scope = ANA) -> None:
+    with store.begin(scope) as tx:
+        for number, name in enumerate("dcba"):  # created in the order of their letters, written in another
+            thread = replace(make_thread(name), created_at=minute(-number))
+            tx.threads.create(thread, make_frame(name))
+
+
+def link(earlier: str, later: str, at: float = 0, **more: object) -> Link:
+    return replace(Link(identity(earlier), identity(later), minute(at)), **more)  # type: ignore[arg-type]
+
+
+class LinksConformance(StoreFixture):
+    def test_a_link_comes_back_as_it_was_written(self, store: Store) -> None:
+        furnish(store)
+        whole = link("a", "b", 1, basis="recall", label="UNCERTAIN", decision_id=identity("d"))
+        with store.begin(ANA) as tx:
+            tx.links.put(whole)
+            tx.links.put(link("b", "c", 2))
+            assert list(tx.links.of([A])) == [whole]
+            assert list(tx.links.of([B])) == list(tx.links.of([A, C, D])) == [whole, link("b", "c", 2)]
+            assert list(tx.links.of([D])) == list(tx.links.of([identity("nowhere")])) == []
+            assert list(tx.links.list(limit=1)) == [link("b", "c", 2)]
+            assert tx.links.of([A])[0].at.tzinfo is UTC
+
+    def test_two_threads_have_one_link_whichever_way_it_points(self, store: Store) -> None:
+        furnish(store)
+        with store.begin(ANA) as tx:
+            tx.links.put(link("a", "b"))
+            tx.links.put(link("b", "a", 3, basis="hand"))
+            tx.links.put(link("b", "a", 4))
+            assert list(tx.links.of([A, B])) == [link("b", "a", 4)]
+
+    def test_a_link_that_was_taken_back_is_shown_only_where_wanted(self, store: Store) -> None:
+        furnish(store)
+        gone = link("a", "b", unlinked_at=minute(5))
+        with store.begin(ANA) as tx:
+            tx.links.put(gone)
+            assert list(tx.links.of([A])) == list(tx.links.list(limit=9)) == []
+            assert (
+                list(tx.links.of([A], taken_back=True))
+                == list(tx.links.list(limit=9, taken_back=True))
+                == [gone]
+            )
+
+    def test_threads_form_one_cross_thread_episode_at_most(self, store: Store) -> None:
+        furnish(store)
+        with store.begin(ANA) as tx:
+            tx.links.join(WHOLE, [C, A])
+            assert list(tx.links.members(WHOLE)) == [A, C]
+            tx.links.join(OTHER, [A, D])
+            assert dict(tx.links.joined([A, B, C, identity("nowhere")])) == {A: OTHER, C: WHOLE}
+            tx.links.join(WHOLE, [B])
+            assert (list(tx.links.members(WHOLE)), list(tx.links.members(OTHER))) == ([B], [A, D])
+            tx.links.join(OTHER, [])
+            assert dict(tx.links.joined([A, B, C, D])) == {B: WHOLE}
+
+    def test_what_is_not_there_cannot_be_linked(self, store: Store) -> None:
+        furnish(store)
+        for act in (
+            lambda tx: tx.links.put(link("a", "nowhere")),
+            lambda tx: tx.links.put(link("nowhere", "a")),
+            lambda tx: tx.links.join(WHOLE, [A, identity("nowhere")]),
+        ):
+            with pytest.raises(NotFound), store.begin(ANA) as tx:
+                act(tx)
+        with pytest.raises(StoreError), store.begin(ANA, write=False) as tx:
+            tx.links.put(link("a", "b"))
+
+    def test_links_of_one_scope_are_nothing_to_another(self, store: Store) -> None:
+        furnish(store)
+        furnish(store, BO)
+        with store.begin(ANA) as tx:
+            tx.links.put(link("a", "b"))
+            tx.links.join(WHOLE, [A, B])
+        with store.begin(BO) as tx:
+            assert list(tx.links.of([A])) == list(tx.links.members(WHOLE)) == []
+            tx.links.join(WHOLE, [C])
+        with store.begin(ANA, write=False) as tx:
+            assert list(tx.links.members(WHOLE)) == [A, B]
+
+    def test_a_decision_keeps_what_came_of_it(self, store: Store) -> None:
+        fill(store)
+        first = Decision(identity("1"), "link", NOW, A, {"near": 0.5}, 0.7, 0.5, "LINK", "link-2026-12")
+        later = [replace(first, id=identity(str(n)), at=minute(n)) for n in (2, 3)]
+        other = replace(first, id=identity("4"), at=minute(9), type="boundary")
+        known = replace(first, outcome="correct", detail={"strength": 1.0})
+        with store.begin(ANA) as tx:
+            for one in (*reversed(later), other, first):
+                tx.episodes.decide(one)
+            tx.episodes.amend(known)
+            assert tx.episodes.decision(first.id) == known
+            assert list(tx.episodes.decisions(type="link")) == [known, *later]
+            assert list(tx.episodes.decisions(type="link", last=2)) == later
+            assert list(tx.episodes.decisions(type="boundary", last=2)) == [other]
+            assert list(tx.episodes.decisions(last=1)) == [other]
+        with pytest.raises(NotFound), store.begin(ANA) as tx:
+            tx.episodes.amend(replace(first, id=identity("nowhere")))
