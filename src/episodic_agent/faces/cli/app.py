@@ -54,7 +54,12 @@ class App:
 
     @contextmanager
     def memory(
-        self, *, create: bool = False, user: str | None = None, space: str | None = None
+        self,
+        *,
+        create: bool = False,
+        user: str | None = None,
+        space: str | None = None,
+        resume: bool = False,
     ) -> Iterator[Engine]:
         """Open the memory; reading commands refuse a file that is not there instead of making one."""
         path = None if is_server(self.url) else database_path(self.url)
@@ -69,7 +74,7 @@ class App:
             user_id=user,
             space=space,
             say=say,
-            resume=False,  # a command does what it was asked for and leaves
+            resume=resume,  # most commands do what they were asked for and leave
         ) as memory:
             yield memory
 

@@ -1,0 +1,1 @@
+"""The HTTP face: seed 003's routes over one memory."""

@@ -1,0 +1,143 @@
+"""What the routes of seed 003 take and return, as their OpenAPI page shows it."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Detail = Literal["auto", "none", "low", "high"]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=512)]
+NOBODY = "name whose memory it is: give conversation_id or user_id"
+
+
+class Message(BaseModel):
+    """One chat message; the time is milliseconds since 1970 or ISO 8601, now where it is left out."""
+
+    role: Name
+    content: str
+    timestamp: int | float | str | None = None
+    id: str | int | None = None
+    name: str | None = None
+
+
+class AddMessage(BaseModel):
+    """A message of a conversation; `user_id` is whose memory it is, the conversation's own unless given."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "conversation_id": "ana-42",
+                    "message": {"role": "user", "content": "I'm moving to Lisbon in May", "id": "m1"},
+                }
+            ]
+        }
+    )
+
+    conversation_id: Name
+    user_id: Name | None = None
+    message: Message
+
+
+class Accepted(BaseModel):
+    """The message is kept; `id` is the observation's."""
+
+    accepted: bool = True
+    id: UUID
+
+
+class _Asked(BaseModel):
+    conversation_id: Name | None = None
+    user_id: Name | None = None
+
+
+class Retrieve(_Asked):
+    """A question to one conversation, or to all a user said."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"conversation_id": "ana-42", "query": "where is Ana moving?", "detail": "auto"}]
+        }
+    )
+
+    query: str
+    episodic_limit: int | None = Field(default=None, description="Episodes, 1 to 100; 5 unless given.")
+    limit: int | None = Field(default=None, description="The same by its older name.")
+    semantic_limit: int = Field(default=20, description="Facts, 0 to 100.")
+    detail: Detail = "auto"
+    category: str | None = Field(default=None, description="Only facts of this category.")
+
+
+class Recent(_Asked):
+    """The newest episodes of one conversation, or of a user."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"conversation_id": "ana-42", "days_limit": 30, "limit": 10}]}
+    )
+
+    days_limit: float | None = Field(default=None, ge=0, description="Only those that ended so lately.")
+    limit: int = Field(default=10, description="Episodes, 1 to 100.")
+
+
+class Said(BaseModel):
+    """One message of an episode."""
+
+    role: str
+    content: str
+    timestamp: datetime
+
+
+class EpisodeRecord(BaseModel):
+    """An episode with the fields of seed 003; one that is still open has no summary and fades later."""
+
+    id: UUID
+    conversation_id: str
+    messages: list[Said]
+    title: str
+    summary: str
+    stability: float
+    difficulty: float
+    surprise: float
+    start_at: datetime
+    end_at: datetime
+    created_at: datetime
+    last_reviewed_at: datetime
+    consolidated_at: datetime | None
+
+
+class RecalledEpisode(EpisodeRecord):
+    """An episode with the score that ranks it in one answer."""
+
+    score: float
+
+
+class FactRecord(BaseModel):
+    """A lasting statement with the episodes it rests on."""
+
+    id: UUID
+    conversation_id: str
+    category: str
+    fact: str
+    keywords: list[str]
+    source_episodic_ids: list[UUID]
+    valid_at: datetime | None
+    invalid_at: datetime | None
+    score: float
+
+
+class Retrieved(BaseModel):
+    """Facts and episodes that answer a question."""
+
+    semantic: list[FactRecord]
+    episodic: list[RecalledEpisode]
+
+
+class Problem(BaseModel):
+    """An error as RFC 9457 writes it: `detail` names the remedy."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    errors: list[dict[str, Any]] | None = None

@@ -1,0 +1,183 @@
+"""Seed 003's routes, `/api/v0/…`: add a message, retrieve what answers a question, list what is recent."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Body, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import PlainTextResponse
+
+from episodic_agent.core.forgetting import initial_strength
+from episodic_agent.engine.memory import LONGEST_AGE, Memory
+from episodic_agent.engine.results import EpisodeCard, Hit
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.faces.http.bodies import (
+    NOBODY,
+    Accepted,
+    AddMessage,
+    EpisodeRecord,
+    Problem,
+    RecalledEpisode,
+    Recent,
+    Retrieve,
+    Retrieved,
+    Said,
+)
+from episodic_agent.faces.http.told import recent_markdown, retrieved_markdown
+
+MOST: Final = 100
+FEW: Final = 5
+NOTE: Final = "X-Episodic-Note"
+MARKDOWN: Final = "text/markdown; charset=utf-8"
+_ERRORS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": Problem, "description": words, "content": {"application/problem+json": {}}}
+    for status, words in (
+        (400, "Something in it cannot be used"),
+        (413, "The request is too large"),
+        (422, "Of the wrong form"),
+        (503, "Try again later"),
+    )
+}
+_TEXT: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "description": "Markdown, empty where nothing answers",
+        "content": {"text/markdown": {"schema": {"type": "string"}}},
+    }
+}
+
+
+def routes(memory_of: Callable[[], Memory], clock: Callable[[], datetime]) -> APIRouter:
+    """Return the routes over a memory that is open while they are served."""
+    router = APIRouter(prefix="/api/v0", tags=["seed 003"], responses=_ERRORS)
+
+    @router.post("/add_message")
+    def add_message(body: Annotated[AddMessage, Body()]) -> Accepted:
+        """Keep a message of a conversation, exactly once: the same id again adds nothing."""
+        (receipt,) = memory_of().add(
+            body.message.model_dump(exclude_none=True),
+            user_id=body.user_id or body.conversation_id,
+            thread=body.conversation_id,
+            wait=False,
+        )
+        return Accepted(id=receipt.id)
+
+    @router.post("/retrieve_memory", response_class=PlainTextResponse, responses=_TEXT)
+    def retrieve_memory(body: Annotated[Retrieve, Body()]) -> Response:
+        """Return the episodes that best answer a question, as Markdown for a prompt."""
+        found, notes = _retrieved(memory_of(), body)
+        return _markdown(retrieved_markdown(found.episodic, body.detail, clock()), notes)
+
+    @router.post("/retrieve_memory/raw")
+    def retrieve_memory_raw(body: Annotated[Retrieve, Body()], response: Response) -> Retrieved:
+        """Return the episodes that best answer a question, whole."""
+        found, notes = _retrieved(memory_of(), body)
+        _say(response, notes)
+        return found
+
+    @router.post("/recent_memory", response_class=PlainTextResponse, responses=_TEXT)
+    def recent_memory(body: Annotated[Recent, Body()]) -> Response:
+        """Return the newest episodes by the end of their time, as Markdown."""
+        found, notes = _recent(memory_of(), body, clock())
+        return _markdown(recent_markdown(found, clock()), notes)
+
+    @router.post("/recent_memory/raw")
+    def recent_memory_raw(body: Annotated[Recent, Body()], response: Response) -> list[EpisodeRecord]:
+        """Return the newest episodes by the end of their time, whole."""
+        found, notes = _recent(memory_of(), body, clock())
+        _say(response, notes)
+        return found
+
+    return router
+
+
+def _retrieved(memory: Memory, body: Retrieve) -> tuple[Retrieved, list[str]]:
+    user = _user(body)
+    if not body.query.strip():
+        raise InvalidInput("the query is empty; ask for something")
+    notes: list[str] = []
+    wanted = (
+        FEW if body.episodic_limit is None and body.limit is None else body.episodic_limit or body.limit or 0
+    )
+    limit = _clamped(wanted, 1, "episodic_limit", notes)
+    _clamped(body.semantic_limit, 0, "semantic_limit", notes)
+    try:
+        recall = memory.search(body.query, user_id=user, thread=body.conversation_id, limit=limit)
+    except NotFound:  # nobody said anything there yet: that is an answer
+        return Retrieved(semantic=[], episodic=[]), notes
+    hits = () if recall.abstained else recall.hits
+    episodes = [
+        RecalledEpisode(**_fields(memory, user, hit, body.conversation_id), score=round(hit.score, 6))
+        for hit in hits
+    ]
+    return Retrieved(semantic=[], episodic=episodes), notes
+
+
+def _recent(memory: Memory, body: Recent, now: datetime) -> tuple[list[EpisodeRecord], list[str]]:
+    user, notes = _user(body), list[str]()
+    limit = _clamped(body.limit, 1, "limit", notes)
+    days = None if body.days_limit is None else timedelta(days=min(body.days_limit, LONGEST_AGE))
+    try:
+        if body.conversation_id is None:
+            cards = memory.recent(user_id=user, limit=limit, days=body.days_limit)
+        else:
+            of_thread = memory.episodes(user_id=user, thread=body.conversation_id)
+            fresh = [card for card in of_thread if days is None or card.end_at >= now - days]
+            cards = sorted(fresh, key=lambda c: (c.end_at, c.episode_id.bytes), reverse=True)[:limit]
+    except NotFound:
+        return [], notes
+    return [EpisodeRecord(**_fields(memory, user, card, body.conversation_id)) for card in cards], notes
+
+
+def _user(body: Retrieve | Recent) -> str:
+    user = body.user_id or body.conversation_id
+    if user is None:  # it is the form that is wrong, as where a field is missing
+        raise RequestValidationError([{"loc": ("body",), "msg": NOBODY, "type": "missing"}])
+    return user
+
+
+def _fields(memory: Memory, user: str, found: Hit | EpisodeCard, conversation: str | None) -> dict[str, Any]:
+    """Return seed 003's fields of an episode; one that is still open has the strength it would begin with."""
+    messages = memory.messages(found.episode_id, user_id=user)
+    name = conversation or memory.thread(str(found.thread_id), user_id=user).thread.origin
+    shared = {
+        "id": found.episode_id,
+        "conversation_id": name,
+        "messages": [Said(role=o.actor, content=o.text, timestamp=o.at) for o in messages],
+        "title": found.title,
+        "summary": found.summary,
+        "start_at": found.start_at,
+        "end_at": found.end_at,
+    }
+    if found.state == "open":
+        strength = initial_strength()
+        begun = min(o.received_at for o in messages)
+        return shared | {
+            "stability": strength.stability,
+            "difficulty": strength.difficulty,
+            "surprise": 0.0,
+            "created_at": begun,
+            "last_reviewed_at": found.end_at,
+            "consolidated_at": None,
+        }
+    episode = memory.get(found.episode_id, user_id=user)
+    kept = ("stability", "difficulty", "surprise", "created_at", "last_reviewed_at", "consolidated_at")
+    return shared | {name: getattr(episode, name) for name in kept}
+
+
+def _clamped(wanted: int, least: int, name: str, notes: list[str]) -> int:
+    limit = min(max(wanted, least), MOST)
+    if limit != wanted:
+        notes.append(f"{name} {wanted} was taken as {limit}")
+    return limit
+
+
+def _markdown(text: str, notes: list[str]) -> Response:
+    response = Response(text, media_type=MARKDOWN)
+    _say(response, notes)
+    return response
+
+
+def _say(response: Response, notes: list[str]) -> None:
+    if notes:
+        response.headers[NOTE] = "; ".join(notes)

@@ -1,0 +1,256 @@
+"""Seed 003's HTTP routes, over a real application on a real memory."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import schemathesis
+from builders.chats import Clock
+from builders.commands import Run
+from hypothesis import HealthCheck, given, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+from starlette.testclient import TestClient
+
+from episodic_agent import Memory
+from episodic_agent.faces.http.app import make_app
+from episodic_agent.faces.http.bodies import RecalledEpisode, Said
+from episodic_agent.faces.http.told import retrieved_markdown
+
+NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
+EPISODE_FIELDS = {
+    "id", "conversation_id", "messages", "title", "summary", "stability", "difficulty", "surprise", "start_at",
+    "end_at", "created_at", "last_reviewed_at", "consolidated_at",
+}  # fmt: skip
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    clock = Clock(NOW)
+
+    def opened() -> AbstractContextManager[Memory]:
+        return Memory.open(tmp_path / "memory.db", embedder="hashing", policy="seed-001", clock=clock)
+
+    with TestClient(make_app(opened, clock, largest=20_000)) as client:
+        yield client
+
+
+def post(client: TestClient, route: str, **body: Any) -> Any:
+    return client.post(f"/api/v0/{route}", json=body)
+
+
+def tell(client: TestClient, text: str, *, days: float = 0, conversation: str = "ana-42", **more: Any) -> str:
+    at = (NOW - timedelta(days=days)).isoformat()
+    message = {"role": "user", "content": text, "timestamp": at, **more}
+    answer = post(client, "add_message", conversation_id=conversation, message=message)
+    assert answer.status_code == 200
+    assert answer.json()["accepted"] is True
+    return str(answer.json()["id"])
+
+
+def furnish(client: TestClient) -> None:
+    for n in range(4):
+        tell(client, f"I am moving to Lisbon in May, step {n} of the move", days=2, id=f"m{n}")
+    tell(client, "The kitchen tap drips again", days=1)
+    tell(client, "My sister Clara plays the cello", conversation="bo-7")
+
+
+def test_a_message_is_kept_once_and_found_again(client: TestClient) -> None:
+    furnish(client)
+    assert tell(client, "I am moving to Lisbon in May, step 0 of the move", days=2, id="m0") == tell(
+        client, "I am moving to Lisbon in May, step 0 of the move", days=2, id="m0"
+    )
+    answer = post(client, "retrieve_memory/raw", conversation_id="ana-42", query="moving to Lisbon").json()
+    assert answer["semantic"] == []
+    first = answer["episodic"][0]
+    assert set(first) == EPISODE_FIELDS | {"score"}
+    assert [m["content"] for m in first["messages"]] == [
+        f"I am moving to Lisbon in May, step {n} of the move" for n in range(4)
+    ]
+    assert first["conversation_id"] == "ana-42"
+    assert first["stability"] > 2.3
+
+
+def test_a_conversation_hears_nothing_of_another(client: TestClient) -> None:
+    furnish(client)
+    assert "cello" not in post(client, "retrieve_memory", conversation_id="ana-42", query="cello").text
+    assert "cello" in post(client, "retrieve_memory", conversation_id="bo-7", query="cello").text
+    assert post(client, "recent_memory/raw", conversation_id="nobody").json() == []
+    assert post(client, "retrieve_memory", conversation_id="nobody", query="cello").text == ""
+
+
+def test_one_user_may_hold_several_conversations(client: TestClient) -> None:
+    for conversation, text in (("one", "The cello needs strings"), ("two", "The cello lesson is on Friday")):
+        message = {"role": "user", "content": text, "timestamp": NOW.isoformat()}
+        post(client, "add_message", user_id="ana", conversation_id=conversation, message=message)
+    both = post(client, "recent_memory/raw", user_id="ana").json()
+    assert {e["conversation_id"] for e in both} == {"one", "two"}
+    one = post(client, "recent_memory/raw", user_id="ana", conversation_id="one").json()
+    assert [e["conversation_id"] for e in one] == ["one"]
+
+
+def test_recent_memory_is_ordered_by_its_end_and_bounded(client: TestClient) -> None:
+    furnish(client)
+    recent = post(client, "recent_memory/raw", conversation_id="ana-42").json()
+    assert [set(e) for e in recent] == [EPISODE_FIELDS] * 2
+    assert "tap" in recent[0]["messages"][0]["content"]
+    lately = post(client, "recent_memory/raw", conversation_id="ana-42", days_limit=1.5).json()
+    assert len(lately) == 1
+    told = post(client, "recent_memory", conversation_id="ana-42")
+    assert told.headers["content-type"].startswith("text/markdown")
+    assert told.text.startswith("## Recent Memories\n### ")
+    assert "**When:** 2026-03-11 12:00 UTC (1 day ago)" in told.text
+    clamped = post(client, "recent_memory/raw", conversation_id="ana-42", limit=1000)
+    assert clamped.headers["X-Episodic-Note"] == "limit 1000 was taken as 100"
+
+
+def test_an_answer_is_told_in_the_document_s_form() -> None:
+    episode = RecalledEpisode(
+        id="00000000-0000-0000-0000-000000000001",
+        conversation_id="ana-42",
+        messages=[Said(role="user", content='I said\n## "no"', timestamp=NOW)],
+        title="Moving",
+        summary="Ana moves to Lisbon.",
+        stability=2.0,
+        difficulty=2.0,
+        surprise=0.7,
+        start_at=NOW - timedelta(days=2),
+        end_at=NOW - timedelta(days=2),
+        created_at=NOW,
+        last_reviewed_at=NOW,
+        consolidated_at=None,
+        score=0.834,
+    )
+    head = (
+        "## Episodic Memories\n### Moving [rank: 1, score: 0.83, key moment]\n"
+        "**When:** 2026-03-10 12:00 UTC (2 days ago)\n**Summary:** Ana moves to Lisbon.\n"
+    )
+    assert retrieved_markdown([episode], "none", NOW) == head
+    detailed = head + '\n**Details:**\n- user: "I said ## "no""\n'
+    assert [retrieved_markdown([episode], d, NOW) for d in ("auto", "low", "high")] == [detailed] * 3
+    calm = episode.model_copy(update={"surprise": 0.69})
+    assert "Details" not in retrieved_markdown([calm], "auto", NOW)
+    assert "key moment" not in retrieved_markdown([calm], "auto", NOW)
+    assert "Details" in retrieved_markdown([calm], "high", NOW)
+    thrice = retrieved_markdown([episode] * 3, "auto", NOW)
+    assert thrice.count("Details") == 2
+    assert retrieved_markdown([episode] * 3, "low", NOW).count("Details") == 1
+
+
+@pytest.mark.parametrize(
+    ("route", "body", "status", "told"),
+    [
+        ("retrieve_memory", {"conversation_id": "a", "query": "  "}, 400, "query is empty"),
+        ("retrieve_memory/raw", {"query": "x"}, 422, "conversation_id or user_id"),
+        ("recent_memory", {"limit": "many", "user_id": "a"}, 422, "limit"),
+        ("recent_memory", {}, 422, "conversation_id or user_id"),
+        ("add_message", {"conversation_id": "a", "message": {"role": "user", "content": " "}}, 400, "empty"),
+        ("add_message", {"conversation_id": " ", "message": {"role": "u", "content": "x"}}, 422, "conversation_id"),
+        ("add_message", {"conversation_id": "a", "message": {"role": "user", "content": "x", "timestamp": "soon"}}, 400, "cannot read the time"),
+        ("retrieve_memory", {"conversation_id": "a", "query": "x", "detail": "all"}, 422, "detail"),
+    ],
+)  # fmt: skip
+def test_wrong_requests_are_answered_with_the_remedy(
+    client: TestClient, route: str, body: dict[str, Any], status: int, told: str
+) -> None:
+    answer = post(client, route, **body)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert problem["status"] == status
+    assert told in problem["detail"]
+
+
+def test_what_is_too_large_or_nowhere_is_refused(client: TestClient) -> None:
+    message = {"role": "user", "content": "x" * 30_000}
+    answer = post(client, "add_message", conversation_id="a", message=message)
+    assert answer.status_code == 413
+    assert "20000 bytes" in answer.json()["detail"]
+    chunks = (b"x" * 1000 for _ in range(30))
+    assert client.post("/api/v0/add_message", content=chunks).status_code == 413
+    assert client.get("/nowhere").json()["status"] == 404
+    assert client.get("/api/v0/add_message").status_code == 405
+
+
+def test_the_server_tells_how_it_is(client: TestClient) -> None:
+    assert client.get("/health/live").json() == client.get("/health/ready").json() == {"status": "ok"}
+    assert client.get("/version").status_code == 200
+    paths = client.get("/openapi.json").json()["paths"]
+    assert {p for p in paths if p.startswith("/api")} == {
+        f"/api/v0/{route}"
+        for route in (
+            "add_message",
+            "retrieve_memory",
+            "retrieve_memory/raw",
+            "recent_memory",
+            "recent_memory/raw",
+        )
+    }
+
+
+@pytest.mark.slow
+def test_no_request_makes_the_server_fail(client: TestClient) -> None:
+    schema = schemathesis.openapi.from_asgi("/openapi.json", client.app)
+    furnish(client)
+    for found in schema.get_all_operations():
+        operation = found.ok()
+
+        @given(case=operation.as_strategy())
+        @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+        def holds(case: Any) -> None:
+            case.call_and_validate(session=client, excluded_checks=[positive_data_acceptance])
+
+        holds()
+
+
+@pytest.mark.slow
+def test_the_command_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        sys.executable,
+        "-m",
+        "episodic_agent",
+        "--db",
+        str(tmp_path / "m.db"),
+        "--embedder",
+        "hashing",
+    ]
+    with subprocess.Popen([*command, "serve", "--port", str(port)], stderr=subprocess.PIPE) as server:
+        assert server.stderr is not None
+        assert f"http://127.0.0.1:{port}".encode() in server.stderr.readline()
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=10) as client:
+            _until_it_answers(client)
+            message = {"role": "user", "content": "The kitchen tap drips"}
+            body = {"conversation_id": "ana", "message": message}
+            assert client.post("/api/v0/add_message", json=body).json()["accepted"]
+            found = client.post("/api/v0/recent_memory", json={"conversation_id": "ana"})
+            assert "tap drips" in found.text
+        server.terminate()
+        assert server.wait(timeout=20) in (0, -signal.SIGTERM)
+    with Memory.open(tmp_path / "m.db", embedder="hashing") as memory:
+        assert memory.stats(user_id="ana").observations == 1
+
+
+def _until_it_answers(client: httpx2.Client) -> None:
+    for _ in range(100):
+        with suppress(httpx2.TransportError):
+            if client.get("/health/ready").status_code == 200:
+                return
+        time.sleep(0.1)
+    raise AssertionError("the server never answered")
+
+
+def test_only_this_machine_is_served_without_keys(run: Run) -> None:
+    refused = run("serve", "--host", "0.0.0.0")
+    assert refused.code == 2
+    assert "127.0.0.1" in refused.err
