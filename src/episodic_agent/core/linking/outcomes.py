@@ -158,12 +158,20 @@ def _in_words(text: str, *, linked: bool) -> Outcome | None:
         if _says("reminder", REMINDER, text) or cues(text).recall:
             return Outcome(INCORRECT, EXPLICIT, "the user says that it was talked about before")
         return None
-    denied = _says("denial", DENIAL, text) or _opens(text) or _DOUBTS.search(text)
-    if _says("confirmation", CONFIRMATION, text) and not denied:
-        return Outcome(CORRECT, EXPLICIT, "the user confirms what was recalled")
-    if denied:
+    if denies(text):
         return Outcome(INCORRECT, EXPLICIT, "the user says that something else was meant")
+    if _says("confirmation", CONFIRMATION, text):
+        return Outcome(CORRECT, EXPLICIT, "the user confirms what was recalled")
     return None
+
+
+def denies(text: str) -> bool:
+    """Say whether a user objects to what was recalled: something else was meant.
+
+    >>> denies("No, that's not what I meant"), denies("That's the one, thanks")
+    (True, False)
+    """
+    return _says("denial", DENIAL, text) or _opens(text) or bool(_DOUBTS.search(text))
 
 
 def _in_behaviour(turn: UserTurn, context: ThreadFeatures, *, linked: bool) -> Outcome:
