@@ -290,6 +290,23 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class PendingReview:
+    """A recall that waits to be judged by what its thread says from `after_seq` on.
+
+    `shown` are the ids of the episodes in the order they were shown, `policy` is that of the recall; `at` is
+    record time.
+    """
+
+    id: UUID
+    thread_id: UUID
+    after_seq: int
+    at: datetime
+    query: str
+    shown: tuple[UUID, ...]
+    policy: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """Later work, written in the transaction of its cause; unique per (kind, key) while waiting."""
 

@@ -67,6 +67,7 @@ def test_every_verb_of_the_port_is_here() -> None:
         "threads": interfaces.Threads,
         "episodes": interfaces.Episodes,
         "links": interfaces.Links,
+        "reviews": interfaces.Reviews,
         "places": interfaces.Places,
         "index": interfaces.Index,
         "jobs": interfaces.Jobs,

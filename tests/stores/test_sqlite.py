@@ -10,6 +10,7 @@ from stores.conformance_index import IndexConformance
 from stores.conformance_links import LinksConformance
 from stores.conformance_places import PlacesConformance
 from stores.conformance_resolution import ResolutionConformance
+from stores.conformance_reviews import ReviewsConformance
 from stores.conformance_usage import UsageConformance
 from stores.conformance_writers import WritersConformance
 from stores.processes import Opener
@@ -28,6 +29,7 @@ class TestSqlite(
     IndexConformance,
     LinksConformance,
     PlacesConformance,
+    ReviewsConformance,
     ResolutionConformance,
     WritersConformance,
     UsageConformance,

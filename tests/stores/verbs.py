@@ -22,8 +22,9 @@ from stores.builders import (
     random_vectors,
 )
 
+from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Store, Transaction, ref_of
-from episodic_agent.schemas import Decision, Encoding, Job, Link, ModelUse, Scope
+from episodic_agent.schemas import Decision, Encoding, Job, Link, ModelUse, PendingReview, Scope
 
 Verb = Callable[[Transaction], object]
 KITCHEN, PORCH = "kitchen", "porch"
@@ -57,6 +58,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
             tx.index.put_vectors(kind, EMBEDDER, refs[:3], random_vectors(seed, 3))
         tx.threads.create(make_thread(PORCH), make_frame(PORCH))
         tx.links.put(_link(secret))
+        tx.reviews.ask(_pending(secret))
         tx.links.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
         tx.jobs.put("encode", secret, "serial", now=NOW)
         tx.usage.add([_use(secret)])
@@ -90,6 +92,10 @@ def _decision(secret: str) -> Decision:
 
 def _link(secret: str) -> Link:
     return Link(identity(KITCHEN), identity(PORCH), NOW, basis=secret)
+
+
+def _pending(secret: str) -> PendingReview:
+    return PendingReview(identity("recall"), identity(KITCHEN), 4, NOW, secret, (EPISODE,))
 
 
 def _use(secret: str) -> ModelUse:
@@ -146,6 +152,7 @@ READS: Mapping[str, Verb] = {
         *tx.episodes.decisions(),
         *tx.episodes.decisions(subject=THREAD, type="boundary"),
     ],
+    "reviews.pending": lambda tx: list(tx.reviews.pending(THREAD)),
     "links.of": lambda tx: list(tx.links.of([THREAD], taken_back=True)),
     "links.list": lambda tx: list(tx.links.list(limit=9)),
     "links.joined": lambda tx: dict(tx.links.joined([THREAD])),
@@ -200,6 +207,11 @@ WRITES: Mapping[str, Verb] = {
     "episodes.encode": lambda tx: tx.episodes.encode(_encoding("written", 2)),
     "episodes.decide": lambda tx: tx.episodes.decide(replace(_decision("written"), id=identity("other"))),
     "episodes.amend": lambda tx: tx.episodes.amend(replace(_decision("written"), outcome="correct")),
+    "episodes.strengthen": lambda tx: tx.episodes.strengthen(
+        make_episode(KITCHEN, 0, 2), Strength(9.0, 3.0), minute(99)
+    ),
+    "reviews.ask": lambda tx: tx.reviews.ask(replace(_pending("written"), id=identity("other"))),
+    "reviews.settle": lambda tx: tx.reviews.settle([_pending("written")]),
     "links.put": lambda tx: tx.links.put(_link("written")),
     "links.join": lambda tx: tx.links.join(identity("other"), [THREAD]),
     "index.put_postings": lambda tx: tx.index.put_postings(

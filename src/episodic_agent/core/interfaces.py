@@ -15,6 +15,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.places import Stay
 from episodic_agent.schemas import (
     ActiveContextFrame,
@@ -27,6 +28,7 @@ from episodic_agent.schemas import (
     Link,
     ModelUse,
     Observation,
+    PendingReview,
     Reading,
     Receipt,
     Scope,
@@ -374,6 +376,10 @@ class Episodes(Protocol):
         """Append a version of an episode's words; writing the same version again changes nothing."""
         ...
 
+    def strengthen(self, before: Episode, after: Strength, last_reviewed_at: datetime) -> None:
+        """Give an episode another strength and clock; Conflict where `before` is no longer so."""
+        ...
+
     def encodings(self, episode_id: UUID) -> Sequence[Encoding]: ...
     def count(self) -> int: ...
     def decide(self, decision: Decision) -> None:
@@ -424,6 +430,25 @@ class Links(Protocol):
 
     def members(self, episode_id: UUID) -> Sequence[UUID]:
         """Return the threads of a cross-thread episode in order of creation, ties by id."""
+        ...
+
+
+class Reviews(Protocol):
+    """Recalls that wait to be judged by what is said after them."""
+
+    def ask(self, pending: PendingReview) -> None:
+        """Let a recall be judged by what its thread says next; the same id again changes nothing.
+
+        Raises NotFound for an unknown thread.
+        """
+        ...
+
+    def pending(self, thread_id: UUID) -> Sequence[PendingReview]:
+        """Return what waits in a thread, oldest first."""
+        ...
+
+    def settle(self, settled: Sequence[PendingReview]) -> None:
+        """Take away what is judged; what is gone already changes nothing."""
         ...
 
 
@@ -566,6 +591,8 @@ class Transaction(Protocol):
     def episodes(self) -> Episodes: ...
     @property
     def links(self) -> Links: ...
+    @property
+    def reviews(self) -> Reviews: ...
     @property
     def places(self) -> Places: ...
     @property

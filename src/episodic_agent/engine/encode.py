@@ -15,6 +15,7 @@ from episodic_agent.core.summaries import Words, encode_extractive, encode_steps
 from episodic_agent.core.text import term_counts
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.reviewing import call_reviews
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
 
@@ -53,6 +54,7 @@ class Encoder:
                 if work.vectors is not None:
                     refs = [work.ref] * len(work.vectors)
                     tx.index.put_vectors(EPISODES, self._parts.embedder_name, refs, work.vectors)
+            call_reviews(tx, [work.episode for work in works], now)
 
     def _read(self, scope: Scope, jobs: Sequence[Job]) -> tuple[list[_Work], list[Job]]:
         works: list[_Work] = []

@@ -34,6 +34,7 @@ from episodic_agent.engine.recall import Recaller, SearchOptions
 from episodic_agent.engine.repeating import remembering
 from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
 from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Stats
+from episodic_agent.engine.reviewing import REVIEW, Reviewer, note_recall
 from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs, interval_of
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
 from episodic_agent.engine.threads import MANUAL, ThreadVerbs
@@ -42,7 +43,17 @@ from episodic_agent.engine.tracing import trace
 from episodic_agent.engine.usage import ANY_DAY, model_of, usage
 from episodic_agent.engine.working import POLL, Say, Worker
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Encoding, Episode, ModelUse, Observation, Reason, Receipt, Scope, Thread
+from episodic_agent.schemas import (
+    Decision,
+    Encoding,
+    Episode,
+    ModelUse,
+    Observation,
+    Reason,
+    Receipt,
+    Scope,
+    Thread,
+)
 
 LONGEST_AGE = 100_000.0  # days; before any time that is accepted
 RANDOM_BITS = 74  # of a UUIDv7
@@ -76,6 +87,7 @@ class Memory(ThreadVerbs):
             ENCODE: Encoder(parts).handle,
             ASK: Asker(parts, self._segmenter).handle,
             EMBED: Embedding(parts, self._segmenter).handle,
+            REVIEW: Reviewer(parts).handle,
         }
         self._runner = self._runner_of(self._handlers, space=space)
         self._background = Background(self._runner, lambda: self._sweep(parts.store.scopes(space)))
@@ -246,7 +258,7 @@ class Memory(ThreadVerbs):
             owner=self._parts.owner,
             space=space,
             scope=scope,
-            singly=(ASK, EMBED),  # each may wait long for somebody else's machine
+            singly=(ASK, EMBED, REVIEW),  # each may wait long for somebody else's machine
         )
 
     def _run_here(self, scope: Scope | None = None) -> int:
@@ -350,13 +362,17 @@ class Memory(ThreadVerbs):
         place: str | None = None,
         now: datetime | None = None,
         explain: bool = False,
+        asking: str | None = None,
     ) -> Recall:
         """Return the episodes that best answer a query, with the observations that prove it.
 
         `limit` counts episodes, `observations` the ranked observations over all (`limit` of them unless
         given). `since` and `until` are filters on event time, `place` on where it was; time words and places
-        in the query are a preference, and all of a question that asks for nothing else. Never writes. Raises
+        in the query are a preference, and all of a question that asks for nothing else. Raises
         InvalidInput for a blank query and NotFound for an unknown user or place.
+
+        `asking` names the thread that asks: what it says next tells how the episodes served, and they are
+        stronger or weaker for it (a review). Otherwise nothing is written.
         """
         scope = self._known(user_id)
         options = SearchOptions(
@@ -370,7 +386,18 @@ class Memory(ThreadVerbs):
             now=aware(now),
             explain=explain,
         )
-        return self._recaller.run(scope, query, options)
+        reviewer = self._thread_id(scope, asking) if asking else None
+        recall = self._recaller.run(scope, query, options)
+        if reviewer is not None and not recall.abstained:
+            closed = [hit.episode_id for hit in recall.hits if hit.state != "open"]
+            note_recall(self._parts, scope, reviewer, query, closed, policy=policy, identity=self._fresh())
+        return recall
+
+    def reviews(self, episode_id: "UUID | str", *, user_id: str | None = None) -> list[Decision]:
+        """Return how an episode served each time it was judged, oldest first."""
+        with self._read(user_id) as tx:
+            subject = listing.episode(tx, episode_identity(episode_id)).id
+            return list(tx.episodes.decisions(subject=subject, type=REVIEW))
 
     def recent(
         self, *, user_id: str | None = None, limit: int = 10, days: float | None = None

@@ -22,6 +22,7 @@ from episodic_agent.schemas import (
     Link,
     ModelUse,
     Observation,
+    PendingReview,
     Thread,
     TimeSource,
 )
@@ -58,6 +59,7 @@ DECISION: Final = "id, type, subject, at, policy, outcome, body"
 STAY: Final = "first_ref, last_ref, label, start_at, end_at, steps"
 USE: Final = "day, stage, model, calls, failures, prompt_tokens, completion_tokens, microseconds"
 LINK: Final = "later, earlier, at, basis, label, decision, unlinked_at"
+PENDING: Final = "id, thread, after, at, query, policy, shown"
 JOB: Final = "id, kind, key, serial, run_after, attempts, state, token, last_error"
 
 
@@ -342,6 +344,20 @@ def link_of(columns: tuple[Any, ...], threads: Mapping[int, UUID]) -> Link:
         optional_id(decision),
         optional_time(unlinked),
     )
+
+
+def pending_columns(pending: PendingReview, thread: int) -> tuple[Any, ...]:
+    """Return the `PENDING` columns of a recall that waits to be judged."""
+    shown = to_json([identity.hex for identity in pending.shown])
+    at = to_microseconds(pending.at)
+    return pending.id.bytes, thread, pending.after_seq, at, pending.query, pending.policy, shown
+
+
+def pending_of(columns: tuple[Any, ...], thread_id: UUID) -> PendingReview:
+    """Build a recall that waits from the `PENDING` columns."""
+    identity, _, after, at, query, policy, shown = columns
+    ids = tuple(UUID(one) for one in from_json(shown))
+    return PendingReview(UUID(bytes=identity), thread_id, after, to_time(at), query, ids, policy)
 
 
 def job_of(columns: tuple[Any, ...]) -> Job:

@@ -38,6 +38,7 @@ OTHER_COLUMNS = 64  # of a listing, beside the title
 @click.option("--thread", help="Only this thread.")
 @click.option("--place", help="Only what was observed at this place.")
 @click.option("--now", help="As if it were this time (for `last week` and for forgetting).")
+@click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
 @click.option("--explain", is_flag=True, help="Show each leg's score.")
 @common
 def search(
@@ -51,6 +52,7 @@ def search(
     thread: str | None,
     place: str | None,
     now: str | None,
+    asking: str | None,
     explain: bool,
     user: str | None,
     as_json: bool,
@@ -68,6 +70,7 @@ def search(
             thread=thread,
             place=place,
             now=moment(now),
+            asking=asking,
             explain=explain,
         )
     if as_json:

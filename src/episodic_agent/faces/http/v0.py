@@ -102,7 +102,10 @@ def _retrieved(memory: Memory, body: Retrieve) -> tuple[Retrieved, list[str]]:
     limit = _clamped(wanted, 1, "episodic_limit", notes)
     _clamped(body.semantic_limit, 0, "semantic_limit", notes)
     try:
-        recall = memory.search(body.query, user_id=user, thread=body.conversation_id, limit=limit)
+        conversation = body.conversation_id
+        recall = memory.search(
+            body.query, user_id=user, thread=conversation, limit=limit, asking=conversation
+        )
     except NotFound:  # nobody said anything there yet: that is an answer
         return Retrieved(semantic=[], episodic=[]), notes
     hits = () if recall.abstained else recall.hits

@@ -24,6 +24,7 @@ DISTRIBUTED: Final = (
     "timeout",
     "link",
     "joined",
+    "pending_review",
     "episode",
     "encoding",
     "decision",

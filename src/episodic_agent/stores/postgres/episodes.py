@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import Cover, EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Decision, Encoding, Episode
@@ -215,6 +216,19 @@ class PostgresEpisodes:
         )
         words = (encoding.title, encoding.summary, to_json(encoding.metadata), encoding.by)
         self._session.execute(sql, (*keys, identity, version, *words, to_microseconds(encoding.created_at)))
+
+    def strengthen(self, before: Episode, after: Strength, last_reviewed_at: datetime) -> None:
+        """Give an episode another strength and clock; Conflict where `before` is no longer so."""
+        sql = (
+            "UPDATE episode SET stability = %s, difficulty = %s, last_reviewed_at = %s"
+            " WHERE space = %s AND owner = %s AND id = %s"
+            " AND stability = %s AND difficulty = %s AND last_reviewed_at = %s"
+        )
+        now = (float(after.stability), float(after.difficulty), to_microseconds(last_reviewed_at))
+        reviewed = to_microseconds(before.last_reviewed_at)
+        known = (before.id.bytes, float(before.stability), float(before.difficulty), reviewed)
+        if self._session.execute(sql, (*now, *self._session.own(), *known)) == 0:
+            raise Conflict(f"episode {before.id} was reviewed by another just now; repeat the call")
 
     def encodings(self, episode_id: UUID) -> Sequence[Encoding]:
         """Return every version of an episode's words, oldest first."""

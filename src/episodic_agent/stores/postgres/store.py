@@ -4,7 +4,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 
-from episodic_agent.core.interfaces import Episodes, Index, Jobs, Links, Places, Threads, Transaction, Usage
+from episodic_agent.core.interfaces import (
+    Episodes,
+    Index,
+    Jobs,
+    Links,
+    Places,
+    Reviews,
+    Threads,
+    Transaction,
+    Usage,
+)
 from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
@@ -15,6 +25,7 @@ from episodic_agent.stores.postgres.jobs import Claim, PostgresJobs, count_waiti
 from episodic_agent.stores.postgres.links import PostgresLinks
 from episodic_agent.stores.postgres.migrate import problems
 from episodic_agent.stores.postgres.places import PostgresPlaces
+from episodic_agent.stores.postgres.reviews import PostgresReviews
 from episodic_agent.stores.postgres.session import KnownScopes, Session, key_of, keys_of
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.usage import PostgresUsage, usage_of_space
@@ -28,6 +39,7 @@ class PostgresTransaction:
         self.threads: Threads = PostgresThreads(session)
         self.episodes: Episodes = PostgresEpisodes(session)
         self.links: Links = PostgresLinks(session)
+        self.reviews: Reviews = PostgresReviews(session)
         self.places: Places = PostgresPlaces(session)
         self.index: Index = PostgresIndex(session)
         self.jobs: Jobs = PostgresJobs(session)

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import apsw
 
+from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import Cover, EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Decision, Encoding, Episode
@@ -204,6 +205,19 @@ class SqliteEpisodes:
             raise NotFound(f"no episode {encoding.episode_id} in this scope") from error
         sql = "UPDATE episode SET encoding_version = ? WHERE scope = ? AND id = ? AND encoding_version < ?"
         self._session.db.execute(sql, (encoding.version, scope, encoding.episode_id.bytes, encoding.version))
+
+    def strengthen(self, before: Episode, after: Strength, last_reviewed_at: datetime) -> None:
+        """Give an episode another strength and clock; Conflict where `before` is no longer so."""
+        sql = (
+            "UPDATE episode SET stability = ?, difficulty = ?, last_reviewed_at = ?"
+            " WHERE scope = ? AND id = ? AND stability = ? AND difficulty = ? AND last_reviewed_at = ?"
+        )
+        now = (float(after.stability), float(after.difficulty), to_microseconds(last_reviewed_at))
+        reviewed = to_microseconds(before.last_reviewed_at)
+        known = (before.id.bytes, float(before.stability), float(before.difficulty), reviewed)
+        self._session.db.execute(sql, (*now, self._session.own(), *known))
+        if not self._session.db.changes():
+            raise Conflict(f"episode {before.id} was reviewed by another just now; repeat the call")
 
     def encodings(self, episode_id: UUID) -> Sequence[Encoding]:
         """Return every version of an episode's words, oldest first."""

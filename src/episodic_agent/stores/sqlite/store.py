@@ -8,7 +8,17 @@ from pathlib import Path
 
 import apsw
 
-from episodic_agent.core.interfaces import Episodes, Index, Jobs, Links, Places, Threads, Transaction, Usage
+from episodic_agent.core.interfaces import (
+    Episodes,
+    Index,
+    Jobs,
+    Links,
+    Places,
+    Reviews,
+    Threads,
+    Transaction,
+    Usage,
+)
 from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
@@ -20,6 +30,7 @@ from episodic_agent.stores.sqlite.jobs import Claim, SqliteJobs, anything_to_cla
 from episodic_agent.stores.sqlite.links import SqliteLinks
 from episodic_agent.stores.sqlite.migrate import Migration, migrate, schema_checksum, shipped_migrations
 from episodic_agent.stores.sqlite.places import SqlitePlaces
+from episodic_agent.stores.sqlite.reviews import SqliteReviews
 from episodic_agent.stores.sqlite.session import Session
 from episodic_agent.stores.sqlite.threads import SqliteThreads
 from episodic_agent.stores.sqlite.usage import SqliteUsage, usage_of_space
@@ -35,6 +46,7 @@ class SqliteTransaction:
         self.threads: Threads = SqliteThreads(session)
         self.episodes: Episodes = SqliteEpisodes(session)
         self.links: Links = SqliteLinks(session)
+        self.reviews: Reviews = SqliteReviews(session)
         self.places: Places = SqlitePlaces(session)
         self.index: Index = SqliteIndex(session, shelves)
         self.jobs: Jobs = SqliteJobs(session)

@@ -1,0 +1,189 @@
+"""Reviews: what was recalled is judged by what its thread says next, and is stronger or weaker for it.
+
+A search writes nothing; where the caller names the thread that asks, a recall that waits is written after the
+answer. When that thread next closes an event, a job grades what was shown (a language model where there is
+one, else by what was taken up) and changes strengths, with a decision for each.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.forgetting import Rating, Strength
+from episodic_agent.core.identity import decision_id
+from episodic_agent.core.interfaces import LanguageModel, Transaction
+from episodic_agent.core.prompts import review as question
+from episodic_agent.core.prompts.quoting import asked_again
+from episodic_agent.core.review import Grade, Reviewed, Shown, Turn, grades, reviewed
+from episodic_agent.core.review.uptake import MOST_TURNS
+from episodic_agent.engine.parts import Parts
+from episodic_agent.errors import BadReply, BudgetSpent, EpisodicError, ProviderError
+from episodic_agent.schemas import Decision, Episode, Job, PendingReview, Scope
+
+REVIEW: Final = "review"  # the kind of job, and the type of decision
+BY_UPTAKE: Final = "uptake-2026-12"
+MOST_WAITING: Final = 50  # recalls of one thread; a thread that never ends an event keeps the newest
+BEFORE: Final = 12  # observations before the question: what they said is nobody's news
+LAST_TRY: Final = 3  # attempts at a model before what needs none grades (I8)
+_DAY: Final = timedelta(days=1)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """A recall that waits, with what was shown and what its thread said before and after."""
+
+    pending: PendingReview
+    shown: Sequence[Shown]
+    before: Sequence[str]
+    turns: Sequence[Turn]
+
+
+def note_recall(
+    parts: Parts,
+    scope: Scope,
+    thread: UUID,
+    query: str,
+    shown: Sequence[UUID],
+    *,
+    policy: str,
+    identity: UUID,
+) -> None:
+    """Let a recall be judged later, best effort: an answer is not lost because its review cannot be kept."""
+    try:
+        with parts.store.begin(scope) as tx:
+            waiting = tx.reviews.pending(thread)
+            tx.reviews.settle(waiting[: max(0, len(waiting) - MOST_WAITING + 1)])
+            after = tx.threads.frame(thread).next_seq
+            tx.reviews.ask(PendingReview(identity, thread, after, parts.clock(), query, tuple(shown), policy))
+    except EpisodicError as error:
+        log.warning("the recall for thread %s will not be reviewed: %s", thread, error)
+
+
+def call_reviews(tx: Transaction, closed: Sequence[Episode], now: datetime) -> None:
+    """Ask for the reviews of threads that just closed events in which something recalled may have served."""
+    ends: dict[UUID, int] = {}
+    for episode in closed:
+        ends[episode.thread_id] = max(ends.get(episode.thread_id, -1), episode.last_seq)
+    for thread in sorted(ends, key=lambda thread: thread.bytes):
+        if any(one.after_seq <= ends[thread] for one in tx.reviews.pending(thread)):
+            tx.jobs.put(REVIEW, str(thread), f"{REVIEW}:{thread}", now=now)
+
+
+class Reviewer:
+    """The handler of `review` jobs."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Judge what the named threads recalled before the events they have closed since."""
+        for job in jobs:
+            heard = self._read(scope, UUID(job.key))
+            judged = [(one, *self._grade(scope, job, one)) for one in heard]
+            with self._parts.store.begin(scope) as tx:
+                tx.jobs.finish(job)
+                for one, found, by in judged:
+                    for grade in found:
+                        self._apply(tx, one.pending, grade, by)
+                tx.reviews.settle([one.pending for one in heard])
+
+    def _read(self, scope: Scope, thread: UUID) -> list[_Heard]:
+        with self._parts.store.begin(scope, write=False) as tx:
+            open_from = tx.threads.frame(thread).first_seq
+            return [_heard(tx, one) for one in tx.reviews.pending(thread) if one.after_seq < open_from]
+
+    def _grade(self, scope: Scope, job: Job, heard: _Heard) -> tuple[Sequence[Grade], str]:
+        model = self._parts.model_for(scope, question.STAGE)
+        if model is not None and heard.shown and heard.turns:
+            try:
+                rated = _complete(model, heard)
+                return [
+                    Grade(e, r, 0.0, f"rated by {model.name}") for e, r in rated.items()
+                ], question.VERSION
+            except ProviderError as error:
+                if job.attempts < LAST_TRY and not isinstance(error, BudgetSpent):
+                    raise
+                log.warning("recall %s is reviewed without a model: %s", heard.pending.id, error)
+        found = grades(heard.pending.query, heard.shown, heard.turns, before=heard.before)
+        return found, BY_UPTAKE
+
+    def _apply(self, tx: Transaction, pending: PendingReview, grade: Grade, by: str) -> None:
+        episode = tx.episodes.get(grade.episode_id)
+        if episode is None or episode.generation_to is not None:
+            return  # what was shown is no more
+        now = self._parts.clock()
+        before = Reviewed(
+            Strength(episode.stability, episode.difficulty),
+            episode.last_reviewed_at,
+            _last_rated(tx, episode),
+        )
+        after = reviewed(before, grade.rating, now, policy=pending.policy)
+        if after is None:
+            return
+        tx.episodes.strengthen(episode, after.strength, after.last_reviewed_at)
+        tx.episodes.decide(_decision(pending, grade, before, after, by))
+
+
+def _heard(tx: Transaction, pending: PendingReview) -> _Heard:
+    episodes = tx.episodes.by_ids(pending.shown)
+    shown = [_shown(tx, episodes[identity]) for identity in pending.shown if identity in episodes]
+    first = pending.after_seq
+    before = tx.threads.observations(pending.thread_id, max(0, first - BEFORE), first - 1)
+    after = tx.threads.observations(pending.thread_id, first, first + MOST_TURNS - 1)
+    return _Heard(
+        pending, shown, [o.text for o in before], [Turn(o.actor, o.text) for o in after if o.text.strip()]
+    )
+
+
+def _shown(tx: Transaction, episode: Episode) -> Shown:
+    said = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
+    return Shown(episode.id, "\n".join([episode.title, episode.summary, *(o.text for o in said)]))
+
+
+def _last_rated(tx: Transaction, episode: Episode) -> datetime | None:
+    rated = tx.episodes.decisions(subject=episode.id, type=REVIEW, last=1)
+    return rated[-1].at if rated else None
+
+
+def _complete(model: LanguageModel, heard: _Heard) -> Mapping[UUID, Rating]:
+    asked, aliases = question.prompt(heard.pending.query, heard.shown, heard.turns)
+    try:
+        return question.read_ratings(model.complete(asked, question.SCHEMA, question.STAGE).value, aliases)
+    except BadReply as error:  # one re-ask that says what was wrong
+        again = asked_again(asked, error)
+        return question.read_ratings(model.complete(again, question.SCHEMA, question.STAGE).value, aliases)
+
+
+def _decision(pending: PendingReview, grade: Grade, before: Reviewed, after: Reviewed, by: str) -> Decision:
+    at = after.last_rated_at or pending.at
+    return Decision(
+        id=decision_id(grade.episode_id, f"{REVIEW}-{pending.id}"),
+        type=REVIEW,
+        at=at,
+        subject=grade.episode_id,
+        features={
+            "uptake": round(grade.uptake, 4),
+            "rating": float(grade.rating),
+            "days": max(0.0, (at - before.last_reviewed_at) / _DAY),
+            "stability": before.strength.stability,
+            "difficulty": before.strength.difficulty,
+            "new_stability": after.strength.stability,
+            "new_difficulty": after.strength.difficulty,
+        },
+        score=float(grade.rating),
+        threshold=float(Rating.HARD),
+        verdict=grade.rating.name.title(),
+        policy_version=f"{pending.policy}/{by}",
+        detail={
+            "recall": str(pending.id),
+            "thread": str(pending.thread_id),
+            "query": pending.query,
+            "rank": pending.shown.index(grade.episode_id) + 1,
+            "why": grade.why,
+        },
+    )

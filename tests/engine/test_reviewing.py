@@ -1,0 +1,187 @@
+"""Memories that serve grow stronger, those that mislead weaker: from a search to the strength, end to end."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from datetime import timedelta
+
+import pytest
+from builders.chats import Clock
+from conftest import OpenMemory
+
+from episodic_agent import Memory
+from episodic_agent.core.forgetting import Rating, next_state
+from episodic_agent.core.prompts import review as question
+from episodic_agent.errors import InvalidInput, NotFound, ProviderUnavailable
+from episodic_agent.providers.openai_model import ModelLimits, OpenAIModel
+from episodic_agent.providers.scripted_server import serving
+from episodic_agent.schemas import Decision, Episode, Json
+
+TAP = "The kitchen tap dripped; plumber Rossi came on Friday and charged 80 euros"
+CELLO = "Clara plays the cello with the Ravel quartet on Thursdays"
+QUERY = "what about the kitchen tap and the cello?"
+USED = "Plumber Rossi repaired it on Friday, he charged 80 euros."
+
+
+@pytest.fixture
+def stores(url: str, clock: Clock) -> Iterator[Memory]:
+    with ExitStack() as stack:
+        yield stack.enter_context(Memory.open(url, embedder="hashing", policy="seed-001", clock=clock))
+
+
+def remember(memory: Memory, clock: Clock) -> dict[str, Episode]:
+    """Two closed episodes of two threads, three days old, and an asking thread that begins today."""
+    for name, text in (("tap", TAP), ("cello", CELLO)):
+        memory.add(text, thread=name, timestamp=clock.now)
+        memory.flush(thread=name)
+    clock.forward(days=3)
+    memory.add("Good morning", thread="today", timestamp=clock.now)
+    return episodes(memory)
+
+
+def episodes(memory: Memory) -> dict[str, Episode]:
+    closed = [c for c in memory.episodes() if c.state != "open" and c.origin in ("tap", "cello")]
+    return {card.origin: memory.get(card.episode_id) for card in closed}
+
+
+def say_and_end(memory: Memory, clock: Clock, *said: tuple[str, str]) -> None:
+    for role, text in said:
+        clock.forward(seconds=20)
+        memory.add(text, role=role, thread="today", timestamp=clock.now)
+    memory.flush(thread="today")
+
+
+def judged(memory: Memory, episode: Episode) -> list[tuple[str, float]]:
+    return [(d.verdict, d.features["rating"]) for d in memory.reviews(episode.id)]
+
+
+def test_a_memory_that_served_is_stronger_on_both_stores(stores: Memory, clock: Clock) -> None:
+    before = remember(stores, clock)
+    recall = stores.search(QUERY, asking="today")
+    assert {hit.thread_id for hit in recall.hits} >= {e.thread_id for e in before.values()}
+    assert episodes(stores) == before  # nothing is judged while nothing was said
+    say_and_end(stores, clock, ("assistant", USED))
+    after = episodes(stores)
+    assert after["cello"] == before["cello"]
+    good = next_state(before["tap"].stability, before["tap"].difficulty, 3, Rating.GOOD)
+    assert (after["tap"].stability, after["tap"].difficulty) == (good.stability, good.difficulty)
+    assert after["tap"].last_reviewed_at == clock.now
+    (decision,) = stores.reviews(after["tap"].id)
+    assert (decision.type, decision.verdict, decision.subject) == ("review", "Good", after["tap"].id)
+    assert decision.features["stability"] == before["tap"].stability
+    assert decision.features["new_stability"] == after["tap"].stability
+    assert decision.detail["query"] == QUERY
+
+
+def test_a_search_that_names_nobody_changes_nothing(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory()
+    before = remember(memory, clock)
+    memory.search(QUERY)
+    say_and_end(memory, clock, ("assistant", USED))
+    assert episodes(memory) == before
+
+
+def test_a_memory_nobody_took_up_is_not_punished(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory()
+    before = remember(memory, clock)
+    memory.search(QUERY, asking="today")
+    say_and_end(memory, clock, ("assistant", "I know nothing about that."), ("user", "Never mind"))
+    assert episodes(memory) == before
+    assert judged(memory, before["tap"]) == []
+
+
+def test_a_memory_that_misled_falls_below_its_twin(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory()
+    before = remember(memory, clock)
+    memory.search(QUERY, asking="today")
+    say_and_end(memory, clock, ("assistant", USED), ("user", "No, that's not what I meant"))
+    after = episodes(memory)
+    assert judged(memory, after["tap"]) == [("Again", 1.0)]
+    assert after["tap"].stability < before["tap"].stability
+    assert after["tap"].last_reviewed_at == before["tap"].last_reviewed_at  # noise does not count as fresh
+    chances = {c.origin: c.retrievability for c in memory.episodes() if c.origin in before}
+    assert chances["tap"] < chances["cello"]
+
+
+def test_a_memory_is_judged_once_a_day_and_each_recall_once(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory()
+    tap = remember(memory, clock)["tap"]
+    for _ in range(2):
+        memory.search(QUERY, asking="today")
+        say_and_end(memory, clock, ("assistant", USED))
+    memory.flush()
+    assert judged(memory, tap) == [("Good", 3.0)]
+    clock.forward(days=1)
+    memory.search(QUERY, asking="today")
+    say_and_end(memory, clock, ("user", "Right"), ("assistant", USED))
+    # what the thread has said already is nobody's news
+    assert judged(memory, tap) == [("Good", 3.0)]
+
+
+def test_only_what_is_said_after_the_answer_counts(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory()
+    before = remember(memory, clock)
+    say_and_end(memory, clock, ("assistant", USED))
+    memory.search(QUERY, asking="today")
+    say_and_end(memory, clock, ("user", "Thanks"))
+    assert episodes(memory) == before
+
+
+def test_an_answer_is_not_lost_where_its_review_cannot_be_kept(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory()
+    remember(memory, clock)
+    with pytest.raises(NotFound, match="no thread 'nobody'"):
+        memory.search(QUERY, asking="nobody")
+    with pytest.raises(InvalidInput):
+        memory.search(" ", asking="today")
+
+
+def test_a_model_judges_where_there_is_one(open_memory: OpenMemory, clock: Clock) -> None:
+    def respond(_: str) -> Mapping[str, Json]:
+        return {"reviews": [{"episode": "E1", "rating": "easy"}]}
+
+    with serving(respond) as server:
+        limits = ModelLimits(tries=1, away=0.0)
+        model = OpenAIModel("small", base_url=server.url, limits=limits, sleep=lambda _: None)
+        memory = open_memory(language_model=model)
+        remember(memory, clock)
+        first = memory.search(QUERY, asking="today").hits[0].episode_id
+        say_and_end(memory, clock, ("assistant", "Well."))
+        (decision,) = memory.reviews(first)
+        assert decision.verdict == "Easy"
+        assert question.VERSION in decision.policy_version
+        assert [use.stage for use in memory.usage() if use.stage == "review"] == ["review"]
+
+
+class Away:
+    """A model nobody reaches."""
+
+    name = "away"
+
+    def complete(self, prompt: str, schema: Mapping[str, Json], stage: str) -> object:
+        raise ProviderUnavailable("no answer; try again later")
+
+
+def test_without_an_answer_what_was_taken_up_decides(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory(language_model=Away())
+    tap = remember(memory, clock)["tap"]
+    memory.search(QUERY, asking="today")
+    say_and_end(memory, clock, ("assistant", USED))
+    for _ in range(4):
+        clock.forward(minutes=30)
+        memory.work()
+    found: list[Decision] = memory.reviews(tap.id)
+    assert [d.verdict for d in found] == ["Good"]
+    assert "uptake" in found[0].policy_version
+
+
+def test_old_recalls_of_a_thread_that_never_ends_an_event_are_let_go(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    memory = open_memory()
+    remember(memory, clock)
+    for _ in range(60):
+        memory.search(QUERY, asking="today")
+    with memory._parts.store.begin(memory._scope(None), write=False) as tx:
+        waiting = tx.reviews.pending(memory._thread_id(memory._scope(None), "today"))
+    assert len(waiting) == 50
+    assert waiting[-1].at - waiting[0].at < timedelta(seconds=1)
