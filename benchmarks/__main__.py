@@ -23,6 +23,7 @@ from benchmarks import (
     speed,
     step_quality,
     tables,
+    tuning_simulation,
 )
 from benchmarks.provenance import ROOT, digest_of, provenance
 from benchmarks.results import merge, read, write_details
@@ -39,6 +40,7 @@ GROUPS = {
     "embedders": ("embedders",),
     "speed": ("speed",),
     "agents": ("agents",),
+    "tuning": ("tuning",),
     "postgres": ("service", "postgres_recall", "parity", "kills"),
 }
 NAMES = tuple(name for names in GROUPS.values() for name in names)
@@ -58,6 +60,7 @@ QUALITY: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[st
 MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
     "agents": lambda options, embedder: agent_run.measure(embedder, quick=options.quick),
+    "tuning": lambda options, _: tuning_simulation.measure(quick=options.quick),
     "embedders": lambda options, _: embedders.measure(options.data, quick=options.quick),
     "service": lambda options, _: service.measure(quick=options.quick),
     "postgres_recall": lambda options, _: postgres_recall.measure(options.data, quick=options.quick),
@@ -140,6 +143,8 @@ def _run(name: str, embedder: Embedder, options: argparse.Namespace, given: list
         for key, row in MEASURED[name](options, embedder):
             merge(options.output, name, {key: {**row, "quick": options.quick, **provenance(given)}})
             say(f"{key}: {tables.brief(row)}")
+            if name == "tuning":
+                print(tuning_simulation.printed(key, row))
     else:
         path = options.data / f"{name}.jsonl.gz"
         if not path.is_file():

@@ -36,6 +36,7 @@ class Settings:
     - `calibration`: of an embedder that is not the default: `auto` (what `calibrate` left in the cache
       folder, if it did), a file, or `none`.
     - `policy`: the boundary policy of new threads.
+    - `link_policy`: the policy that links threads, `default` or `seed-002`, before tuning changes it.
     - `cache`: the folder of downloaded models.
     - `synchronous`: `normal` survives a killed process, `full` a power cut (a server: both).
     - `threads`: processors the embedder uses (0: all there are).
@@ -60,6 +61,7 @@ class Settings:
     llm_budget: str = "none"
     calibration: str = "auto"
     policy: str = "default"
+    link_policy: str = "default"
     cache: str = ""
     synchronous: str = "normal"
     threads: int = 0

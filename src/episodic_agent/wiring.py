@@ -22,6 +22,7 @@ from episodic_agent.core.boundary.policies import calibrated, for_embedder
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
+from episodic_agent.core.linking import link_policy
 from episodic_agent.core.prompts import STAGES
 from episodic_agent.core.threads.channels import read_channels
 from episodic_agent.engine.calibrating import Conversation, Fitted, conversations_in, load, save
@@ -79,6 +80,7 @@ class Memory(Engine):
         settings = load_settings()
         chosen = settings.embedder if embedder is None else embedder
         resolve_policy(policy or settings.policy)  # an unknown name is refused before a file is made
+        links_by = link_policy(settings.link_policy).name
         done_by = check_jobs(jobs or settings.jobs)
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
         fitted = find_calibration(built, settings, calibration)
@@ -98,6 +100,7 @@ class Memory(Engine):
             language=settings.language or None,
             calibration=fitted,
             channels=read_channels(settings.channels, timedelta(minutes=settings.thread_timeout)),
+            link_policy=links_by,
         )
         user, home = user_id or settings.user, space or settings.space
         memory = cls(parts, user_id=user, space=home, jobs=done_by)

@@ -110,5 +110,10 @@ class LinksConformance(StoreFixture):
             assert list(tx.episodes.decisions(type="link", last=2)) == later
             assert list(tx.episodes.decisions(type="boundary", last=2)) == [other]
             assert list(tx.episodes.decisions(last=1)) == [other]
+            assert list(tx.episodes.decisions(subject=A, type="link", last=1)) == later[1:]
+            assert tx.episodes.decided("link", minute(2)) == 1
+            assert tx.episodes.decided("link", minute(-1)) == 3
+            assert tx.episodes.decided("boundary", NOW) == 1
+            assert tx.episodes.decided("link", minute(3)) == 0
         with pytest.raises(NotFound), store.begin(ANA) as tx:
             tx.episodes.amend(replace(first, id=identity("nowhere")))

@@ -152,6 +152,7 @@ READS: Mapping[str, Verb] = {
         *tx.episodes.decisions(),
         *tx.episodes.decisions(subject=THREAD, type="boundary"),
     ],
+    "episodes.decided": lambda tx: tx.episodes.decided(_decision("").type, minute(-1)),
     "reviews.pending": lambda tx: list(tx.reviews.pending(THREAD)),
     "links.of": lambda tx: list(tx.links.of([THREAD], taken_back=True)),
     "links.list": lambda tx: list(tx.links.list(limit=9)),

@@ -401,6 +401,10 @@ class Episodes(Protocol):
         """Return decisions by time, then id; only the `last` so many where that is given."""
         ...
 
+    def decided(self, type: str, since: datetime) -> int:
+        """Count the decisions of a type that are younger than a time."""
+        ...
+
 
 class Links(Protocol):
     """Which threads belong together, and the cross-thread episodes they form."""

@@ -12,6 +12,7 @@ from episodic_agent.engine.files import export_lines, header_line
 from episodic_agent.engine.files.own import CheckRecord, Noun
 from episodic_agent.engine.generations import last_resegmenting, without_history
 from episodic_agent.engine.resolving import THREAD
+from episodic_agent.engine.tuning import LINK, TUNE
 from episodic_agent.schemas import Thread
 
 PAGE = 1024
@@ -24,6 +25,7 @@ def export(tx: Transaction, now: datetime) -> Iterator[str]:
     yield header_line(tx.scope, now, counts, tx.threads.timeouts())
     for thread in threads:
         yield from export_lines(_thread(tx, thread))
+    yield from export_lines(tx.episodes.decisions(type=TUNE))
 
 
 def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
@@ -31,6 +33,7 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
     yield thread
     yield replace(frame, version=0)  # the version counts writes here: it is no part of the memory
     yield from tx.episodes.decisions(subject=thread.id, type=THREAD)
+    yield from tx.episodes.decisions(subject=thread.id, type=LINK)
     if (made := last_resegmenting(tx, thread)) is not None:
         yield without_history(made)
     for start in range(0, frame.next_seq, PAGE):

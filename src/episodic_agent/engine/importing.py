@@ -15,8 +15,9 @@ from episodic_agent.engine.ingest import Incoming, Ingest, Progress
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.restoring import Restorer
 from episodic_agent.engine.results import ImportReport
+from episodic_agent.engine.tuning import TUNE, keep_tunings
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Episode, Observation, Scope, Thread
+from episodic_agent.schemas import Decision, Episode, Observation, Scope, Thread
 
 T = TypeVar("T")
 COUNTED = {"thread": Thread, "observation": Observation, "episode": Episode}  # what a header announces
@@ -102,10 +103,14 @@ class Importer:
         check_export(path)
         restorer = Restorer(self._parts, self._ingest)
         read = added = threads = 0
-        for nouns in _by_thread(n for n in read_export(path) if not isinstance(n, Unreadable)):
+        runs: list[Decision] = []
+        for nouns in _by_thread(_apart(read_export(path), runs)):
             restored = restorer.restore(scope, nouns)
             read, added, threads = read + restored.observations, added + restored.added, threads + 1
         self._keep_timeouts(scope, read_header(path).timeouts)
+        if runs:
+            with self._parts.store.begin(scope) as tx:
+                keep_tunings(tx, runs)
         return read, added, threads
 
 
@@ -133,6 +138,15 @@ def _readable(records: "Iterator[T | Unreadable]", unreadable: list[Unreadable])
             unreadable.append(record)
         else:
             yield record
+
+
+def _apart(nouns: "Iterator[Noun | Unreadable]", runs: list[Decision]) -> Iterator[Noun]:
+    """Yield what belongs to threads, and put aside what tuning left, which belongs to none."""
+    for noun in nouns:
+        if isinstance(noun, Decision) and noun.type == TUNE:
+            runs.append(noun)
+        elif not isinstance(noun, Unreadable):
+            yield noun
 
 
 def _by_thread(nouns: Iterator[Noun]) -> Iterator[Sequence[Noun]]:

@@ -26,6 +26,7 @@ from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.core.threads.records import INACTIVITY, OPEN
 from episodic_agent.core.timewords import date_words
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.outcomes import listen
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.resolving import Placed, Placement, resolved
 from episodic_agent.engine.retrying import until_unopposed
@@ -268,7 +269,9 @@ class Ingest:
         if any(p.texts and p.vectors is None for p in fresh):  # steps wait for none, but are to be found too
             ask_for_vectors(tx, thread.id, now)
         tx.threads.save_frame(frame)
-        tx.threads.save(moved(thread, observations))
+        after = moved(thread, observations)
+        tx.threads.save(after)
+        listen(tx, thread, after.turn_count, now)
         return [Receipt(o.id, thread.id, o.seq, True) for o in observations]
 
     def _thread(

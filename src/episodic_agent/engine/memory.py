@@ -27,6 +27,8 @@ from episodic_agent.engine.given import aware, episode_identity, given_item, lis
 from episodic_agent.engine.importing import Importer
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
 from episodic_agent.engine.jobs import Handler, Runner
+from episodic_agent.engine.learning import TuneVerbs
+from episodic_agent.engine.outcomes import OUTCOME, Listener
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.pending import Asker, Embedding
 from episodic_agent.engine.places import Places, Stretch, VisitCard, count_places, route_of, visits_of
@@ -40,6 +42,7 @@ from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
 from episodic_agent.engine.threads import MANUAL, ThreadVerbs
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
+from episodic_agent.engine.tuning import TUNE, Tuner
 from episodic_agent.engine.usage import ANY_DAY, model_of, usage
 from episodic_agent.engine.working import POLL, Say, Worker
 from episodic_agent.errors import InvalidInput
@@ -60,7 +63,7 @@ RANDOM_BITS = 74  # of a UUIDv7
 HERE, WORKERS = "here", "workers"  # who does later work
 
 
-class Memory(ThreadVerbs):
+class Memory(ThreadVerbs, TuneVerbs):
     """An episodic memory over one store. Thread safe; several processes may share the store.
 
     Every verb takes `user_id` (the default user otherwise); nothing crosses users or leaves the space (I11).
@@ -88,6 +91,8 @@ class Memory(ThreadVerbs):
             ASK: Asker(parts, self._segmenter).handle,
             EMBED: Embedding(parts, self._segmenter).handle,
             REVIEW: Reviewer(parts).handle,
+            OUTCOME: Listener(parts).handle,
+            TUNE: Tuner(parts).handle,
         }
         self._runner = self._runner_of(self._handlers, space=space)
         self._background = Background(self._runner, lambda: self._sweep(parts.store.scopes(space)))

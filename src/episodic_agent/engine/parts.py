@@ -8,6 +8,7 @@ from typing import Any
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
+from episodic_agent.core.linking.policies import DEFAULT as DEFAULT_LINKING
 from episodic_agent.core.threads import Channels
 from episodic_agent.engine.usage import Meter, model_of
 from episodic_agent.schemas import Scope
@@ -24,7 +25,7 @@ class Parts:
     stored policy name back into its value, so that a frame keeps the policy it began with. `calibration` is
     how recall reads the cosines of an embedder that is not the default; None: as they are. `channels` says
     where silence ends a thread, and how long it must be. `budget` is how many tokens a day language models
-    may cost a space; None: as many as they like.
+    may cost a space; None: as many as they like. `link_policy` names what links threads, before any tuning.
     """
 
     store: Store
@@ -39,6 +40,7 @@ class Parts:
     calibration: Calibration | None = None
     channels: Channels = field(default_factory=Channels)
     budget: int | None = None
+    link_policy: str = DEFAULT_LINKING
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:

@@ -88,7 +88,7 @@ def rollback(history: Sequence[TuningRecord], at: datetime) -> TuningRecord:
     """
     standing = _standing(history)
     if not standing:
-        raise InvalidInput("there is no tuning to take back; `link tune --history` shows what was tuned")
+        raise InvalidInput("there is no tuning to take back; `episodic tune history` shows what was tuned")
     last = standing[-1]
     reason = f"taken back by hand: the change of {last.tuning_date.date().isoformat()}"
     now, then = last.rates_after, last.rates_before

@@ -25,6 +25,7 @@ from episodic_agent.faces.cli import (
     serving,
     spending,
     threads,
+    tuning,
     why,
     writing,
 )
@@ -44,6 +45,8 @@ COMMANDS: tuple[click.Command, ...] = (
     reading.show,
     threads.threads,
     threads.thread,
+    tuning.link,
+    tuning.tune,
     places.places,
     places.visits,
     places.route,

@@ -287,9 +287,22 @@ class PostgresEpisodes:
             conditions.append("subject = %s")
             bindings.append(subject.bytes)
         if type is not None:
-            # what the index of types leaves out is said in its own words
-            conditions.append("type = %s" if type == "boundary" else "type = %s AND type <> 'boundary'")
+            # The index of types is not for the few of a subject: it would lead past everybody else's.
+            conditions.append(_of_type(type) if subject is None else "type = %s")
             bindings.append(type)
         sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at DESC, id DESC"
         found = self._session.rows(f"{sql} LIMIT %s", (*bindings, last))
         return [decision_of(read_columns(columns)) for columns in reversed(found)]
+
+    def decided(self, type: str, since: datetime) -> int:
+        """Count the decisions of a type that are younger than a time."""
+        sql = (
+            f"SELECT count(*) FROM decision WHERE space = %s AND owner = %s AND {_of_type(type)} AND at > %s"
+        )
+        found = self._session.row(sql, (*self._session.keys, type, to_microseconds(since)))
+        return 0 if found is None else int(found[0])
+
+
+def _of_type(type: str) -> str:
+    """Ask for a type; what the index of types leaves out is said in its own words."""
+    return "type = %s" if type == "boundary" else "type = %s AND type <> 'boundary'"
