@@ -4,6 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
 READY := $(VENV)/.ready
+# Neighbours stay together: they share what their module made once.
+PARALLEL := -n auto --dist worksteal
+
+# Many tests start programs of ours: uncompiled, each would take twice the time to start.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo check test test-all test-slow fix run bench bench-quality docs clean
 
@@ -28,13 +33,14 @@ check: setup
 	$(BIN)/pytest tests/house
 
 test: setup
-	$(BIN)/pytest -n auto -m "not slow"
+	$(BIN)/pytest $(PARALLEL) -m "not slow"
 
 test-all: setup
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=full
 
+# The fast suite tries properties on a quarter of their examples (tests/builders/examples.py): here they get all.
 test-slow: setup
-	$(BIN)/pytest -n auto -m slow
+	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=full -m "slow or hypothesis"
 
 fix: setup
 	$(BIN)/ruff check --fix .

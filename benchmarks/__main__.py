@@ -11,6 +11,7 @@ from typing import Any
 from benchmarks import (
     agent_run,
     boundary_quality,
+    context_speed,
     embedders,
     kills,
     parity,
@@ -40,6 +41,7 @@ GROUPS = {
     "embedders": ("embedders",),
     "speed": ("speed",),
     "agents": ("agents",),
+    "context": ("context",),
     "tuning": ("tuning",),
     "postgres": ("service", "postgres_recall", "parity", "kills"),
 }
@@ -61,6 +63,7 @@ MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[s
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
     "agents": lambda options, embedder: agent_run.measure(embedder, quick=options.quick),
     "tuning": lambda options, _: tuning_simulation.measure(quick=options.quick),
+    "context": lambda options, _: context_speed.measure(quick=options.quick),
     "embedders": lambda options, _: embedders.measure(options.data, quick=options.quick),
     "service": lambda options, _: service.measure(quick=options.quick),
     "postgres_recall": lambda options, _: postgres_recall.measure(options.data, quick=options.quick),

@@ -10,7 +10,6 @@ data, change (`stamp`). The vectors outlive that, by the hash of their text.
 import hashlib
 import pickle
 import random
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.parts import parts_at
 from benchmarks.provenance import ROOT
 from benchmarks.retrieval import FILES, LIMIT, QUICK, first
 from benchmarks.vectors import Lasting
@@ -35,8 +35,7 @@ from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.results import Recall
 from episodic_agent.schemas import Receipt, Scope, Vector
-from episodic_agent.stores.lease import process_owner
-from episodic_agent.wiring import load_settings, make_store, resolver
+from episodic_agent.wiring import load_settings
 
 FOREIGN: Final = {  # questions of each of the two kinds asked of a case
     "ret_alfred": 4, "ret_beam100k": 40, "ret_lifebench": 120, "ret_llqa": 300, "ret_memdaily": 1,
@@ -146,7 +145,8 @@ def _ask_all(
     def fresh(now: datetime, language: str | None) -> Iterator[Memory]:
         number = next(numbers)
         with TemporaryDirectory(prefix="episodic-") as folder:
-            parts = _parts(Path(folder) / "asked.db", embedder, now, language)
+            settings = replace(load_settings(), synchronous="normal")
+            parts = parts_at(str(Path(folder) / "asked.db"), embedder, now, language, settings)
             with Memory(parts) as memory:
                 watched = Watched(memory, parts, Case(stem, str(number), embedder.name))
                 yield cast(Memory, watched)
@@ -162,19 +162,6 @@ def _ask_all(
         for asked, label in zip(own, _labels(number, row), strict=True):
             asked.type, asked.evidence = label.type, label.evidence
     return cases
-
-
-def _parts(place: Path, embedder: Embedder, now: datetime, language: str | None) -> Parts:
-    return Parts(
-        store=make_store(str(place), replace(load_settings(), synchronous="normal")),
-        embedder=embedder,
-        policy="default",
-        resolve_policy=resolver(embedder),
-        clock=lambda: now,
-        entropy=secrets.randbits,
-        owner=process_owner(),
-        language=language,
-    )
 
 
 class Watched:

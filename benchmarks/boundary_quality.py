@@ -6,7 +6,6 @@ figure is of the policy online, along its own cuts, with delay 2. Errors are boo
 """
 
 import hashlib
-import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from boundary.material import timed
 from boundary.rows import SHARE, family_of
 
 from benchmarks.cue_families import CLOCK_AND_IDLE, ablations
-from benchmarks.provenance import ROOT, digest_of
+from benchmarks.trained import kept_or_trained, stamp_of
 from episodic_agent.core.boundary.contract import ManualCut
 from episodic_agent.core.boundary.cues.usual import how_far
 from episodic_agent.core.boundary.default import DefaultPolicy
@@ -73,7 +72,8 @@ def measure(
     for name, some in _fewer(glue_names(material), quick).items():
         row = judged(some, lambda _: shipped()) | {"material": material_digest(some)}
         yield f"glue in-sample | {name}", {"under": "shipped, trained on these sources", **row}
-    trained = _trained(material, data, cache, train=train)
+    file = cache / f"networks-{_stamp(data)}.pickle"
+    trained = kept_or_trained(file, lambda: _trained(material), train=train)
     if trained is None:
         return
     seconds = {"seconds_of_training": round(trained.seconds)}
@@ -196,31 +196,13 @@ def material_digest(threads: Sequence[Thread]) -> str:
     return told.hexdigest()[:16]
 
 
-def _trained(material: trainer.Material, data: Path, cache: Path, *, train: bool) -> Trained | None:
-    """Train, or read what was trained by this very code on these data; None where there is nothing."""
-    file = cache / f"networks-{_stamp(data)}.pickle"
-    if not train and file.is_file():
-        kept: Trained = pickle.loads(file.read_bytes())  # written below, in the caller's own folder
-        return kept
-    if not train:
-        return None
+def _trained(material: trainer.Material) -> Trained:
     began = time.perf_counter()
     networks = trainer.train(material, leave_out=True)
     learnt = trainer.clocked(networks, material)
     clocks = {fold: trainer.clock(learnt, fold) for fold in range(-1, FOLDS)}
-    found = Trained(networks, clocks, time.perf_counter() - began)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(pickle.dumps(found))
-    return found
+    return Trained(networks, clocks, time.perf_counter() - began)
 
 
 def _stamp(data: Path) -> str:
-    """Name what a training depends on: the trainer, the cues and the data; not the shipped weights."""
-    told = hashlib.sha256()
-    for part in CODE:
-        place = ROOT / part
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            if file.name != "weights.py" and "steps" not in file.parts:
-                told.update(file.read_bytes())
-    told.update(digest_of(data / f"{name}.jsonl.gz" for name in NEEDED).encode())
-    return told.hexdigest()[:12]
+    return stamp_of(CODE, [data / f"{name}.jsonl.gz" for name in NEEDED], without="steps")

@@ -1,6 +1,5 @@
 """The same memory on both stores: episodes and hits compared one by one on the labelled cases."""
 
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -10,16 +9,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
 
+from benchmarks.parts import parts_at
 from benchmarks.retrieval import FILES, LIMIT, QUICK, first
 from benchmarks.servers import server
 from episodic_agent.core.interfaces import Embedder
 from episodic_agent.engine.evaluate.retrieval import evaluate_file
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.results import Recall
 from episodic_agent.schemas import Receipt
-from episodic_agent.stores.lease import process_owner
-from episodic_agent.wiring import load_settings, make_store, resolver
+from episodic_agent.wiring import load_settings
 
 CASES = {"ret_realtalk": None, "ret_memdaily": 100, "ret_beam100k": 4, "ret_qmsum": 30, "ret_alfred": 30}
 
@@ -116,22 +114,11 @@ def twins(
     user = f"case {next(_cases)}"  # ids are made of it
     with TemporaryDirectory(prefix="episodic-") as folder, ExitStack() as stack:
         memories = [
-            stack.enter_context(Memory(_parts(place, embedder, now, language), user_id=user))
+            stack.enter_context(
+                Memory(parts_at(place, embedder, now, language, load_settings()), user_id=user)
+            )
             for place in (str(Path(folder) / "twin.db"), url)
         ]
         both = Twins(memories[0], memories[1], tally)
         yield cast(Memory, both)
         both.compare()
-
-
-def _parts(place: str, embedder: Embedder, now: datetime, language: str | None) -> Parts:
-    return Parts(
-        store=make_store(place, load_settings()),
-        embedder=embedder,
-        policy="default",
-        resolve_policy=resolver(embedder),
-        clock=lambda: now,
-        entropy=secrets.randbits,
-        owner=process_owner(),
-        language=language,
-    )

@@ -6,8 +6,6 @@ figure is of the policy online, along its own cuts. Errors are bootstrapped over
 whole family of a set: the days and houses of ALFRED are told by the same people and count as one.
 """
 
-import hashlib
-import pickle
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ import train_steps as trainer
 from boundary_steps.data import SETS, Course
 from boundary_steps.models import by_family, by_fold
 
-from benchmarks.provenance import ROOT, digest_of
+from benchmarks.trained import kept_or_trained, stamp_of
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.policies import policy
 from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
@@ -56,7 +54,8 @@ def measure(
 ) -> Iterator[tuple[str, Row]]:
     """Yield (key, row): the default unseen and left out, and F1 with prediction on less F1 with it off."""
     labelled = trainer.gather(data)
-    trained = _trained(labelled, data, cache, train=train)
+    file = cache / f"steps-{_stamp(data)}.pickle"
+    trained = kept_or_trained(file, lambda: _trained(labelled), train=train)
     for name, courses in labelled.items():
         some = courses[:QUICK] if quick else courses
         ruled = [scored(c, policy(RULED, predict=on)) for on in (1, 0) for c in some]
@@ -92,30 +91,12 @@ def _change(on: Sequence[StreamScore], off: Sequence[StreamScore]) -> Row:
     return compare_streams(on, off, SEED, empty_f1=EMPTY, names=("f1",))["f1"].as_json()
 
 
-def _trained(labelled: Labelled, data: Path, cache: Path, *, train: bool) -> Trained | None:
-    """Train, or read what was trained by this very code on these data; None where there is nothing."""
-    file = cache / f"steps-{_stamp(data)}.pickle"
-    if not train and file.is_file():
-        kept: Trained = pickle.loads(file.read_bytes())  # written below, in the caller's own folder
-        return kept
-    if not train:
-        return None
+def _trained(labelled: Labelled) -> Trained:
     began = time.perf_counter()
     rows = trainer.rows_of(dict(labelled))
     found = by_fold(rows), by_family(rows), by_fold(rows.blind())
-    trained = Trained(*found, time.perf_counter() - began)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(pickle.dumps(trained))
-    return trained
+    return Trained(*found, time.perf_counter() - began)
 
 
 def _stamp(data: Path) -> str:
-    """Name what a training depends on: the trainer, the cues and the data; not the shipped weights."""
-    told = hashlib.sha256()
-    for part in CODE:
-        place = ROOT / part
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            if file.name != "weights.py":
-                told.update(file.read_bytes())
-    told.update(digest_of(data / f"{name}.jsonl.gz" for name in NEEDED).encode())
-    return told.hexdigest()[:12]
+    return stamp_of(CODE, [data / f"{name}.jsonl.gz" for name in NEEDED])

@@ -260,7 +260,8 @@ def _figure(value: Any) -> str:
 
 PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
 SOURCES = (
-    "segmentation", "retrieval", QUALITY, "speed", "agents", "service", "postgres_recall", "parity", "kills",
+    "segmentation", "retrieval", QUALITY, "speed", "agents", "context", "service", "postgres_recall",
+    "parity", "kills",
 )  # fmt: skip
 
 
@@ -290,6 +291,7 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "types": _types,
     "speed": _figures("speed"),
     "agents": _figures("agents"),
+    "context": _figures("context"),
     "service": _figures("service"),
     "postgres-recall": _layouts,
     "postgres-space": _space,

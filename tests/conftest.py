@@ -1,6 +1,8 @@
 """Fixtures of the end-to-end tests: a real memory on a temporary file, deterministic in every part."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,6 +11,8 @@ from typing import Any
 import pytest
 from builders.chats import Clock
 from builders.commands import Outcome, Run
+from builders.examples import FAST
+from hypothesis import settings
 from stores.postgres_server import bare_url, citus, citus_url, login, postgres, postgres_url
 
 from episodic_agent import Memory
@@ -17,7 +21,18 @@ from episodic_agent.faces.cli.main import main
 KEPT = ("EPISODIC_CACHE", "EPISODIC_TEST_")  # where the model is, and what steers the tests themselves
 POLICY = "seed-001"  # its cuts follow from gaps and lengths alone while no model answers
 OpenMemory = Callable[..., Memory]
+settings.load_profile(FAST)  # --hypothesis-profile=full, which the slow suite names, comes after this
+IN_MEMORY = Path("/dev/shm")  # a disk in memory, on every Linux
+ROOM = 2 * 2**30  # bytes to be free there; a run of the fast suite takes a tenth of that
 __all__ = ["bare_url", "citus", "citus_url", "login", "postgres", "postgres_url"]  # fixtures of every test
+
+
+def pytest_configure() -> None:
+    """Keep the tests' files in memory: half their time they would wait for a disk (TMPDIR chooses another)."""
+    if "TMPDIR" in os.environ or not os.access(IN_MEMORY, os.W_OK | os.X_OK):
+        return
+    if shutil.disk_usage(IN_MEMORY).free > ROOM:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(IN_MEMORY)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builders.examples import share
 from builders.talks import COOKING, DRIFT, GARDEN, START, TAXES, arrival
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -66,7 +67,7 @@ def streams(draw: st.DrawFn, most: int = 16) -> list[Arrival]:
     return found
 
 
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=share(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @QUICK

@@ -10,6 +10,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from builders.examples import share
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -122,7 +123,7 @@ def rules(request: pytest.FixtureRequest) -> Policy[Any]:
 
 
 RELAXED = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=share(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -192,7 +193,7 @@ def test_records_survive_their_packing(rules: Policy[Any], inputs: list[Input]) 
 
 
 @given(inputs=streams())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=share(30), deadline=None)
 def test_the_seeds_records_recompute_their_verdicts(inputs: list[Input]) -> None:
     _, records, _ = play(SEED, inputs, [])
     for record in records:
@@ -208,7 +209,7 @@ def test_the_seeds_records_recompute_their_verdicts(inputs: list[Input]) -> None
 
 
 @given(inputs=streams())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=share(20), deadline=None)
 def test_the_seed_never_buffers_more_than_its_cap(inputs: list[Input]) -> None:
     cuts, _, _ = play(SEED, [*inputs, ManualCut(START)], [])
     starts = [0, *(cut.before_seq for cut in cuts)]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
+from builders.examples import share
 from builders.steps import START, step
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,7 +123,7 @@ def test_the_documents_example_runs_unchanged() -> None:
     [MyBoundaryDetector, Rooms, Notebook, Faulty, StubBoundaryDetector, lambda: StubBoundaryDetector(4)],
 )
 @given(st.lists(st.integers(0, 40), max_size=8))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(25), deadline=None)
 def test_a_restart_at_any_step_changes_nothing(
     make: Callable[[], BoundaryDetector], restarts: list[int]
 ) -> None:
@@ -134,7 +135,7 @@ def test_a_restart_at_any_step_changes_nothing(
 
 
 @given(st.lists(st.integers(1, 11), max_size=9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share(25), deadline=None)
 def test_batches_change_nothing(sizes: list[int]) -> None:
     rules, inputs = adapt(Rooms), [Arrival(one, None) for one in eventful(40)]
     whole = run(rules.begin(), inputs, rules)

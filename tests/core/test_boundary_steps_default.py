@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from builders.examples import share
 from builders.steps import START, step
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -308,7 +309,7 @@ RULES = [
     policy("steps", min_steps=1, confirm_steps=1, max_steps=6, max_minutes=1),
 ]
 RELAXED = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=share(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

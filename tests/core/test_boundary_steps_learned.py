@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from builders.examples import share
 from builders.steps import START, step
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -225,7 +226,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(told_=STEPS, every=st.integers(1, 7), end=st.integers(0, 50))
 def test_restarts_between_any_two_steps_change_nothing(
     told_: list[tuple[str, str, str | None, float, bool]], every: int, end: int

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from builders.examples import share
 from builders.steps import START, step
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -214,7 +215,7 @@ def test_a_prediction_error_is_clamped_and_nan_counts_nothing(error: float, part
     ),
     st.sampled_from([{}, PRESETS["shorter"], PRESETS["event-heavy"], {"time_interval": 7}]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share(60), deadline=None)
 def test_the_policy_and_the_hand_driven_detector_agree_step_for_step(
     walk: list[tuple[str | None, int, float]], preset: dict[str, float]
 ) -> None:

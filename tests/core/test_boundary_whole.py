@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from builders import talks
+from builders.examples import share
 from builders.talks import COOKING, DRIFT, GARDEN, START, TAXES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from episodic_agent.core.boundary.machine import run
 from episodic_agent.core.boundary.whole import Segmented, forced, whole_thread
 from episodic_agent.schemas import Reason, TimeSource, Vector
 
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=share(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def arrival(seq: int, text: str, at: datetime | None = None, vector: Vector | None = None) -> Arrival:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from builders.examples import share
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -235,7 +236,7 @@ TEXT = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share(40), deadline=None)
 @given(st.lists(st.tuples(ACTOR, TEXT), max_size=14))
 @example([("user", "a" * 400)])
 @example([("user", "0. 0. 0. 0. 0.")])

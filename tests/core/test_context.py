@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,6 +90,16 @@ def test_an_uncertain_link_is_told_as_possible() -> None:
 def test_the_break_is_measured_to_the_new_threads_first_message() -> None:
     own = thread(3, "", first_at=TEN + timedelta(hours=3), last=200)
     assert "after 2 hours 45 min break" in ask(current=own, linked=[Linked(WEATHER)]).text
+
+
+def test_a_thread_that_went_on_after_this_one_began_is_none_it_continues() -> None:
+    later = thread(3, "Weather again", asked("And in Boston?", "Rain", 60), last=65)
+    own = thread(9, "Weather", asked("And now?"))
+    text = ask(current=own, linked=[Linked(later)]).text
+    assert "You were discussing Weather again." in text
+    assert "Continuing" not in text
+    earlier = replace(FLIGHT, first_at=TEN, last_activity_at=TEN - timedelta(hours=1))
+    assert "after 1 hour break" in ask(current=own, linked=[Linked(later), Linked(earlier)]).text
 
 
 def test_the_current_thread_comes_first_and_linked_ones_most_recent_first_at_most_three() -> None:
@@ -254,7 +265,7 @@ def test_recalled_text_cannot_pass_for_a_line_of_the_form(text: str) -> None:
     evil = thread(
         1, text, asked(text, text), asked("Then?", text, 3, 2), summary=text, entities=(text,), turns=9
     )
-    found = ask(text, current=evil, linked=[Linked(thread(2, text, asked(text, text)))])
+    found = ask(text, current=evil, linked=[Linked(thread(2, text, asked(text, text), last=0))])
     check_form(found.text)
     assert found.text.count("Current question:") == 1
     assert found.text.count("(Continuing from") == 1
@@ -314,7 +325,7 @@ def requests(draw: st.DrawFn) -> dict[str, object]:
     }
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=share(30), deadline=None)
 @given(requests())
 def test_context_never_exceeds_its_budget_keeps_its_form_and_traces_every_line(
     request: dict[str, object],
@@ -333,7 +344,7 @@ def test_context_never_exceeds_its_budget_keeps_its_form_and_traces_every_line(
         assert any(line.startswith("Current question:") for line in lines)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=share(30), deadline=None)
 @given(requests())
 def test_the_order_of_candidates_does_not_matter(request: dict[str, object]) -> None:
     links: list[Linked] = list({link.thread.thread_id: link for link in request["linked"]}.values())  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -251,7 +252,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=share(100), deadline=None)
 @given(TEXTS)
 def test_mentions_lie_in_the_text_in_order_and_never_overlap(text: str) -> None:
     last = 0
@@ -263,13 +264,13 @@ def test_mentions_lie_in_the_text_in_order_and_never_overlap(text: str) -> None:
         last = one.end
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=share(100), deadline=None)
 @given(TEXTS)
 def test_the_same_text_gives_the_same_mentions(text: str) -> None:
     assert mentions(text) == mentions(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=share(100), deadline=None)
 @given(
     st.datetimes(),
     st.sampled_from(["last year", "in 3 months", "two weeks ago", "next Friday", "May 11", "29 Feb"]),

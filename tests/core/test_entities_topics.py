@@ -1,6 +1,7 @@
 """Topics and domains, references to several at once, and times that contain each other."""
 
 import pytest
+from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +50,7 @@ def test_mentions_known_already_need_not_be_found_again() -> None:
     assert topics(text) == topics(text, found=mentions(text))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share(60), deadline=None)
 @given(st.text(max_size=100))
 def test_any_text_has_topics_and_references(text: str) -> None:
     assert topics(text) == topics(text)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
@@ -67,7 +68,7 @@ def test_ndcg_of_more_evidence_than_places_can_still_be_perfect():
     assert row["recall@5"] == 5 / 8
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=share(100), deadline=None, derandomize=True)
 @given(st.permutations(list(range(30))), st.sets(st.integers(0, 29), min_size=1, max_size=12))
 def test_ndcg_agrees_with_scikit_learn(order, evidence):
     relevance = [[float(item in evidence) for item in order]]
@@ -77,7 +78,7 @@ def test_ndcg_agrees_with_scikit_learn(order, evidence):
         assert row[f"ndcg@{k}"] == pytest.approx(ndcg_score(relevance, descending, k=k))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=share(100), deadline=None, derandomize=True)
 @given(answered)
 def test_figures_stay_in_range_and_never_fall_as_k_grows(result):
     row = question_metrics(result)
@@ -145,7 +146,7 @@ def test_locomos_rule_gives_a_question_without_evidence_full_marks():
     assert locomo_recall(results, 10) == 1.0
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=share(50), deadline=None, derandomize=True)
 @given(st.lists(answered, min_size=1, max_size=8), st.sampled_from([1, 3, 5, 10, 25, 50]))
 def test_locomos_rule_equals_plain_recall_when_every_question_has_evidence(results, k):
     assert locomo_recall(results, k) == pytest.approx(score_questions(results).values[f"recall@{k}"])
@@ -202,7 +203,7 @@ def test_equal_confidences_fall_on_one_side_and_shares_round_up_to_whole_questio
 confidences = st.lists(st.floats(-5, 5), min_size=1, max_size=20)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=share(100), deadline=None, derandomize=True)
 @given(confidences, confidences, st.sampled_from([0.5, 0.8, 0.9, 1.0]))
 def test_the_threshold_equals_the_best_one_of_a_full_sweep(answerable, unanswerable, kept):
     rates = [

@@ -9,6 +9,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 import segeval
+from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.metrics.segmentation import pk as nltk_pk
@@ -111,7 +112,7 @@ def test_the_random_streams_hold_the_hard_cases():
     assert sum(reference[1:] == hypothesis[1:] for reference, hypothesis in pairs) > 100
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=share(200), deadline=None, derandomize=True)
 @given(paired)
 def test_any_pair_of_streams_agrees_with_both_packages(pair):
     assert_agrees_with_segeval(*pair)
@@ -154,14 +155,14 @@ def test_windowdiff_sees_a_second_boundary_that_pk_does_not():
     assert (row.pk, row.wd) == (0.0, 1 / 5)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=share(100), deadline=None, derandomize=True)
 @given(paired)
 def test_the_first_unit_never_counts(pair):
     reference, hypothesis = pair
     assert score_stream([0, *reference[1:]], [1, *hypothesis[1:]]) == score_stream(reference, hypothesis)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=share(100), deadline=None, derandomize=True)
 @given(paired)
 def test_a_stream_matches_itself_perfectly_and_every_figure_stays_in_range(pair):
     reference, hypothesis = pair
@@ -265,7 +266,7 @@ def most_pairs(left: list[int], right: list[int], tolerance: int) -> int:
 positions = st.lists(st.integers(0, 25), unique=True, max_size=14).map(sorted)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=share(300), deadline=None, derandomize=True)
 @given(positions, positions, st.integers(0, 4))
 def test_the_matching_is_a_maximum_matching(left, right, tolerance):
     assert match_count(left, right, tolerance) == most_pairs(left, right, tolerance)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
@@ -142,14 +143,14 @@ def test_a_mean_over_sets_is_unknown_where_one_set_is():
 confidences = st.lists(st.integers(0, 12).map(lambda n: n / 12), min_size=1, max_size=30)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=share(60), deadline=None, derandomize=True)
 @given(confidences, confidences)
 def test_the_roc_area_is_scikit_learns(surer, other):
     labels = [1] * len(surer) + [0] * len(other)
     assert roc_area(surer, other) == pytest.approx(float(roc_auc_score(labels, [*surer, *other])))
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=share(200), deadline=None, derandomize=True)
 @given(
     st.lists(st.tuples(st.integers(0, 9).map(float), st.sampled_from([0.0, 0.25, 1.0])), min_size=1),
     st.sampled_from([0.5, 0.8, 0.92, 1.0]),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -256,6 +257,44 @@ def test_a_pattern_seen_fifteen_times_becomes_a_skill() -> None:
     assert skill.last_used == START + timedelta(days=14, minutes=2)
 
 
+def test_a_result_in_a_message_of_its_own_belongs_to_its_call() -> None:
+    def said(seq: int, **extras: Json) -> Observation:
+        empty: dict[str, Json] = {"name": None, "arguments": None, "result": None, "error": None}
+        at = START + timedelta(seconds=seq)
+        thread = UUID(int=1)
+        return Observation(UUID(int=seq), thread, seq, at, at, "tool", "", Kind.TOOL, extras=empty | extras)
+
+    both: list[Json] = [
+        {"name": "find", "arguments": {"q": "a"}, "tool_call_id": "1"},
+        {"name": "find", "arguments": {"q": "b"}, "tool_call_id": "2"},
+    ]
+    seen = [
+        said(0, calls=both),
+        said(1, tool_call_id="2", result="second"),
+        said(2, name="find", tool_call_id="1", error="away"),
+        said(3, name="now"),
+        said(4, name="now", result="ten"),
+        said(5, name="now", result="eleven"),
+        said(6, tool_call_id="9", result="of a call nobody saw"),
+    ]
+    turn = TurnRef(UUID(int=1), 0)
+    found = actions_of(seen, dict.fromkeys(range(7), turn))
+    assert [(a.name, dict(a.arguments), a.result, a.failed) for a in found] == [
+        ("find", {"q": "a"}, "", True),
+        ("find", {"q": "b"}, "second", False),
+        ("now", {}, "ten", False),
+        ("now", {}, "eleven", False),
+    ]
+
+
+def test_a_known_skill_seen_again_was_not_idle() -> None:
+    known = Skill("a", "", SkillKind.PROCEDURAL, (), confidence=0.8, last_used=START)
+    late = replace(known, last_used=START + timedelta(days=35))
+    again = seen_again(known, late)
+    assert (again.confidence, again.last_used) == (pytest.approx(0.76), late.last_used)
+    assert seen_again(late, known).last_used == late.last_used
+
+
 def test_below_its_threshold_nothing_is_created_and_the_pattern_is_told() -> None:
     mined = mine(*gather([weather(n) for n in range(5)]))
     assert mined.created == ()
@@ -347,7 +386,7 @@ def test_skills_that_rest_on_the_same_turns_are_one() -> None:
     assert (both.frequency, both.confidence) == (2, 0.9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share(40), deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=12), st.integers(0, 5))
 def test_mining_is_deterministic_and_its_evidence_real(names: list[str], chats: int) -> None:
     courses = [course(n, *names) for n in range(chats)]

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -342,7 +343,7 @@ ANYTHING = st.lists(
 
 
 @given(lines=ANYTHING, vectors=st.booleans(), step=st.sampled_from(list(Kind)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=share(150), deadline=None)
 def test_any_text_is_encoded_the_same_way_twice(
     lines: list[tuple[str, str]], vectors: bool, step: Kind
 ) -> None:

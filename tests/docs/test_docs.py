@@ -15,7 +15,7 @@ from episodic_agent.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-LONG = ("quickstart.md", "workers.md")  # pages of so many commands that only the slow suite runs them
+MANY = 4  # commands; each is a process, so pages with more are run by the slow suite only
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -31,8 +31,15 @@ def environment(folder: Path) -> dict[str, str]:
     return {**inherited, "PATH": path, "EPISODIC_EMBEDDER": "hashing", "HOME": str(folder)}
 
 
+def is_long(page: Path) -> bool:
+    return sum(len(re.findall(r"^episodic ", block, re.MULTILINE)) for block in blocks(page, "bash")) > MANY
+
+
+PROGRAMS = [page for page in PAGES if blocks(page, "bash") or blocks(page, "python")]
+
+
 @pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=pytest.mark.slow if p.name in LONG else (), id=p.name) for p in PAGES]
+    "page", [pytest.param(p, marks=pytest.mark.slow if is_long(p) else (), id=p.name) for p in PROGRAMS]
 )
 def test_the_pages_blocks_run_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
     shell = "\n".join(blocks(page, "bash"))

@@ -9,11 +9,13 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
+from builders.examples import share
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.intake import Item
+from episodic_agent.core.skills import SkillState
 from episodic_agent.engine.files import (
     Format,
     Unreadable,
@@ -23,7 +25,15 @@ from episodic_agent.engine.files import (
     read_export,
     read_file,
 )
-from episodic_agent.engine.files.own import TYPES, CheckRecord, Noun, from_json, read_header, to_json
+from episodic_agent.engine.files.own import (
+    TYPES,
+    CheckRecord,
+    Noun,
+    SkillLine,
+    from_json,
+    read_header,
+    to_json,
+)
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import (
     Decision,
@@ -364,7 +374,7 @@ def test_any_texts_survive_the_way_through_json_lines(write: Write, texts: list[
     assert [item.text for item in items(path)] == texts
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=share(40))
 @given(st.integers(0, 400), st.binary(min_size=1, max_size=8))
 def test_damage_anywhere_in_json_lines_costs_at_most_the_lines_it_touches(
     write: Write, place: int, damage: bytes
@@ -401,10 +411,11 @@ NOUNS: st.SearchStrategy[Noun] = st.one_of(
     st.builds(Encoding, st.uuids(), st.integers(0), TEXT, TEXT, OBJECTS, TEXT, TIMES),
     st.builds(Decision, st.uuids(), TEXT, TIMES, st.uuids(), st.dictionaries(TEXT, NUMBERS, max_size=3), NUMBERS, NUMBERS, TEXT, TEXT, alternatives=st.lists(OBJECTS, max_size=2).map(tuple), detail=OBJECTS, outcome=st.none() | TEXT),
     st.builds(CheckRecord, st.uuids(), st.integers(0), st.binary(max_size=30)),
+    st.builds(SkillLine, st.uuids(), TEXT, st.sampled_from(SkillState), TIMES, OBJECTS, st.lists(TEXT, max_size=3).map(tuple)),
 )  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=share(60))
 @given(st.lists(NOUNS, max_size=3))
 def test_every_noun_comes_back_equal_from_an_export(write: Write, nouns: list[Noun]) -> None:
     made = datetime(2024, 3, 1, tzinfo=UTC)
@@ -417,7 +428,16 @@ def test_every_noun_comes_back_equal_from_an_export(write: Write, nouns: list[No
 
 
 def test_every_exported_type_has_a_noun_in_the_round_trip() -> None:
-    assert set(TYPES) == {"thread", "observation", "record", "frame", "episode", "encoding", "decision"}
+    assert set(TYPES) == {
+        "thread",
+        "observation",
+        "record",
+        "frame",
+        "episode",
+        "encoding",
+        "decision",
+        "skill",
+    }
 
 
 def test_numpy_numbers_are_not_smuggled_into_an_export() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders.examples import share
 from builders.steps import step_fields
 from engine.crash_child import episodes_of
 from hypothesis import HealthCheck, Phase, event, given, settings
@@ -512,7 +513,7 @@ QUIETLY = {
 }
 
 
-@settings(max_examples=25, **QUIETLY)
+@settings(max_examples=share(25), **QUIETLY)
 @given(PROGRAMS, st.sampled_from((*POLICIES, *STEP_POLICIES)), st.booleans())
 def test_every_invariant_holds_after_any_program(program: Sequence[Any], policy: str, model: bool) -> None:
     run_program(program, policy, model=model)
@@ -566,7 +567,7 @@ TROUBLES = st.lists(
 )
 
 
-@settings(max_examples=20, **QUIETLY)
+@settings(max_examples=share(20), **QUIETLY)
 @given(st.sampled_from(POLICIES), LONG_PLANS, st.lists(st.integers(1, 20), min_size=1, max_size=6), TROUBLES)
 def test_batches_restarts_and_late_vectors_change_no_episode(
     policy: str, plan: Plan, sizes: Sequence[int], troubles: Sequence[Any]

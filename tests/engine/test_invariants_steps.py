@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from builders.examples import share
 from engine.test_invariants import (
     CHAT,
     LONG_PLANS,
@@ -32,7 +33,7 @@ from episodic_agent.schemas import Scope
 WALK: Plan = tuple((n, 1) for n in range(18))
 
 
-@settings(max_examples=25, **QUIETLY)
+@settings(max_examples=share(25), **QUIETLY)
 @given(
     st.sampled_from(("default", *STEP_POLICIES)),
     LONG_PLANS,

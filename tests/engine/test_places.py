@@ -13,6 +13,7 @@ import apsw
 import numpy as np
 import pytest
 from builders.chats import START, Clock, diary
+from builders.places import server_when_slow
 from conftest import OpenMemory
 from stores.postgres_server import connect
 
@@ -150,6 +151,7 @@ def compare(memory: Memory, user: str, since: datetime | None, until: datetime |
     return sum(map(len, by_thread.values()))
 
 
+@server_when_slow
 def test_random_walks_are_told_as_a_plain_model_tells_them(opened: Opened) -> None:
     random = np.random.default_rng(3)
     memory = opened()
@@ -483,6 +485,9 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
         "DROP TABLE {stay}",
         "DROP TABLE {timeout}",
         "DROP TABLE {usage}",
+        "DROP TABLE {skill_turn}",
+        "DROP TABLE {skill}",
+        "DROP TABLE {unmined}",
         "DROP TABLE {link}",
         "DROP TABLE {joined}",
         "DROP TABLE {pending_review}",
@@ -505,6 +510,9 @@ SPOILT = (
     "stay",
     "timeout",
     "usage",
+    "skill_turn",
+    "skill",
+    "unmined",
     "link",
     "joined",
     "pending_review",

@@ -14,6 +14,7 @@ from uuid import UUID
 import pytest
 from builders.chats import BREAD, CELLO, LISBON, TAP, Clock, diary, say, talk
 from builders.embedders import TopicEmbedder, Unreliable
+from builders.examples import share
 from builders.faulty import FaultyStore
 from conftest import OpenMemory
 from engine.test_invariants import (
@@ -387,7 +388,7 @@ def lived(policy: str, before: Sequence[Any], passes: Sequence[Any], after: Sequ
         return timeless(w.memory, "ana"), undone
 
 
-@settings(max_examples=25, **QUIETLY)
+@settings(max_examples=share(25), **QUIETLY)
 @given(
     st.sampled_from(POLICIES),
     st.lists(HAPPENS, max_size=5),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from builders.chats import Clock
 from builders.commands import Run
+from builders.places import server_when_slow
 
 from episodic_agent import Memory
 from episodic_agent.errors import InvalidInput, NotFound
@@ -270,6 +271,7 @@ def test_the_commands_speak_of_threads(run: Run) -> None:
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+@server_when_slow
 def test_scenarios_fall_into_the_threads_a_reader_sees(path: Path, opened: Opened) -> None:
     scenario: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     memory = opened()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.places import open_store
+from builders.places import open_store, server_when_slow
 from engine.crash_child import episodes_of
 from engine.worker_child import COUNT, open_memory
 from stores.builders import begin_thread, identity
@@ -168,10 +168,11 @@ def torment_counting(
     assert crew.kills >= kills
 
 
+@server_when_slow
 def test_workers_killed_while_others_work_do_everything_once(
     crew: Callable[[], Crew], store: Store, url: str
 ) -> None:
-    torment_counting(crew(), store, url, kills=8)
+    torment_counting(crew(), store, url, kills=5)
 
 
 @pytest.mark.slow
@@ -231,6 +232,7 @@ def test_a_paused_worker_whose_job_another_did_cannot_commit(
 # --- poison ---------------------------------------------------------------------------------------------
 
 
+@server_when_slow
 def test_poison_kills_a_bounded_number_of_workers_and_no_innocent_job(
     crew: Callable[[], Crew], store: Store, url: str
 ) -> None:
@@ -316,6 +318,7 @@ def torment_memory(crew: Crew, url: str, file: str, policy: str, users: Sequence
     return held
 
 
+@server_when_slow
 def test_what_killed_workers_leave_is_what_a_memory_makes_undisturbed(
     crew: Callable[[], Crew], url: str, tmp_path: Path, chats: str
 ) -> None:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from builders.commands import Run
+from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -45,7 +46,7 @@ def graphs() -> st.SearchStrategy[tuple[int, list[tuple[int, int]]]]:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share(40), deadline=None)
 @given(graphs())
 def test_no_place_covers_another_and_the_same_graph_lies_the_same(
     graph: tuple[int, list[tuple[int, int]]],
@@ -146,7 +147,7 @@ def test_the_terminal_lists_places_with_steps_and_where_they_led() -> None:
     assert lines[5].strip() == "→ Kitchen 2, 浴室 1"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share(40), deadline=None)
 @given(st.integers(40, 160), st.lists(st.text(max_size=40), min_size=1, max_size=8, unique=True))
 def test_no_line_is_wider_than_the_terminal_and_no_place_controls_it(width: int, names: list[str]) -> None:
     seen = places(names, [(names[0], name, 2) for name in names])

@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -100,7 +101,7 @@ def test_an_empty_trace_says_so() -> None:
         plot_png(empty, Path("never.png"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share(60), deadline=None)
 @given(st.integers(40, 160), st.integers(1, 200), st.integers(1, 50), st.text(max_size=60), st.booleans())
 def test_no_line_is_wider_than_the_terminal_and_no_text_controls_it(
     width: int, count: int, every: int, text: str, timed: bool

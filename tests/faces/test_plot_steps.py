@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from builders.commands import Run
+from builders.examples import share
 from conftest import OpenMemory
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -144,7 +145,7 @@ def test_a_poor_trace_of_steps_still_makes_a_picture(changes: dict[str, object],
     assert "40 steps" in plot_terminal(walk(**changes), 80, colour=False)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share(60), deadline=None)
 @given(st.integers(40, 160), st.integers(1, 200), st.text(max_size=40), st.text(max_size=40))
 def test_no_line_of_steps_is_wider_than_the_terminal_and_no_name_controls_it(
     width: int, count: int, place: str, cue: str

@@ -3,7 +3,7 @@
 import ast
 import re
 import statistics
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "episodic_agent"
 FILES = sorted(SOURCE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS = 700, 60, 6
 GENERATED = {"weights.py"}  # plain arrays written by the training script
 
@@ -20,11 +19,19 @@ def relative(path: Path) -> str:
     return str(path.relative_to(SOURCE))
 
 
-def functions() -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    for path, tree in TREES.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield path, node
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
+@cache
+def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    return [
+        (path, node)
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
 
 
 def test_no_file_is_over_seven_hundred_lines_and_the_median_is_small() -> None:
@@ -72,7 +79,7 @@ def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
     allowed = {"engine/jobs.py", "core/boundary/steps/custom.py", "engine/running.py"}
     broad = {
         f"{relative(path)}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or getattr(node.type, "id", "") in {"Exception", "BaseException"})
@@ -105,7 +112,7 @@ def test_core_reads_no_clock_draws_no_randomness_and_writes_no_log(pattern: str)
 
 def test_core_opens_no_files() -> None:
     guilty = []
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         if not path.is_relative_to(SOURCE / "core"):
             continue
         for node in ast.walk(tree):

@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 import numpy as np
 
 from episodic_agent.core.interfaces import EpisodeMark, ObservationMark, Posting, Store, Transaction
+from episodic_agent.core.skills import KeptSkill, Skill, SkillKind, SkillState
 from episodic_agent.schemas import Episode, Frame, Observation, Scope, Thread, TimeSource, Vector
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -64,6 +65,27 @@ def make_episode(thread: str, first: int, last: int, *, generation: int = 0) -> 
         last_reviewed_at=minute(last),
         generation_from=generation,
     )
+
+
+def make_skill(
+    pattern: str, name: str = "", *, state: SkillState = SkillState.ACTIVE, at: float = 0
+) -> KeptSkill:
+    skill = Skill(
+        name=name or pattern,
+        description=f"{name} told",
+        kind=SkillKind.DECISION,
+        steps=("hear", "answer\0with"),
+        examples=("Should I?",),
+        confidence=0.8125,
+        frequency=3,
+        last_used=minute(at),
+        validation=0.875,
+        checks={"frequent": True, "spread": False},
+        initial=0.7,
+        uses=2,
+        successes=1,
+    )
+    return KeptSkill(identity(f"skill/{pattern}"), pattern, state, skill, minute(at))
 
 
 def mark_of(ref: int, item: Observation) -> ObservationMark:

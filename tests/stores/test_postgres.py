@@ -11,6 +11,7 @@ from stores.conformance_links import LinksConformance
 from stores.conformance_places import PlacesConformance
 from stores.conformance_resolution import ResolutionConformance
 from stores.conformance_reviews import ReviewsConformance
+from stores.conformance_skills import SkillsConformance
 from stores.conformance_usage import UsageConformance
 from stores.conformance_writers import WritersConformance
 from stores.postgres_server import open_postgres
@@ -29,6 +30,7 @@ class PostgresConformance(
     ResolutionConformance,
     WritersConformance,
     UsageConformance,
+    SkillsConformance,
 ):
     """Everything a store must do, in the fresh database the fixture `url` names."""
 

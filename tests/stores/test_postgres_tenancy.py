@@ -72,6 +72,7 @@ def test_every_verb_of_the_port_is_here() -> None:
         "index": interfaces.Index,
         "jobs": interfaces.Jobs,
         "usage": interfaces.Usage,
+        "skills": interfaces.Skills,
     }
     verbs = {
         f"{room}.{name}" for room, port in ports.items() for name in vars(port) if not name.startswith("_")

@@ -11,6 +11,7 @@ from stores.conformance_links import LinksConformance
 from stores.conformance_places import PlacesConformance
 from stores.conformance_resolution import ResolutionConformance
 from stores.conformance_reviews import ReviewsConformance
+from stores.conformance_skills import SkillsConformance
 from stores.conformance_usage import UsageConformance
 from stores.conformance_writers import WritersConformance
 from stores.processes import Opener
@@ -33,6 +34,7 @@ class TestSqlite(
     ResolutionConformance,
     WritersConformance,
     UsageConformance,
+    SkillsConformance,
 ):
     @pytest.fixture
     def opener(self, tmp_path: Path) -> tuple[Opener, str]:

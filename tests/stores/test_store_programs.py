@@ -14,6 +14,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from builders.examples import share
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stores.builders import (
@@ -437,9 +438,9 @@ def fresh_postgres(postgres: Databases) -> Fresh:
 
 
 quick = settings(
-    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=share(40), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-quick_on_a_server = settings(quick, max_examples=6)
+quick_on_a_server = settings(quick, max_examples=share(6))
 long = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 long_on_a_server = settings(long, max_examples=150)
 long_programs = st.lists(blocks, min_size=5, max_size=25).map(lambda program: [opening, *program])

@@ -16,6 +16,7 @@ from stores.builders import (
     make_episode,
     make_frame,
     make_observations,
+    make_skill,
     make_thread,
     minute,
     posting,
@@ -24,6 +25,7 @@ from stores.builders import (
 
 from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Store, Transaction, ref_of
+from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.schemas import Decision, Encoding, Job, Link, ModelUse, PendingReview, Scope
 
 Verb = Callable[[Transaction], object]
@@ -62,6 +64,10 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.links.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
         tx.jobs.put("encode", secret, "serial", now=NOW)
         tx.usage.add([_use(secret)])
+        tx.skills.put(
+            make_skill("known", secret), [TurnRef(identity(KITCHEN), n) for n in range(len(secret) % 3)]
+        )
+        tx.skills.await_mining(refs[: len(secret) % 3])
 
 
 def _encoding(secret: str, version: int = 1) -> Encoding:
@@ -107,6 +113,8 @@ def _numbered(scores: tuple[np.ndarray, np.ndarray]) -> tuple[list[int], list[fl
 
 
 THREAD = identity(KITCHEN)
+SKILL = identity("skill/known")
+TURNS = [TurnRef(THREAD, seq) for seq in range(4)]
 EPISODE = make_episode(KITCHEN, 0, 2).id
 WORDS = {"home": 1.0, "work": 1.0, "other": 1.0, "word": 0.5}
 
@@ -178,6 +186,12 @@ READS: Mapping[str, Verb] = {
         replace(job, id=UUID(int=0)) for job in (*tx.jobs.list(), *tx.jobs.list(state="waiting"))
     ],
     "usage.totals": lambda tx: list(tx.usage.totals(date.min, date.max)),
+    "skills.get": lambda tx: tx.skills.get(SKILL),
+    "skills.list": lambda tx: [*tx.skills.list(), *tx.skills.list(state=SkillState.ACTIVE)],
+    "skills.by_numbers": lambda tx: dict(tx.skills.by_numbers(range(9))),
+    "skills.evidence": lambda tx: list(tx.skills.evidence(SKILL)),
+    "skills.shown_by": lambda tx: dict(tx.skills.shown_by(TURNS)),
+    "skills.awaiting": lambda tx: list(tx.skills.awaiting(limit=9)),
 }
 
 
@@ -228,6 +242,10 @@ WRITES: Mapping[str, Verb] = {
     "jobs.release": _wrongly_claimed(lambda tx, job: tx.jobs.release(job)),
     "jobs.retry": lambda tx: [tx.jobs.retry(job.id, now=NOW) for job in tx.jobs.list()],
     "usage.add": lambda tx: tx.usage.add([_use(secret) for secret in ("written", *WORDS)]),
+    "skills.put": lambda tx: tx.skills.put(make_skill("known", "written"), TURNS),
+    "skills.drop": lambda tx: tx.skills.drop(SKILL),
+    "skills.await_mining": lambda tx: tx.skills.await_mining(REFS.tolist()),
+    "skills.mined": lambda tx: tx.skills.mined(REFS.tolist()),
     "jobs.cancel": lambda tx: [tx.jobs.cancel(job.id) for job in tx.jobs.list()],
 }
 

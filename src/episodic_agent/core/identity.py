@@ -141,3 +141,12 @@ def decision_id(subject: UUID, type: str) -> UUID:
     False
     """
     return _named("decision", subject.hex, type)
+
+
+def skill_id(scope: Scope, pattern: str) -> UUID:
+    """Return the id of the skill a pattern makes, so that mining it again finds its own work.
+
+    >>> skill_id(Scope("ana"), "0a") == skill_id(Scope("bo"), "0a")
+    False
+    """
+    return _named("skill", scope.space, scope.user_id, pattern)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.places import Stay
+from episodic_agent.core.skill_records import KeptSkill, SkillState, TurnRef
 from episodic_agent.schemas import (
     ActiveContextFrame,
     Decision,
@@ -119,8 +120,9 @@ class Sensor(Protocol):
 
 # --- the store ------------------------------------------------------------------------------------------
 
-OBSERVATIONS = "o"  # the two kinds of indexed documents
+OBSERVATIONS = "o"  # the kinds of indexed documents
 EPISODES = "e"
+SKILLS = "k"  # their refs are the skills' numbers
 LAST_REF: Final = (1 << 63) - 1
 
 
@@ -486,7 +488,7 @@ class Places(Protocol):
 
 
 class Index(Protocol):
-    """The text and vector index. `kind` is OBSERVATIONS or EPISODES; refs come from `ref_of`."""
+    """The text and vector index. `kind` is OBSERVATIONS or EPISODES, with refs from `ref_of`, or SKILLS."""
 
     def put_postings(self, kind: str, postings: Sequence[Posting]) -> None:
         """Index documents' words; a document indexed before is replaced."""
@@ -584,6 +586,51 @@ class Usage(Protocol):
         ...
 
 
+class Skills(Protocol):
+    """Skills and what may become one, the turns that show them, and the episodes nobody has mined yet."""
+
+    def put(self, kept: KeptSkill, turns: Sequence[TurnRef] = ()) -> KeptSkill:
+        """Write a skill, new or known by its id, and add turns to its evidence; return it with its number.
+
+        Turns that are evidence of it already add nothing. Conflict where another one has its pattern;
+        NotFound for a turn of an unknown thread.
+        """
+        ...
+
+    def get(self, skill_id: UUID) -> KeptSkill | None:
+        """Read one (in a write transaction nobody else can change it before the end)."""
+        ...
+
+    def list(self, *, state: SkillState | None = None) -> Sequence[KeptSkill]:
+        """Return all, or those of a state, oldest first, ties by id; held to the end as by `get`."""
+        ...
+
+    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, KeptSkill]: ...
+    def evidence(self, skill_id: UUID) -> Sequence[TurnRef]:
+        """Return the turns that show a skill, by reference."""
+        ...
+
+    def shown_by(self, turns: Sequence[TurnRef]) -> Mapping[TurnRef, Sequence[UUID]]:
+        """Return for each of these turns which skills it shows already; turns that show none are left out."""
+        ...
+
+    def drop(self, skill_id: UUID) -> None:
+        """Delete one with its evidence; an unknown one is gone already. Its words in the index stay."""
+        ...
+
+    def await_mining(self, refs: Sequence[int]) -> None:
+        """Note episodes, by `ref_of(thread number, first_seq)`, that are to be looked through."""
+        ...
+
+    def awaiting(self, *, limit: int) -> Sequence[int]:
+        """Return refs that were noted and not taken away, rising."""
+        ...
+
+    def mined(self, refs: Sequence[int]) -> None:
+        """Take noted refs away."""
+        ...
+
+
 class Transaction(Protocol):
     """The unit of work in one scope: everything in it becomes visible together or not at all."""
 
@@ -605,6 +652,8 @@ class Transaction(Protocol):
     def jobs(self) -> Jobs: ...
     @property
     def usage(self) -> Usage: ...
+    @property
+    def skills(self) -> Skills: ...
 
 
 class Store(Protocol):

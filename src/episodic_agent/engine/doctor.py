@@ -4,16 +4,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
+from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, SKILLS, Transaction
 from episodic_agent.core.places import Stay, joined, stays_of
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.generations import last_resegmenting
+from episodic_agent.engine.mining import skill_texts
+from episodic_agent.engine.mining import take_up as look_for_skills
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.resegmenting import check_pass
 from episodic_agent.engine.segmenting import ENCODE, take_up
+from episodic_agent.engine.skill_faults import skill_faults
 from episodic_agent.schemas import Decision, Episode, Reason, Scope, Thread
 
 PAGE = 512
+EMBEDDED = (OBSERVATIONS, EPISODES, SKILLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Doctor:
                 for thread in tx.threads.list():
                     found.extend(self._thread(tx, thread))
                 found.extend(self._derived(tx))
+                found.extend(self._error(tx, *fault) for fault in skill_faults(tx))
         return found
 
     def repair(self) -> int:
@@ -53,6 +58,7 @@ class Doctor:
         for scope in self.parts.store.scopes(self.space):
             mended += self._mend_stays(scope)
             mended += self._queue_encodings(scope)
+            mended += self._look_for_skills(scope)
             while n := self._embed_page(scope):
                 mended += n
         return mended
@@ -187,14 +193,16 @@ class Doctor:
                         queued += 1
         return queued
 
+    def _look_for_skills(self, scope: Scope) -> int:
+        with self.parts.store.begin(scope) as tx:
+            return look_for_skills(tx, self.parts.clock())
+
     def _embed_page(self, scope: Scope) -> int:
         embedder = self.parts.embedder
         if embedder is None:
             return 0
         with self.parts.store.begin(scope, write=False) as tx:
-            pages = {
-                kind: tx.index.unindexed(kind, embedder.name, limit=PAGE) for kind in (OBSERVATIONS, EPISODES)
-            }
+            pages = {kind: tx.index.unindexed(kind, embedder.name, limit=PAGE) for kind in EMBEDDED}
             texts = {
                 (kind, ref): piece
                 for kind, refs in pages.items()
@@ -205,7 +213,7 @@ class Doctor:
             return 0
         vectors = embedder.embed([w for _, _, w in rows])
         with self.parts.store.begin(scope) as tx:
-            for kind in (OBSERVATIONS, EPISODES):
+            for kind in EMBEDDED:
                 chosen = [n for n, row in enumerate(rows) if row[0] == kind]
                 if chosen:
                     tx.index.put_vectors(kind, embedder.name, [rows[n][1] for n in chosen], vectors[chosen])
@@ -229,6 +237,8 @@ def _stays_fit(tx: Transaction, thread: Thread) -> bool:
 
 
 def _texts(tx: Transaction, kind: str, refs: list[int]) -> dict[int, str]:
+    if kind == SKILLS:
+        return skill_texts(tx, refs)
     if kind == OBSERVATIONS:
         return {ref: o.text for ref, o in tx.threads.by_refs(refs).items() if o.text.strip()}
     return {ref: e.summary for ref, e in tx.episodes.by_refs(refs).items() if e.summary.strip()}

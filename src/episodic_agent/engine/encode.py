@@ -14,6 +14,7 @@ from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Tran
 from episodic_agent.core.summaries import Words, encode_extractive, encode_steps
 from episodic_agent.core.text import term_counts
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.mining import note_episodes
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.reviewing import call_reviews
 from episodic_agent.errors import NotFound
@@ -30,6 +31,7 @@ class _Work:
     words: Words
     texts: Sequence[str]
     vectors: Vector | None = None
+    spoken: bool = True  # not all of it an agent's steps
 
 
 class Encoder:
@@ -50,6 +52,7 @@ class Encoder:
             language = self._parts.language
             postings = [posting_of(w.ref, w.words.title, w.words.summary, language) for w in works]
             tx.index.put_postings(EPISODES, postings)
+            note_episodes(tx, [work.ref for work in works if work.spoken], now)
             for work in works:
                 if work.vectors is not None:
                     refs = [work.ref] * len(work.vectors)
@@ -69,7 +72,9 @@ class Encoder:
                 cover = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
                 words = self._words(tx, episode, cover, number)
                 texts = windows(words.summary) if words.summary.strip() else []
-                works.append(_Work(job, episode, ref_of(number, episode.first_seq), words, texts))
+                spoken = any(one.kind is not Kind.STEP for one in cover)
+                ref = ref_of(number, episode.first_seq)
+                works.append(_Work(job, episode, ref, words, texts, spoken=spoken))
         return works, idle
 
     def _words(

@@ -12,6 +12,7 @@ from episodic_agent.engine.files import export_lines, header_line
 from episodic_agent.engine.files.own import CheckRecord, Noun
 from episodic_agent.engine.generations import last_resegmenting, without_history
 from episodic_agent.engine.resolving import THREAD
+from episodic_agent.engine.skill_files import skill_nouns
 from episodic_agent.engine.tuning import LINK, TUNE
 from episodic_agent.schemas import Thread
 
@@ -26,6 +27,7 @@ def export(tx: Transaction, now: datetime) -> Iterator[str]:
     for thread in threads:
         yield from export_lines(_thread(tx, thread))
     yield from export_lines(tx.episodes.decisions(type=TUNE))
+    yield from export_lines(skill_nouns(tx))
 
 
 def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:

@@ -15,6 +15,7 @@ from episodic_agent.engine.ingest import Incoming, Ingest, Progress
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.restoring import Restorer
 from episodic_agent.engine.results import ImportReport
+from episodic_agent.engine.skill_files import restore_skills, without_skills
 from episodic_agent.engine.tuning import TUNE, keep_tunings
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Decision, Episode, Observation, Scope, Thread
@@ -104,9 +105,11 @@ class Importer:
         restorer = Restorer(self._parts, self._ingest)
         read = added = threads = 0
         runs: list[Decision] = []
-        for nouns in _by_thread(_apart(read_export(path), runs)):
+        skills: list[Noun] = []
+        for nouns in _by_thread(without_skills(_apart(read_export(path), runs), skills)):
             restored = restorer.restore(scope, nouns)
             read, added, threads = read + restored.observations, added + restored.added, threads + 1
+        restore_skills(self._parts, scope, skills)
         self._keep_timeouts(scope, read_header(path).timeouts)
         if runs:
             with self._parts.store.begin(scope) as tx:

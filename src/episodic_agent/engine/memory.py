@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,7 +11,7 @@ from uuid import UUID
 
 from episodic_agent.core.boundary.contract import Policy, Record
 from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
-from episodic_agent.core.identity import assign_ids, uuid7
+from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.interfaces import Sensor, Transaction
 from episodic_agent.core.prompts import topic_shift
@@ -19,6 +19,7 @@ from episodic_agent.engine import listing
 from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
 from episodic_agent.engine.closing import Closer
+from episodic_agent.engine.context import Contexts, ContextVerbs
 from episodic_agent.engine.doctor import Doctor, Finding
 from episodic_agent.engine.encode import Encoder
 from episodic_agent.engine.explain import Explanation, WhatIf, explain, read_records, whatif
@@ -28,17 +29,19 @@ from episodic_agent.engine.importing import Importer
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
 from episodic_agent.engine.jobs import Handler, Runner
 from episodic_agent.engine.learning import TuneVerbs
+from episodic_agent.engine.mining import MINE, SOME, Miner, ask_where_awaited
 from episodic_agent.engine.outcomes import OUTCOME, Listener
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.pending import Asker, Embedding
-from episodic_agent.engine.places import Places, Stretch, VisitCard, count_places, route_of, visits_of
-from episodic_agent.engine.recall import Recaller, SearchOptions
+from episodic_agent.engine.recall import Recaller
+from episodic_agent.engine.recalling import RecallVerbs
 from episodic_agent.engine.repeating import remembering
 from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
-from episodic_agent.engine.results import EpisodeCard, ImportReport, Recall, Stats
-from episodic_agent.engine.reviewing import REVIEW, Reviewer, note_recall
+from episodic_agent.engine.results import ImportReport, Stats
+from episodic_agent.engine.reviewing import REVIEW, Reviewer
 from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs, interval_of
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
+from episodic_agent.engine.skills import SkillVerbs
 from episodic_agent.engine.threads import MANUAL, ThreadVerbs
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
@@ -47,7 +50,6 @@ from episodic_agent.engine.usage import ANY_DAY, model_of, usage
 from episodic_agent.engine.working import POLL, Say, Worker
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import (
-    Decision,
     Encoding,
     Episode,
     ModelUse,
@@ -58,12 +60,10 @@ from episodic_agent.schemas import (
     Thread,
 )
 
-LONGEST_AGE = 100_000.0  # days; before any time that is accepted
-RANDOM_BITS = 74  # of a UUIDv7
 HERE, WORKERS = "here", "workers"  # who does later work
 
 
-class Memory(ThreadVerbs, TuneVerbs):
+class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, TuneVerbs):
     """An episodic memory over one store. Thread safe; several processes may share the store.
 
     Every verb takes `user_id` (the default user otherwise); nothing crosses users or leaves the space (I11).
@@ -86,11 +86,13 @@ class Memory(ThreadVerbs, TuneVerbs):
         self._closer = Closer(parts, self._segmenter)
         self._resegmenter = Resegmenter(parts, self._segmenter)
         self._recaller = Recaller(parts)
+        self._contexts = Contexts(parts)
         self._handlers: Mapping[str, Handler] = {
             ENCODE: Encoder(parts).handle,
             ASK: Asker(parts, self._segmenter).handle,
             EMBED: Embedding(parts, self._segmenter).handle,
             REVIEW: Reviewer(parts).handle,
+            MINE: Miner(parts).handle,
             OUTCOME: Listener(parts).handle,
             TUNE: Tuner(parts).handle,
         }
@@ -141,9 +143,6 @@ class Memory(ThreadVerbs, TuneVerbs):
         for item, identity in zip(items, ids, strict=True):
             yield Incoming(origin_of(item, thread), identity, item)
 
-    def _fresh(self) -> UUID:
-        return uuid7(self._parts.clock(), self._parts.entropy(RANDOM_BITS))
-
     def import_file(
         self,
         path: "str | Path",
@@ -171,6 +170,7 @@ class Memory(ThreadVerbs, TuneVerbs):
         scope = self._known(user_id)
         closed = self._closer.flush(scope, self._thread_id(scope, thread) if thread else None)
         self._run_here(scope)
+        self._mine_here([scope])
         return closed
 
     def upkeep(self, *, user_id: str | None = None, now: datetime | None = None) -> int:
@@ -178,10 +178,17 @@ class Memory(ThreadVerbs, TuneVerbs):
         scopes = self._scopes() if user_id is None else [self._known(user_id)]
         closed = self._sweep(scopes, aware(now))
         self._run_here()
+        self._mine_here(scopes)
         return closed
 
     def _sweep(self, scopes: Sequence[Scope], now: datetime | None = None) -> int:
-        return sum(self._closer.upkeep(scope, now) for scope in scopes)
+        return sum(self._keep_up(scope, now) for scope in scopes)
+
+    def _keep_up(self, scope: Scope, now: datetime | None = None) -> int:
+        """Close what is silent, and have what is new looked through for skills where it is worth it."""
+        closed = self._closer.upkeep(scope, now)
+        ask_where_awaited(self._parts.store, scope, self._parts.clock(), least=SOME)
+        return closed
 
     # --- later work --------------------------------------------------------------------------------------
 
@@ -193,9 +200,17 @@ class Memory(ThreadVerbs, TuneVerbs):
     def work(self) -> int:
         """Run the later work that waits (encodings, questions), and return how many jobs ran.
 
-        None with `jobs="workers"`: this process then never claims any.
+        What is new is then looked through for skills, which is not counted. None with `jobs="workers"`: this
+        process then never claims any.
         """
-        return self._run_here()
+        ran = self._run_here()
+        self._mine_here(self._scopes())
+        return ran
+
+    def _mine_here(self, scopes: Sequence[Scope]) -> None:
+        for scope in scopes if self._here else ():
+            if ask_where_awaited(self._parts.store, scope, self._parts.clock()):
+                self._run_here(scope)
 
     def worker(
         self,
@@ -223,7 +238,7 @@ class Memory(ThreadVerbs, TuneVerbs):
         return Worker(
             self._runner_of(handlers, space=space, scope=scope),
             lambda: store.scopes(space) if scope is None else [scope],
-            self._closer.upkeep,
+            self._keep_up,
             clock=self._parts.clock,
             entropy=self._parts.entropy,
             poll=poll,
@@ -263,7 +278,7 @@ class Memory(ThreadVerbs, TuneVerbs):
             owner=self._parts.owner,
             space=space,
             scope=scope,
-            singly=(ASK, EMBED, REVIEW),  # each may wait long for somebody else's machine
+            singly=(ASK, EMBED, MINE, REVIEW),  # each may wait long for somebody else's machine
         )
 
     def _run_here(self, scope: Scope | None = None) -> int:
@@ -351,142 +366,7 @@ class Memory(ThreadVerbs, TuneVerbs):
         else:
             self._background.wake()
 
-    # --- recall ------------------------------------------------------------------------------------------
-
-    def search(
-        self,
-        query: str,
-        *,
-        user_id: str | None = None,
-        limit: int = 5,
-        observations: int | None = None,
-        policy: str = "default",
-        since: datetime | None = None,
-        until: datetime | None = None,
-        thread: str | None = None,
-        place: str | None = None,
-        now: datetime | None = None,
-        explain: bool = False,
-        asking: str | None = None,
-    ) -> Recall:
-        """Return the episodes that best answer a query, with the observations that prove it.
-
-        `limit` counts episodes, `observations` the ranked observations over all (`limit` of them unless
-        given). `since` and `until` are filters on event time, `place` on where it was; time words and places
-        in the query are a preference, and all of a question that asks for nothing else. Raises
-        InvalidInput for a blank query and NotFound for an unknown user or place.
-
-        `asking` names the thread that asks: what it says next tells how the episodes served, and they are
-        stronger or weaker for it (a review). Otherwise nothing is written.
-        """
-        scope = self._known(user_id)
-        options = SearchOptions(
-            limit=limit,
-            observations=limit if observations is None else observations,
-            policy=policy,
-            since=aware(since),
-            until=aware(until),
-            thread_id=self._thread_id(scope, thread) if thread else None,
-            place=tidy(place),
-            now=aware(now),
-            explain=explain,
-        )
-        reviewer = self._thread_id(scope, asking) if asking else None
-        recall = self._recaller.run(scope, query, options)
-        if reviewer is not None and not recall.abstained:
-            closed = [hit.episode_id for hit in recall.hits if hit.state != "open"]
-            note_recall(self._parts, scope, reviewer, query, closed, policy=policy, identity=self._fresh())
-        return recall
-
-    def reviews(self, episode_id: "UUID | str", *, user_id: str | None = None) -> list[Decision]:
-        """Return how an episode served each time it was judged, oldest first."""
-        with self._read(user_id) as tx:
-            subject = listing.episode(tx, episode_identity(episode_id)).id
-            return list(tx.episodes.decisions(subject=subject, type=REVIEW))
-
-    def recent(
-        self, *, user_id: str | None = None, limit: int = 10, days: float | None = None
-    ) -> list[EpisodeCard]:
-        """Return episodes by end of event time, newest first, open frames included."""
-        if limit < 1 or (days is not None and not days >= 0):
-            raise InvalidInput("`limit` is 1 or more, `days` 0 or more")
-        now = self._parts.clock()
-        since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
-        with self._read(user_id) as tx:
-            return listing.recent(tx, now, limit=limit, since=since)
-
-    def episodes(
-        self,
-        *,
-        user_id: str | None = None,
-        thread: str | None = None,
-        place: str | None = None,
-        limit: int | None = None,
-    ) -> list[EpisodeCard]:
-        """Return episodes (that reach into a place) in chronological order, open frames included."""
-        scope = self._known(user_id)
-        thread_id, now = self._thread_id(scope, thread) if thread else None, self._parts.clock()
-        with self._parts.store.begin(scope, write=False) as tx:
-            if place is not None:
-                return listing.at_place(tx, now, tidy(place) or "", thread_id=thread_id, limit=limit)
-            return listing.chronological(tx, now, thread_id=thread_id, limit=limit)
-
-    def places(
-        self,
-        *,
-        user_id: str | None = None,
-        thread: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> Places:
-        """Return where the user's threads were, how often and how long, and the moves from place to place.
-
-        Visits that touch [since, until) count whole.
-        """
-        scope = self._known(user_id)
-        asked = self._stretch(scope, thread, since, until)
-        with self._parts.store.begin(scope, write=False) as tx:
-            return count_places(tx, asked)
-
-    def visits(
-        self,
-        place: str,
-        *,
-        user_id: str | None = None,
-        thread: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int | None = None,
-        order: str = "newest",
-    ) -> list[VisitCard]:
-        """Return the visits of a place, each linked to the one before and the one after it.
-
-        `order` is newest (first) or oldest. Raises NotFound, with the nearest name, where nobody ever was.
-        """
-        scope = self._known(user_id)
-        asked = self._stretch(scope, thread, since, until)
-        with self._parts.store.begin(scope, write=False) as tx:
-            return visits_of(tx, tidy(place) or "", asked, limit=limit, order=order)
-
-    def route(
-        self,
-        thread: str,
-        *,
-        user_id: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> list[VisitCard]:
-        """Return the places a thread went through, in order, with the episodes of each visit."""
-        scope = self._known(user_id)
-        asked = self._stretch(scope, thread, since, until)
-        with self._parts.store.begin(scope, write=False) as tx:
-            return route_of(tx, asked)
-
-    def _stretch(
-        self, scope: Scope, thread: str | None, since: datetime | None, until: datetime | None
-    ) -> Stretch:
-        thread_id = None if thread is None else self._thread_id(scope, thread)
-        return Stretch(thread_id, aware(since), aware(until))
+    # --- read -------------------------------------------------------------------------------------------
 
     def threads(self, *, user_id: str | None = None) -> list[Thread]:
         """Return the user's threads by last activity, newest first."""

@@ -50,12 +50,16 @@ class Placement:
         channels: Channels,
         items: Sequence[tuple[Item, datetime]],
         opened: Mapping[str, UUID],
+        *,
+        hold: bool = True,
     ) -> None:
         """Hold the scope and read what the items may join; `items` come with their event times.
 
-        `opened` is what the same call has opened so far, by explicit channel.
+        `opened` is what the same call has opened so far, by explicit channel. Without `hold` nothing is
+        promised to last, and a read transaction will do: for asking where something would go.
         """
-        tx.threads.hold()
+        if hold:
+            tx.threads.hold()
         self._tx = tx
         self._channels = own_channels(channels, tx.scope, tx.threads.timeouts())
         self._names: dict[UUID, str] = {}
@@ -75,8 +79,6 @@ class Placement:
         arriving = Arriving(observation, at, item.channel, reply=is_reply(item))
         resolution = self._resolver.take(arriving)
         thread = resolution.thread
-        if thread is None:  # the resolver has named it
-            raise AssertionError("a resolution without a thread")
         return Placed(resolution, thread, self._names.get(thread) if resolution.new else None)
 
     def _name(self, arriving: Arriving) -> UUID:

@@ -5,12 +5,14 @@ from contextlib import AbstractContextManager, suppress
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.identity import uuid7
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.given import tidy
 from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Scope, Thread
 
+RANDOM_BITS: Final = 74  # of a UUIDv7
 _NAMED: Final = 10  # threads an error message names
 
 
@@ -47,6 +49,9 @@ class Scoped:
 
     def _read(self, user_id: str | None) -> AbstractContextManager[Transaction]:
         return self._parts.store.begin(self._known(user_id), write=False)
+
+    def _fresh(self) -> UUID:
+        return uuid7(self._parts.clock(), self._parts.entropy(RANDOM_BITS))
 
     def _thread_id(self, scope: Scope, thread: str) -> UUID:
         with self._parts.store.begin(scope, write=False) as tx:

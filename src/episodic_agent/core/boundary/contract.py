@@ -184,6 +184,17 @@ class JudgesSteps(AsksNothing):
         return None
 
 
+class JudgesAtOnce(JudgesSteps):
+    """What policies share that look at no later step before they cut, as in seed 000."""
+
+    __slots__ = ()
+
+    @property
+    def hindsight(self) -> int:
+        """Return 0: the step that triggers closes its own episode."""
+        return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Step(Generic[M]):
     """What `run` made of a batch: the new state, the cuts and records, and the question it stopped at.

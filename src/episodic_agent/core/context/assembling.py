@@ -259,12 +259,16 @@ class _Form:
         return [*rows, *self._continuing(taken)]
 
     def _continuing(self, taken: Sequence[_Line]) -> list[tuple[str, _Line | None]]:
-        """Return the line of the break since the most recent linked thread that is told of."""
-        numbers = [line.place[0] for line in taken if 1 <= line.place[0] <= MOST_LINKED]
-        if self._explicit or not numbers:
-            return []
-        link = self._linked[min(numbers) - 1]
+        """Return the line of the break since the most recent linked thread that is told of.
+
+        None where every such thread went on after this one began: then this one is the earlier.
+        """
         began = self._at if self._current is None else self._current.first_at
+        numbers = sorted({line.place[0] for line in taken if 1 <= line.place[0] <= MOST_LINKED})
+        told = [self._linked[number - 1] for number in numbers]
+        link = next((one for one in told if one.thread.last_activity_at <= began), None)
+        if self._explicit or link is None:
+            return []
         gap = break_words(began - link.thread.last_activity_at)
         words = "Possibly continuing" if link.uncertain else "Continuing"
         text = f"({words} from previous thread after {gap} break)"

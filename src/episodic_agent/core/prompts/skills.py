@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from episodic_agent.core.skills.records import Skill, SkillKind
+from episodic_agent.core.skill_records import Skill, SkillKind
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json
 

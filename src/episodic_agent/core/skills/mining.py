@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from episodic_agent.core.skills.confidence import THRESHOLD, initial_confidence
-from episodic_agent.core.skills.records import Skill, SkillKind, TurnRef
+from episodic_agent.core.skill_records import Skill, SkillKind, TurnRef
+from episodic_agent.core.skills.confidence import THRESHOLD, initial_confidence, present_confidence
 from episodic_agent.core.skills.requests import Exchange, Recurring, chooses, constant_terms, recurring
 from episodic_agent.core.skills.sequences import USUAL, Action, Bounds, Course, Pattern, frequent
 
 CHECKS: Final = ("frequent", "spread", "lasting", "succeeds", "accepted", "varied", "compact", "specific")
 _MOSTLY: Final = 0.8  # share of occurrences a check is about
-_SAME_TURNS: Final = 0.5  # share of a pattern's turns in a surer one from which it is the same
+SAME_TURNS: Final = 0.5  # share of a pattern's turns in a surer one from which it is the same
 _EXAMPLES: Final = 3
 _EXAMPLE: Final = 160  # characters
 _FIRST_LETTERS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
@@ -56,7 +56,7 @@ def distinct(skills: Iterable[Skill], known: Sequence[Skill] = ()) -> list[Skill
     taken: list[frozenset[TurnRef]] = [frozenset(skill.evidence) for skill in known]
     for skill in sorted(skills, key=_standing):
         turns = frozenset(skill.evidence)
-        if any(len(turns & other) >= _SAME_TURNS * len(turns) for other in taken):
+        if any(len(turns & other) >= SAME_TURNS * len(turns) for other in taken):
             continue
         kept.append(skill)
         taken.append(turns)
@@ -64,9 +64,15 @@ def distinct(skills: Iterable[Skill], known: Sequence[Skill] = ()) -> list[Skill
 
 
 def seen_again(known: Skill, found: Skill) -> Skill:
-    """Return a known skill with the turns of a new finding of it; its confidence stays what uses made it."""
+    """Return a known skill with the turns of a new finding of it; its confidence stays what uses made it.
+
+    It was not idle when it was seen: the time before is taken off once, and counted from there.
+    """
     evidence = tuple(sorted({*known.evidence, *found.evidence}))
-    return replace(known, evidence=evidence, frequency=len(evidence))
+    seen = replace(known, evidence=evidence, frequency=len(evidence))
+    if known.last_used is None or found.last_used is None or found.last_used <= known.last_used:
+        return seen
+    return replace(seen, confidence=present_confidence(known, found.last_used), last_used=found.last_used)
 
 
 def _standing(skill: Skill) -> tuple[float, bool, int, str, tuple[str, ...]]:

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.skills.records import TurnRef
+from episodic_agent.core.skill_records import TurnRef
 from episodic_agent.core.skills.sequences import Action
 from episodic_agent.core.summaries.selection import distinctiveness
 from episodic_agent.core.text import tokens, words
@@ -83,6 +84,7 @@ def exchanges_of(found: Sequence[Turn], episode_id: UUID, actions: Sequence[Acti
     return made
 
 
+@lru_cache(maxsize=16_384)
 def constant_terms(request: str) -> frozenset[str]:
     """Return the terms of a request that would be the same another time: no names, numbers or times.
 

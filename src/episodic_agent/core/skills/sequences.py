@@ -5,11 +5,11 @@ one pattern do not overlap. A pattern that is always part of another one is left
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from episodic_agent.core.skills.records import TurnRef
+from episodic_agent.core.skill_records import TurnRef
 from episodic_agent.schemas import Json, Kind, Observation
 
 
@@ -68,9 +68,11 @@ USUAL = Bounds()
 def actions_of(observations: Sequence[Observation], turns: Mapping[int, TurnRef]) -> list[Action]:
     """Return the tool calls among observations; `turns` gives the turn of each seq.
 
-    Intake leaves `name`, `arguments`, `result` and `error` in `extras`; several calls stand under `calls`.
+    Intake leaves `name`, `arguments`, `result` and `error` in `extras`; several calls stand under `calls`. A
+    result in a message of its own belongs to the call with its id, else to the last open one of its name.
     """
     found: list[Action] = []
+    waiting: dict[str, int] = {}  # calls whose result is not here yet, by id and by name
     for observation in observations:
         if observation.kind is not Kind.TOOL or observation.seq not in turns:
             continue
@@ -79,14 +81,29 @@ def actions_of(observations: Sequence[Observation], turns: Mapping[int, TurnRef]
             calls if isinstance(calls, Sequence) and not isinstance(calls, str) else [observation.extras]
         )
         for call in several:
-            name = call.get("name") if isinstance(call, Mapping) else None
-            if isinstance(call, Mapping) and isinstance(name, str) and name:
-                turn, at = turns[observation.seq], observation.at
-                result, error = call.get("result"), call.get("error")
-                arguments = _plain(call.get("arguments"))
-                told = "" if result is None else str(result)
-                found.append(Action(name, turn, at, arguments, told, error is not None))
+            if isinstance(call, Mapping):
+                _take(call, turns[observation.seq], observation.at, found, waiting)
     return found
+
+
+def _take(
+    call: Mapping[str, Json], turn: TurnRef, at: datetime, found: list[Action], waiting: dict[str, int]
+) -> None:
+    """Add a call to those found, or a result to the call it answers."""
+    name, result, error = call.get("name"), call.get("result"), call.get("error")
+    keys = [f"id {call.get('tool_call_id')}"] if call.get("tool_call_id") else []
+    keys += [f"name {name}"] if isinstance(name, str) and name else []
+    answered = result is not None or error is not None
+    told = "" if result is None else str(result)
+    place = next((waiting[key] for key in keys if key in waiting), None)
+    if answered and call.get("arguments") is None and place is not None:
+        found[place] = replace(found[place], result=told, failed=error is not None)
+        for key in [key for key, other in waiting.items() if other == place]:
+            del waiting[key]
+    elif isinstance(name, str) and name:
+        if not answered:
+            waiting.update(dict.fromkeys(keys, len(found)))
+        found.append(Action(name, turn, at, _plain(call.get("arguments")), told, error is not None))
 
 
 def _plain(arguments: Json) -> dict[str, str]:

@@ -91,6 +91,29 @@ class Resolution:
         return {name: span.total_seconds() for name, span in compared.items() if span is not None}
 
 
+@dataclass(frozen=True, slots=True)
+class Settled(Resolution):
+    """A resolution whose thread has its name, opened or not."""
+
+    thread: UUID
+
+    @classmethod
+    def of(cls, found: Resolution, thread: UUID) -> "Settled":
+        """Return a resolution with its thread's name."""
+        return cls(
+            found.verdict,
+            thread,
+            found.closes,
+            found.explicit,
+            found.created_at,
+            found.last_activity_at,
+            found.channels,
+            found.why,
+            found.gap,
+            found.timeout,
+        )
+
+
 def as_record(
     thread: ThreadView,
     user_id: str,

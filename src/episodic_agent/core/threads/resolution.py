@@ -23,6 +23,7 @@ from episodic_agent.core.threads.records import (
     OPEN,
     Arriving,
     Resolution,
+    Settled,
     ThreadView,
     Verdict,
 )
@@ -130,21 +131,21 @@ class Resolver:
         """Return the thread this call opened on each explicit channel, for the Resolver after it."""
         return dict(self._opened)
 
-    def take(self, arriving: Arriving) -> Resolution:
+    def take(self, arriving: Arriving) -> Settled:
         """Resolve one observation and remember what it did; raises NotFound and remembers nothing then."""
         if arriving.id in self._known:
             return _duplicate(arriving, self._known[arriving.id], self._threads)
         chosen = self._within_call(arriving)
         found = resolve(chosen, self._threads.values(), self._user, self._channels)
         thread = found.thread or self._name(arriving)
-        found = replace(found, thread=thread)
-        if found.closes is not None:
-            self._threads[found.closes] = closed(self._threads[found.closes])
-        self._threads[thread] = after(found, self._threads.get(thread))
+        settled = Settled.of(found, thread)
+        if settled.closes is not None:
+            self._threads[settled.closes] = closed(self._threads[settled.closes])
+        self._threads[thread] = after(settled, self._threads.get(thread))
         self._known[arriving.id] = thread
         if self._channels.is_explicit(arriving.channel) and arriving.thread is None:
             self._opened[channel_name(arriving.channel)] = thread
-        return found
+        return settled
 
     def _within_call(self, arriving: Arriving) -> Arriving:
         if arriving.thread is not None or not self._channels.is_explicit(arriving.channel):
@@ -250,14 +251,14 @@ def _joins(arriving: Arriving, thread: ThreadView, why: str) -> Resolution:
     )
 
 
-def _duplicate(arriving: Arriving, thread: UUID, threads: Mapping[UUID, ThreadView]) -> Resolution:
+def _duplicate(arriving: Arriving, thread: UUID, threads: Mapping[UUID, ThreadView]) -> Settled:
     view = threads.get(thread)
     if view is None:  # a thread nobody loaded: it stays as it is, and the receipt is all there is to say
         names = (channel_name(arriving.channel),)
-        return Resolution(
+        return Settled(
             Verdict.DUPLICATE, thread, None, False, arriving.at, arriving.at, names, "known already"
         )
-    return Resolution(
+    return Settled(
         Verdict.DUPLICATE,
         thread,
         None,

@@ -18,9 +18,10 @@ from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 from uuid import UUID
 
+from episodic_agent.core.skill_records import SkillState
 from episodic_agent.engine.files.opening import Unreadable, excerpt, inspect, lines
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Decision, Encoding, Episode, Frame, Observation, Scope, Thread
+from episodic_agent.schemas import Decision, Encoding, Episode, Frame, Json, Observation, Scope, Thread
 
 FORMAT: Final = "episodic-agent"
 VERSION: Final = 1
@@ -35,7 +36,19 @@ class CheckRecord:
     packed: bytes
 
 
-Noun: TypeAlias = Thread | Observation | Frame | Episode | Encoding | Decision | CheckRecord
+@dataclass(frozen=True, slots=True)
+class SkillLine:
+    """A skill, what may become one, or what was forgotten; `evidence` are turns as "thread:seq"."""
+
+    id: UUID
+    pattern: str
+    state: SkillState
+    created_at: datetime
+    skill: Mapping[str, Json]
+    evidence: Sequence[str] = ()
+
+
+Noun: TypeAlias = Thread | Observation | Frame | Episode | Encoding | Decision | CheckRecord | SkillLine
 TYPES: Final[Mapping[str, type[Noun]]] = {
     "thread": Thread,
     "observation": Observation,
@@ -44,6 +57,7 @@ TYPES: Final[Mapping[str, type[Noun]]] = {
     "episode": Episode,
     "encoding": Encoding,
     "decision": Decision,
+    "skill": SkillLine,
 }
 _HINTS: Final = {noun: get_type_hints(noun) for noun in TYPES.values()}
 _NAMES: Final = {noun: name for name, noun in TYPES.items()}

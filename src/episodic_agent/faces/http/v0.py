@@ -9,7 +9,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse
 
 from episodic_agent.core.forgetting import initial_strength
-from episodic_agent.engine.memory import LONGEST_AGE, Memory
+from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.recalling import LONGEST_AGE
 from episodic_agent.engine.results import EpisodeCard, Hit
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.http.bodies import (

@@ -34,6 +34,9 @@ DISTRIBUTED: Final = (
     "embedding",
     "coarse",
     "usage",
+    "skill",
+    "skill_turn",
+    "unmined",
 )
 REFERENCE: Final = ("embedder",)
 # Claims look over all scopes and skip locked rows, which a cluster refuses over several nodes.

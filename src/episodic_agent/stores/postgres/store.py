@@ -11,6 +11,7 @@ from episodic_agent.core.interfaces import (
     Links,
     Places,
     Reviews,
+    Skills,
     Threads,
     Transaction,
     Usage,
@@ -27,6 +28,7 @@ from episodic_agent.stores.postgres.migrate import problems
 from episodic_agent.stores.postgres.places import PostgresPlaces
 from episodic_agent.stores.postgres.reviews import PostgresReviews
 from episodic_agent.stores.postgres.session import KnownScopes, Session, key_of, keys_of
+from episodic_agent.stores.postgres.skills import PostgresSkills
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.usage import PostgresUsage, usage_of_space
 
@@ -44,6 +46,7 @@ class PostgresTransaction:
         self.index: Index = PostgresIndex(session)
         self.jobs: Jobs = PostgresJobs(session)
         self.usage: Usage = PostgresUsage(session)
+        self.skills: Skills = PostgresSkills(session)
 
     @property
     def scope(self) -> Scope:

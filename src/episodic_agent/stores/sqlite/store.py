@@ -15,6 +15,7 @@ from episodic_agent.core.interfaces import (
     Links,
     Places,
     Reviews,
+    Skills,
     Threads,
     Transaction,
     Usage,
@@ -32,6 +33,7 @@ from episodic_agent.stores.sqlite.migrate import Migration, migrate, schema_chec
 from episodic_agent.stores.sqlite.places import SqlitePlaces
 from episodic_agent.stores.sqlite.reviews import SqliteReviews
 from episodic_agent.stores.sqlite.session import Session
+from episodic_agent.stores.sqlite.skills import SqliteSkills
 from episodic_agent.stores.sqlite.threads import SqliteThreads
 from episodic_agent.stores.sqlite.usage import SqliteUsage, usage_of_space
 
@@ -51,6 +53,7 @@ class SqliteTransaction:
         self.index: Index = SqliteIndex(session, shelves)
         self.jobs: Jobs = SqliteJobs(session)
         self.usage: Usage = SqliteUsage(session)
+        self.skills: Skills = SqliteSkills(session)
 
     @property
     def scope(self) -> Scope:

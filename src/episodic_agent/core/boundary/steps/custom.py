@@ -29,7 +29,7 @@ from episodic_agent.core.boundary.contract import (
     Arrival,
     Boundary,
     Check,
-    JudgesSteps,
+    JudgesAtOnce,
     ManualCut,
     Record,
 )
@@ -90,7 +90,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class CustomPolicy(JudgesSteps):
+class CustomPolicy(JudgesAtOnce):
     """Cut where a detector of the user's own says so.
 
     `make` builds a new detector, each time alike; `name` is stored on frames and decisions. A process that
@@ -111,11 +111,6 @@ class CustomPolicy(JudgesSteps):
         if not self.name:
             label = getattr(self.make, "__name__", type(self.make).__name__)
             object.__setattr__(self, "name", f"detector:{label}")
-
-    @property
-    def hindsight(self) -> int:
-        """Return 0: the step that triggers closes its own episode."""
-        return 0
 
     def begin(self) -> Memory:
         """Return the memory of a thread the detector has not seen."""

@@ -14,7 +14,7 @@ from episodic_agent.core.boundary.contract import (
     Arrival,
     Boundary,
     Check,
-    JudgesSteps,
+    JudgesAtOnce,
     ManualCut,
     Record,
 )
@@ -51,13 +51,8 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class _Letter(JudgesSteps):
+class _Letter(JudgesAtOnce):
     """What both policies of the letter share: drains, packing, no hindsight, no clock."""
-
-    @property
-    def hindsight(self) -> int:
-        """Return 0: the step that triggers closes its own episode."""
-        return 0
 
     def begin(self) -> Memory:
         """Return the memory of an agent that has not moved yet."""

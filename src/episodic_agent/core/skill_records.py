@@ -18,6 +18,14 @@ class SkillKind(StrEnum):
     COMMUNICATION = "communication"
 
 
+class SkillState(StrEnum):
+    """Where a pattern stands: not sure enough yet, a skill, or forgotten on request for good."""
+
+    CANDIDATE = "candidate"
+    ACTIVE = "active"
+    DROPPED = "dropped"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class TurnRef:
     """A turn that shows a skill: its thread and the seq it begins at."""
@@ -71,3 +79,19 @@ class Skill:
             "last_used": self.last_used.isoformat() if self.last_used else None,
             "evidence": [{"thread_id": str(e.thread_id), "seq": e.seq} for e in self.evidence],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSkill:
+    """A skill, or what may become one, as a memory keeps it.
+
+    `pattern` tells what was mined apart, whatever it is called; `number` is its reference in the index, given
+    by the store (0: not yet). Its evidence is kept beside it: `skill.evidence` is empty unless asked for.
+    """
+
+    id: UUID
+    pattern: str
+    state: SkillState
+    skill: Skill
+    created_at: datetime
+    number: int = 0

@@ -1,0 +1,342 @@
+"""The `skills` job: look through episodes that are new for what served again and again (seed 002, 5.3).
+
+Whoever encodes an episode notes it. A run takes some of those noted, reads them with the episodes just before
+them, and writes what it found; so a run costs the same however long the history is. What a pattern was seen
+in before stays with it as a candidate (`core/skills/keeping.py`), so its count goes on over the windows.
+Mining waits until enough is new, or a flush, `work` or the clock asks for it.
+"""
+
+import logging
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Final, TypeAlias
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core.boundary.policies import STEP
+from episodic_agent.core.identity import decision_id, skill_id
+from episodic_agent.core.interfaces import SKILLS, LanguageModel, Posting, Store, Transaction, ref_of
+from episodic_agent.core.prompts import skills as asking
+from episodic_agent.core.prompts.quoting import asked_again
+from episodic_agent.core.skills import (
+    Change,
+    Course,
+    Exchange,
+    KeptSkill,
+    Skill,
+    SkillState,
+    TurnRef,
+    actions_of,
+    changes,
+    exchanges_of,
+    in_words_of,
+    mine,
+    overflowing,
+    verdict_on,
+)
+from episodic_agent.core.skills.keeping import DECISION
+from episodic_agent.core.text import term_counts
+from episodic_agent.core.threads.turns import turns
+from episodic_agent.core.windows import windows
+from episodic_agent.engine.parts import Parts
+from episodic_agent.errors import BadReply, BudgetSpent, Conflict, ProviderError
+from episodic_agent.schemas import Episode, Job, Observation, Scope, Vector
+
+MINE: Final = "skills"
+ENOUGH: Final = 100  # new episodes that are worth a run by themselves
+SOME: Final = 10  # that are worth one when the clock sweeps
+PAGE: Final = 200  # of them one run takes
+WINDOW: Final = 300  # episodes one run reads, with those before
+PAGES: Final = 4  # of so many episodes that are looked at for them
+MOST_READ: Final = 5_000  # observations one run reads; those that wait come first, then the newest
+LAST_TRY: Final = 3  # attempts at a model before a skill keeps the words it was mined with
+MOST_NAMED: Final = 20  # skills one run asks a model about
+_INSTANT: Final = timedelta(microseconds=1)
+Found: TypeAlias = Sequence[Skill]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """The words of a skill to be, and their vectors."""
+
+    words: Skill
+    vectors: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a run reads; `left` are refs of episodes that wait and were too much for it."""
+
+    courses: list[Course] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
+    left: set[int] = field(default_factory=set)
+
+
+def note_episodes(tx: Transaction, refs: Sequence[int], now: datetime) -> None:
+    """Note encoded episodes of messages for mining, and ask for it where enough wait."""
+    if not refs:
+        return
+    tx.skills.await_mining(refs)
+    if len(tx.skills.awaiting(limit=ENOUGH)) == ENOUGH:
+        ask_for_mining(tx, now)
+
+
+def ask_for_mining(tx: Transaction, now: datetime) -> None:
+    """Ask for a run; asking twice asks once."""
+    tx.jobs.put(MINE, MINE, MINE, now=now)
+
+
+def ask_where_awaited(store: Store, scope: Scope, now: datetime, *, least: int = 1) -> bool:
+    """Ask for a run where so many episodes wait for one; tell whether they did."""
+    with store.begin(scope, write=False) as tx:
+        if len(tx.skills.awaiting(limit=least)) < least:
+            return False
+    with store.begin(scope) as tx:
+        ask_for_mining(tx, now)
+    return True
+
+
+def take_up(tx: Transaction, now: datetime) -> int:
+    """Note the newest episodes of a memory from before there were skills; return how many."""
+    if tx.skills.list() or tx.skills.awaiting(limit=1):
+        return 0
+    newest = _spoken(tx, tx.episodes.recent(limit=WINDOW))
+    refs = [ref_of(tx.threads.number(episode.thread_id), episode.first_seq) for episode in newest]
+    if refs:
+        tx.skills.await_mining(refs)
+        ask_for_mining(tx, now)
+    return len(refs)
+
+
+class Miner:
+    """The handler of `skills` jobs."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Mine once for each job; there is one at a time, of a scope."""
+        for job in jobs:
+            self._mine(scope, job)
+
+    def _mine(self, scope: Scope, job: Job) -> None:
+        with self._parts.store.begin(scope, write=False) as tx:
+            refs = tx.skills.awaiting(limit=PAGE)
+            window = read_window(tx, refs)
+        mined = mine(window.courses, window.exchanges)
+        found = [*mined.created, *mined.below]
+        now = self._parts.clock()
+        with self._parts.store.begin(scope, write=False) as tx:
+            planned = _changes(tx, found, now)
+            names = _names(tx.skills.list(state=SkillState.ACTIVE))
+        prepared = self._prepare(scope, job, [change for change in planned if change.created], names)
+        with self._parts.store.begin(scope) as tx:
+            tx.jobs.finish(job)
+            self._keep(tx, _changes(tx, found, now), prepared, now)
+            tx.skills.mined([ref for ref in refs if ref not in window.left])
+            if window.left or (len(refs) == PAGE and tx.skills.awaiting(limit=1)):
+                ask_for_mining(tx, now)
+
+    def _prepare(
+        self, scope: Scope, job: Job, created: Sequence[Change], names: set[str]
+    ) -> Mapping[str, _Prepared]:
+        """Name and embed what is to be created, while no transaction is open."""
+        named = self._named(scope, job, created)
+        prepared: dict[str, _Prepared] = {}
+        for change in created:
+            words = named.get(change.kept.pattern, change.kept.skill)
+            words = replace(words, name=_unique(words.name, names))
+            names.add(words.name.casefold())
+            prepared[change.kept.pattern] = _Prepared(words, embedded(self._parts, words))
+        return prepared
+
+    def _named(self, scope: Scope, job: Job, created: Sequence[Change]) -> Mapping[str, Skill]:
+        model = self._parts.model_for(scope, asking.STAGE)
+        named: dict[str, Skill] = {}
+        if model is None:
+            return named
+        for change in created[:MOST_NAMED]:
+            try:
+                named[change.kept.pattern] = _complete(model, change.kept.skill)
+            except ProviderError as error:
+                # a spent budget is not waited for: it degrades to what needs no model
+                if job.attempts < LAST_TRY and not isinstance(error, BudgetSpent):
+                    raise
+                log.warning("a skill keeps the words it was mined with: %s", error)
+                break
+        return named
+
+    def _keep(
+        self, tx: Transaction, made: Sequence[Change], prepared: Mapping[str, _Prepared], now: datetime
+    ) -> None:
+        """Write what was found; the least sure candidates of too many are given up, or not written at all."""
+        standing = {kept.id: kept for kept in tx.skills.list()}
+        standing |= {change.kept.id: change.kept for change in made}
+        given_up = {kept.id: kept for kept in overflowing(standing.values())}
+        for change in made:
+            if change.kept.id not in given_up:
+                self._write(tx, change, prepared, now)
+        for kept in given_up.values():
+            if kept.number:
+                tx.skills.drop(kept.id)
+                tx.episodes.revoke(decision_id(kept.id, DECISION))
+
+    def _write(
+        self, tx: Transaction, change: Change, prepared: Mapping[str, _Prepared], now: datetime
+    ) -> None:
+        kept = change.kept
+        if change.created:
+            if kept.pattern not in prepared:
+                raise Conflict("the skills of this user were changed just now; mine again")
+            kept = replace(kept, skill=in_words_of(kept.skill, prepared[kept.pattern].words))
+        kept = tx.skills.put(kept, change.turns)
+        if change.created or kept.state is SkillState.CANDIDATE:
+            # only the newest verdict on a pattern stays: a candidate is judged again whenever it is seen
+            verdict = verdict_on(kept, now)
+            tx.episodes.revoke(verdict.id)
+            tx.episodes.decide(verdict)
+        if change.created:
+            index_skill(tx, self._parts, kept, prepared[kept.pattern].vectors)
+
+
+def _complete(model: LanguageModel, skill: Skill) -> Skill:
+    prompt = asking.prompt(skill)
+    try:
+        return asking.read(model.complete(prompt, asking.SCHEMA, asking.STAGE).value, skill)
+    except BadReply as error:  # one re-ask that says what was wrong
+        again = asked_again(prompt, error)
+        return asking.read(model.complete(again, asking.SCHEMA, asking.STAGE).value, skill)
+
+
+def _changes(tx: Transaction, found: Found, now: datetime) -> list[Change]:
+    turns_found = list(dict.fromkeys(turn for skill in found for turn in skill.evidence))
+    scope, known = tx.scope, tx.skills.list()
+    return changes(found, known, tx.skills.shown_by(turns_found), lambda p: skill_id(scope, p), now)
+
+
+def _names(kept: Iterable[KeptSkill]) -> set[str]:
+    return {one.skill.name.casefold() for one in kept}
+
+
+def _unique(name: str, names: set[str]) -> str:
+    """Return a name that none has yet.
+
+    >>> _unique("Book a train", {"book a train"})
+    'Book a train (2)'
+    """
+    unique, count = name, 1
+    while unique.casefold() in names:
+        count += 1
+        unique = f"{name} ({count})"
+    return unique
+
+
+# --- what is read ----------------------------------------------------------------------------------------
+
+
+def read_window(tx: Transaction, refs: Sequence[int]) -> Window:
+    """Read episodes that wait, and those that ended just before them, as what mining takes: oldest first."""
+    waiting = tx.episodes.by_refs(refs)
+    if not waiting:
+        return Window()
+    fresh = {episode.id: episode for episode in _spoken(tx, waiting.values())}
+    newest = max(episode.end_at for episode in waiting.values()) + _INSTANT
+    before = {episode.id: episode for episode in _before(tx, newest)}
+    chosen = _affordable({**fresh, **before}.values())
+    unread = fresh.keys() - {episode.id for episode in chosen}
+    window = Window(left={ref for ref, episode in waiting.items() if episode.id in unread})
+    read = _read(tx, chosen)
+    for episode in sorted(chosen, key=lambda e: (e.start_at, e.thread_id, e.first_seq)):
+        cut = list(turns(read[episode.id]))
+        begins = {o.seq: TurnRef(o.thread_id, turn.first_seq) for turn in cut for o in turn.observations}
+        actions = actions_of(read[episode.id], begins)
+        window.courses.append(Course(episode.id, tuple(actions)))
+        window.exchanges.extend(exchanges_of(cut, episode.id, actions))
+    return window
+
+
+def _before(tx: Transaction, until: datetime) -> Iterator[Episode]:
+    """Yield episodes of conversations, newest first; long runs of an agent between them are passed over."""
+    for _ in range(PAGES):
+        page = tx.episodes.recent(limit=WINDOW, before=until)
+        yield from _spoken(tx, page)
+        if len(page) < WINDOW:
+            return
+        until = page[-1].end_at
+
+
+def _affordable(episodes: Iterable[Episode]) -> list[Episode]:
+    """Return the first episodes that a run can read; always one."""
+    chosen: list[Episode] = []
+    left = MOST_READ
+    for episode in islice(episodes, WINDOW):
+        left -= episode.size
+        if chosen and left < 0:
+            break
+        chosen.append(episode)
+    return chosen
+
+
+def _read(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, Sequence[Observation]]:
+    """Read the observations of episodes; those that follow one another are read at once."""
+    read: dict[UUID, Sequence[Observation]] = {}
+    joined: list[list[Episode]] = []
+    for episode in sorted(episodes, key=lambda e: (e.thread_id, e.first_seq)):
+        last = joined[-1][-1] if joined else None
+        if last is None or (last.thread_id, last.last_seq + 1) != (episode.thread_id, episode.first_seq):
+            joined.append([])
+        joined[-1].append(episode)
+    for group in joined:
+        found = tx.threads.observations(group[0].thread_id, group[0].first_seq, group[-1].last_seq)
+        seqs = [o.seq for o in found]
+        for episode in group:
+            first, after = bisect_left(seqs, episode.first_seq), bisect_right(seqs, episode.last_seq)
+            read[episode.id] = found[first:after]
+    return read
+
+
+def _spoken(tx: Transaction, episodes: Iterable[Episode]) -> Iterator[Episode]:
+    """Yield the episodes of conversations: an agent's steps have neither turns nor tool calls."""
+    steps: dict[UUID, bool] = {}
+    for episode in episodes:
+        if episode.thread_id not in steps:
+            thread = tx.threads.get(episode.thread_id)
+            steps[episode.thread_id] = thread is None or thread.modality == STEP
+        if not steps[episode.thread_id]:
+            yield episode
+
+
+# --- what is indexed -------------------------------------------------------------------------------------
+
+
+def text_of(skill: Skill) -> str:
+    """Return what a skill is found by, beside its name: its description, steps and examples."""
+    return "\n".join(part for part in (skill.description, *skill.steps, *skill.examples) if part)
+
+
+def embedded(parts: Parts, skill: Skill) -> Vector | None:
+    """Return the vectors of a skill's words, one for each window of them; None without an embedder."""
+    if parts.embedder is None:
+        return None
+    return np.asarray(parts.embedder.embed(windows(f"{skill.name}\n{text_of(skill)}")))
+
+
+def index_skill(tx: Transaction, parts: Parts, kept: KeptSkill, vectors: Vector | None) -> None:
+    """Index a skill's words and vectors under its number."""
+    counts = term_counts(f"{kept.skill.name}\n{text_of(kept.skill)}", parts.language)
+    tx.index.put_postings(SKILLS, [Posting(kept.number, counts, sum(counts.values()))])
+    if vectors is not None:
+        tx.index.put_vectors(SKILLS, parts.embedder_name, [kept.number] * len(vectors), vectors)
+
+
+def skill_texts(tx: Transaction, refs: Sequence[int]) -> dict[int, str]:
+    """Return the words of skills by number, to be embedded again."""
+    found = tx.skills.by_numbers(refs)
+    active = {n: kept.skill for n, kept in found.items() if kept.state is SkillState.ACTIVE}
+    return {number: f"{skill.name}\n{text_of(skill)}" for number, skill in active.items()}

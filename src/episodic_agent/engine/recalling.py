@@ -1,0 +1,158 @@
+"""The verbs of `Memory` that recall: what answers, what is recent, what was where."""
+
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.engine import listing
+from episodic_agent.engine.given import aware, episode_identity, tidy
+from episodic_agent.engine.places import Places, Stretch, VisitCard, count_places, route_of, visits_of
+from episodic_agent.engine.recall import Recaller, SearchOptions
+from episodic_agent.engine.results import EpisodeCard, Recall
+from episodic_agent.engine.reviewing import REVIEW, note_recall
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Decision, Scope
+
+LONGEST_AGE: Final = 100_000.0  # days; before any time that is accepted
+
+
+class RecallVerbs(Scoped):
+    """Search, and the listings by time and place. Nothing writes, but for a recall to be judged later."""
+
+    _recaller: Recaller
+
+    def search(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        limit: int = 5,
+        observations: int | None = None,
+        policy: str = "default",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        thread: str | None = None,
+        place: str | None = None,
+        now: datetime | None = None,
+        explain: bool = False,
+        asking: str | None = None,
+    ) -> Recall:
+        """Return the episodes that best answer a query, with the observations that prove it.
+
+        `limit` counts episodes, `observations` the ranked observations over all (`limit` of them unless
+        given). `since` and `until` are filters on event time, `place` on where it was; time words and places
+        in the query are a preference, and all of a question that asks for nothing else. Raises
+        InvalidInput for a blank query and NotFound for an unknown user or place.
+
+        `asking` names the thread that asks: what it says next tells how the episodes served, and they are
+        stronger or weaker for it (a review). Otherwise nothing is written.
+        """
+        scope = self._known(user_id)
+        options = SearchOptions(
+            limit=limit,
+            observations=limit if observations is None else observations,
+            policy=policy,
+            since=aware(since),
+            until=aware(until),
+            thread_id=self._thread_id(scope, thread) if thread else None,
+            place=tidy(place),
+            now=aware(now),
+            explain=explain,
+        )
+        reviewer = self._thread_id(scope, asking) if asking else None
+        recall = self._recaller.run(scope, query, options)
+        if reviewer is not None and not recall.abstained:
+            closed = [hit.episode_id for hit in recall.hits if hit.state != "open"]
+            note_recall(self._parts, scope, reviewer, query, closed, policy=policy, identity=self._fresh())
+        return recall
+
+    def reviews(self, episode_id: "UUID | str", *, user_id: str | None = None) -> list[Decision]:
+        """Return how an episode served each time it was judged, oldest first."""
+        with self._read(user_id) as tx:
+            subject = listing.episode(tx, episode_identity(episode_id)).id
+            return list(tx.episodes.decisions(subject=subject, type=REVIEW))
+
+    def recent(
+        self, *, user_id: str | None = None, limit: int = 10, days: float | None = None
+    ) -> list[EpisodeCard]:
+        """Return episodes by end of event time, newest first, open frames included."""
+        if limit < 1 or (days is not None and not days >= 0):
+            raise InvalidInput("`limit` is 1 or more, `days` 0 or more")
+        now = self._parts.clock()
+        since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
+        with self._read(user_id) as tx:
+            return listing.recent(tx, now, limit=limit, since=since)
+
+    def episodes(
+        self,
+        *,
+        user_id: str | None = None,
+        thread: str | None = None,
+        place: str | None = None,
+        limit: int | None = None,
+    ) -> list[EpisodeCard]:
+        """Return episodes (that reach into a place) in chronological order, open frames included."""
+        scope = self._known(user_id)
+        thread_id, now = self._thread_id(scope, thread) if thread else None, self._parts.clock()
+        with self._parts.store.begin(scope, write=False) as tx:
+            if place is not None:
+                return listing.at_place(tx, now, tidy(place) or "", thread_id=thread_id, limit=limit)
+            return listing.chronological(tx, now, thread_id=thread_id, limit=limit)
+
+    def places(
+        self,
+        *,
+        user_id: str | None = None,
+        thread: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Places:
+        """Return where the user's threads were, how often and how long, and the moves from place to place.
+
+        Visits that touch [since, until) count whole.
+        """
+        scope = self._known(user_id)
+        asked = self._stretch(scope, thread, since, until)
+        with self._parts.store.begin(scope, write=False) as tx:
+            return count_places(tx, asked)
+
+    def visits(
+        self,
+        place: str,
+        *,
+        user_id: str | None = None,
+        thread: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+        order: str = "newest",
+    ) -> list[VisitCard]:
+        """Return the visits of a place, each linked to the one before and the one after it.
+
+        `order` is newest (first) or oldest. Raises NotFound, with the nearest name, where nobody ever was.
+        """
+        scope = self._known(user_id)
+        asked = self._stretch(scope, thread, since, until)
+        with self._parts.store.begin(scope, write=False) as tx:
+            return visits_of(tx, tidy(place) or "", asked, limit=limit, order=order)
+
+    def route(
+        self,
+        thread: str,
+        *,
+        user_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[VisitCard]:
+        """Return the places a thread went through, in order, with the episodes of each visit."""
+        scope = self._known(user_id)
+        asked = self._stretch(scope, thread, since, until)
+        with self._parts.store.begin(scope, write=False) as tx:
+            return route_of(tx, asked)
+
+    def _stretch(
+        self, scope: Scope, thread: str | None, since: datetime | None, until: datetime | None
+    ) -> Stretch:
+        thread_id = None if thread is None else self._thread_id(scope, thread)
+        return Stretch(thread_id, aware(since), aware(until))

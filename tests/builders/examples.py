@@ -1,0 +1,13 @@
+"""How many examples a property is tried on: all in the slow suite, a quarter of them in the fast one."""
+
+from hypothesis import settings
+
+FAST = "fast"
+FULL = 100  # examples of a property that says nothing about their number
+settings.register_profile("full", max_examples=FULL)
+settings.register_profile(FAST, max_examples=FULL // 4)
+
+
+def share(full: int) -> int:
+    """Return what the profile of this run grants of a property's examples, at least one."""
+    return max(1, full * settings.default.max_examples // FULL)

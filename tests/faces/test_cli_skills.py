@@ -1,0 +1,58 @@
+"""The commands about skills, on a memory of fifteen days."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from builders.assistants import TEN, weather
+from builders.commands import Run
+
+from episodic_agent import Memory
+
+NAME = "find place, then get weather"
+
+
+@pytest.fixture
+def learned(database: Path) -> None:
+    moment = TEN + timedelta(days=15)
+    with Memory.open(database, embedder="hashing", policy="seed-001", clock=lambda: moment) as memory:
+        memory.add([m for day in range(15) for m in weather(day)], thread="desk")
+        memory.flush()
+
+
+@pytest.mark.usefixtures("learned")
+def test_skills_are_listed_found_and_shown(run: Run) -> None:
+    assert NAME in run("skills").out
+    (found,) = run("skills", "the weather", "--json").json["skills"]
+    assert (found["name"], found["kind"], found["frequency"]) == (NAME, "procedural", 15)
+    assert found["score"] > 0
+    assert run("skills", "--kind", "decision", "--json").json == {"skills": []}
+    told = run("skills", "zebra")
+    assert (told.out, told.err) == ("", "no skill answers this\n")
+    shown = run("skill", "show", NAME.upper())
+    assert "find_place(query=…)" in shown.out
+    assert "seen 15 times when judged, checks passed: all; 0.702 > 0.7" in shown.out
+    record = run("skill", "show", found["id"], "--json").json
+    assert len(record["evidence"]) == 15
+    assert record["decision"]["verdict"] == "created"
+
+
+@pytest.mark.usefixtures("learned")
+def test_a_skill_is_used_and_forgotten(run: Run) -> None:
+    for _ in range(4):
+        run("skill", "used", NAME)
+    used = run("skill", "used", NAME, "--failure", "--json").json
+    assert (used["uses"], used["successes"]) == (5, 4)
+    assert used["confidence"] == pytest.approx((0.7021 + 0.8) / 2, abs=1e-3)
+    assert "5 of 6 uses served" in run("skill", "used", NAME).err
+    assert run("skill", "forget", NAME).err == f"{NAME} is forgotten\n"
+    assert run("skills", "--json").json == {"skills": []}
+    gone = run("skill", "show", NAME)
+    assert (gone.code, "no skill" in gone.err) == (3, True)
+
+
+def test_a_memory_without_skills_says_when_there_will_be_some(run: Run) -> None:
+    run("add", "hello")
+    assert run("skills").err == "no skills yet; what serves fifteen times becomes one\n"
+    assert json.loads(run("skills", "--json").out) == {"skills": []}
