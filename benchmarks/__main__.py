@@ -24,6 +24,7 @@ from benchmarks import (
     speed,
     step_quality,
     tables,
+    thread_quality,
     tuning_simulation,
 )
 from benchmarks.provenance import ROOT, digest_of, provenance
@@ -38,6 +39,7 @@ GROUPS = {
     "segmentation": (*segmentation.FILES, *segmentation.STEPS),
     "retrieval": retrieval.FILES,
     "quality": ("boundary_quality", "step_quality", "recall_quality"),
+    "threads": ("threads",),
     "embedders": ("embedders",),
     "speed": ("speed",),
     "agents": ("agents",),
@@ -59,7 +61,9 @@ QUALITY: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[st
         options.data, embedder, options.cache, weights=options.weights, quick=options.quick
     ),
 }
+FROM_FILES = {"threads": (thread_quality.FILE,)}  # measured on these of the data; left out without them
 MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
+    "threads": lambda options, embedder: thread_quality.measure(options.data, embedder, quick=options.quick),
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
     "agents": lambda options, embedder: agent_run.measure(embedder, quick=options.quick),
     "tuning": lambda options, _: tuning_simulation.measure(quick=options.quick),
@@ -143,8 +147,13 @@ def _run(name: str, embedder: Embedder, options: argparse.Namespace, given: list
     if name in QUALITY:
         _quality(name, embedder, options, given)
     elif name in MEASURED:
+        files = [options.data / file for file in FROM_FILES.get(name, ())]
+        if absent := [str(file) for file in files if not file.is_file()]:
+            say(f"{name}: no {', '.join(absent)}, left out")
+            return
+        origin = provenance(given, *files)
         for key, row in MEASURED[name](options, embedder):
-            merge(options.output, name, {key: {**row, "quick": options.quick, **provenance(given)}})
+            merge(options.output, name, {key: {**row, "quick": options.quick, **origin}})
             say(f"{key}: {tables.brief(row)}")
             if name == "tuning":
                 print(tuning_simulation.printed(key, row))

@@ -179,6 +179,25 @@ def _types(results: Path) -> str:
     return markdown(("set: type", "questions", "R@10", "BM25 R@10", "MRR", "BM25 MRR"), lines)
 
 
+# --- threads ---
+
+_THREADS_HEAD = (
+    "system", "link P", "link R", "link F1", "scaled VI", "one-to-one", "exact P", "exact R", "exact F1",
+    "ms/line",
+)  # fmt: skip
+
+
+def _threads(results: Path) -> str:
+    shown = ("link_precision", "link_recall", "link_f1", "scaled_vi", "one_to_one")
+    shown += tuple(f"exact_{name}" for name in ("precision", "recall", "f1"))
+    rows = sorted(read(results, "threads").items(), key=lambda item: -item[1]["link_f1"])
+    lines = [
+        [title(row, key), *(share(row[name]) for name in shown), number(row["ms_per_line"])]
+        for key, row in rows
+    ]
+    return markdown(_THREADS_HEAD, lines)
+
+
 # --- speed, a server ---
 
 
@@ -260,8 +279,8 @@ def _figure(value: Any) -> str:
 
 PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
 SOURCES = (
-    "segmentation", "retrieval", QUALITY, "speed", "agents", "context", "service", "postgres_recall",
-    "parity", "kills",
+    "segmentation", "retrieval", "threads", QUALITY, "speed", "agents", "context", "service",
+    "postgres_recall", "parity", "kills",
 )  # fmt: skip
 
 
@@ -289,6 +308,7 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "retrieval": _retrieval,
     "gains": _gains,
     "types": _types,
+    "threads": _threads,
     "speed": _figures("speed"),
     "agents": _figures("agents"),
     "context": _figures("context"),

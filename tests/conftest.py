@@ -40,7 +40,7 @@ def _no_settings_from_outside() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [n for n in os.environ if n.startswith("EPISODIC_") and not n.startswith(KEPT)]:
             patch.delenv(name)
-        for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OTEL_EXPORTER_OTLP_ENDPOINT"):
             patch.delenv(name, raising=False)
         patch.setenv("EPISODIC_CALIBRATION", "none")  # what somebody fitted on this machine must not matter
         yield

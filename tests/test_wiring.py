@@ -1,6 +1,7 @@
 """`Memory.open`: where the memory is, what it is made of, and what cannot be opened."""
 
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from builders.embedders import TopicEmbedder
 from episodic_agent import Memory
 from episodic_agent.errors import EpisodicError, InvalidInput, ProviderUnavailable, StoreError
 from episodic_agent.providers.hashing import HashingEmbedder
-from episodic_agent.settings import read_settings
-from episodic_agent.wiring import database_path, make_embedder, resolve_policy, temporary_memory
+from episodic_agent.settings import Settings, read_settings
+from episodic_agent.wiring import database_path, make_embedder, make_sink, resolve_policy, temporary_memory
 
 
 @pytest.mark.parametrize("form", ["{}", "sqlite:///{}"])
@@ -166,3 +167,15 @@ def test_a_trial_memory_is_gone_afterwards() -> None:
 
 def test_policies_resolve_with_parameters() -> None:
     assert resolve_policy("seed-001", {"max_messages": 7}).name == "seed-001?max_messages=7"
+
+
+def test_a_collector_without_its_extra_is_refused_by_our_setting_and_ignored_by_the_common_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)  # type: ignore[arg-type]
+    monkeypatch.delitem(sys.modules, "episodic_agent.providers.otel", raising=False)
+    assert make_sink(Settings()) is None
+    assert make_sink(Settings(otel_endpoint="http://localhost:4318")) is None  # from OTEL_EXPORTER_OTLP_…
+    monkeypatch.setenv("EPISODIC_OTEL_ENDPOINT", "http://localhost:4318")
+    with pytest.raises(InvalidInput, match=r"episodic-agent\[otel\]"):
+        make_sink(Settings(otel_endpoint="http://localhost:4318"))

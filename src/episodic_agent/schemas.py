@@ -345,6 +345,20 @@ class ModelUse:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkRow:
+    """What one piece of work for turns took, as it is kept: which observations it was for, when, how long.
+
+    `first_ref..last_ref` lie in one thread, at most 256 of them; `body` is the packed span.
+    """
+
+    first_ref: int
+    last_ref: int
+    at: datetime
+    name: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """What `add` acknowledges for one observation: durable, searchable, exactly once (I2, I10)."""
 

@@ -1,6 +1,6 @@
 """Everything the environment may say, read once and nowhere else.
 
-Only `EPISODIC_*` variables are read (and two of `OPENAI_*` as a fallback); an unknown one is refused, because
+Only `EPISODIC_*` variables are read (and a few of others as a fallback); an unknown one is refused, because
 a misspelt setting that is silently ignored is worse than an error. `DATABASE_URL` belongs to the host.
 """
 
@@ -12,8 +12,12 @@ from pathlib import Path
 from episodic_agent.errors import InvalidInput
 
 PREFIX = "EPISODIC_"
-_NUMBERS = ("threads", "connections", "thread_timeout", "llm_concurrency")
-FALLBACKS = {"OPENAI_BASE_URL": "openai_base_url", "OPENAI_API_KEY": "openai_api_key"}
+_NUMBERS = ("threads", "connections", "thread_timeout", "llm_concurrency", "trace_days")
+FALLBACKS = {
+    "OPENAI_BASE_URL": "openai_base_url",
+    "OPENAI_API_KEY": "openai_api_key",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "otel_endpoint",
+}
 CACHE_FOLDER = Path(".cache") / "episodic-agent"
 
 
@@ -45,6 +49,9 @@ class Settings:
       Keep it for the life of a memory: words are indexed by their stems.
     - `thread_timeout`: minutes of silence after which a message without a thread begins another.
     - `channels`: the kinds and timeouts of channels, `NAME=implicit|explicit[:MINUTES]`, with commas between.
+    - `trace_days`: how many days it is kept what the work for a turn took (0: it is not kept).
+    - `otel_endpoint`: where spans go besides, an OpenTelemetry collector's address for OTLP over HTTP (falls
+      back to the standard variable).
     - `jobs`: who does later work: `here` (this process) or `workers` (only `episodic worker` processes).
     """
 
@@ -70,6 +77,8 @@ class Settings:
     thread_timeout: int = 30
     channels: str = ""
     jobs: str = "here"
+    trace_days: int = 30
+    otel_endpoint: str = ""
 
 
 def read_settings(environment: Mapping[str, str], home: Path) -> Settings:

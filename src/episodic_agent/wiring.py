@@ -21,7 +21,7 @@ from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.policies import calibrated, for_embedder
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
+from episodic_agent.core.interfaces import Embedder, LanguageModel, SpanSink, Store
 from episodic_agent.core.linking import link_policy
 from episodic_agent.core.prompts import STAGES
 from episodic_agent.core.threads.channels import read_channels
@@ -100,6 +100,8 @@ class Memory(Engine):
             language=settings.language or None,
             calibration=fitted,
             channels=read_channels(settings.channels, timedelta(minutes=settings.thread_timeout)),
+            trace_days=settings.trace_days,
+            sink=make_sink(settings),
             link_policy=links_by,
         )
         user, home = user_id or settings.user, space or settings.space
@@ -318,6 +320,28 @@ def _seconds(text: str) -> float:
         if 0.0 < (seconds := float(text)) <= LONGEST_TIMEOUT:
             return seconds
     raise InvalidInput(f"EPISODIC_LLM_TIMEOUT: {text!r} is no number of seconds up to {LONGEST_TIMEOUT:g}")
+
+
+def make_sink(settings: Settings) -> SpanSink | None:
+    """Return who is told of spans: a collector where the settings name one.
+
+    Without the extra it is an error where our own setting asks for it; the standard variable, which speaks to
+    every program of the host, then turns nothing on.
+    """
+    if not settings.otel_endpoint:
+        return None
+    try:
+        module = import_module("episodic_agent.providers.otel")
+    except ImportError as error:
+        if (error.name or "").startswith("episodic_agent"):
+            raise
+        if "EPISODIC_OTEL_ENDPOINT" not in os.environ:
+            return None
+        raise InvalidInput(
+            "EPISODIC_OTEL_ENDPOINT needs OpenTelemetry; run pip install 'episodic-agent[otel]'"
+        ) from error
+    sink: SpanSink = module.OtelSink(settings.otel_endpoint)
+    return sink
 
 
 def budget_of(settings: Settings) -> int | None:

@@ -1,47 +1,108 @@
-"""The benchmark of crowded channels on a channel made up for the purpose."""
+"""Who answers what in a channel, on a channel made up for the purpose; and the fitting of its weights."""
 
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
-from benchmarks.thread_quality import by_names, fit, predict, read_channel
+import numpy as np
+import pytest
+
+from benchmarks.thread_quality import Example, by_names, examples, fit, source
+from episodic_agent.core.linking import link_policy
+from episodic_agent.core.linking.crowd import INPUTS, REACH, Channel, Line, alone, answers, chosen
+from episodic_agent.engine.evaluate.threads import LabelledChannel
+
+AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
+TALK = (  # two people are helped at once; helpers say whom they mean
+    ("anna", "how do I mount a usb stick?", None),
+    ("bert", "my sound card is silent", None),
+    ("carl", "anna: what does dmesg say about the stick?", 0),
+    ("dora", "bert: is the channel muted in alsamixer?", 1),
+    ("anna", "carl: it says sdb1", 2),
+    ("bert", "dora: it was muted, thanks", 3),
+)
+LINKS = [(str(n), str(n if older is None else older)) for n, (*_, older) in enumerate(TALK)]
+POLICY = link_policy()
 
 
-def unit(number: int, speaker: str, text: str, minute: int, *, scored: bool = True) -> dict[str, Any]:
-    time = f"{9 + minute // 60:02}:{minute % 60:02}"
-    return {"id": number, "speaker": speaker, "text": text, "time": time, "scored": scored, "system": False}
+def lines(*talk: tuple[str, str]) -> list[Line]:
+    return [Line(str(n), who, text, AT + timedelta(minutes=n)) for n, (who, text) in enumerate(talk)]
 
 
-def channel(first: int = 0) -> dict[str, Any]:
-    """Two people are helped at once; helpers say whom they mean."""
-    lines = [
-        ("anna", "how do I mount a usb stick?", None),
-        ("bert", "my sound card is silent", None),
-        ("carl", "anna: what does dmesg say about the stick?", 0),
-        ("dora", "bert: is the channel muted in alsamixer?", 1),
-        ("anna", "carl: it says sdb1", 2),
-        ("bert", "dora: it was muted, thanks", 3),
-    ]
-    units = [unit(first + n, speaker, text, n) for n, (speaker, text, _) in enumerate(lines)]
-    system = {"id": first + 6, "text": "=== emil has joined", "scored": True, "system": True}
-    links = [
-        (first + n, first + n if older is None else first + older) for n, (_, _, older) in enumerate(lines)
-    ]
-    return {"split": "train", "units": [*units, system], "links": [*links, (first + 6, first + 6)]}
+def channel() -> LabelledChannel:
+    told = lines(*((who, text) for who, text, _ in TALK))
+    return LabelledChannel("made up", "train", told, [line.id for line in told], LINKS)
+
+
+def linked(*talk: tuple[str, str]) -> list[tuple[str, str]]:
+    verdicts = list(answers(lines(*talk), POLICY))
+    return [(str(n), v.thread_id if v.link else str(n)) for n, v in enumerate(verdicts)]
 
 
 def test_whoever_is_addressed_is_answered() -> None:
-    read = read_channel(channel())
-    assert by_names(read) == [tuple(link) for link in channel()["links"]]
+    assert linked(*((who, text) for who, text, _ in TALK)) == LINKS
+    assert by_names(channel()) == LINKS
 
 
-def test_weights_learn_who_answers_what() -> None:
-    learnt = [read_channel(channel(100 * n)) for n in range(6)]
-    weights, scale = fit([choice for one in learnt for choice in one.choices])
-    assert predict(read_channel(channel(900)), weights, scale) == channel(900)["links"]
+def test_a_line_goes_on_with_its_speakers_own() -> None:
+    assert linked(("anna", "my stick does not mount"), ("bert", "hello"), ("anna", "it says bad superblock"))[
+        2
+    ] == ("2", "0")
 
 
-def test_only_scored_messages_are_judged() -> None:
-    raw = channel()
-    raw["units"][0]["scored"] = False
-    read = read_channel(raw)
-    assert 0 not in read.messages
-    assert (0, 0) not in read.links
+def test_an_empty_channel_answers_nothing_and_far_lines_are_forgotten() -> None:
+    crowd = Channel(POLICY)
+    first = crowd.choice(lines(("anna", "hello"))[0])
+    assert (first.evidence, first.rows.shape) == ((), (1, len(INPUTS)))
+    assert not chosen(first, POLICY).link
+    assert not alone(first, POLICY).link
+    for n in range(REACH + 5):
+        crowd.hear(Line(f"later {n}", "bert", "and so on", AT))
+    asked = crowd.choice(Line("last", "carl", "anna: hello", AT))
+    assert "0" not in {e.thread_id for e in asked.evidence}
+    assert len(asked.evidence) <= 15
+
+
+def test_names_are_heard_whatever_their_case_and_only_of_who_spoke() -> None:
+    crowd = Channel(POLICY)
+    crowd.hear(lines(("Anna", "hello"))[0])
+    said = crowd.hear(Line("1", "bert", "ANNA, zoe: look here", AT))
+    assert (said.names, said.first) == ({"anna"}, "anna")
+    assert crowd.hear(Line("2", "anna", "I am anna", AT)).names == set()
+
+
+def test_the_threshold_is_the_policys() -> None:
+    talk = [(who, text) for who, text, _ in TALK]
+    strict = link_policy("link-2026-12", threshold=1.0)
+    assert not any(verdict.link for verdict in answers(lines(*talk), strict))
+    free = link_policy("link-2026-12", threshold=0.0)
+    assert all(verdict.link for verdict in list(answers(lines(*talk), free))[1:])
+
+
+def test_vectors_bring_lines_together_that_share_no_word() -> None:
+    def vector(place: int) -> np.ndarray:
+        return np.eye(4, dtype=np.float32)[place]
+
+    said = ["is anybody using btrfs", "lunch was good today", "copy on write seems fragile"]
+    told = [
+        Line(str(n), who, text, AT + timedelta(minutes=n), vector(kind))
+        for n, (who, text, kind) in enumerate(zip("abc", said, (0, 1, 0), strict=True))
+    ]
+    found = list(answers(told, POLICY))[2]
+    assert (found.thread_id, found.features["near"]) == ("0", pytest.approx(1.0))
+
+
+def test_weights_are_learnt_from_examples() -> None:
+    learnt = list(examples(channel(), None)) * 3
+    weights = fit(learnt)
+    right = [one.right[int(np.argmax(one.rows @ weights))] for one in learnt]
+    assert all(right)
+    told = source({"VECTORS": weights, "WORDS": weights})
+    namespace: dict[str, dict[str, float]] = {}
+    exec(told, namespace)
+    assert list(namespace["WORDS"]) == list(INPUTS)
+
+
+def test_an_example_that_nothing_answers_teaches_nothing() -> None:
+    row = np.ones((2, len(INPUTS)))
+    lost = Example(row, np.array([False, False]))
+    found = list(examples(channel(), None))
+    assert np.array_equal(fit([*found, lost]), fit(found))

@@ -460,7 +460,23 @@ def test_evaluate_retrieval_keeps_its_contract(run: Run, tmp_path: Path) -> None
     assert "ret_a.jsonl" in run("evaluate", "retrieval", path).out
 
 
-@pytest.mark.parametrize("kind", ["segmentation", "retrieval"])
+def test_evaluate_threads_keeps_its_contract(run: Run, tmp_path: Path) -> None:
+    units = [
+        {"id": n, "speaker": who, "text": text, "time": f"09:0{n}", "scored": True, "system": False}
+        for n, (who, text) in enumerate([("anna", "the tap drips"), ("bert", "anna: since when?")])
+    ]
+    path = write(tmp_path / "thr_a.jsonl", [{"id": "c", "units": units, "links": [[0, 0], [1, 0]]}])
+    (score,) = run("evaluate", "threads", path, "--json").json.values()
+    assert {
+        "streams", "messages", "link_precision", "link_recall", "link_f1", "scaled_vi", "one_to_one",
+        "exact_precision", "exact_recall", "exact_f1", "ms_per_line",
+    } == set(score)  # fmt: skip
+    assert (score["link_f1"], score["exact_f1"]) == (1.0, 1.0)
+    assert "thr_a.jsonl" in run("evaluate", "threads", path, "--policy", "seed-002").out
+    assert "choose" in run("evaluate", "threads", path, "--policy", "nobody").error
+
+
+@pytest.mark.parametrize("kind", ["segmentation", "retrieval", "threads"])
 @pytest.mark.parametrize("content", ["[1]\n", '{"id": 1}\n', '{"units": [\n', "\x1f\x8b not gzip"])
 def test_evaluate_refuses_what_is_no_data_file(run: Run, tmp_path: Path, kind: str, content: str) -> None:
     for name in ("data.jsonl", "data.jsonl.gz"):

@@ -13,6 +13,7 @@ from stores.conformance_resolution import ResolutionConformance
 from stores.conformance_reviews import ReviewsConformance
 from stores.conformance_skills import SkillsConformance
 from stores.conformance_usage import UsageConformance
+from stores.conformance_work import WorkConformance
 from stores.conformance_writers import WritersConformance
 from stores.postgres_server import open_postgres
 from stores.processes import Opener
@@ -30,6 +31,7 @@ class PostgresConformance(
     ResolutionConformance,
     WritersConformance,
     UsageConformance,
+    WorkConformance,
     SkillsConformance,
 ):
     """Everything a store must do, in the fresh database the fixture `url` names."""

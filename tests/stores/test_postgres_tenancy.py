@@ -72,6 +72,7 @@ def test_every_verb_of_the_port_is_here() -> None:
         "index": interfaces.Index,
         "jobs": interfaces.Jobs,
         "usage": interfaces.Usage,
+        "work": interfaces.Work,
         "skills": interfaces.Skills,
     }
     verbs = {

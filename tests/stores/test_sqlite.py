@@ -13,6 +13,7 @@ from stores.conformance_resolution import ResolutionConformance
 from stores.conformance_reviews import ReviewsConformance
 from stores.conformance_skills import SkillsConformance
 from stores.conformance_usage import UsageConformance
+from stores.conformance_work import WorkConformance
 from stores.conformance_writers import WritersConformance
 from stores.processes import Opener
 
@@ -34,6 +35,7 @@ class TestSqlite(
     ResolutionConformance,
     WritersConformance,
     UsageConformance,
+    WorkConformance,
     SkillsConformance,
 ):
     @pytest.fixture

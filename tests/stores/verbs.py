@@ -26,7 +26,7 @@ from stores.builders import (
 from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Store, Transaction, ref_of
 from episodic_agent.core.skills import SkillState, TurnRef
-from episodic_agent.schemas import Decision, Encoding, Job, Link, ModelUse, PendingReview, Scope
+from episodic_agent.schemas import Decision, Encoding, Job, Link, ModelUse, PendingReview, Scope, WorkRow
 
 Verb = Callable[[Transaction], object]
 KITCHEN, PORCH = "kitchen", "porch"
@@ -64,6 +64,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.links.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
         tx.jobs.put("encode", secret, "serial", now=NOW)
         tx.usage.add([_use(secret)])
+        tx.work.put([_work(number, secret)])
         tx.skills.put(
             make_skill("known", secret), [TurnRef(identity(KITCHEN), n) for n in range(len(secret) % 3)]
         )
@@ -106,6 +107,10 @@ def _pending(secret: str) -> PendingReview:
 
 def _use(secret: str) -> ModelUse:
     return ModelUse(NOW.date(), "topic_shift", secret, 1, 0, sum(map(ord, secret)), 5, 0.25)
+
+
+def _work(number: int, secret: str) -> WorkRow:
+    return WorkRow(ref_of(number, 0), ref_of(number, 3), NOW, "add", f"{secret} told")
 
 
 def _numbered(scores: tuple[np.ndarray, np.ndarray]) -> tuple[list[int], list[float]]:
@@ -185,6 +190,8 @@ READS: Mapping[str, Verb] = {
     "jobs.list": lambda tx: [
         replace(job, id=UUID(int=0)) for job in (*tx.jobs.list(), *tx.jobs.list(state="waiting"))
     ],
+    "work.of": lambda tx: [row for n in range(1, 9) for row in tx.work.of(ref_of(n, 0), ref_of(n, 9))],
+    "work.named": lambda tx: list(tx.work.named(UUID(int=0), UUID(int=(1 << 128) - 1), limit=99)),
     "usage.totals": lambda tx: list(tx.usage.totals(date.min, date.max)),
     "skills.get": lambda tx: tx.skills.get(SKILL),
     "skills.list": lambda tx: [*tx.skills.list(), *tx.skills.list(state=SkillState.ACTIVE)],
@@ -246,6 +253,8 @@ WRITES: Mapping[str, Verb] = {
     "skills.drop": lambda tx: tx.skills.drop(SKILL),
     "skills.await_mining": lambda tx: tx.skills.await_mining(REFS.tolist()),
     "skills.mined": lambda tx: tx.skills.mined(REFS.tolist()),
+    "work.put": lambda tx: tx.work.put([_work(n, "written") for n in range(1, 9)]),
+    "work.drop": lambda tx: tx.work.drop(minute(99)),
     "jobs.cancel": lambda tx: [tx.jobs.cancel(job.id) for job in tx.jobs.list()],
 }
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.places import Stay
 from episodic_agent.core.skill_records import KeptSkill, SkillState, TurnRef
+from episodic_agent.core.turn_trace import Span
 from episodic_agent.schemas import (
     ActiveContextFrame,
     Decision,
@@ -35,6 +36,7 @@ from episodic_agent.schemas import (
     Scope,
     Thread,
     Vector,
+    WorkRow,
 )
 
 Refs = NDArray[np.int64]
@@ -98,6 +100,21 @@ class Routed(Protocol):
     """A language model that is several: another one, or none, for each stage."""
 
     def model_of(self, stage: str) -> LanguageModel | None: ...
+
+
+class SpanSink(Protocol):
+    """Where spans go besides the store: a collector of traces."""
+
+    def export(self, scope: Scope, turn: UUID, at: datetime, root: Span) -> None:
+        """Hand on a piece of work for a turn (the id of one of its observations) that began at `at`.
+
+        Never raises and never waits for the network.
+        """
+        ...
+
+    def close(self) -> None:
+        """Send what is still held."""
+        ...
 
 
 class Sensor(Protocol):
@@ -631,6 +648,29 @@ class Skills(Protocol):
         ...
 
 
+LONGEST_RUN: Final = 256  # observations that one row of work is for, at most
+
+
+class Work(Protocol):
+    """What work for turns took, as rows (docs/tracing.md). Not exported; old rows are dropped."""
+
+    def put(self, rows: Sequence[WorkRow]) -> None:
+        """Keep rows; one of the same first reference, time and name takes the place of another."""
+        ...
+
+    def of(self, first_ref: int, last_ref: int) -> Sequence[WorkRow]:
+        """Return the rows for any of a thread's observations `first_ref..last_ref`, by time, then place."""
+        ...
+
+    def drop(self, before: datetime) -> None:
+        """Delete what was done before a time."""
+        ...
+
+    def named(self, first: UUID, last: UUID, *, limit: int) -> Sequence[UUID]:
+        """Return the ids of observations that lie in `first..last`, in order: those that begin alike."""
+        ...
+
+
 class Transaction(Protocol):
     """The unit of work in one scope: everything in it becomes visible together or not at all."""
 
@@ -652,6 +692,8 @@ class Transaction(Protocol):
     def jobs(self) -> Jobs: ...
     @property
     def usage(self) -> Usage: ...
+    @property
+    def work(self) -> Work: ...
     @property
     def skills(self) -> Skills: ...
 

@@ -25,12 +25,14 @@ from episodic_agent.core.threads import Verdict, turn_count
 from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.core.threads.records import INACTIVITY, OPEN
 from episodic_agent.core.timewords import date_words
+from episodic_agent.core.turn_trace import Recorder, Span, recording, span
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.outcomes import listen
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.resolving import Placed, Placement, resolved
 from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.segmenting import Segmenter, ask_for_vectors, await_vectors, end_thread
+from episodic_agent.engine.turn_work import share
 from episodic_agent.errors import EpisodicError, ProviderError, StoreError, StoreUnavailable
 from episodic_agent.schemas import Frame, Observation, Receipt, Scope, Thread, TimeSource, Vector
 
@@ -61,6 +63,7 @@ class Prepared:
     length: int
     texts: Sequence[str] = ()
     vectors: Vector | None = None
+    took: Sequence[Span] = ()  # what its group's preparation took
 
 
 @dataclass(slots=True)
@@ -132,16 +135,25 @@ class Ingest:
                 group = following
 
     def _prepare(self, scope: Scope, group: Sequence[Incoming]) -> dict[UUID, Prepared]:
+        with recording(Recorder(self._parts.tracer.ticks)) as record:
+            fresh = self._computed(scope, group)
+        for one in fresh.values():
+            one.took = record.spans
+        return fresh
+
+    def _computed(self, scope: Scope, group: Sequence[Incoming]) -> dict[UUID, Prepared]:
         known: Collection[UUID] = ()
         if any(i.id.version != MADE_ONCE for i in group):
             with self._parts.store.begin(scope, write=False) as tx:
                 known = tx.threads.known([i.id for i in group])
-        fresh = {
-            i.id: prepare(i, self._parts.language, embeds=self._parts.embedder is not None)
-            for i in group
-            if i.id not in known
-        }
-        embed_prepared(self._parts.embedder, list(fresh.values()))
+        with span("words"):
+            fresh = {
+                i.id: prepare(i, self._parts.language, embeds=self._parts.embedder is not None)
+                for i in group
+                if i.id not in known
+            }
+        with span("embed", embedder=self._parts.embedder_name):
+            embed_prepared(self._parts.embedder, list(fresh.values()))
         return fresh
 
     def _commit_group(
@@ -179,7 +191,7 @@ class Ingest:
         def once() -> list[Receipt]:
             written.clear()
             tried = dict(opened)
-            with self._parts.store.begin(scope) as tx:
+            with self._parts.tracer.appending(), self._parts.store.begin(scope) as tx:
                 written.extend(self._commit(tx, chunk, ready, tried))
             opened.update(tried)  # only now: what is rolled back opened nothing
             return list(written)
@@ -216,8 +228,12 @@ class Ingest:
     ) -> list[Receipt]:
         """Find each item's thread, end those that are over, and append run by run."""
         timed = [(p.incoming.item, p.incoming.item.at or now) for p in fresh]
-        placement = Placement(tx, self._parts.channels, timed, opened)
-        placed = [placement.take(p.incoming.id, item, at) for p, (item, at) in zip(fresh, timed, strict=True)]
+        with span("resolution"):
+            placement = Placement(tx, self._parts.channels, timed, opened)
+            placed = [
+                placement.take(p.incoming.id, item, at) for p, (item, at) in zip(fresh, timed, strict=True)
+            ]
+        share()
         opened.update(placement.opened)
         receipts: list[Receipt] = []
         start = 0
@@ -259,12 +275,14 @@ class Ingest:
         segmenter = self._segmenter.of(thread)
         frame = self._rebase(tx, segmenter, frame, now)
         observations = [observe(p, thread.id, frame.next_seq + n, now) for n, p in enumerate(fresh)]
-        tx.threads.append(observations)
-        number = tx.threads.number(thread.id)
-        index_observations(tx, number, fresh, observations, self._parts.embedder_name)
+        with span("store"):
+            tx.threads.append(observations)
+            number = tx.threads.number(thread.id)
+            index_observations(tx, number, fresh, observations, self._parts.embedder_name)
         frame = replace(frame, next_seq=frame.next_seq + len(fresh), last_received_at=now)
-        arrivals = _arrivals(tx, segmenter, frame, observations, fresh)
-        frame = segmenter.advance(tx, frame, arrivals, now)
+        with span("boundary"):
+            arrivals = _arrivals(tx, segmenter, frame, observations, fresh)
+            frame = segmenter.advance(tx, frame, arrivals, now)
         await_vectors(tx, frame, now)
         if any(p.texts and p.vectors is None for p in fresh):  # steps wait for none, but are to be found too
             ask_for_vectors(tx, thread.id, now)
@@ -272,6 +290,7 @@ class Ingest:
         after = moved(thread, observations)
         tx.threads.save(after)
         listen(tx, thread, after.turn_count, now)
+        self._parts.tracer.appended(tx, number, observations, fresh[0].took, now)
         return [Receipt(o.id, thread.id, o.seq, True) for o in observations]
 
     def _thread(

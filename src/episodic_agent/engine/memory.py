@@ -46,6 +46,7 @@ from episodic_agent.engine.threads import MANUAL, ThreadVerbs
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
 from episodic_agent.engine.tuning import TUNE, Tuner
+from episodic_agent.engine.turns import TurnVerbs
 from episodic_agent.engine.usage import ANY_DAY, model_of, usage
 from episodic_agent.engine.working import POLL, Say, Worker
 from episodic_agent.errors import InvalidInput
@@ -63,7 +64,7 @@ from episodic_agent.schemas import (
 HERE, WORKERS = "here", "workers"  # who does later work
 
 
-class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, TuneVerbs):
+class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, TuneVerbs, TurnVerbs):
     """An episodic memory over one store. Thread safe; several processes may share the store.
 
     Every verb takes `user_id` (the default user otherwise); nothing crosses users or leaves the space (I11).
@@ -272,7 +273,7 @@ class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, TuneVerbs):
     ) -> Runner:
         return Runner(
             self._parts.store,
-            handlers,
+            {kind: self._parts.tracer.handled(handler) for kind, handler in handlers.items()},
             clock=self._parts.clock,
             entropy=self._parts.entropy,
             owner=self._parts.owner,
@@ -521,6 +522,7 @@ class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, TuneVerbs):
         self._background.close()
         self._runner.close()
         self._parts.meter.write()
+        self._parts.tracer.close()
         self._parts.store.close()
 
     def __enter__(self) -> Self:

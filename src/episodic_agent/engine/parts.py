@@ -7,9 +7,10 @@ from typing import Any
 
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.interfaces import Embedder, LanguageModel, Store
+from episodic_agent.core.interfaces import Embedder, LanguageModel, SpanSink, Store
 from episodic_agent.core.linking.policies import DEFAULT as DEFAULT_LINKING
 from episodic_agent.core.threads import Channels
+from episodic_agent.engine.turn_work import KEPT_DAYS, Tracer
 from episodic_agent.engine.usage import Meter, model_of
 from episodic_agent.schemas import Scope
 
@@ -41,10 +42,14 @@ class Parts:
     channels: Channels = field(default_factory=Channels)
     budget: int | None = None
     link_policy: str = DEFAULT_LINKING
+    trace_days: int = KEPT_DAYS
+    sink: SpanSink | None = None
     meter: Meter = field(init=False)
+    tracer: Tracer = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "meter", Meter(self.store, self.clock, self.budget))
+        object.__setattr__(self, "tracer", Tracer(self.store, self.clock, self.trace_days, self.sink))
 
     @property
     def embedder_name(self) -> str:

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from episodic_agent.core.interfaces import LONGEST_ANSWER, LanguageModel, Reply, Routed, Store
+from episodic_agent.core.turn_trace import CALL, current, span
 from episodic_agent.errors import BadReply, BudgetSpent, EpisodicError, ProviderError
 from episodic_agent.schemas import Json, ModelUse, Scope
 
@@ -124,6 +125,7 @@ class Metered:
         self._meter = meter
         self._scope = scope
         self._ticks = ticks
+        self._within = current()  # whose work it is, should the call be made in another thread
         self.name = model.name
 
     def complete(self, prompt: str, schema: Mapping[str, Json], stage: str) -> Reply:
@@ -133,7 +135,12 @@ class Metered:
             use = ModelUse(today, stage, self.name, calls=1)
             begun = self._ticks()
             try:
-                reply = self._model.complete(prompt, schema, stage)
+                with span(stage, within=self._within, **{CALL: stage, "model": self.name}) as kept:
+                    reply = self._model.complete(prompt, schema, stage)
+                    kept |= {
+                        "prompt_tokens": reply.prompt_tokens,
+                        "completion_tokens": reply.completion_tokens,
+                    }
             except ProviderError as error:
                 use = replace(use, failures=1, seconds=self._ticks() - begun)
                 if isinstance(error, BadReply):  # it cost what an answer costs

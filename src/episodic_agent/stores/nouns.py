@@ -25,6 +25,7 @@ from episodic_agent.schemas import (
     PendingReview,
     Thread,
     TimeSource,
+    WorkRow,
 )
 from episodic_agent.stores.rows import (
     from_day,
@@ -60,6 +61,7 @@ STAY: Final = "first_ref, last_ref, label, start_at, end_at, steps"
 USE: Final = "day, stage, model, calls, failures, prompt_tokens, completion_tokens, microseconds"
 LINK: Final = "later, earlier, at, basis, label, decision, unlinked_at"
 PENDING: Final = "id, thread, after, at, query, policy, shown"
+WORK: Final = "first_ref, at, name, last_ref, body"
 JOB: Final = "id, kind, key, serial, run_after, attempts, state, token, last_error"
 
 
@@ -387,3 +389,14 @@ def use_of(columns: tuple[Any, ...]) -> ModelUse:
     day, stage, model, calls, failures, prompt, completion, microseconds = columns
     counts = (int(calls), int(failures), int(prompt), int(completion))
     return ModelUse(from_day(day), stage, model, *counts, int(microseconds) / 1e6)
+
+
+def work_columns(row: WorkRow) -> tuple[int, int, str, int, str]:
+    """Return the `WORK` columns of a piece of work."""
+    return row.first_ref, to_microseconds(row.at), row.name, row.last_ref, row.body
+
+
+def work_of(columns: tuple[Any, ...]) -> WorkRow:
+    """Build a piece of work from the `WORK` columns."""
+    first, at, name, last, body = columns
+    return WorkRow(int(first), int(last), to_time(int(at)), name, body)

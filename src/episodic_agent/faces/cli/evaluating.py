@@ -1,4 +1,4 @@
-"""`episodic evaluate`: score segmentation and retrieval on labelled files."""
+"""`episodic evaluate`: score segmentation, retrieval and threads on labelled files."""
 
 import json
 from pathlib import Path
@@ -8,9 +8,13 @@ import click
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder
+from episodic_agent.core.linking import link_policy
+from episodic_agent.core.linking.policies import DEFAULT as LINKING
 from episodic_agent.engine.evaluate.cases import digest
 from episodic_agent.engine.evaluate.retrieval import evaluate_file as evaluate_retrieval
 from episodic_agent.engine.evaluate.segmentation import evaluate_file as evaluate_segmentation
+from episodic_agent.engine.evaluate.threads import EVERY, HELD_OUT, TRAINING
+from episodic_agent.engine.evaluate.threads import evaluate_file as evaluate_threads
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, common, out, print_json, progress_bar, say
 from episodic_agent.wiring import (
@@ -116,6 +120,34 @@ def retrieval(
             _line(path.name, observation, ("recall@5", "recall@10", "recall@50", "any@10", "ndcg@10", "mrr"))
     if details is not None:
         details.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), encoding="utf-8")
+    if as_json:
+        print_json(scores)
+
+
+@evaluate.command()
+@FILES
+@click.option("--policy", default=LINKING, show_default=True, help="The linking policy to score.")
+@click.option(
+    "--split",
+    type=click.Choice([HELD_OUT, TRAINING, EVERY]),
+    help="Part of a file that has parts (default: all that is not for training).",
+)
+@common
+def threads(
+    app: App, files: tuple[Path, ...], policy: str, split: str | None, user: str | None, as_json: bool
+) -> None:
+    """Score who answers what in a channel: links, clusters, exact threads."""
+    del user
+    _check(files)
+    chosen = link_policy(policy)
+    embedder, calibration = _embedder(app)
+    scores: dict[str, Any] = {}
+    for path in files:
+        result = evaluate_threads(path, chosen, embedder, split=split, calibration=calibration)
+        scores[path.name] = result.as_json()
+        if not as_json:
+            shown = ("link_precision", "link_recall", "link_f1", "scaled_vi", "one_to_one", "exact_f1")
+            _line(path.name, scores[path.name], shown)
     if as_json:
         print_json(scores)
 

@@ -28,6 +28,7 @@ from episodic_agent.faces.cli import (
     spending,
     threads,
     tuning,
+    turns,
     why,
     writing,
 )
@@ -59,6 +60,7 @@ COMMANDS: tuple[click.Command, ...] = (
     why.whatif,
     why.resegment,
     why.plot,
+    turns.trace,
     mapping.map_,
     writing.flush,
     writing.upkeep,

@@ -34,6 +34,7 @@ DISTRIBUTED: Final = (
     "embedding",
     "coarse",
     "usage",
+    "work",
     "skill",
     "skill_turn",
     "unmined",

@@ -15,6 +15,7 @@ from episodic_agent.core.interfaces import (
     Threads,
     Transaction,
     Usage,
+    Work,
 )
 from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, ModelUse, Scope
@@ -31,6 +32,7 @@ from episodic_agent.stores.postgres.session import KnownScopes, Session, key_of,
 from episodic_agent.stores.postgres.skills import PostgresSkills
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.usage import PostgresUsage, usage_of_space
+from episodic_agent.stores.postgres.work import PostgresWork
 
 
 class PostgresTransaction:
@@ -46,6 +48,7 @@ class PostgresTransaction:
         self.index: Index = PostgresIndex(session)
         self.jobs: Jobs = PostgresJobs(session)
         self.usage: Usage = PostgresUsage(session)
+        self.work: Work = PostgresWork(session)
         self.skills: Skills = PostgresSkills(session)
 
     @property

@@ -19,6 +19,7 @@ from episodic_agent.core.interfaces import (
     Threads,
     Transaction,
     Usage,
+    Work,
 )
 from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, ModelUse, Scope
@@ -36,6 +37,7 @@ from episodic_agent.stores.sqlite.session import Session
 from episodic_agent.stores.sqlite.skills import SqliteSkills
 from episodic_agent.stores.sqlite.threads import SqliteThreads
 from episodic_agent.stores.sqlite.usage import SqliteUsage, usage_of_space
+from episodic_agent.stores.sqlite.work import SqliteWork
 
 MEMORY = ":memory:"
 
@@ -53,6 +55,7 @@ class SqliteTransaction:
         self.index: Index = SqliteIndex(session, shelves)
         self.jobs: Jobs = SqliteJobs(session)
         self.usage: Usage = SqliteUsage(session)
+        self.work: Work = SqliteWork(session)
         self.skills: Skills = SqliteSkills(session)
 
     @property

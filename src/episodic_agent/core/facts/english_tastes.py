@@ -1,0 +1,383 @@
+"""English rules for what somebody likes, does by habit and is like."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from episodic_agent.core.entities.lists import word_set
+from episodic_agent.core.facts.grammar import (
+    Found,
+    Rule,
+    bare,
+    listed,
+    phrase,
+    place,
+    rule,
+    singular,
+    take,
+    told,
+)
+from episodic_agent.core.facts.words import people, things
+
+_V: Final = r"(?P<v>[^,;:.!?()—–]+)"
+_TIMES: Final = (
+    r"(?:every (?:single )?(?:other )?(?:day|morning|evening|night|week|weekend|month|year|summer"
+    r"|winter|spring|autumn|sunday|monday|tuesday|wednesday|thursday|friday|saturday|easter"
+    r"|christmas|two weeks)"
+    r"|(?:once|twice|three times|four times|five times|six times|\d+ times) (?:a|every|per) (?:day"
+    r"|week|month|year)|(?:on )?(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays"
+    r"|weekends)|(?:on )?weekdays|daily(?=\s*(?:$|[,.;!]))|each (?:morning|evening|week)"
+    r"|before breakfast|before bed|most (?:mornings|days|evenings|weekends|nights)|at (?:five|six"
+    r"|seven) (?:every|each))"
+)
+_NOT_YET: Final = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|week|evening|time|weekend|afternoon)"
+    r"|just now|right now|again today|last night|the other day|so far)\b",
+    re.I,
+)
+
+
+def _thing(said: str) -> str:
+    """Return a liking that lasts: kinds and names, not this one or today's."""
+    value = phrase(said)
+    low = value.casefold().split()
+    if not low or _NOT_YET.search(said) or low[-1] in things.SHORT_LIVED:
+        return ""
+    if low[0] in ("the", "a", "an") and not re.match(
+        r"(?:the|an?) (?:\w+ )?(?:sea|mountains|outdoors|ocean|cold|heat|dark|beach|countryside"
+        r"|theatre|theater|opera|cinema|smell of|taste of|sound of|good|beatles|[A-Z])",
+        value,
+    ):
+        return ""
+    if low[0] in (
+        "my",
+        "our",
+        "being",
+        "having",
+        "to",
+        "when",
+        "seeing",
+        "standing",
+        "waiting",
+        "holding",
+        "watching",
+        "getting",
+    ):
+        return ""
+    return bare(value)
+
+
+def _likes(match: re.Match[str]) -> Iterator[Found]:
+    parts = match.groupdict()
+    bad = bool(parts.get("bad")) is not bool(parts.get("no"))
+    for value in _things(match.group("v")):
+        yield Found("dislikes" if bad else "likes", value)
+
+
+def _things(said: str) -> tuple[str, ...]:
+    if _NOT_YET.search(said):
+        return ()
+    whole = _thing(said)
+    parts = (
+        listed(whole)
+        if not re.match(r"\w+ing\b", whole) and re.search(r"\band\b|\bor\b", whole)
+        else (whole,)
+    )
+    return tuple(value for value in (_thing(part) for part in parts) if value)
+
+
+def _prefers(match: re.Match[str]) -> Iterator[Found]:
+    value = phrase(
+        re.split(
+            r"\s(?:to|over|rather than|instead of|more|especially|a lot)\b", match.group("v"), maxsplit=1
+        )[0]
+    )
+    if (
+        value
+        and value.split()[-1] not in things.SHORT_LIVED | {"stuff", "ones", "hi"}
+        and not re.match(r"(?:not|my|the|the (?:first|second|other|old|new)|option|if|you)\b", value)
+    ):
+        yield Found("prefers", bare(value))
+
+
+def _favourite(match: re.Match[str]) -> Iterator[Found]:
+    value = phrase(match.group("v"))
+    if value and match.group("what").casefold().split()[0] not in (
+        "part",
+        "bit",
+        "thing",
+        "time",
+        "memory",
+        "line",
+        "moment",
+        "kind",
+        "word",
+    ):
+        yield Found("likes", bare(value), own=f"favourite {match.group('what')}: {value}")
+
+
+def _afraid(match: re.Match[str]) -> Iterator[Found]:
+    value = _thing(match.group("v"))
+    if value:
+        yield Found("dislikes", value, not match.group("no"))
+
+
+def _supports(match: re.Match[str]) -> Iterator[Found]:
+    value = place(match.group("v"))
+    if value and len(value.split()) <= 3:
+        yield Found("likes", value, not match.groupdict().get("no"))
+
+
+_INSTRUMENTS: Final = (
+    r"(?:the )?(?:\w+ )?(?:piano|guitar|cello|violin|viola|drums|bass|flute|clarinet|saxophone|sax"
+    r"|trumpet|trombone|tuba|accordion|harp|ukulele|banjo|organ|oboe|harmonica|bagpipes|keyboard"
+    r"|keys|french horn|recorder)"
+)
+_GAMES: Final = (
+    r"(?:chess|football|soccer|tennis|badminton|squash|golf|rugby|hockey|cricket|basketball"
+    r"|volleyball|handball|baseball|softball|table tennis|ping pong|poker|bridge|go|darts|padel"
+    r"|board games|video games|d&d|dungeons and dragons|water polo|netball|pool|snooker)"
+)
+
+
+def _plays(match: re.Match[str]) -> Iterator[Found]:
+    if not _NOT_YET.search(match.group("v")):
+        yield Found(
+            "habit", phrase(match.group("v")) or match.group("what"), not match.group("no"), own=told(match)
+        )
+
+
+def _collects(match: re.Match[str]) -> Iterator[Found]:
+    value = _thing(match.group("v"))
+    if value and not re.match(r"(?:the kids|my|data|him|her|them)\b", value):
+        yield Found("habit", f"{match.group('verb').lower()}s {value}", own=told(match))
+
+
+def _habit(match: re.Match[str]) -> Iterator[Found]:
+    """Read a present verb with a time that comes again: "I pray five times a day"."""
+    said = re.split(
+        r"[,;!?()—–]|\.(?:\s|$)|\s(?:so|because|but|that's)\b|\sand (?:i|my|it|we|please)\b",
+        match.group("v"),
+        maxsplit=1,
+        flags=re.I,
+    )[0].strip()
+    verb = said.split()[0].casefold() if said else ""
+    if not said or _NOT_YET.search(said) or len(said.split()) > 16:
+        return
+    # what somebody is, thinks and had is no habit, and past forms tell of once
+    if verb in _NOT_HABITS or (verb.endswith("ed") and verb not in ("need", "feed", "speed", "breed")):
+        return
+    if re.search(r"\b(?:it|that|them|this|there)\b|^do(?: not\b|$)", said):  # says nothing by itself
+        return
+    yield Found("habit", said, own=told(match))
+
+
+_NOT_HABITS: Final = word_set(
+    "prefer am is are was were had did said went came got took made thought felt told knew saw"
+    " have know mean think guess feel need want hope see wonder said say ll ve re can could will"
+    " would"
+    " should may might must forget remember swear promise understand find get hear love hate like"
+    " lost found ate drank slept read wrote spent left put woke"
+)
+_NEVER_NOT: Final = word_set(
+    "said meant thought knew asked told heard saw got had understood understand know believed"
+    " expected liked did was wanted think mind forget met forgot wanted worked found used"
+    " finished went looked felt came made received realised realized again seen been wrote went"
+    " sang ran drove took gave kept left let lost"
+)
+
+
+_NO_DEED: Final = word_set(
+    "am are feel get seem end forget knew have want think say look try hope wish like love enjoy thought"
+    " wanted find miss need should leave see will would could can manage wonder"
+)
+_OWN_SLOT: Final = word_set("live work have own like love eat drink")  # read by rules of their own
+
+
+def _always(match: re.Match[str]) -> Iterator[Found]:
+    said = re.split(
+        r"[,;!?()—–]|\.(?:\s|$)|\s(?:so|because|but)\b|\sand (?:i|my|it's|we|please)\b",
+        match.group("v"),
+        maxsplit=1,
+        flags=re.I,
+    )[0].strip()
+    verb = said.split()[0].casefold() if said else ""
+    vague = not said or _NOT_YET.search(said) or re.search(r"\b(?:it|that|this|them)\b", said)
+    if vague or len(said.split()) < 2 or (verb.endswith("ed") and verb != "need"):
+        return
+    if verb in _NEVER_NOT | _NO_DEED or (match.group("how").lower() == "no longer" and verb in _OWN_SLOT):
+        return
+    yield Found("habit", f"{match.group('how').lower()} {said}", own=told(match))
+
+
+def _trait(match: re.Match[str]) -> Iterator[Found]:
+    value = bare(re.split(r"\s(?:who|when|by|at|and|with|in|about)\b", match.group("v"), maxsplit=1)[0])
+    words = value.casefold().split()
+    if words and (
+        words[-1] in people.TRAITS
+        or singular(words[-1]) in people.TRAITS
+        or "-".join(words[-2:]) in people.TRAITS
+    ):
+        yield Found("trait", value, not match.group("no"))
+
+
+def _person(match: re.Match[str]) -> Iterator[Found]:
+    if not re.match(
+        r"(?:changed|different|bad|good|terrible|horrible|new|happy|better|first|last|only|right|wrong"
+        r"|third|second)\b",
+        match.group("v"),
+        re.I,
+    ):
+        yield Found("trait", f"{match.group('v')} person", not match.group("no"))
+
+
+def _believes(match: re.Match[str]) -> Iterator[Found]:
+    value = re.split(r"[;.!?()—–]", match.group("v"), maxsplit=1)[0].strip(" ,")
+    if 3 <= len(value.split()) <= 25:
+        yield Found("belief", value)
+
+
+_FAN: Final = (
+    r"(?:(?:a (?:big|huge|massive|lifelong|real|great) |a )fan of|into|fond of|keen on|crazy about"
+    r"|obsessed with|passionate about|interested in(?! (?:learning|knowing|hearing|getting|buying"
+    r"|applying|seeing|finding|the|your|how|what))|hooked on|addicted to|mad about|nuts about"
+    r"|partial to)"
+)
+TASTES: Final[tuple[Rule, ...]] = (
+    rule(rf"I (?:have )?(?P<no>never) (?:liked|loved|enjoyed|cared for) {_V}", _likes),
+    rule(rf"I (?:have )?(?:always |long )(?:liked|loved|enjoyed|adored) {_V}", _likes),
+    rule(rf"I (?:have )?(?:always |long )(?P<bad>hated|disliked|detested|loathed) {_V}", _likes),
+    rule(rf"I do (?P<no>not) (?:like|love|enjoy|care for|fancy) {_V}", _likes),
+    rule(rf"I (?:do not mind|never mind) {_V}", lambda m: iter([])),
+    rule(
+        rf"I (?:very much |quite |especially |particularly |always |do )?(?:love|like|enjoy"
+        rf"|adore) (?!to (?:think|see|know|say|point|be|go)|you to\b|me\b){_V}",
+        _likes,
+        stops=False,
+    ),
+    rule(
+        rf"I (?:always |do )?(?P<bad>hate|cannot stand|dislike|detest|loathe|cannot do|despise"
+        rf"|cannot abide|cannot bear) (?!to (?:say|admit|break|ask|be|see|interrupt|think|tell)){_V}",
+        _likes,
+        stops=False,
+    ),
+    rule(rf"I am (?P<no>not )?(?:much of )?{_FAN} {_V}", _likes, stops=False),
+    rule(rf"(?:my|our) (?P<bad>biggest fear|pet hate|pet peeve) is {_V}", _likes),
+    rule(
+        rf"I am (?P<no>not )?(?:scared|afraid|terrified|frightened|petrified)(?: to death)? of {_V}",
+        _afraid,
+        stops=False,
+    ),
+    rule(
+        rf"I have a (?:(?:real|lifelong|terrible|deep) )?(?:fear|phobia) of (?P<no>(?!)x)?{_V}",
+        _afraid,
+        stops=False,
+    ),
+    rule(rf"I (?:much |always |strongly |would |generally |usually )*prefer {_V}", _prefers, stops=False),
+    rule(
+        r"(?P<v>[A-Z][\w+#.-]*(?: [\w+#-]+)?)\. (?:always|forever|every time)(?: \1| (?P=v))?[.!]",
+        lambda m: iter([Found("prefers", m["v"])]),
+    ),
+    rule(
+        r"(?P<v>[\w+#.-]+(?: [\w+#-]+)?) over [\w+#. -]+?,? (?:any ?day|every time|always|any time)",
+        lambda m: iter([Found("prefers", m["v"])]),
+    ),
+    rule(
+        rf"(?:my|our) (?:all-time |absolute |very )?favou?rite (?P<what>[\w -]+?) (?:is|are"
+        rf"|has always been|of all time is) {_V}",
+        _favourite,
+    ),
+    rule(rf"I do (?P<no>not) support {_V}", _supports),
+    rule(
+        r"I (?:have supported|have been supporting|support|root for|follow|barrack for"
+        r"|am a (?:lifelong )?supporter of) (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]+)",
+        _supports,
+        stops=False,
+    ),
+    rule(
+        rf"I (?:do (?P<no>not) |have played |have been playing )?play (?P<what>(?P<v>(?:{_INSTRUMENTS}"
+        rf"|{_GAMES})\b[^,;:.!?()—–]*))",
+        _plays,
+    ),
+    rule(
+        rf"I have (?:played|been playing)(?P<no>(?!)x)? (?P<what>(?P<v>(?:{_INSTRUMENTS}"
+        rf"|{_GAMES})\b[^,;:.!?()—–]*))",
+        _plays,
+    ),
+    rule(rf"I (?P<verb>collect|breed|knit|brew|bake|grow|restore|build|paint) {_V}", _collects, stops=False),
+    rule(
+        rf"(?:my|our) (?:main |biggest |favou?rite |only )?(?:hobby|hobbies|passion|passions) (?:is"
+        rf"|are) {_V}",
+        _likes,
+    ),
+    rule(
+        r"I (?:mostly |mainly |almost |pretty much )?(?:read|watch|listen to) (?:mostly |mainly "
+        r"|almost )?(?:only |nothing but |exclusively |a lot of |lots of )(?P<v>[^,;:.!?()—–]+)",
+        lambda m: iter([Found("likes", bare(m["v"]))] if bare(m["v"]) else []),
+    ),
+    rule(
+        r"I (?P<v>(?:do|practise|practice) (?:yoga|pilates|karate|judo|taekwondo|aikido|crossfit"
+        r"|tai chi|ballet|parkour|meditation|bouldering|improv|capoeira|triathlons?|pottery"
+        r"|calligraphy)\b[^,;:.!?()—–]*)",
+        _habit,
+    ),
+    rule(r"(?:I|we) (?P<how>always|never|rarely|no longer) (?P<v>.+)", _always, stops=False),
+    rule(r"(?:I|we) (?:have|do) (?P<how>never) (?P<v>.+)", lambda m: iter([])),
+    rule(rf"(?:I|we) (?P<v>\w+ (?:[^;:.!?]*? )?{_TIMES}\b[^,;:.!?]*)", _habit, stops=False),
+    rule(
+        r"(?:the other days|other days|the rest of the (?:week|time)) I (?P<v>\w+ [^,;:.!?]+)",
+        _habit,
+        stops=False,
+    ),
+    rule(
+        rf"I have (?P<v>(?:swum|run|cycled|walked|played|gone|cooked|meditated|written|sung|kept"
+        rf"|volunteered|been (?!trying|putting|thinking|looking|feeling|struggling|having|getting"
+        rf"|wondering|considering)\w+ing) [^,;:.!?]*(?:since (?:19|20)\d\d|{_TIMES}"
+        rf"|for \w+ years)[^,;:.!?]*)",
+        _habit,
+        stops=False,
+    ),
+    rule(
+        r"(?:I|we) homeschool\b(?P<v>[^,;:.!?]*)",
+        lambda m: iter([Found("habit", "homeschool children", own=told(m))]),
+        stops=False,
+    ),
+    rule(
+        r"I (?P<v>do not (?:fly|drive|swim|cook|dance|vote|ski|use (?:facebook|social media|whatsapp"
+        r"|instagram)|watch tv|gamble))(?=\s*(?:$|[,;.!]|and\b|any ?more|at all|or\b|so\b|but\b))",
+        lambda m: iter([Found("habit", m["v"][7:], False, own=told(m))]),
+        stops=False,
+    ),
+    rule(
+        r"I (?:have not|never) (?P<v>(?:skied|swum|flown|smoked|driven|drunk|gambled|eaten meat|sung"
+        r"|danced|played|ridden|been back))(?: (?:again|anything))? since\b",
+        lambda m: iter([Found("habit", m["v"], False, own=told(m))]),
+        stops=False,
+    ),
+    rule(
+        r"(?:(?:that's|this is) why )?I do not (?P<v>(?:swim|fly|ski|drink|drive|smoke|go in"
+        r"|go swimming))\b",
+        lambda m: iter([]),
+        stops=False,
+    ),
+    # what somebody is like
+    rule(
+        r"I am(?P<no> not)? (?:an? )(?P<v>[\w-]+) person\b(?! (?:who|in|of|to|for|at|with)\b)",
+        _person,
+        stops=False,
+    ),
+    rule(r"I am(?P<no> not)? (?P<v>(?:an? )[^,;:.!?()—–]+)", _trait, stops=False),
+    rule(
+        r"I (?:(?:strongly|firmly|do|really|deeply) )+believe (?:that |in )?(?P<v>[^;:.!?()—–]+)",
+        _believes,
+        stops=False,
+    ),
+    rule(r"I (?:do (?P<no>not) )?believe in (?P<v>[^,;:.!?()—–]+)", take("belief", _thing), stops=False),
+    rule(
+        r"(?:I think|in my opinion,?|if you ask me,?) (?P<v>(?!it\b|this\b|that\b|i\b|we\b|you\b|the\b"
+        r"|my\b|he\b|she\b|when|if\b|maybe|also\b)(?:[\w' -]+?)(?<!\bwe)(?<!\byou)(?<!\bit)(?<!\bthey)"
+        r" should (?:not )?(?:be|start|have|pay|get|stop|never|always)\b[^;:.!?()—–]*)",
+        _believes,
+        stops=False,
+    ),
+)

@@ -1,0 +1,378 @@
+"""What rules are made of: readings of a clause, checks of a value, and what a rule finds."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, TypeAlias
+
+from episodic_agent.core.entities import mentions
+from episodic_agent.core.entities.lists import word_set
+from episodic_agent.core.facts.voices import Sentence
+
+_MOST_WORDS: Final = 9
+_MOST_CLAUSES: Final = 24  # of one sentence: what has more was not said in one breath
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One slot filled by a rule.
+
+    `subject` is "" for the speaker; `own` are the words told in slots without a sentence; `ends` marks the
+    end of something known.
+    """
+
+    attribute: str
+    value: str
+    holds: bool = True
+    subject: str = ""
+    own: str = ""
+    ends: bool = False
+
+
+Make: TypeAlias = Callable[[re.Match[str]], Iterator[Found]]
+Check: TypeAlias = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A pattern that a clause must begin with, and what it then says.
+
+    `stops` keeps later rules off the clause; `begins` says which first words a clause must have.
+    """
+
+    pattern: re.Pattern[str]
+    make: Make
+    stops: bool = True
+    begins: str = ""
+
+    def may_match(self, view: str) -> bool:
+        """Say whether a clause's first words leave the pattern a chance: it spares most the search."""
+        return not self.begins or view[:2].casefold().strip() in _FIRSTS[self.begins]
+
+
+_CAPITALS: Final = re.compile(r"\[A-Z(?:À-ÞŠŽ|À-Þ|ÁÉÍÓÚ|ÄÖÜ|ÉÈ|É)?\]")
+_LEADS: Final = (("i", ("I ", "(?:I|we) ")), ("my", ("my ", "(?:my|our) ", "our ")))
+_FIRSTS: Final = {"i": frozenset({"i", "we"}), "my": frozenset({"my", "ou"})}
+
+
+def rule(pattern: str, make: Make, *, stops: bool = True) -> Rule:
+    """Return a rule for clauses that begin with a pattern, in any case but where it asks for capitals."""
+    cased = _CAPITALS.sub(r"(?-i:\g<0>)", pattern)
+    start = next((first for first, lead in _LEADS if pattern.startswith(lead)), "")
+    return Rule(re.compile(cased, re.IGNORECASE), make, stops, start)
+
+
+def take(attribute: str, check: Check | None = None, *, holds: bool = True) -> Make:
+    """Return what fills one slot with the group `v`, where the check leaves something of it.
+
+    A group `no` that took part turns what holds into what does not.
+    """
+
+    def make(match: re.Match[str]) -> Iterator[Found]:
+        value = (check or phrase)(match.group("v"))
+        if value:
+            negated = bool(match.groupdict().get("no"))
+            yield Found(attribute, value, holds is not negated, own=told(match))
+
+    return make
+
+
+def told(match: re.Match[str]) -> str:
+    """Return the clause a rule matched, without what comes after the sentence."""
+    return " ".join(match.string.split()).rstrip(" .!,;:")
+
+
+_STOP: Final = re.compile(
+    r"\s+(?:and (?:i|we|my|it|he|she|they|the|no|not|had|have|then|will|still|so|now|that|do|don't"
+    r"|am|is|was|never|always)\b|but|so|because|since|when|while|now|though|although|anyway"
+    r"|by the way|btw|until|which|who|that|where|if|these days|at the moment|right now|any ?more"
+    r"|yet|please|at all|these days|nowadays|currently|again|instead|actually|obviously"
+    r"|these|this (?:week|month|year|time)|for (?:now|years|\w+ (?:years|months|weeks))|as (?:well"
+    r"|a|an|you)|too|already|lately|by now|ever since|over the phone|it's|its(?= (?:so|a|my|the"
+    r"|great|very|really))|it is|more than|a lot|very much|much|as much|so much|especially"
+    r"|most of all)\b",
+    re.IGNORECASE,
+)
+_ARTICLE: Final = re.compile(r"^(?:an?|the|some|my|our|any)\s+", re.IGNORECASE)
+_VAGUE: Final = re.compile(
+    r"^(?:it|that|this|them|him|her|you|us|those|these|one|ones|so|there|here|something|anything"
+    r"|everything|nothing|everyone|nobody|someone|what\w*|i|how|when|where|why|more|much|all|both"
+    r"|to|if|your|his|their|its"
+    r"|i .*|this .*|that .*|these .*|those .*|your .*|his .*|her .*|their .*|its .*|it .*|you .*"
+    r"|how .*|when .*|what .*|the (?:idea|way|sound|look|thought|fact|feeling) .*)$",
+    re.IGNORECASE,
+)
+_MARKUP: Final = re.compile(r"[{}\[\]<>=*|\\]")
+_PLACE: Final = re.compile(
+    r"(?:the |a (?:\w+ ){0,2}(?:village|town|suburb|farm|city|island) (?:near|in|of|outside|called) )?"
+    r"[A-ZÀ-ÞŠŽ][\w'’.-]*(?:(?: (?:de|del|la|el|le|les|du|of|upon|am|an der|the"
+    r"|and the))? [A-ZÀ-ÞŠŽ][\w'’-]*)*"
+)
+_NAME: Final = re.compile(
+    r"[A-ZÀ-ÞŠŽ][\w'’.-]*(?: (?:van|von|de|da|di|del|la|al|bin|ben)?\s?[A-ZÀ-ÞŠŽ][\w'’.-]*){0,3}"
+)
+_NOT_NAMES: Final = word_set(
+    "i i'm the a my monday tuesday wednesday thursday friday saturday sunday january february"
+    " march april may june july"
+    " august september october november december english french german spanish chinese christmas"
+    " easter"
+)
+
+
+def phrase(said: str) -> str:
+    """Return a noun phrase without what hangs on it; "" for what says nothing by itself.
+
+    >>> phrase("horror films but I can't do gore"), phrase("this idea"), phrase("the sea because of you")
+    ('horror films', '', 'the sea')
+    """
+    value = _STOP.split(f" {said.strip()}", maxsplit=1)[0].strip(" '\"-–_.…")
+    words = value.split()
+    spoiled = not words or len(words) > _MOST_WORDS or _VAGUE.match(value) or _MARKUP.search(value)
+    return "" if spoiled else value
+
+
+def bare(said: str) -> str:
+    """Return a noun phrase without its article.
+
+    >>> bare("a standing desk and I never sit")
+    'standing desk'
+    """
+    return _ARTICLE.sub("", phrase(said))
+
+
+def head(value: str) -> str:
+    """Return the folded last word before a preposition.
+
+    >>> head("firmware engineer at Halden"), head("twins")
+    ('engineer', 'twins')
+    """
+    core = re.split(
+        r"\s+(?:of|in|at|for|with|on|from|to|by|who|that|called|named|and|behind|near|under|outside"
+        r"|next|over|without)\s+",
+        value.strip().casefold(),
+        maxsplit=1,
+    )[0]
+    return core.split()[-1].strip(".,'’") if core.split() else ""
+
+
+def singular(word: str) -> str:
+    """Return a word without the ending of a plural.
+
+    >>> singular("cats"), singular("ponies"), singular("glass")
+    ('cat', 'pony', 'glass')
+    """
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def place(said: str) -> str:
+    """Return the place a text begins with, "" where it names none.
+
+    >>> place("Porto now with the cat"), place("the UK"), place("my head"), place("Berlin for a meeting")
+    ('Porto', 'the UK', '', 'Berlin')
+    """
+    found = _PLACE.match(said.strip())
+    if found is None:  # who writes without capitals is believed where the place is known
+        known = next(iter(mentions(said.strip()[:60])), None) if said.islower() else None
+        return known.text if known and known.kind == "place" and not known.start else ""
+    if found[0].casefold() in _NOT_NAMES:
+        return ""
+    return found[0].rstrip(".'")
+
+
+def name(said: str) -> str:
+    """Return the personal name a text begins with, "" where it is none.
+
+    >>> name("Joana and we"), name("great"), name("Rui Costa.")
+    ('Joana', '', 'Rui Costa')
+    """
+    found = _NAME.match(said.strip())
+    if found is None or found[0].casefold().strip(".") in _NOT_NAMES:
+        return ""
+    return found[0].rstrip(".'")
+
+
+def names(said: str) -> tuple[str, ...]:
+    """Return the names of a list, in order; () where something else stands in it.
+
+    >>> names("Ada, Noah and Pim"), names("Miso and a dog")
+    (('Ada', 'Noah', 'Pim'), ())
+    """
+    parts = [part for part in re.split(r"\s*,\s*(?:and\s+)?|\s+(?:and|&)\s+", said.strip(" .!")) if part]
+    found = tuple(name(part) for part in parts)
+    return found if found and all(found) and all(f == p for f, p in zip(found, parts, strict=True)) else ()
+
+
+def listed(said: str) -> tuple[str, ...]:
+    """Return the parts of a list of nouns, each without an article.
+
+    >>> listed("cats and dogs"), listed("a car, a bike and the boat")
+    (('cats', 'dogs'), ('car', 'bike', 'boat'))
+    """
+    parts = re.split(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&|nor)\s+", said.strip(" .!"))
+    return tuple(value for value in (bare(part) for part in parts) if value)
+
+
+# --- clauses ---------------------------------------------------------------------------------------------
+
+_EXPAND: Final = (
+    (re.compile(r"[’ʼ]"), "'"),
+    (re.compile(r"\b(I|we|you|they)'ve\b", re.I), r"\1 have"),
+    (re.compile(r"\bI'm\b|\bim\b(?= )|\bI am\b", re.I), "I am"),
+    (re.compile(r"\b(we|they|you)'re\b", re.I), r"\1 are"),
+    (re.compile(r"\b(I|we)'ll\b", re.I), r"\1 will"),
+    (re.compile(r"\bI'd (like you|rather you|prefer)\b", re.I), r"I would \1"),
+    (re.compile(r"\b(?:can't|cannot|can not)\b", re.I), "cannot"),
+    (re.compile(r"\bwon't\b", re.I), "will not"),
+    (re.compile(r"\b(do|does|did|is|are|was|were|have|has|had)n't\b", re.I), r"\1 not"),
+    (re.compile(r"\bhave got\b", re.I), "have"),
+    (
+        re.compile(
+            r"\b(I|we) (?:got|gotta)\b(?= (?:a|an|two|three|four) (?:cat|dog|kid|son|daughter|brother"
+            r"|sister))",
+            re.I,
+        ),
+        r"\1 have",
+    ),
+)
+_FILLER: Final = re.compile(
+    r"\b((?:I|we)(?: (?:am|are|have|was|do|did|live|work)(?: not)?)?) (?:(?:really|actually|also"
+    r"|just|still|currently|basically|honestly|absolutely|totally|definitely"
+    r"|already|simply|truly|literally|now|genuinely|personally|kind of|sort of|deeply|very much"
+    r"|properly|officially|presently|only just|recently|finally|both|myself) )+",
+    re.IGNORECASE,
+)
+_OPENER: Final = re.compile(
+    r"^(?:(?:hi|hello|hey|hey there|hi there|yes|no|nope|yeah|yep|well|so|and|but|also|plus|btw"
+    r"|by the way|actually|fyi|for the record|just so you know|heads up|note(?: that| to self)?"
+    r"|save this|remember(?: this| that)?|quick intro|quick question|new here|honestly|personally"
+    r"|in fact|to be honest|tbh|as you know|please (?:note|remember)(?: that)?"
+    r"|don't forget(?: that)?|do not forget(?: that)?"
+    r"|because|since|as|though|although|ok|okay|oh|look|sorry|correction|one more thing|update"
+    r"|good news|big news|news|fun fact|confession|for context|context|some background|background"
+    r"|about me|anyway|right|sure|finally|now|currently"
+    r"|these days|nowadays|originally|luckily|sadly|unfortunately|thankfully|of course"
+    r"|in case it matters|first of all|that's why|which is why|since then|last year|last month"
+    r"|last week|this year|this spring|this summer|in (?:19|20)\d\d"
+    r"|(?:in|since|last|this|next|from) (?:january|february|march|april|may|june|july|august"
+    r"|september|october|november|december|spring|summer|autumn|winter|fall)|from \d{1,2} \w+"
+    r"|yesterday|today|on \w+day|as of \w+)\b[,:;.!–—-]*\s+)+",
+    re.IGNORECASE,
+)
+_CUT: Final = re.compile(
+    r"(?:[,;:–—(]|\.\s|\s-)\s*(?=\S)|\s+(?=(?:and|but|so|because|since|although|though|as"
+    r"|that's why) (?:i|we|my|our|please|i'm|i've|i'd|always|never|don't)\b)"
+    r"|\s+(?=and [a-z]+(?:ed)?\b)",
+    re.IGNORECASE,
+)
+_ELIDED: Final = re.compile(
+    r"(?:and |but )(?P<go>(?:(?:always|never|usually|rarely|then|now|still|also|recently"
+    r"|currently) )?(?:live|work|play|study|speak|own|drive|run|teach|collect|prefer|like|love"
+    r"|hate|read|commute|swim|cycle|vote|joined|started|moved|came|went|quit|left|lived|worked"
+    r"|married|bought|have|can't|cannot|do not|don't|was|am|had|grew|got|adopted|sold|became"
+    r"|graduated|studied|did|haven't|have not|recycle))\b",
+    re.IGNORECASE,
+)
+_DROPPED: Final = (
+    (
+        re.compile(
+            r"(?:moved|quit|joined|started (?:at|as)|gave up|grew up|sold (?:the|my)|bought a|adopted"
+            r"|got (?:my|married|engaged|divorced|diagnosed|promoted|hired)|got a (?:new |second )?(?:dog"
+            r"|cat|job|kitten|puppy)|spent|switched|retired|live in|work as|worked|have (?:two|three|a)"
+            r"|don't eat|can't eat|can't stand|hate|love|prefer|been with|been vegan|graduated|turned)\b",
+            re.I,
+        ),
+        "I ",
+    ),
+    (
+        re.compile(
+            r"(?:(?:going for|saving (?:up )?for|moving to|training for|working (?:as|at|for)|learning"
+            r"|planning to|studying|hoping to)(?![^.;!?]*(?::|\b(?:is|are|was|sounds|seems|can|will|takes"
+            r"|makes|helps|has|would|feels|looks)\b))|allergic to|born in"
+            r"|from (?-i:[A-Z])[\w ]+(?:, (?-i:[A-Z])\w+)?[.!]?$|originally from|based in|vegan|vegetarian"
+            r"|married to|retired|engaged to|currently (?:leading|working|living)|leading the"
+            r"|VAT registered)",
+            re.I,
+        ),
+        "I am ",
+    ),
+)
+
+
+_STATES: Final = re.compile(
+    r"(?:and )?(?P<go>(?:an? [\w -]+?(?=\s*(?:$|[,.;!]|and\b|at\b|from\b|with\b|in\b))|retired"
+    r"|married|divorced|single|widowed|vegan|vegetarian|self-employed|unemployed|left-handed"
+    r"|originally from|based in|living in|working (?:as|at|for)|studying"
+    r"|\d\d years old)\b)",
+    re.IGNORECASE,
+)
+_DOING: Final = re.compile(
+    r"(?:and )?(?P<go>(?:currently |now )?(?:leading|running|managing|working (?:as|at|for)"
+    r"|living in|studying|teaching)\b)",
+    re.IGNORECASE,
+)
+
+
+def _with_subject(rest: str, view: str, text: str) -> str:
+    """Return a clause with the subject that it shares with its sentence; `rest` has its "and" still."""
+    elided = _ELIDED.match(rest)
+    if elided:
+        return f"I {normal(rest[elided.start('go') :])}"
+    state = _DOING.match(view) or (
+        _STATES.match(view) if re.match(r"(?:[\w' ]+[,:!] )?I am\b", text) else None
+    )
+    return f"I am {view[state.start('go') :]}" if state else view
+
+
+def normal(text: str) -> str:
+    """Write short forms out and leave out adverbs that say nothing, so that rules need not know them.
+
+    >>> normal("I'm really into chess and I've just got a dog, can't cook")
+    'I am into chess and I have a dog, cannot cook'
+    """
+    for _ in range(2):  # an adverb may stand inside what is written short
+        for pattern, plain in _EXPAND:
+            text = pattern.sub(plain, text)
+        text = _FILLER.sub(r"\1 ", text)
+    return text
+
+
+_SUBJECT: Final = re.compile(r"\b(?:i|we|he|she|they|it|you|who|he's|she's|it's)\b", re.IGNORECASE)
+
+
+def _still_mine(before: str) -> bool:
+    """Tell whether the last subject named is the speaker: "my son, he's 21 and studying" is not."""
+    named = _SUBJECT.findall(before)
+    return bool(named) and named[-1].casefold() in ("i", "we")
+
+
+def _lowered(view: str) -> str:
+    """Return a clause whose first word is no name for standing first."""
+    return view if view[1:2].isupper() else view[:1].lower() + view[1:]
+
+
+def clauses(sentence: Sentence) -> Iterator[str]:
+    """Yield every reading of a sentence that begins where a clause does, to the end of the sentence.
+
+    A verb without a subject after "and" or at the beginning is given "I": it is what people leave out.
+
+    >>> list(clauses(Sentence("I live in Bonn and work at Halden.", 0)))
+    ['I live in Bonn and work at Halden.', 'I work at Halden.']
+    """
+    text = normal(sentence.text)
+    seen: set[str] = set()
+    mine = bool(re.match(r"(?:i|we)\b", _OPENER.sub("", text), re.IGNORECASE))
+    for start in (0, *(cut.end() for cut in islice(_CUT.finditer(text), _MOST_CLAUSES))):
+        view = _OPENER.sub("", text[start:])
+        if start and mine and _still_mine(text[:start]):
+            view = _with_subject(text[start:], view, text)
+        if not start or text[start - 2 : start] == ". ":
+            view = next(
+                (f"{lead}{_lowered(view)}" for pattern, lead in _DROPPED if pattern.match(view)), view
+            )
+        view = normal(re.sub(r"^(?:and|but|so|because|since|although|though|as)\s+", "", view))
+        if view and view not in seen:
+            seen.add(view)
+            yield view

@@ -1,0 +1,211 @@
+"""Who speaks, and in earnest? Quotes, questions, hypotheticals, hearsay, tasks, irony, play apart.
+
+Facts are read only from what a speaker says for themselves. Every test here errs towards silence: a fact not
+read can be said again, a wrong one is believed.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from episodic_agent.core.text import sentences
+
+_QUOTED: Final = re.compile(
+    r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|「[^」\n]*」|(?<!\w)'[^'\n]{12,}'(?!\w)"
+)
+_OPEN_QUOTE: Final = re.compile(r"[\"“„«「][^\"”“»」\n]*$")
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_PERSON: Final = re.compile(r"\b(?:i|i'm|my|me|we|ich|mein|yo|mi|me|je|j'|mon|ma)\b|我", re.IGNORECASE)
+_WORDS_LEFT: Final = 2  # a quotation of up to so many words is emphasis or a title, not speech
+
+_PLAY: Final = re.compile(
+    r"\b(?:let'?s (?:play|pretend|rehearse|role-?play|say i(?:'m| am))|role-?play|pretend"
+    r"|in character|stay in role|your turn|interview me"
+    r"|(?:my|your) character|you(?:'re| are) (?:my|the|a|an) (?:ai|dm|gm|narrator|game ?master"
+    r"|dungeon master|interviewer|shopkeeper|captain|junior|doctor|patient)"
+    r"|i(?:'m| am|'ll be| will be) (?:playing|the (?:hero|villain|patient|customer|killer|narrator"
+    r"|player|dragon))|aye captain|once upon a time"
+    r"|rollenspiel|stell dir vor|tu so|juguemos|imagina que|faisons comme si|imaginons|on joue"
+    r"|jeu de rôle|角色扮演|假装|扮演)\b",
+    re.IGNORECASE,
+)
+_TASK: Final = re.compile(
+    r"^(?:(?:please|can you|could you|now|ok|okay|hey|hi|bitte|por favor|s'il te plaît|请|帮我)[, ]*)*"
+    r"(?:write|draft|compose|rewrite|summari[sz]e|translate|turn|explain|compare|suggest|plan|make"
+    r"|invent|imagine|create|generate|design"
+    r"|give me|list|edit|proofread|finish|continue|describe|outline|prepare|format|convert|fix"
+    r"|check|correct|read|sing|act|answer as"
+    r"|schreib\w*|übersetz\w*|erfinde|verfass\w*|erkläre?|formulier\w*|mach\w* mir|"
+    r"escrib[ea]\w*|redacta|traduce|inventa|explica|resume|haz\w*|écris|rédige|traduis|invente"
+    r"|explique|résume|enlève|fais|corrige"
+    r")\b|^(?:请|帮我|给我)?(?:写|翻译|编|总结|解释|改写|画|生成|起草)",
+    re.IGNORECASE,
+)
+_IF: Final = re.compile(
+    r"\b(?:if|unless|whether|would|wouldn't|theoretically|hypothetically"
+    r"|suppose|supposing|assuming|imagine|imagining|what if|should (?:the|they|he|she|it|i|we)\b"
+    r"|wish|wished|dream of|in another life|in theory|i'd(?! (?:like you|rather you|prefer))"
+    r"|thinking (?:of|about|out loud)|considering|almost(?= (?:bought|moved|took|quit|married"
+    r"|became))|when i(?:'m| am)|once i(?:'m| am)|one day|someday|some day|for a second"
+    r"|falls|wenn|ob|würde\w*|wäre\w*|könnte\w*|hätte\w*|vielleicht|angenommen"
+    r"|si|ojalá|quizás?|tal vez|sería|gustaría|podría|tuviera|fuera|viviera"
+    r"|peut-être|serais|aurais|voudrais|pourrais|aimerais|s'il|s'ils)\b|如果|要是|假如|假设|可能|也许|要不|或许|万一|就好了",
+    re.IGNORECASE,
+)
+# Doubts that weigh on their own clause only, where that has a subject of its own.
+_WEAK: Final = re.compile(
+    r"\b(?:could|couldn't|might|may(?= (?:be|have|not|well))|maybe|perhaps|probably|possibly"
+    r"|i guess|i suppose|not sure|no idea)\b",
+    re.IGNORECASE,
+)
+_ANEW: Final = re.compile(
+    r"(?:(?:[,;:—–]|\s-)\s*(?:so |but |and )?|\s(?:so|but|and) )(?=(?:i|we|he|she|it|they|you|that"
+    r"|this|who|maybe|perhaps|not|no)\b)",
+    re.IGNORECASE,
+)
+# Conditions that make nothing doubtful: they are said to the listener.
+_COURTESY: Final = re.compile(
+    r",? ?\b(?:if (?:that helps|you(?:'re| are) (?:wondering|asking|curious|interested)"
+    r"|you must know|it matters|you (?:need|want) (?:it|to know)|anyone asks|that matters"
+    r"|i remember right(?:ly)?|you don't mind)"
+    r"|in case you(?:'re| are) wondering|as if you didn't know|if possible|falls du fragst"
+    r"|si te interesa)\b",
+    re.IGNORECASE,
+)
+_HEARSAY: Final = re.compile(
+    r"\b(?:they say|(?:he|she|they|it|who|everyone|everybody|someone|somebody|people|nobody|friend"
+    r"|boss|colleague|neighbou?r|doctor|mother|father|mum|mom|dad|sister|brother|uncle|aunt|paper"
+    r"|ad|sign|banner|profile|reviewer|article|website|form|letter|file|notes?|caption|card|novel"
+    r"|book|song|character)"
+    r"(?: \w+)? (?:literally |just |once |always )?(?:says?|said|writes|wrote|told|tells|claims?"
+    r"|claimed|reads?|goes|went|thinks?|thought|reckons|insists|swears)"
+    r"|according to|apparently|supposedly|allegedly|rumou?r|rumou?rs|i(?:'ve)? heard|heard (?:that"
+    r"|from)|word is|legend has it|i read that|so i'm told"
+    r"|angeblich|laut|anscheinend|sagte|sagt|meinte|behauptet|ich habe gehört|es heißt"
+    r"|dicen que|dice que|según|al parecer|me suelta|me dijo|dijo|il paraît|on dit|d'après"
+    r"|soi-disant|dit que|m'a dit)\b|听说|据说|有人说|他说|她说|别人说",
+    re.IGNORECASE,
+)
+_IRONY: Final = re.compile(
+    r"^(?:oh,? (?:yeah|yes|sure|great|wonderful|joy|good|how)|sure,|yeah,? right|yeah,? sure"
+    r"|of course,|wonderful|fantastic|brilliant,|great,|lovely,|fabulous|right,)"
+    r"|\b(?:obviously|clearly|as if|such an? \w+ (?:person|cook|driver|dancer|talent|genius|hero)"
+    r"|just (?:love|adore)|yeah right|said no one|not\b[.!]$|my favou?rite kind|living the dream"
+    r"|(?:love|adore|like|enjoy)\b[^.!?]*\b(?:especially|most of all|particularly) when"
+    r"|nothing (?:better|like)|the highlight of|paparazzi|j'adore\b.*\bquand"
+    r"|me encanta\b.*\bcuando|ich liebe es\b)\b"
+    r"|\b(?:total|totally|truly) (?:relaxed|thrilled|delighted)|/s\b|🙄|😒|呵呵",
+    re.IGNORECASE,
+)
+_CASED_IRONY: Final = re.compile(r"\b(?:LOVE|ADORE|SO|SUCH|TOTALLY)\b")
+_ASKS: Final = re.compile(r"[?？]\s*[\"'”’»)]*\s*$")
+_ASKING: Final = re.compile(
+    r"^(?:so |and |but |then )?(?:what|who|whom|whose|which|when|where|why|how|is|are|am|was|were"
+    r"|do|does|did|can|could|will|would|should|shall|has|have|may|might|any|or"
+    r"|right|remember|correct|was|wer|wo|wann|wie|warum|welche\w*|kann|soll|ist|bin|habe|qué|quién"
+    r"|dónde|cuándo|cómo|por qué|cuál|quel\w*|qui|où|quand|comment|pourquoi|est-ce|c'est quand)\b",
+    re.IGNORECASE,
+)
+_BREAK: Final = re.compile(r"[,;:—–]\s+|\s+-\s+")
+_HAN_QUESTION: Final = re.compile(r"[吗呢么][？?]?$|[？?]$|还是.*[吗？]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence in a speaker's own voice: quotations are blanked, `start` is its place in the message."""
+
+    text: str
+    start: int
+    task: bool = False
+
+    @property
+    def end(self) -> int:
+        """Return where it ends in the message."""
+        return self.start + len(self.text)
+
+
+def earnest(text: str, language: str) -> list[Sentence]:
+    """Return the sentences a speaker stands for, in order; questions keep what was stated before they ask.
+
+    >>> [s.text for s in earnest("I live in Bonn. If I lived in Rome! Is it far?", "en")]
+    ['I live in Bonn.']
+    >>> [s.text for s in earnest("I live in Bonn, is there a train?", "en")]
+    ['I live in Bonn']
+    """
+    own = _unquoted(text)
+    if _PLAY.search(own):
+        return []
+    found: list[Sentence] = []
+    for start, sentence in _placed(own, text, language):
+        task = bool(_TASK.search(sentence))
+        if task and ":" in sentence:
+            break  # what follows is the content of the task, to the end of the message
+        kept = _sure(sentence if not _is_question(sentence, language) else _before_question(sentence))
+        if kept and not _doubtful(kept):
+            found.append(Sentence(kept, start, task))
+    return found
+
+
+def _unquoted(text: str) -> str:
+    """Blank what is quoted and code, so that every character keeps its place."""
+    blank = _CODE.sub(lambda m: " " * len(m[0]), text)
+    blank = _QUOTED.sub(_blanked, blank)
+    return _OPEN_QUOTE.sub(lambda m: " " * len(m[0]), blank)
+
+
+def _blanked(match: re.Match[str]) -> str:
+    said = match.group()
+    short = len(said.split()) <= _WORDS_LEFT and not _PERSON.search(said)
+    return f" {said[1:-1]} " if short else "_" + " " * (len(said) - 1)
+
+
+def _placed(own: str, text: str, language: str) -> Iterator[tuple[int, str]]:
+    """Yield sentences with their places; they are cut in the whole text, so that blanks do not move a cut."""
+    place = 0
+    for sentence in sentences(text, language or None):
+        start = text.find(sentence, place)
+        if start < 0:
+            continue
+        place = start + len(sentence)
+        said = own[start:place]
+        if said.strip(" _.,!?"):
+            yield start + len(said) - len(said.lstrip()), said.strip()
+
+
+def _is_question(sentence: str, language: str) -> bool:
+    if language == "zh":
+        return bool(_HAN_QUESTION.search(sentence))
+    return bool(_ASKS.search(sentence)) or sentence.startswith("¿")
+
+
+def _before_question(sentence: str) -> str:
+    """Return what a sentence states before it asks, "" where it asks from the start or only asks back."""
+    if _ASKING.match(sentence) or sentence.startswith("¿"):
+        return ""
+    for found in _BREAK.finditer(sentence):
+        if _ASKING.match(sentence[found.end() :]):
+            stated = sentence[: found.start()]
+            # only what is said of oneself: "Going for a licence, is that mad?" weighs a plan
+            return (
+                stated
+                if re.match(r"(?:i|i'm|my|we|our|we're|i've|ich|yo|je)\b", stated, re.IGNORECASE)
+                else ""
+            )
+    return ""
+
+
+def _sure(sentence: str) -> str:
+    """Return a sentence up to the clause that is but a guess: "I'm a nurse, she may be too"."""
+    doubt = _WEAK.search(sentence)
+    if doubt is None:
+        return sentence
+    starts = [found.start() for found in _ANEW.finditer(sentence) if found.end() <= doubt.start()]
+    return sentence[: starts[-1]] if starts else ""
+
+
+def _doubtful(sentence: str) -> bool:
+    plain = _COURTESY.sub("", sentence)
+    if _IF.search(plain) or _HEARSAY.search(plain) or "_" in plain:
+        return True
+    return bool(_CASED_IRONY.search(plain) or _IRONY.search(plain))
