@@ -5,13 +5,17 @@ that stood in its evidence: which share of them still stands in the texts of the
 Beside compaction: the first tokens of a part, an even sample of its messages, the sentences nearest to its
 centre, and the summary that episodes are encoded with.
 
-    python -m benchmarks.compaction_quality --data FOLDER
+`--end-to-end` asks a memory instead, by words alone: what stands in a context of 500 tokens made of the
+summaries that a question finds, those of event episodes (before compaction) or the texts of parts (after)?
+
+    python -m benchmarks.compaction_quality --data FOLDER [--end-to-end]
 """
 
 import argparse
 import gzip
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,9 +28,10 @@ from episodic_agent.core.context import estimate
 from episodic_agent.core.summaries import encode_extractive
 from episodic_agent.core.summaries.clauses import clauses
 from episodic_agent.core.summaries.selection import shortened, term_weights
-from episodic_agent.core.text import tokens
+from episodic_agent.core.text import sentences, tokens
 from episodic_agent.engine.evaluate.cases import unit_time
 from episodic_agent.schemas import Observation
+from episodic_agent.wiring import temporary_memory
 
 FILES: Final = ("ret_realtalk", "ret_lifebench")
 BUDGET: Final = 500
@@ -167,13 +172,63 @@ def measure(path: Path, size: int, systems: Mapping[str, Summary]) -> dict[str, 
     return {"questions": questions_asked, **{name: found.as_json() for name, found in kept.items()}}
 
 
+def end_to_end(path: Path) -> dict[str, Any]:
+    """Return what contexts made before and after compaction hold of the answers to a file's questions."""
+    kept = {"before": Kept(), "after": Kept()}
+    for observations, places, questions in cases(path):
+        with temporary_memory(None, language="en") as memory:
+            memory.add(
+                [{"role": o.actor, "content": o.text, "timestamp": o.at.isoformat()} for o in observations],
+                thread="chat",
+            )
+            memory.flush()
+            memory.compact()
+            for question in questions:
+                evidence = [places[str(e)] for e in question.get("evidence", ()) if str(e) in places]
+                said = {term for place in evidence for term in tokens(observations[place].text)}
+                wanted = said.intersection(tokens(str(question["answer"])))
+                if not wanted:
+                    continue
+                asked = str(question["question"])
+                hits = memory.search(asked, policy="seed-003", limit=20).hits
+                cards = memory.summaries(asked, limit=5)
+                texts = {
+                    "before": [hit.summary for hit in hits],
+                    "after": [text for card in cards for text in (card.meso, card.macro)],
+                }
+                for name, found in texts.items():
+                    context = _context(asked, found)
+                    there = set(tokens(context))
+                    kept[name].answers.append(len(wanted & there) / len(wanted))
+                    kept[name].evidence.append(len(said & there) / len(said))
+                    kept[name].tokens.append(estimate(context))
+    return {"questions": len(kept["after"].answers), **{n: found.as_json() for n, found in kept.items()}}
+
+
+def _context(question: str, texts: Sequence[str]) -> str:
+    """Return the sentences that share most with a question, from the best texts first, up to the budget."""
+    asked = set(tokens(question))
+    pieces = list(
+        dict.fromkeys(piece for text in texts for line in text.split("\n") for piece in sentences(line))
+    )
+    common = Counter(term for piece in pieces for term in set(tokens(piece)))
+    worth = [math.fsum(1 / common[t] for t in sorted(asked.intersection(tokens(p)))) for p in pieces]
+    order = sorted(range(len(pieces)), key=lambda n: (-worth[n], n))
+    return _until(pieces[n] for n in order)
+
+
 def main() -> None:
     """Print a table for each file and size of part."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--only", nargs="*", default=list(SYSTEMS))
     parser.add_argument("--files", nargs="*", default=list(FILES))
+    parser.add_argument("--end-to-end", action="store_true")
     options = parser.parse_args()
+    if options.end_to_end:
+        for stem in options.files:
+            print(stem, json.dumps(end_to_end(options.data / f"{stem}.jsonl.gz")))
+        return
     systems = {name: SYSTEMS[name] for name in options.only}
     for stem in options.files:
         for size in PARTS:

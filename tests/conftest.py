@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from hypothesis import settings
 from stores.postgres_server import bare_url, citus, citus_url, login, postgres, postgres_url
 
 from episodic_agent import Memory
+from episodic_agent.core.compaction import Limits
+from episodic_agent.engine import compacting, parting
 from episodic_agent.faces.cli.main import main
 
 KEPT = ("EPISODIC_CACHE", "EPISODIC_TEST_")  # where the model is, and what steers the tests themselves
@@ -44,6 +47,14 @@ def _no_settings_from_outside() -> Iterator[None]:
             patch.delenv(name, raising=False)
         patch.setenv("EPISODIC_CALIBRATION", "none")  # what somebody fitted on this machine must not matter
         yield
+
+
+@pytest.fixture
+def unending_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no part of a thread be full or old, for tests that count jobs of other kinds."""
+    endless = Limits(turns=1_000_000, age=timedelta(days=100_000))
+    for module in (parting, compacting):
+        monkeypatch.setattr(module, "MESSAGES", endless)
 
 
 @pytest.fixture

@@ -239,6 +239,39 @@ class Episode:
         """Count the observations the cover holds."""
         return self.last_seq - self.first_seq + 1
 
+    @property
+    def micro(self) -> str:
+        """Return the shortest words of a compacted part (seed 002); "" of any other episode."""
+        return str(self.metadata.get("micro", ""))
+
+    @property
+    def macro(self) -> str:
+        """Return the distilled words of a compacted part; its `summary` is what seed 002 calls meso."""
+        return str(self.metadata.get("macro", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPart:
+    """What compaction knows of a part of a thread; its span and words are those of its primary episode.
+
+    `first_at` is the event time of its first turn, `turns_before` how many turns the thread had before it,
+    `opened_for` why it was begun ("" the first of a thread). `ended` tells that its thread was closed after
+    it. `grown` tells that observations came since it was last to be compacted, `trigger` why that was.
+    `compacted_through` is the last seq that its newest compaction covers, None before the first.
+    """
+
+    thread_id: UUID
+    first_seq: int
+    episode_id: UUID
+    first_at: datetime
+    turns_before: int = 0
+    opened_for: str = ""
+    ended: bool = False
+    grown: bool = True
+    trigger: str = ""
+    compacted_through: int | None = None
+    compacted_at: datetime | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Encoding:

@@ -355,7 +355,7 @@ def assert_told_and_recovered(life: Life, found: Mapping[str, Any], wanted: Mapp
     assert found == wanted
 
 
-@pytest.mark.parametrize("kilobytes", [600, 2000, 3000])
+@pytest.mark.parametrize("kilobytes", [900, 2000, 3000])
 def test_a_file_that_may_not_grow_is_reported_and_goes_on_when_it_may(
     server: KillServer, tmp_path: Path, whole: str, kilobytes: int
 ) -> None:

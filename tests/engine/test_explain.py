@@ -29,7 +29,7 @@ def replayed(memory: Memory, name: str, thread: str = THREAD) -> list[tuple[int,
 
 
 def stored(memory: Memory) -> list[tuple[int, int, str]]:
-    closed = [memory.get(c.episode_id) for c in memory.episodes() if c.state == "closed"]
+    closed = [memory.get(c.episode_id) for c in memory.episodes() if c.state != "open"]
     spans = [(e.first_seq, e.last_seq, e.reason) for e in closed]
     last = memory.stats()
     if last.open_observations:

@@ -44,6 +44,7 @@ from episodic_agent.schemas import (
     Observation,
     Scope,
     Thread,
+    ThreadPart,
     TimeSource,
 )  # fmt: skip
 
@@ -411,6 +412,7 @@ NOUNS: st.SearchStrategy[Noun] = st.one_of(
     st.builds(Encoding, st.uuids(), st.integers(0), TEXT, TEXT, OBJECTS, TEXT, TIMES),
     st.builds(Decision, st.uuids(), TEXT, TIMES, st.uuids(), st.dictionaries(TEXT, NUMBERS, max_size=3), NUMBERS, NUMBERS, TEXT, TEXT, alternatives=st.lists(OBJECTS, max_size=2).map(tuple), detail=OBJECTS, outcome=st.none() | TEXT),
     st.builds(CheckRecord, st.uuids(), st.integers(0), st.binary(max_size=30)),
+    st.builds(ThreadPart, st.uuids(), st.integers(0), st.uuids(), TIMES, opened_for=TEXT, ended=st.booleans(), compacted_through=st.none() | st.integers(0), compacted_at=MAYBE_TIME),
     st.builds(SkillLine, st.uuids(), TEXT, st.sampled_from(SkillState), TIMES, OBJECTS, st.lists(TEXT, max_size=3).map(tuple)),
 )  # fmt: skip
 
@@ -436,6 +438,7 @@ def test_every_exported_type_has_a_noun_in_the_round_trip() -> None:
         "episode",
         "encoding",
         "decision",
+        "part",
         "skill",
     }
 
@@ -470,7 +473,7 @@ def test_a_damaged_line_of_an_export_is_named_and_the_rest_read(write: Write, li
 
 def test_an_export_of_a_newer_version_is_refused(write: Write) -> None:
     head = json.loads(header_line(ANA, NINE_FIFTEEN, {})) | {"version": 99}
-    with pytest.raises(InvalidInput, match="reads up to 1"):
+    with pytest.raises(InvalidInput, match="reads up to 2"):
         read_export(write(json.dumps(head)))
     with pytest.raises(InvalidInput, match="is not an export"):
         read_export(write('{"role": "user"}'))

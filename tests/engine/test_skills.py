@@ -13,7 +13,8 @@ from episodic_agent import Memory
 from episodic_agent.core.interfaces import ref_of
 from episodic_agent.core.skills import KeptSkill, Skill, SkillKind, SkillState, follows
 from episodic_agent.engine import mining
-from episodic_agent.engine.mining import MINE
+from episodic_agent.engine.parting import COMPACT
+from episodic_agent.engine.segmenting import ENCODE
 from episodic_agent.errors import BudgetSpent, InvalidInput, NotFound, ProviderError, ProviderUnavailable
 from episodic_agent.providers.scripted import ScriptedModel
 from episodic_agent.providers.staged import StagedModel
@@ -135,13 +136,14 @@ def test_a_skill_seen_again_grows_and_is_not_doubled(learned: Memory, clock: Clo
     assert [kept.state for kept in kept(learned)] == [SkillState.ACTIVE]
 
 
-def test_without_its_job_nothing_is_mined(memory: Memory, clock: Clock) -> None:
+def test_without_its_job_nothing_is_mined(open_memory: OpenMemory, clock: Clock) -> None:
     """What this file shows comes from the job: where no worker takes it nothing appears."""
-    del memory._handlers[MINE]  # type: ignore[attr-defined]
-    live(memory, clock, [weather(day) for day in range(15)])
-    memory.flush()
-    assert memory.skills() == []
-    assert [job.kind for job in memory.jobs()] == [MINE]
+    live(waiting := open_memory(jobs="workers"), clock, [weather(day) for day in range(15)])
+    waiting.flush()
+    waiting.worker(kinds=[ENCODE, COMPACT]).run(once=True)
+    assert waiting.skills() == []
+    waiting.worker().run(once=True)
+    assert [card.skill.name for card in waiting.skills()] == [NAME]
 
 
 def test_mining_waits_until_enough_is_new_or_somebody_asks(

@@ -14,6 +14,7 @@ from builders.commands import Run
 from builders.places import server_when_slow
 
 from episodic_agent import Memory
+from episodic_agent.core.identity import part_id
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Decision, Scope, Thread
 
@@ -74,7 +75,7 @@ def test_a_thread_goes_on_over_channels(opened: Opened) -> None:
         "channels": ["sms", "whatsapp"],
         "inactivity_timeout_minutes": 30,
         "explicit_channel": False,
-        "primary_episode_id": None,
+        "primary_episode_id": str(part_id(first.id, 0)),
         "cross_thread_episodes": [],
         "turn_count": 2,
         "summary": "",
@@ -167,8 +168,10 @@ def test_a_thread_is_selected_closed_and_renamed(opened: Opened, clock: Clock) -
     clock.now = at(110)
     memory.select_thread(weather.origin)
     assert tell(memory, 112, channel="whatsapp").id == weather.id
+    memory.rename_thread(flights.origin, "Flights to Tokyo")
     memory.rename_thread(weather.origin, "Weather in New York")
-    assert memory.thread(weather.origin).record["summary"] == "Weather in New York"
+    assert memory.thread(weather.origin).record["summary"] == "What about New York?"  # it was compacted
+    assert memory.thread(flights.origin).record["summary"] == "Flights to Tokyo"
     closed = memory.close_thread(weather.origin)
     assert (closed.status, closed.closed_for) == ("closed", "manual")
     assert tell(memory, 113, channel="sms").id == flights.id

@@ -25,6 +25,7 @@ from episodic_agent.providers.hashing import HashingEmbedder
 from episodic_agent.schemas import Scope
 from episodic_agent.wiring import Memory as OpenedMemory
 
+pytestmark = pytest.mark.usefixtures("unending_parts")
 Make = Callable[..., Memory]
 GONE = StoreUnavailable("the server restarts; try again")
 
@@ -157,7 +158,9 @@ def test_a_worker_does_only_the_kinds_and_the_user_it_is_told(make: Make) -> Non
     assert memory.worker(user_id="bo").run(once=True) == 1
     assert [j.user_id for j in memory.jobs()] == ["ana"]
     assert memory.worker(kinds=["encode"]).run(once=True) == 1
-    with pytest.raises(InvalidInput, match="no such kind of jobs: 'sing'; there are encode, ask, embed"):
+    with pytest.raises(
+        InvalidInput, match="no such kind of jobs: 'sing'; there are encode, ask, embed, compact"
+    ):
         memory.worker(kinds=["encode", "sing"])
     with pytest.raises(NotFound, match="known users: ana, bo"):
         memory.worker(user_id="cy")

@@ -20,6 +20,8 @@ from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Scope
 from episodic_agent.wiring import utc_now
 
+pytestmark = pytest.mark.usefixtures("unending_parts")
+
 
 @pytest.fixture
 def leaving(open_memory: OpenMemory) -> Memory:
@@ -64,7 +66,7 @@ def test_a_worker_takes_space_user_and_kinds(run: Run, leaving: Memory) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--kinds", "sing"], "no such kind of jobs: 'sing'; there are encode, ask, embed"),
+        (["--kinds", "sing"], "no such kind of jobs: 'sing'; there are encode, ask, embed, compact"),
         (["--kinds", ","], "no such kind of jobs: none"),
         (["--poll", "0"], "a worker looks every 0 to 3600 seconds, not 0"),
         (["--poll", "nan"], "not nan"),
@@ -103,12 +105,13 @@ def test_a_worker_told_to_stop_leaves_nothing_half_done(
         env=plain,
     ) as process:
         assert process.stderr is not None
-        told = [process.stderr.readline() for _ in range(2)]
+        told = [process.stderr.readline() for _ in range(4)]
         process.send_signal(number)  # it waits half a minute for work; the signal wakes it
         rest, err = process.communicate(timeout=20)
     assert (process.returncode, rest) == (0, "")
-    assert [line.split(" in ")[0] for line in told] == ["encode of ana", "encode of bo"]
-    assert err == "stopped after 5 jobs; what is left waits\n"
+    kinds = [f"{kind} of {user}" for kind in ("encode", "compact") for user in ("ana", "bo")]
+    assert sorted(line.split(" in ")[0] for line in told) == sorted(kinds)  # by its clock all is old
+    assert err == "stopped after 7 jobs; what is left waits\n"
     assert leaving.jobs() == []
 
 

@@ -66,6 +66,7 @@ def test_every_verb_of_the_port_is_here() -> None:
     ports = {
         "threads": interfaces.Threads,
         "episodes": interfaces.Episodes,
+        "parts": interfaces.ThreadParts,
         "links": interfaces.Links,
         "reviews": interfaces.Reviews,
         "places": interfaces.Places,

@@ -8,6 +8,7 @@ from stores.conformance import StoreConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
 from stores.conformance_links import LinksConformance
+from stores.conformance_parts import PartsConformance
 from stores.conformance_places import PlacesConformance
 from stores.conformance_resolution import ResolutionConformance
 from stores.conformance_reviews import ReviewsConformance
@@ -30,6 +31,7 @@ class TestSqlite(
     GenerationsConformance,
     IndexConformance,
     LinksConformance,
+    PartsConformance,
     PlacesConformance,
     ReviewsConformance,
     ResolutionConformance,

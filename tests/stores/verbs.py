@@ -26,7 +26,19 @@ from stores.builders import (
 from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Store, Transaction, ref_of
 from episodic_agent.core.skills import SkillState, TurnRef
-from episodic_agent.schemas import Decision, Encoding, Job, Link, ModelUse, PendingReview, Scope, WorkRow
+from episodic_agent.schemas import (
+    Decision,
+    Encoding,
+    EpisodeKind,
+    EpisodeState,
+    Job,
+    Link,
+    ModelUse,
+    PendingReview,
+    Scope,
+    ThreadPart,
+    WorkRow,
+)
 
 Verb = Callable[[Transaction], object]
 KITCHEN, PORCH = "kitchen", "porch"
@@ -52,6 +64,8 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.episodes.insert(replace(make_episode(KITCHEN, 0, 2), surprise=seed % 100 / 100))
         tx.episodes.encode(_encoding(secret))
         tx.episodes.decide(_decision(secret))
+        tx.episodes.insert(replace(make_episode(KITCHEN, 0, 3, generation=9), kind=EpisodeKind.PRIMARY))
+        tx.parts.save(_part(secret))
         tx.threads.set_timeout(secret, timedelta(seconds=seed))
         number = tx.threads.number(identity(KITCHEN))
         refs = [ref_of(number, seq) for seq in range(4)]
@@ -105,6 +119,20 @@ def _pending(secret: str) -> PendingReview:
     return PendingReview(identity("recall"), identity(KITCHEN), 4, NOW, secret, (EPISODE,))
 
 
+def _part(secret: str, first_seq: int = 0, *, grown: bool = True) -> ThreadPart:
+    return ThreadPart(
+        thread_id=THREAD,
+        first_seq=first_seq,
+        episode_id=PRIMARY,
+        first_at=NOW,
+        opened_for=secret,
+        grown=grown,
+        trigger=secret,
+        compacted_through=3,
+        compacted_at=NOW,
+    )
+
+
 def _use(secret: str) -> ModelUse:
     return ModelUse(NOW.date(), "topic_shift", secret, 1, 0, sum(map(ord, secret)), 5, 0.25)
 
@@ -121,6 +149,7 @@ THREAD = identity(KITCHEN)
 SKILL = identity("skill/known")
 TURNS = [TurnRef(THREAD, seq) for seq in range(4)]
 EPISODE = make_episode(KITCHEN, 0, 2).id
+PRIMARY = make_episode(KITCHEN, 0, 3, generation=9).id
 WORDS = {"home": 1.0, "work": 1.0, "other": 1.0, "word": 0.5}
 
 READS: Mapping[str, Verb] = {
@@ -145,7 +174,7 @@ READS: Mapping[str, Verb] = {
     "threads.last_at": lambda tx: tx.threads.last_at(),
     "threads.times": lambda tx: tx.threads.times(REFS).tolist(),
     "threads.between": lambda tx: tx.threads.between(NOW, minute(99), limit=99).tolist(),
-    "episodes.get": lambda tx: tx.episodes.get(EPISODE),
+    "episodes.get": lambda tx: [tx.episodes.get(EPISODE), tx.episodes.get(PRIMARY)],
     "episodes.by_ids": lambda tx: dict(tx.episodes.by_ids([EPISODE])),
     "episodes.of_thread": lambda tx: [
         *tx.episodes.of_thread(THREAD),
@@ -167,6 +196,14 @@ READS: Mapping[str, Verb] = {
     ],
     "episodes.decided": lambda tx: tx.episodes.decided(_decision("").type, minute(-1)),
     "reviews.pending": lambda tx: list(tx.reviews.pending(THREAD)),
+    "parts.at": lambda tx: tx.parts.at(THREAD, 2),
+    "parts.last": lambda tx: tx.parts.last(THREAD),
+    "parts.of_thread": lambda tx: list(tx.parts.of_thread(THREAD)),
+    "parts.grown": lambda tx: list(tx.parts.grown(minute(99), limit=9)),
+    "parts.compacted": lambda tx: [
+        *tx.parts.compacted(limit=9),
+        *tx.parts.compacted(limit=9, thread_id=THREAD),
+    ],
     "links.of": lambda tx: list(tx.links.of([THREAD], taken_back=True)),
     "links.list": lambda tx: list(tx.links.list(limit=9)),
     "links.joined": lambda tx: dict(tx.links.joined([THREAD])),
@@ -223,6 +260,9 @@ WRITES: Mapping[str, Verb] = {
     "threads.save_records": lambda tx: tx.threads.save_records(THREAD, {3: b"written", 0: None}),
     "places.rewrite": lambda tx: tx.places.rewrite(THREAD, tx.places.stays()[:1]),
     "episodes.insert": lambda tx: tx.episodes.insert(make_episode(KITCHEN, 3, 3)),
+    "episodes.change": lambda tx: tx.episodes.change(PRIMARY, state=EpisodeState.COMPACTED, last_seq=2),
+    "episodes.archive": lambda tx: tx.episodes.archive(THREAD, 0, 9),
+    "parts.save": lambda tx: [tx.parts.save(_part("written", seq, grown=False)) for seq in (0, 2)],
     "episodes.retire": lambda tx: tx.episodes.retire([EPISODE], 1),
     "episodes.revive": lambda tx: tx.episodes.revive(THREAD, 0),
     "episodes.revoke": lambda tx: tx.episodes.revoke(DECISION),

@@ -62,6 +62,15 @@ def episode_id(thread_id: UUID, first_seq: int, generation: int) -> UUID:
     return _named("episode", thread_id.hex, first_seq, generation)
 
 
+def part_id(thread_id: UUID, first_seq: int) -> UUID:
+    """Return the id of the primary episode of the part of a thread that begins at an observation.
+
+    >>> part_id(UUID(int=7), 0) == part_id(UUID(int=7), 50)
+    False
+    """
+    return _named("episode", thread_id.hex, first_seq, "primary")
+
+
 def thread_id(scope: Scope, origin: str) -> UUID:
     """Return the id of the thread that the caller calls `origin`.
 

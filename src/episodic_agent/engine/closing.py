@@ -7,6 +7,7 @@ from uuid import UUID
 from episodic_agent.core.boundary.contract import Input, ManualCut, Tick
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.core.threads.records import INACTIVITY
+from episodic_agent.engine.compacting import ask_due
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.resolving import silent_threads
 from episodic_agent.engine.retrying import until_unopposed
@@ -39,7 +40,8 @@ class Closer:
     def upkeep(self, scope: Scope, now: datetime | None = None) -> int:
         """Close frames silent past the gap at which their policy would cut before any later observation.
 
-        Threads that nobody chose and silence has ended are closed with them. Silent in event time and in
+        Threads that nobody chose and silence has ended are closed with them, and parts of threads that began
+        a day ago are to be compacted. Silent in event time and in
         record time: a backlog that is still being imported is not silent.
         """
         moment = now or self.parts.clock()
@@ -48,7 +50,9 @@ class Closer:
             ended = silent_threads(tx, unfinished, moment, self.parts.channels)
             idle = [t.id for t in unfinished if t.id not in ended and self._idle(tx, t, moment)]
         closed = sum(self._close(scope, thread, Tick(moment)) for thread in idle)
-        return closed + sum(self._end(scope, thread, moment) for thread in sorted(ended))
+        closed += sum(self._end(scope, thread, moment) for thread in sorted(ended))
+        ask_due(self.parts, scope, moment)
+        return closed
 
     def end(self, scope: Scope, thread_id: UUID, reason: str) -> int:
         """Close one thread by request; return how many frames that closed."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, SKILLS, Transaction
+from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, PARTS, SKILLS, Transaction
 from episodic_agent.core.places import Stay, joined, stays_of
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.generations import last_resegmenting
@@ -14,10 +14,11 @@ from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.resegmenting import check_pass
 from episodic_agent.engine.segmenting import ENCODE, take_up
 from episodic_agent.engine.skill_faults import skill_faults
+from episodic_agent.engine.sound_parts import mend_parts, part_problems, part_texts
 from episodic_agent.schemas import Decision, Episode, Reason, Scope, Thread
 
 PAGE = 512
-EMBEDDED = (OBSERVATIONS, EPISODES, SKILLS)
+EMBEDDED = (OBSERVATIONS, EPISODES, PARTS, SKILLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,12 @@ class Doctor:
         return found
 
     def repair(self) -> int:
-        """Rebuild derived data: stays, missing encodings (as jobs) and missing vectors; return how many."""
+        """Rebuild derived data: stays, parts, missing words (as jobs) and vectors; return how many."""
         mended = 0
         for scope in self.parts.store.scopes(self.space):
             mended += self._mend_stays(scope)
             mended += self._queue_encodings(scope)
+            mended += mend_parts(self.parts, scope)
             mended += self._look_for_skills(scope)
             while n := self._embed_page(scope):
                 mended += n
@@ -67,6 +69,8 @@ class Doctor:
         frame = tx.threads.frame(thread.id)
         yield from self._cover(tx, thread, frame.first_seq)
         yield from self._generation(tx, thread)
+        for severity, told in part_problems(tx, thread, frame):
+            yield Finding(severity, "parts", tx.scope, f"thread {thread.origin}: {told}")
         if not frame.first_seq <= frame.cursor <= frame.next_seq:
             yield self._error(tx, "I1", f"thread {thread.origin}: the frame's cursor lies outside the frame")
         stored, stays = _read(tx, thread, frame.next_seq)
@@ -239,6 +243,8 @@ def _stays_fit(tx: Transaction, thread: Thread) -> bool:
 def _texts(tx: Transaction, kind: str, refs: list[int]) -> dict[int, str]:
     if kind == SKILLS:
         return skill_texts(tx, refs)
+    if kind == PARTS:
+        return {ref: text for ref, text in part_texts(tx, refs).items() if text}
     if kind == OBSERVATIONS:
         return {ref: o.text for ref, o in tx.threads.by_refs(refs).items() if o.text.strip()}
     return {ref: e.summary for ref, e in tx.episodes.by_refs(refs).items() if e.summary.strip()}

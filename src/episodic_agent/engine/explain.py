@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, ManualCut, Policy, Record, Tick
@@ -12,9 +12,18 @@ from episodic_agent.core.boundary.records import unpack_record
 from episodic_agent.core.boundary.steps.default import PLACE
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
 from episodic_agent.engine.listing import open_frames, successor
+from episodic_agent.engine.parting import whole
 from episodic_agent.engine.parts import NO_EMBEDDER
 from episodic_agent.errors import NotFound
-from episodic_agent.schemas import Decision, Episode, EpisodeState, Observation, Reason, TimeSource
+from episodic_agent.schemas import (
+    Decision,
+    Episode,
+    EpisodeKind,
+    EpisodeState,
+    Observation,
+    Reason,
+    TimeSource,
+)
 
 NEAR = 3  # how many runner-up gaps an explanation names
 
@@ -64,6 +73,8 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
     episode = tx.episodes.get(found) or _open_episode(tx, found)
     if episode is None:
         raise NotFound(f"no episode {episode_id} in this memory; `episodic episodes` lists the ids")
+    if episode.kind is EpisodeKind.PRIMARY:
+        return _explain_part(tx, whole(tx, episode))
     thread = tx.episodes.of_thread(episode.thread_id)
     before = next((e for e in thread if e.last_seq == episode.first_seq - 1), None)
     records = read_records(tx, episode.thread_id, episode.first_seq, episode.last_seq + 1)
@@ -82,6 +93,41 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
         what_would_change=_changes(began, ended, nearest),
         asked=None if found == episode_id else episode_id,
     )
+
+
+_BEGAN: Final = {
+    "": "the thread begins here",
+    "size": "the part before was full",
+    "time": "the part before was a day old",
+    "reopened": "the thread went on after it was over",
+}
+_DUE: Final = {
+    "manual": "somebody asked for it",
+    "thread_end": "its thread was over",
+    "size": "it was full",
+    "time": "it was a day old",
+}
+
+
+def _explain_part(tx: Transaction, episode: Episode) -> Explanation:
+    """Explain a part of a thread: why it was begun, and why and how it was compacted."""
+    part = tx.parts.at(episode.thread_id, episode.first_seq)
+    decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
+    ends = episode.last_seq + 1
+    words = {
+        seq: o
+        for seq in (episode.first_seq, ends)
+        for o in tx.threads.observations(episode.thread_id, seq, seq)
+    }
+    why = part.opened_for if part is not None else ""
+    if decision is None:
+        told = "the part is not compacted yet"
+    else:
+        compared = f"{decision.score:.4g} of {decision.threshold:.4g}"
+        told = f"compacted by {decision.policy_version} because {_DUE[decision.verdict]} ({compared})"
+    begins = Edge(episode.first_seq, why, _BEGAN.get(why, why), words.get(episode.first_seq), None)
+    verdict = "" if decision is None else decision.verdict
+    return Explanation(episode, begins, Edge(ends, verdict, told, words.get(ends), decision), (), ())
 
 
 def _looked_back(began: Decision | None) -> set[int]:

@@ -11,10 +11,11 @@ from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.files import export_lines, header_line
 from episodic_agent.engine.files.own import CheckRecord, Noun
 from episodic_agent.engine.generations import last_resegmenting, without_history
+from episodic_agent.engine.parting import COMPACT
 from episodic_agent.engine.resolving import THREAD
 from episodic_agent.engine.skill_files import skill_nouns
 from episodic_agent.engine.tuning import LINK, TUNE
-from episodic_agent.schemas import Thread
+from episodic_agent.schemas import Thread, ThreadPart
 
 PAGE = 1024
 
@@ -22,7 +23,9 @@ PAGE = 1024
 def export(tx: Transaction, now: datetime) -> Iterator[str]:
     """Yield the header and then every noun of the scope, one JSON object a line."""
     threads = sorted(tx.threads.list(), key=lambda t: (t.created_at, t.id.bytes))
-    counts = {"thread": len(threads), "observation": tx.threads.count(), "episode": tx.episodes.count()}
+    parts = sum(len(tx.parts.of_thread(thread.id)) for thread in threads)
+    episodes = tx.episodes.count() + parts  # each part has one of its own
+    counts = {"thread": len(threads), "observation": tx.threads.count(), "episode": episodes, "part": parts}
     yield header_line(tx.scope, now, counts, tx.threads.timeouts())
     for thread in threads:
         yield from export_lines(_thread(tx, thread))
@@ -47,5 +50,16 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
         decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
         if decision is not None:
             yield decision
+        yield episode
+        yield from tx.episodes.encodings(episode.id)
+    for part in tx.parts.of_thread(thread.id):
+        yield from _part(tx, part)
+
+
+def _part(tx: Transaction, part: ThreadPart) -> Iterator[Noun]:
+    yield part
+    yield from tx.episodes.decisions(subject=part.episode_id, type=COMPACT)
+    episode = tx.episodes.get(part.episode_id)
+    if episode is not None:
         yield episode
         yield from tx.episodes.encodings(episode.id)

@@ -28,6 +28,7 @@ from episodic_agent.core.timewords import date_words
 from episodic_agent.core.turn_trace import Recorder, Span, recording, span
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.outcomes import listen
+from episodic_agent.engine.parting import take_in
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.resolving import Placed, Placement, resolved
 from episodic_agent.engine.retrying import until_unopposed
@@ -289,6 +290,7 @@ class Ingest:
         tx.threads.save_frame(frame)
         after = moved(thread, observations)
         tx.threads.save(after)
+        take_in(tx, after, observations, now)
         listen(tx, thread, after.turn_count, now)
         self._parts.tracer.appended(tx, number, observations, fresh[0].took, now)
         return [Receipt(o.id, thread.id, o.seq, True) for o in observations]

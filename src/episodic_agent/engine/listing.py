@@ -7,6 +7,7 @@ from uuid import UUID
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.interfaces import Transaction
+from episodic_agent.engine.parting import whole
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.places import known_stays, owners_of
 from episodic_agent.engine.results import EpisodeCard, Stats
@@ -111,7 +112,17 @@ def episode(tx: Transaction, identity: UUID) -> Episode:
         raise NotFound(f"episode {identity} was replaced; its messages are in the open frame {current} now")
     if found is None:
         raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
-    return found
+    return whole(tx, found)
+
+
+def card(tx: Transaction, identity: UUID, now: datetime) -> EpisodeCard:
+    """Return the card of an episode of any kind, or of an open frame; NotFound otherwise."""
+    found = next((c for c in open_frames(tx) if c.episode_id == identity), None)
+    if found is not None:
+        return found
+    closed = episode(tx, identity)
+    thread = tx.threads.get(closed.thread_id)
+    return _card(closed, thread.origin if thread is not None else "", now)
 
 
 def successor(tx: Transaction, identity: UUID) -> UUID:
@@ -153,6 +164,7 @@ def messages(tx: Transaction, identity: UUID) -> list[Observation]:
     identity = successor(tx, identity)
     found = tx.episodes.get(identity)
     if found is not None:
+        found = whole(tx, found)
         return list(tx.threads.observations(found.thread_id, found.first_seq, found.last_seq))
     for card in open_frames(tx):
         if card.episode_id == identity:

@@ -14,11 +14,12 @@ from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.interfaces import Sensor, Transaction
-from episodic_agent.core.prompts import topic_shift
+from episodic_agent.core.prompts import compact, topic_shift
 from episodic_agent.engine import listing
 from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
 from episodic_agent.engine.closing import Closer
+from episodic_agent.engine.compacting import Compactor
 from episodic_agent.engine.context import Contexts, ContextVerbs
 from episodic_agent.engine.doctor import Doctor, Finding
 from episodic_agent.engine.encode import Encoder
@@ -31,17 +32,19 @@ from episodic_agent.engine.jobs import Handler, Runner
 from episodic_agent.engine.learning import TuneVerbs
 from episodic_agent.engine.mining import MINE, SOME, Miner, ask_where_awaited
 from episodic_agent.engine.outcomes import OUTCOME, Listener
+from episodic_agent.engine.parting import COMPACT
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.pending import Asker, Embedding
 from episodic_agent.engine.recall import Recaller
 from episodic_agent.engine.recalling import RecallVerbs
 from episodic_agent.engine.repeating import remembering
 from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
-from episodic_agent.engine.results import ImportReport, Stats
+from episodic_agent.engine.results import EpisodeCard, ImportReport, Stats
 from episodic_agent.engine.reviewing import REVIEW, Reviewer
 from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs, interval_of
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
 from episodic_agent.engine.skills import SkillVerbs
+from episodic_agent.engine.summaries import SummaryVerbs
 from episodic_agent.engine.threads import MANUAL, ThreadVerbs
 from episodic_agent.engine.trace import BoundaryTrace
 from episodic_agent.engine.tracing import trace
@@ -64,7 +67,7 @@ from episodic_agent.schemas import (
 HERE, WORKERS = "here", "workers"  # who does later work
 
 
-class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, TuneVerbs, TurnVerbs):
+class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, SummaryVerbs, TuneVerbs, TurnVerbs):
     """An episodic memory over one store. Thread safe; several processes may share the store.
 
     Every verb takes `user_id` (the default user otherwise); nothing crosses users or leaves the space (I11).
@@ -93,10 +96,13 @@ class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, TuneVerbs, Turn
             ASK: Asker(parts, self._segmenter).handle,
             EMBED: Embedding(parts, self._segmenter).handle,
             REVIEW: Reviewer(parts).handle,
+            COMPACT: Compactor(parts).handle,
             MINE: Miner(parts).handle,
             OUTCOME: Listener(parts).handle,
             TUNE: Tuner(parts).handle,
         }
+        asked = model_of(parts.language_model, compact.STAGE) is not None
+        self._told_singly = (COMPACT,) if asked else ()
         self._runner = self._runner_of(self._handlers, space=space)
         self._background = Background(self._runner, lambda: self._sweep(parts.store.scopes(space)))
 
@@ -279,7 +285,13 @@ class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, TuneVerbs, Turn
             owner=self._parts.owner,
             space=space,
             scope=scope,
-            singly=(ASK, EMBED, MINE, REVIEW),  # each may wait long for somebody else's machine
+            singly=(
+                ASK,
+                EMBED,
+                MINE,
+                REVIEW,
+                *self._told_singly,
+            ),  # may wait long for others
         )
 
     def _run_here(self, scope: Scope | None = None) -> int:
@@ -385,6 +397,11 @@ class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, TuneVerbs, Turn
         """Return one closed episode (in place of a replaced one its `successor`); NotFound otherwise."""
         with self._read(user_id) as tx:
             return listing.episode(tx, episode_identity(episode_id))
+
+    def card(self, episode_id: "UUID | str", *, user_id: str | None = None) -> EpisodeCard:
+        """Return what listings show of an episode, of a part of a thread too; NotFound otherwise."""
+        with self._read(user_id) as tx:
+            return listing.card(tx, episode_identity(episode_id), self._parts.clock())
 
     def messages(self, episode_id: "UUID | str", *, user_id: str | None = None) -> list[Observation]:
         """Return the observations of an episode or open frame, in order."""

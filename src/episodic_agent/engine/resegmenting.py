@@ -27,6 +27,7 @@ from episodic_agent.core.boundary.records import pack_record
 from episodic_agent.core.boundary.whole import WHOLE, Segmented, whole_thread
 from episodic_agent.core.interfaces import EPISODES, Transaction, ref_of
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.compacting import archive_again
 from episodic_agent.engine.encode import posting_of
 from episodic_agent.engine.explain import Span, recorded_drains, spans_of, stored_inputs, stored_spans
 from episodic_agent.engine.generations import (
@@ -271,6 +272,7 @@ class Resegmenter:
             )
             segmenter = self.segmenter.of(thread)
             self._go_on(tx, segmenter.restarted(frame, self.parts.embedder_name), drains, now)
+            archive_again(tx, thread_id)
         return Undone(
             thread_id=thread_id,
             generation=thread.generation,

@@ -8,6 +8,7 @@ from uuid import UUID
 from episodic_agent.core.intake import Item
 from episodic_agent.core.interfaces import EPISODES, Transaction, ref_of
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.compacting import embeddable, index_part, searchable
 from episodic_agent.engine.encode import posting_of
 from episodic_agent.engine.files.own import CheckRecord, Noun
 from episodic_agent.engine.ingest import (
@@ -22,8 +23,20 @@ from episodic_agent.engine.ingest import (
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.segmenting import ASK, ENCODE, await_vectors, load_question
+from episodic_agent.engine.sound_parts import settle_parts
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Decision, Encoding, Episode, Frame, Observation, Scope, Thread, Vector
+from episodic_agent.schemas import (
+    Decision,
+    Encoding,
+    Episode,
+    EpisodeKind,
+    Frame,
+    Observation,
+    Scope,
+    Thread,
+    ThreadPart,
+    Vector,
+)
 
 N = TypeVar("N")
 
@@ -36,6 +49,7 @@ class _Exported:
     frame: Frame
     observations: list[Observation]
     episodes: list[Episode]
+    primaries: list[Episode]
     others: Sequence[Noun]
     newest: dict[UUID, Encoding]
     prepared: list[Prepared] = field(default_factory=list)
@@ -76,8 +90,9 @@ class Restorer:
         return True
 
     def _embed_words(self, exported: _Exported) -> None:
-        newest = exported.newest.items()
-        exported.pieces = [(i, w) for i, e in newest for w in windows(e.summary) if w.strip()]
+        words = [(e.id, windows(e.summary)) for e in exported.episodes]
+        words += [(e.id, embeddable(e.micro, e.summary)) for e in exported.primaries]
+        exported.pieces = [(i, w) for i, texts in words if i in exported.newest for w in texts if w.strip()]
         if self._parts.embedder is not None and exported.pieces:
             exported.vectors = self._parts.embedder.embed([w for _, w in exported.pieces])
 
@@ -96,13 +111,18 @@ class Restorer:
         index_observations(tx, number, exported.prepared, exported.observations, self._parts.embedder_name)
         for decision in _of(exported.others, Decision):
             tx.episodes.decide(decision)
-        for episode in exported.episodes:
-            tx.episodes.insert(episode)
+        worded = {encoding.episode_id for encoding in _of(exported.others, Encoding)}
+        for episode in (*exported.episodes, *exported.primaries):
+            # its words come with the time they were made; the row alone would say it was made with them
+            tx.episodes.insert(replace(episode, encoding_version=0) if episode.id in worded else episode)
         self._write_words(tx, exported, number)
+        for part in _of(exported.others, ThreadPart):
+            tx.parts.save(part)
         records = {r.seq: r.packed for r in _of(exported.others, CheckRecord)}
         tx.threads.save_records(thread.id, records)
         self._await(tx, frame)
         tx.threads.save_frame(replace(frame, version=tx.threads.frame(thread.id).version))
+        settle_parts(tx, thread, frame.next_seq, self._parts.clock())
 
     def _await(self, tx: Transaction, frame: Frame) -> None:
         """Ask again for what the frame waited for when it was exported; jobs are not part of an export."""
@@ -116,14 +136,25 @@ class Restorer:
         for encoding in sorted(_of(exported.others, Encoding), key=lambda e: e.version):
             tx.episodes.encode(encoding)
         language = self._parts.language
-        postings = [posting_of(refs[i], e.title, e.summary, language) for i, e in exported.newest.items()]
+        worded = [e for e in exported.episodes if e.id in exported.newest]
+        postings = [posting_of(refs[e.id], e.title, e.summary, language) for e in worded]
         tx.index.put_postings(EPISODES, postings)
-        if exported.vectors is not None:
-            rows = [refs[identity] for identity, _ in exported.pieces]
-            tx.index.put_vectors(EPISODES, self._parts.embedder_name, rows, exported.vectors)
+        rows = [n for n, (identity, _) in enumerate(exported.pieces) if identity in refs]
+        if exported.vectors is not None and rows:
+            places = [refs[exported.pieces[n][0]] for n in rows]
+            tx.index.put_vectors(EPISODES, self._parts.embedder_name, places, exported.vectors[rows])
+        for part in exported.primaries:
+            self._index_part(tx, exported, part, ref_of(number, part.first_seq))
         for episode in exported.episodes:
             if not episode.encoding_version:
                 tx.jobs.put(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=self._parts.clock())
+
+    def _index_part(self, tx: Transaction, exported: _Exported, part: Episode, ref: int) -> None:
+        if part.id in exported.newest:
+            rows = [n for n, (identity, _) in enumerate(exported.pieces) if identity == part.id]
+            vectors = None if exported.vectors is None or not rows else exported.vectors[rows]
+            words = searchable(part.title, part.micro, part.summary, part.macro)
+            index_part(tx, ref, words, self._parts, vectors)
 
 
 def _of(nouns: Sequence[Noun], kind: type[N]) -> list[N]:
@@ -141,7 +172,10 @@ def _sort(nouns: Sequence[Noun]) -> _Exported:
             f"{frames[0].next_seq} observations; export it again"
         )
     newest = {e.episode_id: e for e in sorted(_of(nouns, Encoding), key=lambda e: e.version)}
-    return _Exported(threads[0], frames[0], observations, _of(nouns, Episode), nouns, newest)
+    episodes = _of(nouns, Episode)
+    events = [e for e in episodes if e.kind is EpisodeKind.EVENT]
+    primaries = [e for e in episodes if e.kind is EpisodeKind.PRIMARY]
+    return _Exported(threads[0], frames[0], observations, events, primaries, nouns, newest)
 
 
 def as_item(o: Observation) -> Item:

@@ -30,8 +30,9 @@ from episodic_agent.core.forgetting import Strength, blended, initial_strength
 from episodic_agent.core.identity import decision_id, episode_id
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction
 from episodic_agent.core.threads.records import CLOSED
+from episodic_agent.engine.parting import covers, end_part
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Decision, Episode, Frame, Observation, Reason, Thread
+from episodic_agent.schemas import Decision, Episode, EpisodeState, Frame, Observation, Reason, Thread
 
 ENCODE = "encode"
 ASK = "ask"
@@ -187,7 +188,9 @@ def end_thread(tx: Transaction, segmenter: Segmenter, thread_id: UUID, reason: s
         policy = segmenter.of(thread)
         frame = policy.catch_up(tx, frame, now)
         tx.threads.save_frame(policy.advance(tx, frame, [ManualCut(now, Reason.THREAD_END)], now))
-    tx.threads.save(replace(thread, status=CLOSED, closed_for=reason))
+    thread = replace(thread, status=CLOSED, closed_for=reason)
+    tx.threads.save(thread)
+    end_part(tx, thread, frame.next_seq - 1, now)
     return int(open_frame)
 
 
@@ -228,7 +231,11 @@ def write_episode(
     identity = episode_id(frame.thread_id, frame.first_seq, generation)
     decision = _decision(identity, cut, policy, now, clock)
     tx.episodes.decide(decision)
-    tx.episodes.insert(inheriting(make_episode(decision, cut, cover, generation, now), replaced))
+    episode = inheriting(make_episode(decision, cut, cover, generation, now), replaced)
+    part = tx.parts.at(frame.thread_id, episode.last_seq)
+    if part is not None and covers(part, episode.last_seq):  # it closes late: its part is compacted already
+        episode = replace(episode, state=EpisodeState.ARCHIVED)
+    tx.episodes.insert(episode)
     tx.jobs.put(ENCODE, str(identity), f"{ENCODE}:{identity}", now=now)
     return identity
 

@@ -33,7 +33,16 @@ def card_of(tx: Transaction, thread: Thread, channels: Channels) -> ThreadCard:
     user = tx.scope.user_id
     timeout = max(own.silence(user, channel, thread.timeout) for channel in thread.channels or (None,))
     view = replace(view_of(thread), last_activity_at=thread.last_activity_at)
-    record = as_record(view, user, timeout=timeout, turn_count=thread.turn_count, summary=thread.title or "")
+    part, told = tx.parts.last(thread.id), tx.parts.compacted(limit=1, thread_id=thread.id)
+    newest = tx.episodes.get(told[0].episode_id) if told else None
+    record = as_record(
+        view,
+        user,
+        timeout=timeout,
+        turn_count=thread.turn_count,
+        primary_episode_id=None if part is None else str(part.episode_id),
+        summary=newest.summary if newest is not None else thread.title or "",
+    )
     return ThreadCard(thread, timeout, record)
 
 

@@ -24,6 +24,7 @@ from episodic_agent.schemas import (
     Observation,
     PendingReview,
     Thread,
+    ThreadPart,
     TimeSource,
     WorkRow,
 )
@@ -57,6 +58,10 @@ EPISODE: Final = (
     " parent_episode_id, metadata, encoding_version"
 )
 DECISION: Final = "id, type, subject, at, policy, outcome, body"
+PART: Final = (
+    "first_seq, episode, first_at, turns_before, opened_for, ended, grown, triggered_by, compacted_through,"
+    " compacted_at"
+)
 STAY: Final = "first_ref, last_ref, label, start_at, end_at, steps"
 USE: Final = "day, stage, model, calls, failures, prompt_tokens, completion_tokens, microseconds"
 LINK: Final = "later, earlier, at, basis, label, decision, unlinked_at"
@@ -288,6 +293,40 @@ def episode_of(columns: tuple[Any, ...], thread_id: UUID) -> Episode:
         encoding_version=version,
         encoded_by=by or "",
         metadata=from_json(described) if described is not None else {},
+    )
+
+
+def part_columns(part: ThreadPart) -> tuple[Any, ...]:
+    """Return the `PART` columns."""
+    return (
+        part.first_seq,
+        part.episode_id.bytes,
+        to_microseconds(part.first_at),
+        part.turns_before,
+        part.opened_for,
+        part.ended,
+        part.grown,
+        part.trigger,
+        part.compacted_through,
+        optional_microseconds(part.compacted_at),
+    )
+
+
+def part_of(columns: tuple[Any, ...], thread_id: UUID) -> ThreadPart:
+    """Build a part of a thread from the `PART` columns."""
+    first_seq, episode, first_at, before, opened_for, ended, grown, trigger, through, at = columns
+    return ThreadPart(
+        thread_id=thread_id,
+        first_seq=first_seq,
+        episode_id=UUID(bytes=episode),
+        first_at=to_time(first_at),
+        turns_before=before,
+        opened_for=opened_for,
+        ended=bool(ended),
+        grown=bool(grown),
+        trigger=trigger,
+        compacted_through=through,
+        compacted_at=optional_time(at),
     )
 
 

@@ -12,12 +12,15 @@ from episodic_agent.core.compaction.resolutions import (
     Resolutions,
 )
 from episodic_agent.core.context.tokens import estimate
+from episodic_agent.core.prompts.quoting import cleaned, named
 from episodic_agent.core.text import sentences
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
 VERSION = "compact-1"
 STAGE = "compact"
+LONGEST_CONVERSATION = 60_000  # characters: about 15,000 tokens of English
+LEAST_OF_MESSAGE = 200  # characters of each message that are shown, however many there are
 LIMITS: Mapping[str, int] = {"micro": MICRO_TOKENS, "meso": MESO_TOKENS, "macro": MACRO_TOKENS}
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -52,11 +55,12 @@ def prompt(observations: Sequence[Observation], source_tokens: int) -> str:
     """Return the prompt for a part's observations, in seq order.
 
     Messages appear as JSON strings under aliases m1, m2, … with their times, so that no text can close its
-    own quotation.
+    own quotation. A long part is shortened message by message, so that it fits most models' windows.
     """
+    limit = max(LEAST_OF_MESSAGE, LONGEST_CONVERSATION // max(len(observations), 1))
     lines = [
-        f"m{n} {o.at.isoformat(timespec='minutes')} {json.dumps(o.actor, ensure_ascii=False)}: "
-        f"{json.dumps(o.text, ensure_ascii=False)}"
+        f"m{n} {o.at.isoformat(timespec='minutes')} {named(o.actor)}: "
+        f"{json.dumps(cleaned(o.text, limit), ensure_ascii=False)}"
         for n, o in enumerate(observations, 1)
     ]
     instructions = _INSTRUCTIONS.format(size=source_tokens)

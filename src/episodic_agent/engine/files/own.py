@@ -1,6 +1,6 @@
 """The project's own export: JSON lines, a header and then one typed noun a line, lossless.
 
-`{"format": "episodic-agent", "version": 1, …}` then `{"type": "observation", …}` and so on. Ids are UUID
+`{"format": "episodic-agent", "version": 2, …}` then `{"type": "observation", …}` and so on. Ids are UUID
 strings, times ISO 8601 in UTC with microseconds, bytes base64; numbers that are none ("nan", "inf") are
 strings where a number belongs. Reading gives back equal nouns: what a field holds is told by its type in
 `schemas.py`, so a new field needs nothing here.
@@ -21,10 +21,20 @@ from uuid import UUID
 from episodic_agent.core.skill_records import SkillState
 from episodic_agent.engine.files.opening import Unreadable, excerpt, inspect, lines
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Decision, Encoding, Episode, Frame, Json, Observation, Scope, Thread
+from episodic_agent.schemas import (
+    Decision,
+    Encoding,
+    Episode,
+    Frame,
+    Json,
+    Observation,
+    Scope,
+    Thread,
+    ThreadPart,
+)
 
 FORMAT: Final = "episodic-agent"
-VERSION: Final = 1
+VERSION: Final = 2  # 1 had neither parts of threads nor skills
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +58,9 @@ class SkillLine:
     evidence: Sequence[str] = ()
 
 
-Noun: TypeAlias = Thread | Observation | Frame | Episode | Encoding | Decision | CheckRecord | SkillLine
+Noun: TypeAlias = (
+    Thread | Observation | Frame | Episode | Encoding | Decision | CheckRecord | ThreadPart | SkillLine
+)
 TYPES: Final[Mapping[str, type[Noun]]] = {
     "thread": Thread,
     "observation": Observation,
@@ -57,6 +69,7 @@ TYPES: Final[Mapping[str, type[Noun]]] = {
     "episode": Episode,
     "encoding": Encoding,
     "decision": Decision,
+    "part": ThreadPart,
     "skill": SkillLine,
 }
 _HINTS: Final = {noun: get_type_hints(noun) for noun in TYPES.values()}
@@ -86,7 +99,7 @@ def header_line(
     """Write the first line of an export.
 
     >>> header_line(Scope("ana"), datetime(2024, 3, 1, tzinfo=UTC), {"thread": 1})[:58]
-    '{"format": "episodic-agent", "version": 1, "space": "defau'
+    '{"format": "episodic-agent", "version": 2, "space": "defau'
     """
     head = {
         "format": FORMAT,

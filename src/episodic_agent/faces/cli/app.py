@@ -156,6 +156,8 @@ def parse_id(text: str, memory: Engine, user: str | None) -> UUID:
     listed = [c.episode_id for c in memory.episodes(user_id=user)]
     found = [one for one in listed if str(one).startswith(text.lower())]
     if not found:
+        found = [one for one in memory.part_ids(user_id=user) if str(one).startswith(text.lower())]
+    if not found:
         found = [one for one in memory.replaced(user_id=user) if str(one).startswith(text.lower())]
     if len(found) == 1:
         return found[0]

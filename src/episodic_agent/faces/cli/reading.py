@@ -217,7 +217,7 @@ def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
         asked = parse_id(episode, memory, user)
         identity = memory.successor(asked, user_id=user)
         messages = memory.messages(identity, user_id=user)
-        card = next(c for c in memory.episodes(user_id=user) if c.episode_id == identity)
+        card = memory.card(identity, user_id=user)
     if as_json:
         named = {} if identity == asked else {"asked": asked}
         print_json({"episode": card, "messages": messages, **named})

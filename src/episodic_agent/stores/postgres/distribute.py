@@ -28,6 +28,7 @@ DISTRIBUTED: Final = (
     "episode",
     "encoding",
     "decision",
+    "part",
     "document",
     "total",
     "posting",

@@ -12,7 +12,7 @@ from uuid import UUID
 from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import Cover, EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
-from episodic_agent.schemas import Decision, Encoding, Episode
+from episodic_agent.schemas import Decision, Encoding, Episode, EpisodeState
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
     DECISION,
@@ -27,7 +27,14 @@ from episodic_agent.stores.nouns import (
 from episodic_agent.stores.postgres.batches import bigints, byteas
 from episodic_agent.stores.postgres.session import Session
 from episodic_agent.stores.postgres.text import read_columns
-from episodic_agent.stores.rows import from_json, to_json, to_microseconds, to_time
+from episodic_agent.stores.rows import (
+    from_json,
+    optional_bytes,
+    optional_microseconds,
+    to_json,
+    to_microseconds,
+    to_time,
+)
 
 _INSERT: Final = (
     f"INSERT INTO episode (space, owner, {EPISODE}) VALUES ({', '.join(['%s'] * 23)}) ON CONFLICT DO NOTHING"
@@ -90,6 +97,41 @@ class PostgresEpisodes:
             return
         if episode.encoding_version > 0:
             self.encode(own_words(episode))
+
+    def change(
+        self,
+        episode_id: UUID,
+        *,
+        state: EpisodeState,
+        last_seq: int,
+        end_at: datetime | None = None,
+        reason: str | None = None,
+        decision_id: UUID | None = None,
+    ) -> None:
+        """Move an episode that owns no observations on; what is None stays. NotFound for any other."""
+        sql = (
+            "UPDATE episode SET state = %s, last_seq = %s, end_at = coalesce(%s::bigint, end_at),"
+            " reason = coalesce(%s::text, reason), decision_id = coalesce(%s::bytea, decision_id)"
+            " WHERE space = %s AND owner = %s AND id = %s AND kind <> 'event'"
+        )
+        changed = (state.value, last_seq, optional_microseconds(end_at), reason, optional_bytes(decision_id))
+        if self._session.execute(sql, (*changed, *self._session.own(), episode_id.bytes)) == 0:
+            raise NotFound(f"no episode {episode_id} in this scope that others make up")
+
+    def archive(self, thread_id: UUID, first_seq: int, last_seq: int) -> int:
+        """Archive the current closed event episodes that end within a span of seqs; return how many."""
+        keys, number = self._session.own(), self._session.thread_number(thread_id)
+        # Locked in the order of their ids, as whoever retires them or gives them words does.
+        held = (
+            f"SELECT e.id FROM episode e WHERE {_OWN} AND e.thread = %s AND e.last_seq BETWEEN %s AND %s"
+            f" AND e.state = 'closed' AND {_CURRENT} ORDER BY e.id FOR NO KEY UPDATE"
+        )
+        found = self._session.rows(held, (*keys, number, first_seq, last_seq))
+        ids = byteas([bytes(identity) for (identity,) in found])
+        sql = (
+            "UPDATE episode SET state = 'archived' WHERE space = %s AND owner = %s AND id = ANY(%s::bytea[])"
+        )
+        return self._session.execute(sql, (*keys, ids)) if found else 0
 
     def retire(self, ids: Sequence[UUID], generation: int) -> None:
         """Let current event episodes end with the generation before this one; Conflict where one is not."""

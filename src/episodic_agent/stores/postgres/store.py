@@ -12,6 +12,7 @@ from episodic_agent.core.interfaces import (
     Places,
     Reviews,
     Skills,
+    ThreadParts,
     Threads,
     Transaction,
     Usage,
@@ -26,6 +27,7 @@ from episodic_agent.stores.postgres.index import PostgresIndex
 from episodic_agent.stores.postgres.jobs import Claim, PostgresJobs, count_waiting, renew
 from episodic_agent.stores.postgres.links import PostgresLinks
 from episodic_agent.stores.postgres.migrate import problems
+from episodic_agent.stores.postgres.parts import PostgresThreadParts
 from episodic_agent.stores.postgres.places import PostgresPlaces
 from episodic_agent.stores.postgres.reviews import PostgresReviews
 from episodic_agent.stores.postgres.session import KnownScopes, Session, key_of, keys_of
@@ -42,6 +44,7 @@ class PostgresTransaction:
         self._session = session
         self.threads: Threads = PostgresThreads(session)
         self.episodes: Episodes = PostgresEpisodes(session)
+        self.parts: ThreadParts = PostgresThreadParts(session)
         self.links: Links = PostgresLinks(session)
         self.reviews: Reviews = PostgresReviews(session)
         self.places: Places = PostgresPlaces(session)

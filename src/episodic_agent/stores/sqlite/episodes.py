@@ -14,7 +14,7 @@ import apsw
 from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import Cover, EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
-from episodic_agent.schemas import Decision, Encoding, Episode
+from episodic_agent.schemas import Decision, Encoding, Episode, EpisodeState
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
     DECISION,
@@ -28,6 +28,8 @@ from episodic_agent.stores.nouns import (
 )
 from episodic_agent.stores.rows import (
     from_json,
+    optional_bytes,
+    optional_microseconds,
     to_json,
     to_microseconds,
     to_time,
@@ -86,6 +88,37 @@ class SqliteEpisodes:
             raise Conflict(f"a current episode begins at {place} already") from error
         if episode.encoding_version > 0:
             self.encode(own_words(episode))
+
+    def change(
+        self,
+        episode_id: UUID,
+        *,
+        state: EpisodeState,
+        last_seq: int,
+        end_at: datetime | None = None,
+        reason: str | None = None,
+        decision_id: UUID | None = None,
+    ) -> None:
+        """Move an episode that owns no observations on; what is None stays. NotFound for any other."""
+        sql = (
+            "UPDATE episode SET state = ?, last_seq = ?, end_at = ifnull(?, end_at),"
+            " reason = ifnull(?, reason), decision_id = ifnull(?, decision_id)"
+            " WHERE scope = ? AND id = ? AND kind <> 'event'"
+        )
+        changed = (state.value, last_seq, optional_microseconds(end_at), reason, optional_bytes(decision_id))
+        self._session.db.execute(sql, (*changed, self._session.own(), episode_id.bytes))
+        if self._session.db.changes() == 0:
+            raise NotFound(f"no episode {episode_id} in this scope that others make up")
+
+    def archive(self, thread_id: UUID, first_seq: int, last_seq: int) -> int:
+        """Archive the current closed event episodes that end within a span of seqs; return how many."""
+        sql = (
+            "UPDATE episode AS e SET state = 'archived' WHERE e.scope = ? AND e.thread = ?"
+            f" AND e.last_seq BETWEEN ? AND ? AND e.state = 'closed' AND {_CURRENT}"
+        )
+        scope, number = self._session.own(), self._session.thread_number(thread_id)
+        self._session.db.execute(sql, (scope, number, first_seq, last_seq))
+        return self._session.db.changes()
 
     def retire(self, ids: Sequence[UUID], generation: int) -> None:
         """Let current event episodes end with the generation before this one; Conflict where one is not."""

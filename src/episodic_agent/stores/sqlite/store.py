@@ -16,6 +16,7 @@ from episodic_agent.core.interfaces import (
     Places,
     Reviews,
     Skills,
+    ThreadParts,
     Threads,
     Transaction,
     Usage,
@@ -31,6 +32,7 @@ from episodic_agent.stores.sqlite.index import Shelves, SqliteIndex
 from episodic_agent.stores.sqlite.jobs import Claim, SqliteJobs, anything_to_claim, count_waiting, renew
 from episodic_agent.stores.sqlite.links import SqliteLinks
 from episodic_agent.stores.sqlite.migrate import Migration, migrate, schema_checksum, shipped_migrations
+from episodic_agent.stores.sqlite.parts import SqliteThreadParts
 from episodic_agent.stores.sqlite.places import SqlitePlaces
 from episodic_agent.stores.sqlite.reviews import SqliteReviews
 from episodic_agent.stores.sqlite.session import Session
@@ -49,6 +51,7 @@ class SqliteTransaction:
         self._session = session
         self.threads: Threads = SqliteThreads(session)
         self.episodes: Episodes = SqliteEpisodes(session)
+        self.parts: ThreadParts = SqliteThreadParts(session)
         self.links: Links = SqliteLinks(session)
         self.reviews: Reviews = SqliteReviews(session)
         self.places: Places = SqlitePlaces(session)

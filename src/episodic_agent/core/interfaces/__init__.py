@@ -1,0 +1,75 @@
+"""The seams of the house: where core and engine meet stores, providers, sensors and custom detectors.
+
+Protocols in the domain's own words, never query text, and the one public ABC (seed 000's
+`BoundaryDetector`). Stores and providers implement these; `wiring` introduces them to the engine.
+"""
+
+from episodic_agent.core.interfaces.collaborators import (
+    LONGEST_ANSWER,
+    BoundaryDetector,
+    Embedder,
+    LanguageModel,
+    Reply,
+    Routed,
+    Sensor,
+    SpanSink,
+)
+from episodic_agent.core.interfaces.index import (
+    EPISODES,
+    LAST_REF,
+    OBSERVATIONS,
+    PARTS,
+    SKILLS,
+    Cover,
+    EpisodeMark,
+    Index,
+    ObservationMark,
+    Posting,
+    Refs,
+    Scores,
+    TextStatistics,
+    ref_of,
+    split_ref,
+)
+from episodic_agent.core.interfaces.records import Episodes, Places, ThreadParts, Threads
+from episodic_agent.core.interfaces.relations import LONGEST_RUN, Jobs, Links, Reviews, Skills, Usage, Work
+from episodic_agent.core.interfaces.store import Store, Transaction
+
+__all__ = [
+    "EPISODES",
+    "LAST_REF",
+    "LONGEST_ANSWER",
+    "LONGEST_RUN",
+    "OBSERVATIONS",
+    "PARTS",
+    "SKILLS",
+    "BoundaryDetector",
+    "Cover",
+    "Embedder",
+    "EpisodeMark",
+    "Episodes",
+    "Index",
+    "Jobs",
+    "LanguageModel",
+    "Links",
+    "ObservationMark",
+    "Places",
+    "Posting",
+    "Refs",
+    "Reply",
+    "Reviews",
+    "Routed",
+    "Scores",
+    "Sensor",
+    "Skills",
+    "SpanSink",
+    "Store",
+    "TextStatistics",
+    "ThreadParts",
+    "Threads",
+    "Transaction",
+    "Usage",
+    "Work",
+    "ref_of",
+    "split_ref",
+]

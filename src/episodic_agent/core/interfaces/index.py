@@ -1,0 +1,159 @@
+"""The text and vector index of a store, and what ranking reads of documents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.schemas import (
+    Vector,
+)
+
+Refs = NDArray[np.int64]
+Scores = NDArray[np.float32]
+
+OBSERVATIONS = "o"  # the kinds of indexed documents
+EPISODES = "e"
+PARTS = "p"  # primary episodes
+SKILLS = "k"  # their refs are the skills' numbers
+LAST_REF: Final = (1 << 63) - 1
+
+
+def ref_of(thread_number: int, seq: int) -> int:
+    """Return the index reference of a document: its thread's number and its (first) seq in one int64.
+
+    Neighbours in a thread are neighbours in number, so seq - 1 and seq + 1 are ref - 1 and ref + 1.
+
+    >>> ref_of(3, 7) - ref_of(3, 6)
+    1
+    """
+    return (thread_number << 32) | seq
+
+
+def split_ref(ref: int) -> tuple[int, int]:
+    """Undo `ref_of`.
+
+    >>> split_ref(ref_of(3, 7))
+    (3, 7)
+    """
+    return ref >> 32, ref & 0xFFFFFFFF
+
+
+class ObservationMark(NamedTuple):
+    """What ranking needs of an observation besides its scores: recall reads hundreds, and shows a few.
+
+    `name` is the id in 32 hexadecimal digits, which sort as ids do; `at` is event time in microseconds
+    since 1970 UTC; `assumed` tells that nobody gave this time; `octets` is the text's length in UTF-8.
+    """
+
+    ref: int
+    name: str
+    actor: str
+    at: int
+    assumed: bool
+    octets: int
+
+
+class EpisodeMark(NamedTuple):
+    """What ranking needs of a current event episode; `ref` is that of its first observation.
+
+    `name` is the id in 32 hexadecimal digits; `stability` is in days, `last_reviewed_at` in microseconds
+    since 1970 UTC.
+    """
+
+    ref: int
+    name: str
+    stability: float
+    last_reviewed_at: int
+
+
+class Cover(NamedTuple):
+    """Which observations a current event episode owns: the first and last reference, and its id.
+
+    `name` is the id in 32 hexadecimal digits.
+    """
+
+    first_ref: int
+    last_ref: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """The searchable words of one document: term -> count, and the length in terms (counts' sum)."""
+
+    ref: int
+    terms: Mapping[str, int]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextStatistics:
+    """What BM25 needs of a scope: documents, mean length in terms, documents that hold each term."""
+
+    documents: int
+    average_length: float
+    frequencies: Mapping[str, int]
+
+
+class Index(Protocol):
+    """The text and vector index. `kind` is one of those above; all but SKILLS have refs from `ref_of`."""
+
+    def put_postings(self, kind: str, postings: Sequence[Posting]) -> None:
+        """Index documents' words; a document indexed before is replaced."""
+        ...
+
+    def put_vectors(self, kind: str, embedder: str, refs: Sequence[int], vectors: Vector) -> None:
+        """Index vectors [n, d]; a ref may come several times (chunks of one text), replaced as a whole."""
+        ...
+
+    def drop(self, kind: str, refs: Sequence[int]) -> None: ...
+    def statistics(self, kind: str, terms: Sequence[str]) -> TextStatistics: ...
+    def text_scores(
+        self,
+        kind: str,
+        weights: Mapping[str, float],
+        *,
+        k1: float,
+        b: float,
+        average_length: float,
+        limit: int,
+    ) -> tuple[Refs, Scores]:
+        """Score documents by BM25 = sum of weight * tf (k1+1) / (tf + k1 (1 - b + b length/average)).
+
+        `weights` is term -> idf. Returns the best `limit`, falling, ties by ref.
+        """
+        ...
+
+    def text_scores_of(
+        self,
+        kind: str,
+        weights: Mapping[str, float],
+        refs: Refs,
+        *,
+        k1: float,
+        b: float,
+        average_length: float,
+    ) -> Scores:
+        """Score just these refs (0 where no term occurs)."""
+        ...
+
+    def vector_scores(self, kind: str, embedder: str, query: Vector, *, limit: int) -> tuple[Refs, Scores]:
+        """Return the best documents by cosine (best chunk counts), falling, ties by ref."""
+        ...
+
+    def vector_scores_of(self, kind: str, embedder: str, query: Vector, refs: Refs) -> Scores:
+        """Return cosines of just these refs (best chunk; NaN where there is no vector)."""
+        ...
+
+    def vectors(self, kind: str, embedder: str, refs: Sequence[int]) -> Mapping[int, Vector]:
+        """Read the first vector (chunk 0) of each ref that has one."""
+        ...
+
+    def unindexed(
+        self, kind: str, embedder: str, *, limit: int, first_ref: int = 0, last_ref: int = LAST_REF
+    ) -> Sequence[int]:
+        """Return refs, rising, of non-blank documents that have postings but no vector of this embedder."""
+        ...

@@ -1,0 +1,325 @@
+"""The compact job: tell a part of a thread at three resolutions, keep and index the words, archive events.
+
+Everything is read and told outside the transaction that writes; the observations stay as they are, whatever
+happens. A job that fails is tried again as any other, and the words of an earlier compaction stay meanwhile.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core.compaction import Resolutions, Trigger, resolutions
+from episodic_agent.core.context import estimate
+from episodic_agent.core.identity import decision_id
+from episodic_agent.core.interfaces import PARTS, LanguageModel, Posting, Transaction, ref_of
+from episodic_agent.core.prompts import compact
+from episodic_agent.core.prompts.quoting import asked_again
+from episodic_agent.core.summaries import Words, encode_extractive, encode_steps
+from episodic_agent.core.text import term_counts
+from episodic_agent.core.threads.turns import turn_count
+from episodic_agent.core.windows import windows
+from episodic_agent.engine.parting import COMPACT, MESSAGES, covers, current, limits_of, request
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.retrying import until_unopposed
+from episodic_agent.errors import BadReply, BudgetSpent, ProviderError
+from episodic_agent.schemas import (
+    Decision,
+    Encoding,
+    Episode,
+    EpisodeState,
+    Job,
+    Json,
+    Kind,
+    Observation,
+    Scope,
+    Thread,
+    ThreadPart,
+    Vector,
+)
+
+EXTRACTIVE: Final = "compact-extractive-1"
+LAST_TRY: Final = 3  # attempts at a model before the extractive words do (I8)
+_AT_ONCE: Final = 500  # parts one look by the clock asks for; the next look finds the rest
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Told:
+    """What a part is told as, by whom, and why which of a model's texts could not be used."""
+
+    found: Resolutions
+    about: Words
+    by: str
+    refused: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> dict[str, float]:
+        """Return how many tokens there were, and how many each text has."""
+        texts = {"micro": self.found.micro, "meso": self.found.meso, "macro": self.found.macro}
+        sizes = {f"{name}_tokens": float(estimate(text)) for name, text in texts.items()}
+        return {"source_tokens": float(self.found.source_tokens), **sizes}
+
+    @property
+    def searchable(self) -> str:
+        """Return what is searched by words: the title and the three texts."""
+        return searchable(self.about.title, self.found.micro, self.found.meso, self.found.macro)
+
+    @property
+    def embedded(self) -> list[str]:
+        """Return what is searched by meaning, in pieces an embedder takes."""
+        return embeddable(self.found.micro, self.found.meso)
+
+
+@dataclass(slots=True)
+class _Work:
+    job: Job
+    episode: Episode
+    last_seq: int
+    observations: Sequence[Observation]
+    followed_at: datetime | None
+    told: Told | None = None
+    vectors: Vector | None = None
+
+
+class Compactor:
+    """The handler of `compact` jobs."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Compact the parts the jobs name; one that is gone or compacted so far only ends its job."""
+        works, idle = self._read(scope, jobs)
+        for work in works:
+            work.told = self._tell(scope, work)
+        self._embed(works)
+        now = self._parts.clock()
+        with self._parts.store.begin(scope) as tx:
+            for job in (*idle, *(work.job for work in works)):
+                tx.jobs.finish(job)
+            # in one order everywhere: each holds the frame of its thread
+            for work in sorted(works, key=lambda w: (w.episode.thread_id.bytes, w.episode.first_seq)):
+                self._write(tx, work, now)
+
+    def _read(self, scope: Scope, jobs: Sequence[Job]) -> tuple[list[_Work], list[Job]]:
+        works: list[_Work] = []
+        idle: list[Job] = []
+        with self._parts.store.begin(scope, write=False) as tx:
+            for job in jobs:
+                identity, _, last_seq = job.key.rpartition(":")
+                episode, through = tx.episodes.get(UUID(identity)), int(last_seq)
+                part = None if episode is None else tx.parts.at(episode.thread_id, episode.first_seq)
+                if episode is None or part is None or covers(part, through):
+                    idle.append(job)
+                    continue
+                found = tx.threads.observations(episode.thread_id, episode.first_seq, through + 1)
+                inside = [one for one in found if one.seq <= through]
+                following = found[-1].at if len(inside) < len(found) else None
+                works.append(_Work(job, episode, through, inside, following))
+        return works, idle
+
+    def _tell(self, scope: Scope, work: _Work) -> Told:
+        language = self._parts.language
+        said = distinct(work.observations)
+        found = resolutions(said, skills=(), language=language)
+        if all(one.kind is Kind.STEP for one in said):
+            return Told(found, encode_steps(work.observations), EXTRACTIVE)
+        about = encode_extractive(work.observations, (), language=language)
+        extractive = Told(found, about, EXTRACTIVE)
+        model = self._parts.model_for(scope, compact.STAGE)
+        if model is None:
+            return extractive
+        try:
+            better, refused = compact.checked(_asked(model, said, found), found, said)
+        except ProviderError as error:
+            # a spent budget is not waited for, and who answered wrongly twice would again
+            if work.job.attempts < LAST_TRY and not isinstance(error, BudgetSpent | BadReply):
+                raise
+            log.warning("part %s is told without a language model: %s", work.episode.id, error)
+            return replace(extractive, refused=(str(error),))
+        if len(refused) == len(compact.LIMITS):
+            return replace(extractive, refused=refused)
+        return Told(better, about, f"{model.name} {compact.VERSION}", refused)
+
+    def _embed(self, works: Sequence[_Work]) -> None:
+        embedder = self._parts.embedder
+        texts = [text for work in works if work.told for text in work.told.embedded]
+        if embedder is None or not texts:
+            return
+        vectors = np.asarray(embedder.embed(texts))  # a failure leaves the jobs to be tried again
+        start = 0
+        for work in works:
+            count = len(work.told.embedded) if work.told else 0
+            work.vectors = vectors[start : start + count] if count else None
+            start += count
+
+    def _write(self, tx: Transaction, work: _Work, now: datetime) -> None:
+        thread_id, first_seq = work.episode.thread_id, work.episode.first_seq
+        frame = tx.threads.frame(thread_id)  # nobody appends to the thread meanwhile
+        part, episode, told = tx.parts.at(thread_id, first_seq), tx.episodes.get(work.episode.id), work.told
+        if told is None or part is None or episode is None or covers(part, work.last_seq):
+            return  # somebody was faster
+        last = tx.parts.last(thread_id)
+        is_last = last is not None and last.first_seq == first_seq
+        end = frame.next_seq - 1 if is_last else episode.last_seq
+        tx.episodes.archive(thread_id, first_seq, work.last_seq)
+        thread = tx.threads.get(thread_id)
+        decision = _decision(part, thread, work, told, now)
+        tx.episodes.decide(decision)
+        tx.episodes.encode(_encoding(episode, told, now))
+        tx.episodes.change(
+            episode.id,
+            state=EpisodeState.COMPACTED if work.last_seq >= end else episode.state,
+            last_seq=max(work.last_seq, episode.last_seq),
+            end_at=max(o.at for o in work.observations),
+            decision_id=decision.id,
+        )
+        tx.parts.save(replace(part, compacted_through=work.last_seq, compacted_at=now))
+        index_part(
+            tx, ref_of(tx.threads.number(thread_id), first_seq), told.searchable, self._parts, work.vectors
+        )
+
+
+def distinct(observations: Sequence[Observation]) -> Sequence[Observation]:
+    """Return what is worth telling: all of a talk, of an agent's steps each text once."""
+    seen: set[str] = set()
+    kept = []
+    for one in observations:
+        if one.kind is Kind.STEP and one.text in seen:
+            continue
+        seen.add(one.text)
+        kept.append(one)
+    return kept
+
+
+def _asked(model: LanguageModel, said: Sequence[Observation], found: Resolutions) -> Mapping[str, str]:
+    prompt = compact.prompt(said, found.source_tokens)
+    try:
+        return compact.read(model.complete(prompt, compact.SCHEMA, compact.STAGE).value)
+    except BadReply as error:  # one re-ask that says what was wrong
+        again = asked_again(prompt, error)
+        return compact.read(model.complete(again, compact.SCHEMA, compact.STAGE).value)
+
+
+def _encoding(episode: Episode, told: Told, now: datetime) -> Encoding:
+    found = told.found
+    metadata = {
+        **told.about.metadata,
+        "micro": found.micro,
+        "macro": found.macro,
+        "source_tokens": found.source_tokens,
+    }
+    version = episode.encoding_version + 1
+    return Encoding(episode.id, version, told.about.title, found.meso, metadata, told.by, now)
+
+
+def _decision(part: ThreadPart, thread: Thread | None, work: _Work, told: Told, now: datetime) -> Decision:
+    """Return the record of a compaction: why it was due, by what number, and what it made of how much."""
+    trigger = Trigger(part.trigger or Trigger.MANUAL)
+    limits = MESSAGES if thread is None else limits_of(thread)
+    turns = float(turn_count(work.observations) if limits is MESSAGES else len(work.observations))
+    # where the clock is behind event time, what follows made it due
+    latest = work.followed_at if now - part.first_at < limits.age and work.followed_at is not None else now
+    hours = (latest - part.first_at) / timedelta(hours=1)
+    compared = {
+        Trigger.SIZE: (turns, float(limits.turns)),
+        Trigger.TIME: (hours, limits.age / timedelta(hours=1)),
+    }
+    score, threshold = compared.get(trigger, (1.0, 1.0))  # somebody asked for it, or the thread is over
+    # what else is done with a part, each with what came of it
+    steps: Mapping[str, Json] = {"skills": 0}
+    return Decision(
+        id=decision_id(part.episode_id, f"{COMPACT}-{work.last_seq}"),
+        type=COMPACT,
+        at=now,
+        subject=part.episode_id,
+        features={"turns": turns, "hours": hours, **told.tokens},
+        score=score,
+        threshold=threshold,
+        verdict=trigger.value,
+        policy_version=told.by,
+        detail={
+            "first_seq": part.first_seq,
+            "last_seq": work.last_seq,
+            "opened_for": part.opened_for,
+            "refused": list(told.refused),
+            "steps": steps,
+        },
+    )
+
+
+def ask_due(parts: Parts, scope: Scope, now: datetime) -> int:
+    """Ask for the compaction of parts whose first turn is a day old; return how many."""
+    with parts.store.begin(scope, write=False) as tx:
+        threads = dict.fromkeys(p.thread_id for p in tx.parts.grown(now - MESSAGES.age, limit=_AT_ONCE))
+    return sum(until_unopposed(partial(_ask_due, parts, scope, one, now)) for one in threads)
+
+
+def _ask_due(parts: Parts, scope: Scope, thread_id: UUID, now: datetime) -> int:
+    with parts.store.begin(scope) as tx:
+        last_seq = tx.threads.frame(thread_id).next_seq - 1
+        part = tx.parts.last(thread_id)
+        if part is None or not part.grown or now - part.first_at < MESSAGES.age:
+            return 0  # it was asked for between the look and the lock
+        request(tx, part, Trigger.TIME, last_seq, parts.clock())
+        return 1
+
+
+def ask_all(parts: Parts, scope: Scope, thread_id: UUID) -> list[UUID]:
+    """Ask for the compaction of all of a thread that has none yet; return the parts' episodes, in order."""
+    return until_unopposed(lambda: _ask_all(parts, scope, thread_id))
+
+
+def _ask_all(parts: Parts, scope: Scope, thread_id: UUID) -> list[UUID]:
+    with parts.store.begin(scope) as tx:
+        thread, last_seq = tx.threads.get(thread_id), tx.threads.frame(thread_id).next_seq - 1
+        if thread is None or last_seq < 0:
+            return []
+        now = parts.clock()
+        current(tx, thread, last_seq, now)
+        found = tx.parts.of_thread(thread_id)
+        ends = [*(following.first_seq - 1 for following in found[1:]), last_seq]
+        wanted = [(p, end) for p, end in zip(found, ends, strict=True) if not covers(p, end)]
+        for part, end in wanted:
+            request(tx, part, Trigger.MANUAL, end, now, followed=end < last_seq)
+        return [part.episode_id for part, _ in wanted]
+
+
+def archive_again(tx: Transaction, thread_id: UUID) -> None:
+    """Archive what an undone resegmentation brought back into parts that were compacted meanwhile.
+
+    Their words stay: they tell what was said, however it is cut into events.
+    """
+    for part in tx.parts.of_thread(thread_id):
+        if part.compacted_through is not None:
+            tx.episodes.archive(thread_id, part.first_seq, part.compacted_through)
+
+
+def searchable(title: str, micro: str, meso: str, macro: str) -> str:
+    """Return the text a part is found by through its words."""
+    return "\n".join([title, micro, meso, macro])
+
+
+def embeddable(micro: str, meso: str) -> list[str]:
+    """Return the text a part is found by through its meaning, as far as an embedder reads at once.
+
+    What it was about stands first. Details have vectors of their own, those of the observations; embedding
+    all of the words again would cost as much as embedding the thread did.
+    """
+    text = f"{micro}\n{meso}".strip()
+    return list(windows(text)[:1]) if text else []
+
+
+def index_part(tx: Transaction, ref: int, words: str, parts: Parts, vectors: Vector | None) -> None:
+    """Let a part be found by its words and, where it has vectors, by their meaning."""
+    counts = term_counts(words, parts.language)
+    tx.index.put_postings(PARTS, [Posting(ref, counts, sum(counts.values()))])
+    if vectors is not None:
+        tx.index.put_vectors(PARTS, parts.embedder_name, [ref] * len(vectors), vectors)
