@@ -14,6 +14,7 @@ from benchmarks import (
     context_speed,
     embedders,
     kills,
+    linking_speed,
     parity,
     postgres_recall,
     quality_tables,
@@ -44,6 +45,7 @@ GROUPS = {
     "speed": ("speed",),
     "agents": ("agents",),
     "context": ("context",),
+    "linking": ("linking_speed",),
     "tuning": ("tuning",),
     "postgres": ("service", "postgres_recall", "parity", "kills"),
 }
@@ -67,6 +69,7 @@ MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[s
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
     "agents": lambda options, embedder: agent_run.measure(embedder, quick=options.quick),
     "tuning": lambda options, _: tuning_simulation.measure(quick=options.quick),
+    "linking_speed": lambda options, _: linking_speed.measure(options.data, quick=options.quick),
     "context": lambda options, _: context_speed.measure(quick=options.quick),
     "embedders": lambda options, _: embedders.measure(options.data, quick=options.quick),
     "service": lambda options, _: service.measure(quick=options.quick),

@@ -40,7 +40,8 @@ class Settings:
     - `calibration`: of an embedder that is not the default: `auto` (what `calibrate` left in the cache
       folder, if it did), a file, or `none`.
     - `policy`: the boundary policy of new threads.
-    - `link_policy`: the policy that links threads, `default` or `seed-002`, before tuning changes it.
+    - `link_policy`: the policy that links threads, `default` or `seed-002`, before tuning changes it; `none`:
+      threads are not linked.
     - `cache`: the folder of downloaded models.
     - `synchronous`: `normal` survives a killed process, `full` a power cut (a server: both).
     - `threads`: processors the embedder uses (0: all there are).

@@ -22,11 +22,11 @@ from episodic_agent.core.boundary.policies import calibrated, for_embedder
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, SpanSink, Store
-from episodic_agent.core.linking import link_policy
 from episodic_agent.core.prompts import STAGES
 from episodic_agent.core.threads.channels import read_channels
 from episodic_agent.engine.calibrating import Conversation, Fitted, conversations_in, load, save
 from episodic_agent.engine.calibrating import calibrate as fit
+from episodic_agent.engine.linking import check_link_policy
 from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.engine.memory import check_jobs
 from episodic_agent.engine.parts import Parts
@@ -65,6 +65,7 @@ class Memory(Engine):
         say: Say | None = None,
         resume: bool = True,
         jobs: str | None = None,
+        link_policy: str | None = None,
     ) -> Self:
         """Open (and create, if need be) the memory at a path, `sqlite:///` or `postgresql://` URL.
 
@@ -74,13 +75,14 @@ class Memory(Engine):
         (which then answers every stage); `calibration` is `auto`, `none`, a file, or what `calibrate` fitted.
         `say` receives one line when the model must be fetched or cannot be. Work an earlier process left
         is taken up in the background unless `resume` is False. `jobs` is `here`, or `workers` where
-        `episodic worker` processes alone do the later work. Raises StoreError when the file cannot be
-        used, InvalidInput for unknown names.
+        `episodic worker` processes alone do the later work. `link_policy` says which earlier threads a new
+        one is linked to, by what (`default`, `seed-002`, or `none`). Raises StoreError when the file
+        cannot be used, InvalidInput for unknown names.
         """
         settings = load_settings()
         chosen = settings.embedder if embedder is None else embedder
         resolve_policy(policy or settings.policy)  # an unknown name is refused before a file is made
-        links_by = link_policy(settings.link_policy).name
+        links = check_link_policy(link_policy or settings.link_policy)
         done_by = check_jobs(jobs or settings.jobs)
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
         fitted = find_calibration(built, settings, calibration)
@@ -97,12 +99,12 @@ class Memory(Engine):
             owner=process_owner(),
             language_model=model,
             budget=budget,
+            link_policy=links,
             language=settings.language or None,
             calibration=fitted,
             channels=read_channels(settings.channels, timedelta(minutes=settings.thread_timeout)),
             trace_days=settings.trace_days,
             sink=make_sink(settings),
-            link_policy=links_by,
         )
         user, home = user_id or settings.user, space or settings.space
         memory = cls(parts, user_id=user, space=home, jobs=done_by)

@@ -28,6 +28,7 @@ from episodic_agent.engine.files import (
 from episodic_agent.engine.files.own import (
     TYPES,
     CheckRecord,
+    Joined,
     Noun,
     SkillLine,
     from_json,
@@ -41,6 +42,7 @@ from episodic_agent.schemas import (
     Episode,
     Frame,
     Kind,
+    Link,
     Observation,
     Scope,
     Thread,
@@ -412,6 +414,8 @@ NOUNS: st.SearchStrategy[Noun] = st.one_of(
     st.builds(Encoding, st.uuids(), st.integers(0), TEXT, TEXT, OBJECTS, TEXT, TIMES),
     st.builds(Decision, st.uuids(), TEXT, TIMES, st.uuids(), st.dictionaries(TEXT, NUMBERS, max_size=3), NUMBERS, NUMBERS, TEXT, TEXT, alternatives=st.lists(OBJECTS, max_size=2).map(tuple), detail=OBJECTS, outcome=st.none() | TEXT),
     st.builds(CheckRecord, st.uuids(), st.integers(0), st.binary(max_size=30)),
+    st.builds(Link, st.uuids(), st.uuids(), TIMES, basis=TEXT, decision_id=st.none() | st.uuids(), unlinked_at=MAYBE_TIME),
+    st.builds(Joined, st.uuids(), st.lists(st.uuids(), max_size=3).map(tuple)),
     st.builds(ThreadPart, st.uuids(), st.integers(0), st.uuids(), TIMES, opened_for=TEXT, ended=st.booleans(), compacted_through=st.none() | st.integers(0), compacted_at=MAYBE_TIME),
     st.builds(SkillLine, st.uuids(), TEXT, st.sampled_from(SkillState), TIMES, OBJECTS, st.lists(TEXT, max_size=3).map(tuple)),
 )  # fmt: skip
@@ -439,6 +443,8 @@ def test_every_exported_type_has_a_noun_in_the_round_trip() -> None:
         "encoding",
         "decision",
         "part",
+        "link",
+        "joined",
         "skill",
     }
 

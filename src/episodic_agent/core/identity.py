@@ -71,6 +71,15 @@ def part_id(thread_id: UUID, first_seq: int) -> UUID:
     return _named("episode", thread_id.hex, first_seq, "primary")
 
 
+def cross_thread_id(first: UUID, second: UUID, number: int = 0) -> UUID:
+    """Return the id of a cross-thread episode that begins with these two threads; `number` tells more apart.
+
+    >>> cross_thread_id(UUID(int=1), UUID(int=2)) == cross_thread_id(UUID(int=1), UUID(int=2), 1)
+    False
+    """
+    return _named("cross_thread", first.hex, second.hex, number)
+
+
 def thread_id(scope: Scope, origin: str) -> UUID:
     """Return the id of the thread that the caller calls `origin`.
 

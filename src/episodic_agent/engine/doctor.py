@@ -7,7 +7,9 @@ from episodic_agent.core.boundary.contract import DRAIN_ALL
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, PARTS, SKILLS, Transaction
 from episodic_agent.core.places import Stay, joined, stays_of
 from episodic_agent.core.windows import windows
+from episodic_agent.engine import joining
 from episodic_agent.engine.generations import last_resegmenting
+from episodic_agent.engine.link_explaining import unfounded
 from episodic_agent.engine.mining import skill_texts
 from episodic_agent.engine.mining import take_up as look_for_skills
 from episodic_agent.engine.parts import Parts
@@ -49,6 +51,8 @@ class Doctor:
             with store.begin(scope, write=False) as tx:
                 for thread in tx.threads.list():
                     found.extend(self._thread(tx, thread))
+                found.extend(self._error(tx, "I3", wrong) for wrong in joining.faults(tx))
+                found.extend(self._error(tx, "I6", wrong) for wrong in unfounded(tx))
                 found.extend(self._derived(tx))
                 found.extend(self._error(tx, *fault) for fault in skill_faults(tx))
         return found
@@ -60,6 +64,8 @@ class Doctor:
             mended += self._mend_stays(scope)
             mended += self._queue_encodings(scope)
             mended += mend_parts(self.parts, scope)
+            with self.parts.store.begin(scope) as tx:
+                mended += joining.mend(tx, self.parts.clock())
             mended += self._look_for_skills(scope)
             while n := self._embed_page(scope):
                 mended += n

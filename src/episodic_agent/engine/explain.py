@@ -14,7 +14,7 @@ from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
 from episodic_agent.engine.listing import open_frames, successor
 from episodic_agent.engine.parting import whole
 from episodic_agent.engine.parts import NO_EMBEDDER
-from episodic_agent.errors import NotFound
+from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import (
     Decision,
     Episode,
@@ -73,6 +73,10 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
     episode = tx.episodes.get(found) or _open_episode(tx, found)
     if episode is None:
         raise NotFound(f"no episode {episode_id} in this memory; `episodic episodes` lists the ids")
+    if episode.kind is EpisodeKind.CROSS_THREAD:
+        raise InvalidInput(
+            f"episode {found} is made of linked threads; `episodic link explain` tells of each"
+        )
     if episode.kind is EpisodeKind.PRIMARY:
         return _explain_part(tx, whole(tx, episode))
     thread = tx.episodes.of_thread(episode.thread_id)

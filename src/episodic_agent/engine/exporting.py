@@ -3,19 +3,20 @@
 What a segmentation replaced is not written: an imported thread cannot go back to it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from episodic_agent.core.interfaces import Transaction
+from episodic_agent.engine import joining
 from episodic_agent.engine.files import export_lines, header_line
-from episodic_agent.engine.files.own import CheckRecord, Noun
+from episodic_agent.engine.files.own import CheckRecord, Joined, Noun
 from episodic_agent.engine.generations import last_resegmenting, without_history
 from episodic_agent.engine.parting import COMPACT
 from episodic_agent.engine.resolving import THREAD
 from episodic_agent.engine.skill_files import skill_nouns
 from episodic_agent.engine.tuning import LINK, TUNE
-from episodic_agent.schemas import Thread, ThreadPart
+from episodic_agent.schemas import Episode, Thread, ThreadPart
 
 PAGE = 1024
 
@@ -24,13 +25,25 @@ def export(tx: Transaction, now: datetime) -> Iterator[str]:
     """Yield the header and then every noun of the scope, one JSON object a line."""
     threads = sorted(tx.threads.list(), key=lambda t: (t.created_at, t.id.bytes))
     parts = sum(len(tx.parts.of_thread(thread.id)) for thread in threads)
-    episodes = tx.episodes.count() + parts  # each part has one of its own
+    wholes = joining.episodes(tx)
+    episodes = tx.episodes.count() + parts + len(wholes)  # each part has one of its own
     counts = {"thread": len(threads), "observation": tx.threads.count(), "episode": episodes, "part": parts}
     yield header_line(tx.scope, now, counts, tx.threads.timeouts())
     for thread in threads:
         yield from export_lines(_thread(tx, thread))
+    yield from export_lines(_links(tx, wholes))
     yield from export_lines(tx.episodes.decisions(type=TUNE))
     yield from export_lines(skill_nouns(tx))
+
+
+def _links(tx: Transaction, wholes: Sequence[Episode]) -> Iterator[Noun]:
+    """Yield the links, then the cross-thread episodes they form, each with its words and its threads."""
+    yield from reversed(tx.links.list(limit=joining.EVERY, taken_back=True))
+    stored = tx.episodes.by_ids([whole.id for whole in wholes])
+    for whole in wholes:
+        yield stored[whole.id]
+        yield from tx.episodes.encodings(whole.id)
+        yield Joined(whole.id, tuple(tx.links.members(whole.id)))
 
 
 def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:

@@ -18,7 +18,7 @@ from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.skill_files import restore_skills, without_skills
 from episodic_agent.engine.tuning import TUNE, keep_tunings
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Decision, Episode, Observation, Scope, Thread
+from episodic_agent.schemas import Decision, Episode, Link, Observation, Scope, Thread
 
 T = TypeVar("T")
 COUNTED = {"thread": Thread, "observation": Observation, "episode": Episode}  # what a header announces
@@ -107,6 +107,9 @@ class Importer:
         runs: list[Decision] = []
         skills: list[Noun] = []
         for nouns in _by_thread(without_skills(_apart(read_export(path), runs), skills)):
+            if isinstance(nouns[0], Link):
+                restorer.restore_links(scope, nouns)
+                continue
             restored = restorer.restore(scope, nouns)
             read, added, threads = read + restored.observations, added + restored.added, threads + 1
         restore_skills(self._parts, scope, skills)
@@ -155,7 +158,8 @@ def _apart(nouns: "Iterator[Noun | Unreadable]", runs: list[Decision]) -> Iterat
 def _by_thread(nouns: Iterator[Noun]) -> Iterator[Sequence[Noun]]:
     group: list[Noun] = []
     for noun in nouns:
-        if isinstance(noun, Thread) and group:
+        begins = isinstance(noun, Link) and not isinstance(group[0], Link) if group else False
+        if group and (isinstance(noun, Thread) or begins):
             yield group
             group = []
         group.append(noun)

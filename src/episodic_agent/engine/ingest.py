@@ -27,6 +27,7 @@ from episodic_agent.core.threads.records import INACTIVITY, OPEN
 from episodic_agent.core.timewords import date_words
 from episodic_agent.core.turn_trace import Recorder, Span, recording, span
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.linking import OFF, ask_for_link
 from episodic_agent.engine.outcomes import listen
 from episodic_agent.engine.parting import take_in
 from episodic_agent.engine.parts import Parts
@@ -291,6 +292,8 @@ class Ingest:
         after = moved(thread, observations)
         tx.threads.save(after)
         take_in(tx, after, observations, now)
+        if self._parts.link_policy != OFF:
+            ask_for_link(tx, thread, observations, now)
         listen(tx, thread, after.turn_count, now)
         self._parts.tracer.appended(tx, number, observations, fresh[0].took, now)
         return [Receipt(o.id, thread.id, o.seq, True) for o in observations]

@@ -7,14 +7,16 @@ from uuid import UUID
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.interfaces import Transaction
+from episodic_agent.engine.joining import heir, shown
 from episodic_agent.engine.parting import whole
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.places import known_stays, owners_of
 from episodic_agent.engine.results import EpisodeCard, Stats
 from episodic_agent.engine.segmenting import overlap
 from episodic_agent.errors import NotFound
-from episodic_agent.schemas import Episode, Observation, Thread
+from episodic_agent.schemas import Episode, EpisodeKind, Observation, Thread
 
+LINKED = "linked threads"  # where a cross-thread episode is from
 PREVIEW = 72  # characters of the first message that stand for the title of an open frame
 DAY = 86_400.0
 
@@ -112,7 +114,7 @@ def episode(tx: Transaction, identity: UUID) -> Episode:
         raise NotFound(f"episode {identity} was replaced; its messages are in the open frame {current} now")
     if found is None:
         raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
-    return whole(tx, found)
+    return shown(tx, found) if found.kind is EpisodeKind.CROSS_THREAD else whole(tx, found)
 
 
 def card(tx: Transaction, identity: UUID, now: datetime) -> EpisodeCard:
@@ -122,6 +124,8 @@ def card(tx: Transaction, identity: UUID, now: datetime) -> EpisodeCard:
         return found
     closed = episode(tx, identity)
     thread = tx.threads.get(closed.thread_id)
+    if closed.kind is EpisodeKind.CROSS_THREAD:
+        return _card(closed, LINKED, now)
     return _card(closed, thread.origin if thread is not None else "", now)
 
 
@@ -129,10 +133,12 @@ def successor(tx: Transaction, identity: UUID) -> UUID:
     """Return the id under which the messages of an episode are found today.
 
     That is its own id, unless the thread was segmented again and the episode replaced: then that of the
-    current episode or open frame that shares most observations with it, the earlier one of equals. An id
-    nobody knows comes back as it is.
+    current episode or open frame that shares most observations with it, the earlier one of equals. Of a
+    cross-thread episode, the one its threads are in today. An id nobody knows comes back as it is.
     """
     replaced = tx.episodes.get(identity)
+    if replaced is not None and replaced.kind is EpisodeKind.CROSS_THREAD:
+        return heir(tx, replaced)
     if replaced is None or replaced.generation_to is None:
         return identity
     thread = tx.threads.get(replaced.thread_id)
@@ -163,6 +169,8 @@ def messages(tx: Transaction, identity: UUID) -> list[Observation]:
     """
     identity = successor(tx, identity)
     found = tx.episodes.get(identity)
+    if found is not None and found.kind is EpisodeKind.CROSS_THREAD:
+        return spoken(tx, found)
     if found is not None:
         found = whole(tx, found)
         return list(tx.threads.observations(found.thread_id, found.first_seq, found.last_seq))
@@ -171,6 +179,16 @@ def messages(tx: Transaction, identity: UUID) -> list[Observation]:
             frame = tx.threads.frame(card.thread_id)
             return list(tx.threads.observations(card.thread_id, frame.first_seq, frame.next_seq - 1))
     raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
+
+
+def spoken(tx: Transaction, whole: Episode) -> list[Observation]:
+    """Return what was said in the threads of a cross-thread episode, by event time."""
+    found = [
+        o
+        for thread in tx.links.members(whole.id)
+        for o in tx.threads.observations(thread, 0, tx.threads.frame(thread).next_seq - 1)
+    ]
+    return sorted(found, key=lambda o: o.at)
 
 
 def stats(tx: Transaction, parts: Parts, policy: str) -> Stats:

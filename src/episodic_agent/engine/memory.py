@@ -30,9 +30,11 @@ from episodic_agent.engine.importing import Importer
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
 from episodic_agent.engine.jobs import Handler, Runner
 from episodic_agent.engine.learning import TuneVerbs
+from episodic_agent.engine.link_verbs import LinkVerbs
+from episodic_agent.engine.linking import LINK, Linker
 from episodic_agent.engine.mining import MINE, SOME, Miner, ask_where_awaited
 from episodic_agent.engine.outcomes import OUTCOME, Listener
-from episodic_agent.engine.parting import COMPACT
+from episodic_agent.engine.parting import COMPACT, summary_of
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.pending import Asker, Embedding
 from episodic_agent.engine.recall import Recaller
@@ -67,7 +69,9 @@ from episodic_agent.schemas import (
 HERE, WORKERS = "here", "workers"  # who does later work
 
 
-class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, SummaryVerbs, TuneVerbs, TurnVerbs):
+class Memory(
+    RecallVerbs, ThreadVerbs, LinkVerbs, ContextVerbs, SkillVerbs, SummaryVerbs, TuneVerbs, TurnVerbs
+):
     """An episodic memory over one store. Thread safe; several processes may share the store.
 
     Every verb takes `user_id` (the default user otherwise); nothing crosses users or leaves the space (I11).
@@ -90,12 +94,14 @@ class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, SummaryVerbs, T
         self._closer = Closer(parts, self._segmenter)
         self._resegmenter = Resegmenter(parts, self._segmenter)
         self._recaller = Recaller(parts)
-        self._contexts = Contexts(parts)
+        self._linker = Linker(parts)
+        self._contexts = Contexts(parts, foreseen=self._linker.expected, summary_of=summary_of)
         self._handlers: Mapping[str, Handler] = {
             ENCODE: Encoder(parts).handle,
             ASK: Asker(parts, self._segmenter).handle,
             EMBED: Embedding(parts, self._segmenter).handle,
             REVIEW: Reviewer(parts).handle,
+            LINK: self._linker.handle,
             COMPACT: Compactor(parts).handle,
             MINE: Miner(parts).handle,
             OUTCOME: Listener(parts).handle,
@@ -288,6 +294,7 @@ class Memory(RecallVerbs, ThreadVerbs, ContextVerbs, SkillVerbs, SummaryVerbs, T
             singly=(
                 ASK,
                 EMBED,
+                LINK,
                 MINE,
                 REVIEW,
                 *self._told_singly,

@@ -250,3 +250,10 @@ def whole(tx: Transaction, episode: Episode) -> Episode:
         return episode
     last_seq = tx.threads.frame(thread.id).next_seq - 1
     return replace(episode, last_seq=last_seq, end_at=thread.last_activity_at)
+
+
+def summary_of(tx: Transaction, thread: Thread) -> str:
+    """Return what the newest compacted part of a thread was about, at the middle resolution; else ""."""
+    told = tx.parts.compacted(limit=1, thread_id=thread.id)
+    newest = tx.episodes.get(told[0].episode_id) if told else None
+    return "" if newest is None else newest.summary

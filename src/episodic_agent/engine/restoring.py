@@ -10,7 +10,7 @@ from episodic_agent.core.interfaces import EPISODES, Transaction, ref_of
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.compacting import embeddable, index_part, searchable
 from episodic_agent.engine.encode import posting_of
-from episodic_agent.engine.files.own import CheckRecord, Noun
+from episodic_agent.engine.files.own import CheckRecord, Joined, Noun
 from episodic_agent.engine.ingest import (
     Counts,
     Incoming,
@@ -20,6 +20,7 @@ from episodic_agent.engine.ingest import (
     index_observations,
     prepare,
 )
+from episodic_agent.engine.joining import settle
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.segmenting import ASK, ENCODE, await_vectors, load_question
@@ -31,6 +32,7 @@ from episodic_agent.schemas import (
     Episode,
     EpisodeKind,
     Frame,
+    Link,
     Observation,
     Scope,
     Thread,
@@ -80,6 +82,34 @@ class Restorer:
             count = len(exported.observations)
             return Counts(count, count)
         return self._merge(scope, exported)
+
+    def restore_links(self, scope: Scope, nouns: Sequence[Noun]) -> None:
+        """Restore links between threads that are there, and the episodes they form; what is there stays."""
+        with self._parts.store.begin(scope) as tx:
+            tx.threads.hold()
+            links = [n for n in _of(nouns, Link) if all(map(tx.threads.get, (n.earlier, n.later)))]
+            ends = list(dict.fromkeys(t for n in links for t in (n.earlier, n.later)))
+            known = {frozenset((n.earlier, n.later)) for n in tx.links.of(ends, taken_back=True)}
+            for link in links:
+                if frozenset((link.earlier, link.later)) not in known:
+                    tx.links.put(link)
+            self._join(tx, nouns, set(ends))
+            settle(tx, ends, self._parts.clock())
+
+    def _join(self, tx: Transaction, nouns: Sequence[Noun], there: set[UUID]) -> None:
+        """Give cross-thread episodes back whose threads are in no other."""
+        words, wholes = _of(nouns, Encoding), {e.id: e for e in _of(nouns, Episode)}
+        for joined in _of(nouns, Joined):
+            threads = [t for t in joined.threads if t in there]
+            whole = wholes.get(joined.episode_id)
+            if whole is None or not threads or tx.links.joined(threads):
+                continue
+            if tx.episodes.get(whole.id) is None:
+                tx.episodes.insert(replace(whole, thread_id=threads[0], encoding_version=0))
+                for encoding in sorted(words, key=lambda e: e.version):
+                    if encoding.episode_id == whole.id:
+                        tx.episodes.encode(encoding)
+            tx.links.join(whole.id, threads)
 
     def _written(self, scope: Scope, exported: _Exported) -> bool:
         """Write the thread, or return False where another writer made it while this one embedded."""

@@ -10,6 +10,7 @@ from episodic_agent.core.threads import Channels, as_record
 from episodic_agent.core.threads.channels import channel_name, check_timeout
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.engine.given import aware, tidy
+from episodic_agent.engine.parting import summary_of
 from episodic_agent.engine.resolving import own_channels, view_of
 from episodic_agent.engine.scoped import Scoped, find_thread
 from episodic_agent.errors import InvalidInput
@@ -33,15 +34,16 @@ def card_of(tx: Transaction, thread: Thread, channels: Channels) -> ThreadCard:
     user = tx.scope.user_id
     timeout = max(own.silence(user, channel, thread.timeout) for channel in thread.channels or (None,))
     view = replace(view_of(thread), last_activity_at=thread.last_activity_at)
-    part, told = tx.parts.last(thread.id), tx.parts.compacted(limit=1, thread_id=thread.id)
-    newest = tx.episodes.get(told[0].episode_id) if told else None
+    part = tx.parts.last(thread.id)
+    joined = tx.links.joined([thread.id])
     record = as_record(
         view,
         user,
         timeout=timeout,
         turn_count=thread.turn_count,
+        cross_thread_episodes=[str(episode) for episode in joined.values()],
         primary_episode_id=None if part is None else str(part.episode_id),
-        summary=newest.summary if newest is not None else thread.title or "",
+        summary=summary_of(tx, thread) or thread.title or "",
     )
     return ThreadCard(thread, timeout, record)
 

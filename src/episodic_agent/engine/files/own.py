@@ -27,6 +27,7 @@ from episodic_agent.schemas import (
     Episode,
     Frame,
     Json,
+    Link,
     Observation,
     Scope,
     Thread,
@@ -58,8 +59,26 @@ class SkillLine:
     evidence: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The threads of a cross-thread episode, in order of creation."""
+
+    episode_id: UUID
+    threads: tuple[UUID, ...]
+
+
 Noun: TypeAlias = (
-    Thread | Observation | Frame | Episode | Encoding | Decision | CheckRecord | ThreadPart | SkillLine
+    Thread
+    | Observation
+    | Frame
+    | Episode
+    | Encoding
+    | Decision
+    | CheckRecord
+    | ThreadPart
+    | Link
+    | Joined
+    | SkillLine
 )
 TYPES: Final[Mapping[str, type[Noun]]] = {
     "thread": Thread,
@@ -70,6 +89,8 @@ TYPES: Final[Mapping[str, type[Noun]]] = {
     "encoding": Encoding,
     "decision": Decision,
     "part": ThreadPart,
+    "link": Link,
+    "joined": Joined,
     "skill": SkillLine,
 }
 _HINTS: Final = {noun: get_type_hints(noun) for noun in TYPES.values()}

@@ -78,14 +78,6 @@ def link_outcome(app: App, link: str, outcome: str, user: str | None, as_json: b
         _tell_outcome(memory.link_outcome(link, outcome, user_id=user), as_json=as_json)
 
 
-@click.group()
-def link() -> None:
-    """Which threads belong together, and whether that is right."""
-
-
-link.add_command(link_outcome)
-
-
 def _tell_outcome(decision: Decision, *, as_json: bool) -> None:
     if as_json:
         print_json({"decision": decision.id, "type": decision.type, "outcome": decision.outcome})

@@ -1,0 +1,122 @@
+"""The second path: what a language model thinks of the best candidates, while the algorithm computes."""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from episodic_agent.core.interfaces import LanguageModel, Transaction
+from episodic_agent.core.linking import Opinion
+from episodic_agent.core.prompts.quoting import asked_again
+from episodic_agent.core.prompts.thread_link import (
+    LAST_TURNS,
+    SCHEMA,
+    STAGE,
+    Earlier,
+    prompt,
+    read_verdict,
+    version,
+)
+from episodic_agent.engine.joining import words_of
+from episodic_agent.engine.thread_features import last_said
+from episodic_agent.errors import BadReply, EpisodicError
+from episodic_agent.schemas import Json, Observation, Thread
+
+PATIENCE: Final = 5.0  # seconds: the answer after it comes too late
+LONGEST_LINE: Final = 600  # characters of a turn that the model is shown
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of the call: opinions by thread, or why there are none; times by the given ticks."""
+
+    model: str
+    prompt_version: str
+    started: float
+    ended: float
+    opinions: Mapping[str, Opinion] = field(default_factory=dict)
+    failure: str = ""
+
+    def told(self, thread_id: str) -> Mapping[str, Json]:
+        """Return what a decision keeps of the model's answer about one candidate."""
+        said = self.opinions.get(thread_id)
+        shared = {"model": self.model, "prompt": self.prompt_version}
+        if said is None:
+            return {**shared, "failure": self.failure or "the model said nothing about this one"}
+        return {
+            **shared,
+            "related": said.related,
+            "confidence": said.confidence,
+            "probability": said.probability,
+            "reasoning": said.reasoning,
+            "key_signals": list(said.key_signals),
+        }
+
+
+class Call:
+    """One question under way in a thread of its own."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        message: Observation,
+        threads: Sequence[Earlier],
+        guidance: Sequence[str],
+        ticks: Callable[[], float],
+    ) -> None:
+        """Ask; returns as soon as the call has begun."""
+        self._model, self._threads, self._ticks = model, threads, ticks
+        self._prompt = prompt(_cut(message), threads, guidance)
+        self._version = version(guidance)
+        self._begun = threading.Event()
+        self._started = 0.0
+        self._answers: SimpleQueue[Answer] = SimpleQueue()
+        threading.Thread(target=self._run, name="episodic-link", daemon=True).start()
+        self._begun.wait()
+
+    def answer(self, patience: float) -> Answer:
+        """Return the answer; one without opinions where none came in time."""
+        try:
+            return self._answers.get(timeout=max(0.0, patience - (self._ticks() - self._started)))
+        except Empty:
+            return self._made({}, f"no answer within {patience:g} s")
+
+    def _run(self) -> None:
+        self._started = self._ticks()
+        self._begun.set()
+        made = self._made({}, "the call broke off")
+        try:
+            made = self._made(self._asked())
+        except EpisodicError as error:  # down, invalid, too dear: the algorithm decides alone
+            log.warning("linking goes on without the model: %s", error)
+            made = self._made({}, f"{type(error).__name__}: {error}")
+        finally:
+            self._answers.put(made)
+
+    def _asked(self) -> Mapping[str, Opinion]:
+        try:
+            return self._complete(self._prompt)
+        except BadReply as error:  # one re-ask that says what was wrong
+            return self._complete(asked_again(self._prompt, error))
+
+    def _complete(self, text: str) -> Mapping[str, Opinion]:
+        return read_verdict(self._model.complete(text, SCHEMA, STAGE).value, self._threads)
+
+    def _made(self, opinions: Mapping[str, Opinion], failure: str = "") -> Answer:
+        return Answer(self._model.name, self._version, self._started, self._ticks(), opinions, failure)
+
+
+def shown(tx: Transaction, thread: Thread, message: Observation) -> Earlier:
+    """Return a candidate as the model is to see it: its summary and its last turns before the message."""
+    next_seq = tx.threads.frame(thread.id).next_seq
+    said = last_said(tx, thread.id, next_seq, message.at, most=LAST_TURNS)
+    title, summary = words_of(tx, thread, message.at)
+    return Earlier(str(thread.id), f"{title}. {summary}" if summary else title, [_cut(o) for o in said])
+
+
+def _cut(turn: Observation) -> Observation:
+    return turn if len(turn.text) <= LONGEST_LINE else replace(turn, text=turn.text[:LONGEST_LINE] + "…")

@@ -1,0 +1,127 @@
+"""What linking reads of stored messages and threads, kept in this process for as long as nothing changed.
+
+A thread is the sum of its last messages, whoever spoke: a follow-up follows the answer as often as the
+question, and the figures in docs/linking.md were measured so.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final, Generic, TypeVar
+from uuid import UUID
+
+from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
+from episodic_agent.core.linking import Features, ThreadFeatures, thread_of
+from episodic_agent.core.linking.reading import read_message
+from episodic_agent.core.ranking import CALIBRATED_FOR
+from episodic_agent.engine.parts import Parts
+from episodic_agent.schemas import Kind, Observation, Scope, Thread
+
+LAST_MESSAGES: Final = 20  # of a thread that are compared
+LONGEST: Final = 1000  # characters of a message that are read
+PAGE: Final = 64
+MOST_PAGES: Final = 8  # looked through for messages that were there at the time
+KEPT_MESSAGES, KEPT_THREADS = 4096, 1024
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class _Recent(Generic[K, V]):
+    """The values used last. Thread safe."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[K, V] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: K) -> V | None:
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: K, value: V) -> None:
+        with self._lock:
+            self._values[key] = value
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+
+
+def weighs_vectors(parts: Parts) -> bool:
+    """Tell whether the embedder's cosines mean what linking learned of them: the default's, or calibrated."""
+    named = parts.embedder_name.startswith(CALIBRATED_FOR)
+    return parts.embedder is not None and (named or parts.calibration is not None)
+
+
+class ThreadReader:
+    """Turns stored messages and threads into features."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._weighs = weighs_vectors(parts)
+        self._messages: _Recent[tuple[Scope, UUID], Features] = _Recent(KEPT_MESSAGES)
+        self._threads: _Recent[tuple[Scope, UUID, int], ThreadFeatures] = _Recent(KEPT_THREADS)
+
+    def messages(self, tx: Transaction, thread: UUID, said: Sequence[Observation]) -> list[Features]:
+        """Return the features of messages of one thread."""
+        known = [self._messages.get((tx.scope, o.id)) for o in said]
+        missing = [o for o, features in zip(said, known, strict=True) if features is None]
+        if not missing:
+            return [features for features in known if features is not None]
+        read = {o.id: features for o, features in zip(missing, self._read(tx, thread, missing), strict=True)}
+        return [
+            features if features is not None else read[o.id] for o, features in zip(said, known, strict=True)
+        ]
+
+    def _read(self, tx: Transaction, thread: UUID, said: Sequence[Observation]) -> list[Features]:
+        number = tx.threads.number(thread)
+        refs = [ref_of(number, o.seq) for o in said]
+        vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs) if self._weighs else {}
+        found = []
+        for o, ref in zip(said, refs, strict=True):
+            language = self._parts.language
+            features = read_message(o.text[:LONGEST], o.at, vector=vectors.get(ref), language=language)
+            if self._complete(o, features):
+                self._messages.put((tx.scope, o.id), features)
+            found.append(features)
+        return found
+
+    def _complete(self, said: Observation, features: Features) -> bool:
+        """Tell whether nothing is to be added: a vector that is missing may come later."""
+        return not self._weighs or features.vector is not None or not said.text.strip()
+
+    def thread(self, tx: Transaction, thread: Thread, until: datetime) -> ThreadFeatures | None:
+        """Return a thread as it was at an event time; None where it held nothing that was said."""
+        next_seq = tx.threads.frame(thread.id).next_seq
+        whole = thread.last_activity_at <= until
+        key = (tx.scope, thread.id, next_seq)
+        known = self._threads.get(key) if whole else None
+        if known is not None:
+            return known
+        said = last_said(tx, thread.id, next_seq, until)
+        if not said:
+            return None
+        features = self.messages(tx, thread.id, said)
+        found = thread_of(str(thread.id), zip((o.at for o in said), features, strict=True))
+        found = replace(found, first_at=min(found.first_at, thread.created_at))
+        if whole and all(self._complete(o, f) for o, f in zip(said, features, strict=True)):
+            self._threads.put(key, found)
+        return found
+
+
+def last_said(
+    tx: Transaction, thread: UUID, next_seq: int, until: datetime, *, most: int = LAST_MESSAGES
+) -> list[Observation]:
+    """Return the last messages of a thread up to an event time, oldest first, whoever spoke."""
+    found: list[Observation] = []
+    for page in range(MOST_PAGES):
+        end = next_seq - page * PAGE
+        if end <= 0 or len(found) >= most:
+            break
+        some = tx.threads.observations(thread, max(0, end - PAGE), end - 1)
+        said = [o for o in some if o.kind is Kind.MESSAGE and o.at <= until and o.text.strip()]
+        found = [*said, *found]
+    return found[-most:]
