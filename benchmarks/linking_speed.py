@@ -70,7 +70,8 @@ def among(url: str, vocabulary: Vocabulary, threads: int, asked: int) -> dict[st
     with Memory.open(url, embedder=embedder) as memory:
         linker = Timed(memory._parts)
         linker.spent = []
-        memory._handlers[LINK] = linker.handle  # type: ignore[index]
+        handlers = {**memory._handlers, LINK: linker.handle}
+        memory._runner = memory._runner_of(handlers, space=memory._space)
         spent, worked = [], []
         for n, text in enumerate(openings, 1):
             started, began = time.perf_counter(), time.process_time()

@@ -58,8 +58,8 @@ def test_a_turn_is_told_from_its_append_to_its_episode(open_memory: OpenMemory, 
         (0, "user", None),
         (1, "assistant", None),
     ]
-    assert [node.name for node in found.work] == ["add", "add", "encode"]
-    asked, answered, encoded = found.work
+    assert [node.name for node in found.work] == ["add", "link", "add", "encode"]
+    asked, _, answered, encoded = found.work
     assert [one.name for one in asked.children] == ["words", "embed", "resolution", "store", "boundary"]
     assert [one.name for one in answered.children] == [one.name for one in asked.children]
     assert asked.at is not None
@@ -266,7 +266,11 @@ def test_a_sink_is_told_what_happened_and_keeps_no_text(open_memory: OpenMemory)
     object.__setattr__(memory._parts.tracer, "_sink", sink)
     first, _ = memory.add([f"the {SECRET} rice", {"role": "assistant", "content": "yes"}], channel="sms")
     memory.flush()
-    assert [(scope, root.name) for scope, _, _, root in sink.told] == [(HERE, "add"), (HERE, "encode")]
+    assert [(scope, root.name) for scope, _, _, root in sink.told] == [
+        (HERE, "add"),
+        (HERE, "link"),
+        (HERE, "encode"),
+    ]
     assert sink.told[0][1] == first.id  # the user's message, though a reply came with it
     assert sink.told[1][1] != first.id
     assert SECRET not in repr(sink.told)

@@ -52,6 +52,7 @@ def make(store: FaultyStore, clock: Clock) -> Iterator[Make]:
                 clock=clock,
                 entropy=Random(1).getrandbits,
                 owner="here:1:1",
+                link_policy="none",  # which jobs a link asks for is told elsewhere
             )
             memory = Memory(parts, **how)
             stack.callback(memory._background.close)
@@ -114,7 +115,7 @@ def test_an_unknown_way_to_do_later_work_is_refused_before_a_file_is_made(
 def test_the_setting_says_who_does_later_work(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPISODIC_JOBS", "workers")
     with OpenedMemory.open(database, embedder="none") as memory:
-        memory.add("the tap drips")
+        memory.add("the tap drips", thread="tap")
         memory.flush()
         assert len(memory.jobs(state="waiting")) == 1
     with OpenedMemory.open(database, embedder="none", jobs="here", resume=False) as memory:
@@ -159,7 +160,7 @@ def test_a_worker_does_only_the_kinds_and_the_user_it_is_told(make: Make) -> Non
     assert [j.user_id for j in memory.jobs()] == ["ana"]
     assert memory.worker(kinds=["encode"]).run(once=True) == 1
     with pytest.raises(
-        InvalidInput, match="no such kind of jobs: 'sing'; there are encode, ask, embed, compact"
+        InvalidInput, match="no such kind of jobs: 'sing'; there are encode, ask, embed, review, link"
     ):
         memory.worker(kinds=["encode", "sing"])
     with pytest.raises(NotFound, match="known users: ana, bo"):
@@ -212,7 +213,7 @@ def test_a_worker_waits_for_a_store_that_goes_away_and_goes_on_by_itself(
     memory.add(diary())
     memory.flush()
     store.claims.extend([GONE, GONE])
-    store.at_begin.extend([GONE] * 3)  # then in the middle of a batch
+    store.at_begin.extend([GONE] * 4)  # then in the middle of a batch
     lines: list[str] = []
 
     def say(line: str) -> None:

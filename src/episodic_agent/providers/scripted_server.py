@@ -75,8 +75,6 @@ class ScriptedServer:
     asked: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
-    under_way: int = 0
-    most_under_way: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -84,20 +82,12 @@ class ScriptedServer:
         """Return what was asked, without what the system message says."""
         return [str(asked["messages"][-1]["content"]) for asked in self.asked]
 
-    @contextmanager
-    def taking(self, asked: dict[str, Any], headers: Mapping[str, str]) -> Iterator[Behaviour]:
-        """Note a request and say what to do with it."""
+    def take(self, asked: dict[str, Any], headers: Mapping[str, str]) -> Behaviour:
+        """Note a request and return what to do with it."""
         with self._lock:
             self.asked.append(asked)
             self.headers.append({k.lower(): v for k, v in headers.items()})
-            self.under_way += 1
-            self.most_under_way = max(self.most_under_way, self.under_way)
-            behaviour = self.script.popleft() if self.script else self.usual
-        try:
-            yield behaviour
-        finally:
-            with self._lock:
-                self.under_way -= 1
+            return self.script.popleft() if self.script else self.usual
 
     def refusal_of(self, asked: Mapping[str, Any]) -> str | None:
         """Return the parameter of a request that this server does not take."""
@@ -130,7 +120,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
-        with self.scripted.taking(asked, dict(self.headers)) as behaviour, suppress(ConnectionError):
+        behaviour = self.scripted.take(asked, dict(self.headers))
+        with suppress(ConnectionError):
             if self.path != "/v1/chat/completions":
                 self._reply(404, _error("no such path"))
             elif (name := self.scripted.refusal_of(asked)) is not None:
