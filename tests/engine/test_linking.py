@@ -342,7 +342,7 @@ def test_linking_can_be_left_to_workers_or_switched_off(single: Opened) -> None:
     tell(memory, 45, THURSDAY)
     assert (memory.links(), [j.kind for j in memory.jobs() if j.kind == LINK]) == ([], [LINK, LINK])
     memory.close()
-    off = single(link_policy="none")
+    off = single(link_policy="none", resume=False)
     assert off.work() >= 2
     assert off.links() == []
     tell(off, 90, THURSDAY)
