@@ -475,3 +475,12 @@ def test_the_command_prints_the_text_and_where_it_is_from(run: Run) -> None:
     assert (unknown.code, unknown.out) == (0, "Current question: Hello\n")
     assert "nothing is remembered of 'nobody' yet" in unknown.err
     assert "the message is empty" in run("context", "").error
+
+
+def test_a_message_that_has_begun_a_thread_already_is_no_news_of_its_own(memory: Memory) -> None:
+    talk(memory, 0, ("Which receipts count?", "Desk and chair"), channel="web", thread="Taxes")
+    memory.add("What else is open?", channel="web", timestamp=at(60))
+    told = memory.context("What else is open?", channel="web", at=at(60))
+    assert told.thread == "web 2025-11-05T11:00:00Z"
+    assert told.text == "Current question: What else is open?"
+    assert memory.context("Anything new?", channel="web", at=at(61)).thread is None

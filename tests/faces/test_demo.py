@@ -81,3 +81,15 @@ def test_a_folder_with_other_things_is_never_emptied(tmp_path: Path) -> None:
         main(["demo", "--output", str(tmp_path)])
     assert left.value.code == 2
     assert (tmp_path / "diary.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_demo_tells_one_story_over_three_channels(folder: Path) -> None:
+    with Memory.open(folder / "memory.db", user_id="tim") as memory:
+        asked, *_ = (t for t in memory.threads() if t.channels == ("web",))
+        linked = {card.earlier.channels for card in memory.links(thread=asked.origin)}
+        assert linked == {("whatsapp",), ("sms", "whatsapp")}  # and not the oat milk
+        told = memory.context(
+            "Remember when we talked about registering my car? Which papers were it?", channel="web"
+        )
+    assert "Your passport, the title of the car" in told.text
+    assert "oat milk" not in told.text

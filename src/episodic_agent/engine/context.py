@@ -145,7 +145,7 @@ class Contexts:
         if request.thread is None:
             placement = Placement(tx, channels, [(message, at)], {}, hold=False)
             placed = placement.take(_TRIAL, message, at)
-            thread = None if placed.resolution.new else tx.threads.get(placed.thread)
+            thread = _begun_by(tx, message) if placed.resolution.new else tx.threads.get(placed.thread)
         else:
             try:
                 thread = find_thread(tx, request.thread)
@@ -239,6 +239,15 @@ class ContextVerbs(Scoped):
         if found.thread is None and not self._parts.store.exists(scope):
             return replace(found, notes=(*found.notes, f"nothing is remembered of {scope.user_id!r} yet"))
         return found
+
+
+def _begun_by(tx: Transaction, message: Item) -> Thread | None:
+    """Return the thread a message has just begun, where it is stored already; else None."""
+    for thread in tx.threads.current(limit=1):
+        last = _last(tx, thread)
+        if last is not None and (last.text, last.channel) == (message.text, message.channel):
+            return thread
+    return None
 
 
 def _last(tx: Transaction, thread: Thread) -> Observation | None:

@@ -13,7 +13,7 @@ from rich.text import Text
 from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.engine.running import RunReport
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, common, out, print_json, say
+from episodic_agent.faces.cli.app import App, common, moment, out, print_json, say
 from episodic_agent.faces.cli.reading import recall_json, render_cards, render_recall
 from episodic_agent.faces.cli.why import render_explanation
 from episodic_agent.faces.markdown import write_episode
@@ -27,6 +27,7 @@ PLOTTED = "maya-assistant"
 ROBOT = "robot"  # whose memory the agent fills
 WALK = "household"
 WALKED = ("What happened in the kitchen?", "Who brought the parcel?")
+TALKER, CHANNELS = "tim", "tim-channels.jsonl"  # one story over SMS, WhatsApp and the web
 SHOWN = 3  # hits shown for each question
 MARK = ".episodic-demo"  # marks a folder as ours, so that only such a one is ever emptied
 
@@ -47,11 +48,14 @@ def demo(app: App, output: Path, user: str | None, as_json: bool) -> None:
         answers = _answers(memory, questions)
         walk = make_sensor(f"replay:{data / WALK}.readings.jsonl.gz")
         walked = memory.run(walk, user_id=ROBOT, thread=WALK)
+        asked = _talk(memory, data)
         if as_json:
             agent = {"run": walked, "episodes": memory.episodes(user_id=ROBOT)}
-            print_json({"episodes": memory.episodes(), "answers": answers, "agent": agent})
+            told = {"links": memory.links(user_id=TALKER), "context": _context(memory, asked)}
+            print_json({"episodes": memory.episodes(), "answers": answers, "agent": agent, "channels": told})
         else:
             _tell(memory, questions)
+            _tell_channels(memory, asked)
             _tell_walk(memory, walked)
         written = _write(memory, output)
         _write_walk(memory, output)
@@ -98,6 +102,35 @@ def _tell(memory: Engine, questions: list[dict[str, Any]]) -> None:
     shifts = [c for c in cards if c.reason == "topic_shift"]
     explained = max(shifts, key=lambda c: c.surprise, default=cards[0])
     render_explanation(memory.explain(explained.episode_id))
+
+
+def _talk(memory: Engine, data: Path) -> dict[str, Any]:
+    """Let a user begin on SMS, go on by WhatsApp and come back a week later; return the last message."""
+    said = [json.loads(line) for line in (data / CHANNELS).read_text(encoding="utf-8").splitlines()]
+    memory.add(said, user_id=TALKER)
+    last: dict[str, Any] = said[-1]
+    return last
+
+
+def _context(memory: Engine, asked: dict[str, Any]) -> str:
+    found = memory.context(
+        asked["content"], user_id=TALKER, channel=asked["channel"], at=moment(asked["timestamp"])
+    )
+    return found.text
+
+
+def _tell_channels(memory: Engine, asked: dict[str, Any]) -> None:
+    """Show which threads go on with which, why, and what the next prompt is told."""
+    console = out()
+    threads = memory.threads(user_id=TALKER)
+    console.print(Rule(f"one story over three channels: {len(threads)} threads"))
+    for card in memory.links(user_id=TALKER):
+        console.print(Text(f"{card.later.origin} goes on with {card.earlier.origin}", style="bold"))
+        told = memory.link_explain(card.later.origin, card.earlier.origin, user_id=TALKER)
+        for sentence in told.judged[0].sentences if told.judged else ():
+            console.print(Text(f"  {sentence}", style="dim"))
+    console.print(Rule("what the next prompt is told", style="dim"))
+    console.print(Text(_context(memory, asked)))
 
 
 def _tell_walk(memory: Engine, walked: RunReport) -> None:
