@@ -409,3 +409,13 @@ def test_doctor_tells_what_is_wrong_with_a_skill_and_mends_what_can_be_derived(l
         tx.skills.drop(one.id)
     assert learned.doctor(repair=True) == []  # without any the newest episodes are looked through again
     assert [card.skill.name for card in learned.skills()] == [NAME]
+
+
+def test_what_is_compacted_names_the_skills_it_shows(learned: Memory, clock: Clock) -> None:
+    live(learned, clock, [weather(day) for day in range(15, 18)])
+    learned.flush()
+    (card, *_) = learned.compact()
+    with learned._parts.store.begin(Scope(), write=False) as tx:
+        (*_, decision) = tx.episodes.decisions(subject=card.episode_id, type=COMPACT)
+    assert decision.detail["steps"] == {"skills": 1}
+    assert NAME in card.macro

@@ -20,6 +20,7 @@ from episodic_agent.core.identity import decision_id
 from episodic_agent.core.interfaces import PARTS, LanguageModel, Posting, Transaction, ref_of
 from episodic_agent.core.prompts import compact
 from episodic_agent.core.prompts.quoting import asked_again
+from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.core.summaries import Words, encode_extractive, encode_steps
 from episodic_agent.core.text import term_counts
 from episodic_agent.core.threads.turns import turn_count
@@ -84,6 +85,7 @@ class _Work:
     last_seq: int
     observations: Sequence[Observation]
     followed_at: datetime | None
+    skills: Sequence[str] = ()
     told: Told | None = None
     vectors: Vector | None = None
 
@@ -122,13 +124,13 @@ class Compactor:
                 found = tx.threads.observations(episode.thread_id, episode.first_seq, through + 1)
                 inside = [one for one in found if one.seq <= through]
                 following = found[-1].at if len(inside) < len(found) else None
-                works.append(_Work(job, episode, through, inside, following))
+                works.append(_Work(job, episode, through, inside, following, _skills_in(tx, inside)))
         return works, idle
 
     def _tell(self, scope: Scope, work: _Work) -> Told:
         language = self._parts.language
         said = distinct(work.observations)
-        found = resolutions(said, skills=(), language=language)
+        found = resolutions(said, skills=work.skills, language=language)
         if all(one.kind is Kind.STEP for one in said):
             return Told(found, encode_steps(work.observations), EXTRACTIVE)
         about = encode_extractive(work.observations, (), language=language)
@@ -187,6 +189,15 @@ class Compactor:
         )
 
 
+def _skills_in(tx: Transaction, observations: Sequence[Observation]) -> Sequence[str]:
+    """Return the names of the skills that some of these observations show, the surest first."""
+    turns = [TurnRef(one.thread_id, one.seq) for one in observations if one.kind is not Kind.STEP]
+    shown = {identity for ids in tx.skills.shown_by(turns).values() for identity in ids}
+    kept = [one for identity in sorted(shown) if (one := tx.skills.get(identity)) is not None]
+    active = [one.skill for one in kept if one.state is SkillState.ACTIVE]
+    return [skill.name for skill in sorted(active, key=lambda skill: (-skill.confidence, skill.name))]
+
+
 def distinct(observations: Sequence[Observation]) -> Sequence[Observation]:
     """Return what is worth telling: all of a talk, of an agent's steps each text once."""
     seen: set[str] = set()
@@ -234,7 +245,7 @@ def _decision(part: ThreadPart, thread: Thread | None, work: _Work, told: Told, 
     }
     score, threshold = compared.get(trigger, (1.0, 1.0))  # somebody asked for it, or the thread is over
     # what else is done with a part, each with what came of it
-    steps: Mapping[str, Json] = {"skills": 0}
+    steps: Mapping[str, Json] = {"skills": len(work.skills)}
     return Decision(
         id=decision_id(part.episode_id, f"{COMPACT}-{work.last_seq}"),
         type=COMPACT,
