@@ -111,11 +111,16 @@ def fill_up(order: Order, say: Say) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         memory.add(lines)
         memory.flush()
-        done_by = time.monotonic() + 30
-        while memory.jobs() and time.monotonic() < done_by:  # one that met the full disk waits some seconds
-            memory.work()
-            time.sleep(0.05)
+        finish(memory)  # a job that met the full disk waits some seconds
         say({"done": True})
+
+
+def finish(memory: Memory) -> None:
+    """Wait for the later work: that of the background, and what it asked for itself."""
+    done_by = time.monotonic() + 30
+    while memory.jobs() and time.monotonic() < done_by:
+        memory.work()
+        time.sleep(0.05)
 
 
 def read_only(order: Order, say: Say) -> None:
@@ -131,6 +136,7 @@ def read_only(order: Order, say: Say) -> None:
 
 def inspect(order: Order, say: Say) -> None:
     with open_memory(order) as memory:
+        finish(memory)  # what the last life closed upon
         say(look(order, memory) | {"episodes": fingerprint(order)})
 
 

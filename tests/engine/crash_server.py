@@ -66,7 +66,7 @@ class Story:
         """Return what is there in the end; it must be sound and everything promised must be in it."""
         found = self.order("inspect", {}).said[0]
         assert found["sick"] == []
-        assert found["jobs"] == []
+        assert found["jobs"] == [], found["jobs"]
         stored = [one for ids in found["stored"].values() for one in ids]
         assert len(set(stored)) == len(stored)
         assert set(self.promised) <= set(stored)

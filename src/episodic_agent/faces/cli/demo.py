@@ -27,7 +27,7 @@ PLOTTED = "maya-assistant"
 ROBOT = "robot"  # whose memory the agent fills
 WALK = "household"
 WALKED = ("What happened in the kitchen?", "Who brought the parcel?")
-TALKER, CHANNELS = "tim", "tim-channels.jsonl"  # one story over SMS, WhatsApp and the web
+TALKER, CHANNELS = "tim", "tim-channels.json"  # one story over SMS, WhatsApp and the web
 SHOWN = 3  # hits shown for each question
 MARK = ".episodic-demo"  # marks a folder as ours, so that only such a one is ever emptied
 
@@ -106,7 +106,7 @@ def _tell(memory: Engine, questions: list[dict[str, Any]]) -> None:
 
 def _talk(memory: Engine, data: Path) -> dict[str, Any]:
     """Let a user begin on SMS, go on by WhatsApp and come back a week later; return the last message."""
-    said = [json.loads(line) for line in (data / CHANNELS).read_text(encoding="utf-8").splitlines()]
+    said = json.loads((data / CHANNELS).read_text(encoding="utf-8"))
     memory.add(said, user_id=TALKER)
     last: dict[str, Any] = said[-1]
     return last
