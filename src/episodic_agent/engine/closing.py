@@ -41,8 +41,8 @@ class Closer:
         """Close frames silent past the gap at which their policy would cut before any later observation.
 
         Threads that nobody chose and silence has ended are closed with them, and parts of threads that began
-        a day ago are to be compacted. Silent in event time and in
-        record time: a backlog that is still being imported is not silent.
+        a day ago are to be compacted. Silent in event time and in record time: a backlog that is still being
+        imported is not silent.
         """
         moment = now or self.parts.clock()
         with self.parts.store.begin(scope, write=False) as tx:
