@@ -279,7 +279,7 @@ def _figure(value: Any) -> str:
 
 PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
 SOURCES = (
-    "segmentation", "retrieval", "threads", QUALITY, "speed", "agents", "context", "service",
+    "segmentation", "retrieval", "threads", QUALITY, "speed", "agents", "context", "linking_speed", "service",
     "postgres_recall", "parity", "kills",
 )  # fmt: skip
 
@@ -312,6 +312,7 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "speed": _figures("speed"),
     "agents": _figures("agents"),
     "context": _figures("context"),
+    "linking": _figures("linking_speed"),
     "service": _figures("service"),
     "postgres-recall": _layouts,
     "postgres-space": _space,

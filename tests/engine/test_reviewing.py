@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from builders.chats import Clock
@@ -14,7 +15,7 @@ from episodic_agent.core.prompts import review as question
 from episodic_agent.errors import InvalidInput, NotFound, ProviderUnavailable
 from episodic_agent.providers.openai_model import ModelLimits, OpenAIModel
 from episodic_agent.providers.scripted_server import serving
-from episodic_agent.schemas import Decision, Episode, Json
+from episodic_agent.schemas import Decision, Episode, Json, Scope
 
 TAP = "The kitchen tap dripped; plumber Rossi came on Friday and charged 80 euros"
 CELLO = "Clara plays the cello with the Ravel quartet on Thursdays"
@@ -115,6 +116,35 @@ def test_a_memory_is_judged_once_a_day_and_each_recall_once(open_memory: OpenMem
     say_and_end(memory, clock, ("user", "Right"), ("assistant", USED))
     # what the thread has said already is nobody's news
     assert judged(memory, tap) == [("Good", 3.0)]
+
+
+def test_an_export_takes_along_what_was_judged_and_what_waits_to_be(
+    open_memory: OpenMemory, clock: Clock, tmp_path: Path
+) -> None:
+    memory = open_memory()
+    tap = remember(memory, clock)["tap"]
+    memory.search(QUERY, asking="today")
+    say_and_end(memory, clock, ("assistant", USED))
+    memory.add(TAP, thread="later", timestamp=clock.now)
+    memory.search(QUERY, asking="later")
+    lines = list(memory.export())
+    (tmp_path / "all.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    copy = open_memory(tmp_path / "copy.db")
+    for _ in range(2):  # a second time adds nothing
+        copy.import_file(tmp_path / "all.jsonl")
+        assert list(copy.export())[1:] == lines[1:]
+        assert copy.reviews(tap.id) == memory.reviews(tap.id) != []
+    clock.forward(days=2)
+    for each in (memory, copy):
+        each.add(USED, role="assistant", thread="later", timestamp=clock.now)
+        each.flush(thread="later")
+    assert [d.verdict for d in copy.reviews(tap.id)] == [d.verdict for d in memory.reviews(tap.id)]
+    assert waiting(copy) == waiting(memory) == 0
+
+
+def waiting(memory: Memory) -> int:
+    with memory._parts.store.begin(Scope(), write=False) as tx:
+        return sum(len(tx.reviews.pending(thread.id)) for thread in tx.threads.list())
 
 
 def test_only_what_is_said_after_the_answer_counts(open_memory: OpenMemory, clock: Clock) -> None:

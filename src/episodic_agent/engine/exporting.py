@@ -14,6 +14,7 @@ from episodic_agent.engine.files.own import CheckRecord, Joined, Noun
 from episodic_agent.engine.generations import last_resegmenting, without_history
 from episodic_agent.engine.parting import COMPACT
 from episodic_agent.engine.resolving import THREAD
+from episodic_agent.engine.reviewing import REVIEW
 from episodic_agent.engine.skill_files import skill_nouns
 from episodic_agent.engine.tuning import LINK, TUNE
 from episodic_agent.schemas import Episode, Thread, ThreadPart
@@ -41,8 +42,7 @@ def _links(tx: Transaction, wholes: Sequence[Episode]) -> Iterator[Noun]:
     yield from reversed(tx.links.list(limit=joining.EVERY, taken_back=True))
     stored = tx.episodes.by_ids([whole.id for whole in wholes])
     for whole in wholes:
-        yield stored[whole.id]
-        yield from tx.episodes.encodings(whole.id)
+        yield from _episode(tx, stored[whole.id])
         yield Joined(whole.id, tuple(tx.links.members(whole.id)))
 
 
@@ -54,6 +54,7 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
     yield from tx.episodes.decisions(subject=thread.id, type=LINK)
     if (made := last_resegmenting(tx, thread)) is not None:
         yield without_history(made)
+    yield from tx.reviews.pending(thread.id)
     for start in range(0, frame.next_seq, PAGE):
         last = min(start + PAGE, frame.next_seq) - 1
         yield from tx.threads.observations(thread.id, start, last)
@@ -63,8 +64,7 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
         decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
         if decision is not None:
             yield decision
-        yield episode
-        yield from tx.episodes.encodings(episode.id)
+        yield from _episode(tx, episode)
     for part in tx.parts.of_thread(thread.id):
         yield from _part(tx, part)
 
@@ -74,5 +74,11 @@ def _part(tx: Transaction, part: ThreadPart) -> Iterator[Noun]:
     yield from tx.episodes.decisions(subject=part.episode_id, type=COMPACT)
     episode = tx.episodes.get(part.episode_id)
     if episode is not None:
-        yield episode
-        yield from tx.episodes.encodings(episode.id)
+        yield from _episode(tx, episode)
+
+
+def _episode(tx: Transaction, episode: Episode) -> Iterator[Noun]:
+    """Yield an episode with all versions of its words and what its strength has come from."""
+    yield episode
+    yield from tx.episodes.encodings(episode.id)
+    yield from tx.episodes.decisions(subject=episode.id, type=REVIEW)

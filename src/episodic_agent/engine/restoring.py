@@ -34,6 +34,7 @@ from episodic_agent.schemas import (
     Frame,
     Link,
     Observation,
+    PendingReview,
     Scope,
     Thread,
     ThreadPart,
@@ -109,6 +110,9 @@ class Restorer:
                 for encoding in sorted(words, key=lambda e: e.version):
                     if encoding.episode_id == whole.id:
                         tx.episodes.encode(encoding)
+                for decision in _of(nouns, Decision):
+                    if decision.subject == whole.id:
+                        tx.episodes.decide(decision)
             tx.links.join(whole.id, threads)
 
     def _written(self, scope: Scope, exported: _Exported) -> bool:
@@ -148,6 +152,8 @@ class Restorer:
         self._write_words(tx, exported, number)
         for part in _of(exported.others, ThreadPart):
             tx.parts.save(part)
+        for pending in _of(exported.others, PendingReview):
+            tx.reviews.ask(pending)
         records = {r.seq: r.packed for r in _of(exported.others, CheckRecord)}
         tx.threads.save_records(thread.id, records)
         self._await(tx, frame)

@@ -29,6 +29,7 @@ from episodic_agent.schemas import (
     Json,
     Link,
     Observation,
+    PendingReview,
     Scope,
     Thread,
     ThreadPart,
@@ -76,6 +77,7 @@ Noun: TypeAlias = (
     | Decision
     | CheckRecord
     | ThreadPart
+    | PendingReview
     | Link
     | Joined
     | SkillLine
@@ -89,6 +91,7 @@ TYPES: Final[Mapping[str, type[Noun]]] = {
     "encoding": Encoding,
     "decision": Decision,
     "part": ThreadPart,
+    "recall": PendingReview,
     "link": Link,
     "joined": Joined,
     "skill": SkillLine,
