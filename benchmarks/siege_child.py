@@ -43,8 +43,10 @@ def open_memory(
     )
 
 
-def verdict(prompt: str, _stage: str) -> Answer:
+def verdict(prompt: str, stage: str) -> Answer:
     """Answer a question by what was asked alone, so that every run hears the same."""
+    if stage == "facts":
+        return {"expected": "", "facts": []}
     sure = sum(prompt.encode()) % 3 == 0
     signals = {"topic_shift": 0.9 if sure else 0.1, "intent_shift": 0.1, "temporal_marker": 0.0}
     return {"is_boundary": sure, "confidence": 0.9, "signals": signals, "updated_event_model": None}

@@ -45,7 +45,7 @@ def body(memory: Memory, user_id: str) -> list[str]:
 
 def test_the_header_counts_what_follows(exported: Path) -> None:
     header, *lines = [json.loads(line) for line in exported.read_text(encoding="utf-8").splitlines()]
-    assert (header["format"], header["version"], header["user_id"]) == ("episodic-agent", 2, "ana")
+    assert (header["format"], header["version"], header["user_id"]) == ("episodic-agent", 3, "ana")
     types = [line["type"] for line in lines]
     assert header["counts"] == {n: types.count(n) for n in ("thread", "observation", "episode", "part")}
     assert header["counts"] == {"thread": 2, "observation": 23, "episode": 10, "part": 6}
@@ -187,7 +187,7 @@ def test_a_missing_line_refuses_the_whole_export(open_memory: OpenMemory, export
 
 
 def test_an_export_of_a_newer_version_is_refused(memory: Memory, exported: Path) -> None:
-    text = exported.read_text(encoding="utf-8").replace('"version": 2', '"version": 99', 1)
+    text = exported.read_text(encoding="utf-8").replace('"version": 3', '"version": 99', 1)
     exported.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match="export version 99"):
         memory.import_file(exported)

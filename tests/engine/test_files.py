@@ -13,6 +13,7 @@ from builders.examples import share
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from episodic_agent.core.fact_records import Category, Evidence, Fact, Tombstone, Version
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.intake import Item
 from episodic_agent.core.skills import SkillState
@@ -28,7 +29,9 @@ from episodic_agent.engine.files import (
 from episodic_agent.engine.files.own import (
     TYPES,
     CheckRecord,
+    FactLine,
     Joined,
+    Moved,
     Noun,
     SkillLine,
     from_json,
@@ -44,6 +47,7 @@ from episodic_agent.schemas import (
     Kind,
     Link,
     Observation,
+    PendingReview,
     Scope,
     Thread,
     ThreadPart,
@@ -406,6 +410,9 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(TEXT, VALUES, max_size=3)
 NUMBERS = st.floats(allow_nan=False)
 MAYBE_TIME = st.none() | TIMES
+EVIDENCE = st.builds(Evidence, st.uuids(), st.integers(0), st.integers(0), TEXT, TEXT, TIMES, TIMES, episode_id=st.none() | st.uuids(), learned_at=MAYBE_TIME, confidence=st.floats(0, 1), corrects=st.booleans())  # fmt: skip
+VERSIONS = st.lists(st.builds(Version, TEXT, TEXT, TIMES), max_size=2).map(tuple)
+FACTS = st.builds(Fact, st.uuids(), TEXT, TEXT, TEXT, st.sampled_from(Category), TEXT, st.lists(EVIDENCE, max_size=2).map(tuple), TIMES, holds=st.booleans(), keywords=st.lists(TEXT, max_size=2).map(tuple), invalid_at=MAYBE_TIME, superseded_by=st.none() | st.uuids(), versions=VERSIONS)  # fmt: skip
 NOUNS: st.SearchStrategy[Noun] = st.one_of(
     st.builds(Thread, st.uuids(), TEXT, TIMES, TIMES, title=st.none() | TEXT, channels=st.lists(TEXT, max_size=3).map(tuple), generation=st.integers(0)),
     st.builds(Observation, st.uuids(), st.uuids(), st.integers(0), TIMES, TIMES, TEXT, TEXT, kind=st.sampled_from(Kind), at_source=st.sampled_from(TimeSource), utc_offset=st.none() | st.integers(-50000, 50000), events=st.lists(OBJECTS, max_size=2).map(tuple), prediction_error=st.none() | st.floats(0, 1), extras=OBJECTS),
@@ -418,6 +425,10 @@ NOUNS: st.SearchStrategy[Noun] = st.one_of(
     st.builds(Joined, st.uuids(), st.lists(st.uuids(), max_size=3).map(tuple)),
     st.builds(ThreadPart, st.uuids(), st.integers(0), st.uuids(), TIMES, opened_for=TEXT, ended=st.booleans(), compacted_through=st.none() | st.integers(0), compacted_at=MAYBE_TIME),
     st.builds(SkillLine, st.uuids(), TEXT, st.sampled_from(SkillState), TIMES, OBJECTS, st.lists(TEXT, max_size=3).map(tuple)),
+    st.builds(PendingReview, st.uuids(), st.uuids(), st.integers(0), TIMES, TEXT, st.lists(st.uuids(), max_size=3).map(tuple)),
+    st.builds(FactLine, FACTS, TIMES),
+    st.builds(Moved, st.uuids(), st.uuids()),
+    st.builds(Tombstone, st.uuids(), TEXT, TIMES),
 )  # fmt: skip
 
 
@@ -446,6 +457,10 @@ def test_every_exported_type_has_a_noun_in_the_round_trip() -> None:
         "link",
         "joined",
         "skill",
+        "recall",
+        "fact",
+        "moved_fact",
+        "deleted_fact",
     }
 
 
@@ -479,7 +494,7 @@ def test_a_damaged_line_of_an_export_is_named_and_the_rest_read(write: Write, li
 
 def test_an_export_of_a_newer_version_is_refused(write: Write) -> None:
     head = json.loads(header_line(ANA, NINE_FIFTEEN, {})) | {"version": 99}
-    with pytest.raises(InvalidInput, match="reads up to 2"):
+    with pytest.raises(InvalidInput, match="reads up to 3"):
         read_export(write(json.dumps(head)))
     with pytest.raises(InvalidInput, match="is not an export"):
         read_export(write('{"role": "user"}'))

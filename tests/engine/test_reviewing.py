@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -41,7 +42,8 @@ def remember(memory: Memory, clock: Clock) -> dict[str, Episode]:
 
 def episodes(memory: Memory) -> dict[str, Episode]:
     closed = [c for c in memory.episodes() if c.state != "open" and c.origin in ("tap", "cello")]
-    return {card.origin: memory.get(card.episode_id) for card in closed}
+    # whether it was read for facts is no matter here
+    return {card.origin: replace(memory.get(card.episode_id), consolidated_at=None) for card in closed}
 
 
 def say_and_end(memory: Memory, clock: Clock, *said: tuple[str, str]) -> None:

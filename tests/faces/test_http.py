@@ -5,8 +5,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,6 @@ from starlette.testclient import TestClient
 
 from episodic_agent import Memory
 from episodic_agent.faces.http.app import make_app
-from episodic_agent.faces.http.bodies import RecalledEpisode, Said
-from episodic_agent.faces.http.told import retrieved_markdown
 
 NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
 EPISODE_FIELDS = {
@@ -33,13 +31,17 @@ EPISODE_FIELDS = {
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    clock = Clock(NOW)
+def opened(tmp_path: Path) -> Callable[[], Memory]:
+    def opened() -> Memory:
+        path = tmp_path / "memory.db"
+        return Memory.open(path, embedder="hashing", policy="seed-001", clock=Clock(NOW))
 
-    def opened() -> AbstractContextManager[Memory]:
-        return Memory.open(tmp_path / "memory.db", embedder="hashing", policy="seed-001", clock=clock)
+    return opened
 
-    with TestClient(make_app(opened, clock, largest=20_000)) as client:
+
+@pytest.fixture
+def client(opened: Callable[[], Memory]) -> Iterator[TestClient]:
+    with TestClient(make_app(opened, Clock(NOW), largest=20_000)) as client:
         yield client
 
 
@@ -79,6 +81,34 @@ def test_a_message_is_kept_once_and_found_again(client: TestClient) -> None:
     assert first["stability"] > 2.3
 
 
+@pytest.fixture
+def taught(opened: Callable[[], Memory]) -> None:
+    """Let the memory know a little of Ana before it is served."""
+    with opened() as memory:
+        for text in ("I live in Lisbon.", "I work as a nurse.", "I play the cello."):
+            memory.add(text, user_id="ana-42", thread="ana-42")
+        memory.flush(user_id="ana-42")
+        memory.consolidate(user_id="ana-42")
+
+
+def test_facts_are_told_beside_episodes(taught: None, client: TestClient) -> None:
+    asked: dict[str, Any] = {"conversation_id": "ana-42", "query": "where do I live?"}
+    (fact, *_) = post(client, "retrieve_memory/raw", **asked).json()["semantic"]
+    assert set(fact) == {
+        "id", "conversation_id", "category", "fact", "keywords", "source_episodic_ids", "valid_at", "invalid_at",
+        "score",
+    }  # fmt: skip
+    assert (fact["conversation_id"], fact["category"]) == ("ana-42", "identity")
+    assert fact["fact"].endswith("Lisbon")
+    assert len(fact["source_episodic_ids"]) == 1
+    text = post(client, "retrieve_memory", **asked).text
+    assert text.startswith(f"## Known Facts\n- [identity] {fact['fact']} (from 1 episodes)\n")
+    assert "\n\n## Episodic Memories\n" in text
+    assert post(client, "retrieve_memory/raw", **asked, semantic_limit=0).json()["semantic"] == []
+    assert post(client, "retrieve_memory/raw", **asked, category="goal").json()["semantic"] == []
+    assert post(client, "retrieve_memory/raw", **asked, category="magic").status_code == 400
+
+
 def test_a_conversation_hears_nothing_of_another(client: TestClient) -> None:
     furnish(client)
     assert "cello" not in post(client, "retrieve_memory", conversation_id="ana-42", query="cello").text
@@ -110,39 +140,6 @@ def test_recent_memory_is_ordered_by_its_end_and_bounded(client: TestClient) -> 
     assert "**When:** 2026-03-11 12:00 UTC (1 day ago)" in told.text
     clamped = post(client, "recent_memory/raw", conversation_id="ana-42", limit=1000)
     assert clamped.headers["X-Episodic-Note"] == "limit 1000 was taken as 100"
-
-
-def test_an_answer_is_told_in_the_document_s_form() -> None:
-    episode = RecalledEpisode(
-        id="00000000-0000-0000-0000-000000000001",
-        conversation_id="ana-42",
-        messages=[Said(role="user", content='I said\n## "no"', timestamp=NOW)],
-        title="Moving",
-        summary="Ana moves to Lisbon.",
-        stability=2.0,
-        difficulty=2.0,
-        surprise=0.7,
-        start_at=NOW - timedelta(days=2),
-        end_at=NOW - timedelta(days=2),
-        created_at=NOW,
-        last_reviewed_at=NOW,
-        consolidated_at=None,
-        score=0.834,
-    )
-    head = (
-        "## Episodic Memories\n### Moving [rank: 1, score: 0.83, key moment]\n"
-        "**When:** 2026-03-10 12:00 UTC (2 days ago)\n**Summary:** Ana moves to Lisbon.\n"
-    )
-    assert retrieved_markdown([episode], "none", NOW) == head
-    detailed = head + '\n**Details:**\n- user: "I said ## "no""\n'
-    assert [retrieved_markdown([episode], d, NOW) for d in ("auto", "low", "high")] == [detailed] * 3
-    calm = episode.model_copy(update={"surprise": 0.69})
-    assert "Details" not in retrieved_markdown([calm], "auto", NOW)
-    assert "key moment" not in retrieved_markdown([calm], "auto", NOW)
-    assert "Details" in retrieved_markdown([calm], "high", NOW)
-    thrice = retrieved_markdown([episode] * 3, "auto", NOW)
-    assert thrice.count("Details") == 2
-    assert retrieved_markdown([episode] * 3, "low", NOW).count("Details") == 1
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from uuid import UUID, uuid5
 
 import numpy as np
 
+from episodic_agent.core.fact_records import Category, Evidence, Fact, KeptFact, Tombstone, Version
 from episodic_agent.core.interfaces import EpisodeMark, ObservationMark, Posting, Store, Transaction
 from episodic_agent.core.skills import KeptSkill, Skill, SkillKind, SkillState
 from episodic_agent.schemas import Episode, Frame, Observation, Scope, Thread, TimeSource, Vector
@@ -86,6 +87,62 @@ def make_skill(
         successes=1,
     )
     return KeptSkill(identity(f"skill/{pattern}"), pattern, state, skill, minute(at))
+
+
+def make_evidence(
+    observation: str = "kitchen/0", value: str = "Porto", *, at: float = 0, start: int = 0
+) -> Evidence:
+    return Evidence(
+        observation_id=identity(observation),
+        start=start,
+        end=start + 17,
+        fact=f"Ana: {value}",
+        value=value,
+        said_at=minute(at),
+        valid_at=minute(at - 60),
+        episode_id=identity("kitchen/0/0"),
+        learned_at=minute(at + 1),
+        confidence=0.9,
+    )
+
+
+def make_fact(name: str, value: str = "Porto", *evidence: Evidence, attribute: str = "lives_in") -> KeptFact:
+    """Build a fact that holds since its first evidence."""
+    said = evidence or (make_evidence(value=value),)
+    fact = Fact(
+        id=identity(f"fact/{name}"),
+        subject="Ana",
+        attribute=attribute,
+        value=value,
+        category=Category.IDENTITY,
+        fact=f"Ana: {value}",
+        evidence=said,
+        valid_at=said[0].valid_at,
+        keywords=(value,),
+        confidence=0.1 + 0.2,
+    )
+    return KeptFact(fact, minute(1))
+
+
+def make_tombstone(observation: str, mark: str = "ab12", *, at: float = 0) -> Tombstone:
+    return Tombstone(identity(observation), mark, minute(at))
+
+
+def edited(kept: KeptFact, value: str) -> KeptFact:
+    """Return a fact with everything about it that a hand and time may change."""
+    versions = (Version(kept.fact.fact, kept.fact.value, minute(5)),)
+    changed = replace(
+        kept.fact,
+        value=value,
+        versions=versions,
+        holds=False,
+        edited=True,
+        pinned=True,
+        confirmed=True,
+        invalid_at=minute(99),
+        superseded_by=identity("fact/another"),
+    )
+    return replace(kept, fact=changed)
 
 
 def mark_of(ref: int, item: Observation) -> ObservationMark:

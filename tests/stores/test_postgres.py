@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from stores.conformance import StoreConformance
+from stores.conformance_facts import FactProgramsConformance, FactsConformance, PendingConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
 from stores.conformance_links import LinksConformance
@@ -35,6 +36,9 @@ class PostgresConformance(
     UsageConformance,
     WorkConformance,
     SkillsConformance,
+    FactsConformance,
+    FactProgramsConformance,
+    PendingConformance,
 ):
     """Everything a store must do, in the fresh database the fixture `url` names."""
 

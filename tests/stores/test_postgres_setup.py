@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
-from stores.builders import ANA, fill
+from stores.builders import ANA, fill, identity, make_fact
 from stores.postgres_server import Databases, Server, connect, free_port, own_server, programs
 from stores.postgres_trouble import QUICK, SECRET, complaint, needs_own_server, texts_of
 
@@ -20,6 +20,7 @@ from episodic_agent.stores.postgres import PostgresStore
 from episodic_agent.stores.postgres.admin import init_db
 from episodic_agent.stores.postgres.connection import Connections, Options
 from episodic_agent.stores.postgres.migrate import refuse_old, shipped_migrations
+from episodic_agent.stores.postgres.session import keys_of
 
 # --- a server that is not as it should be ---------------------------------------------------------------
 
@@ -132,6 +133,29 @@ def test_an_older_schema_is_brought_up_to_date_with_its_rows(store: PostgresStor
     open_with(postgres_url, [*shipped_migrations(), NEXT])
     with connect(postgres_url) as db:
         assert db.execute("SELECT mood FROM episodic.thread").fetchall() == [("calm",)]
+
+
+def test_episodes_from_before_facts_were_kept_are_still_to_be_drawn_from(bare_url: str) -> None:
+    open_with(bare_url, shipped_migrations()[:9])
+    whose, thread = keys_of(ANA), identity("kitchen").bytes
+    with connect(bare_url) as db:
+        db.execute("INSERT INTO episodic.scope VALUES (%s, %s, 'home', 'ana', 1)", whose)
+        db.execute(
+            "INSERT INTO episodic.thread (space, owner, number, id, origin, status, modality, channels,"
+            " generation, created_at, last_activity_at)"
+            " VALUES (%s, %s, 1, %s, 'kitchen', 'open', 'conversation', '[]', 0, 0, 0)",
+            (*whose, thread),
+        )
+        for seq in range(3):
+            db.execute(
+                "INSERT INTO episodic.episode VALUES (%s, %s, %s, 1, 'event', 'closed', %s, %s, 0, NULL,"
+                " 0, 0, 0, 'end', 0, 1, 1, 0, NULL, NULL, NULL, NULL, %s)",
+                (*whose, identity(str(seq)).bytes, seq, seq, seq),
+            )
+    with closing(PostgresStore(bare_url, QUICK)) as store, store.begin(ANA) as tx:
+        pending = {episode.first_seq for episode in tx.episodes.unconsolidated(limit=9)}
+        assert (pending, tx.facts.count()) == ({1, 2}, 0)
+        assert tx.facts.put([make_fact("a")])[0].number == 1
 
 
 def test_a_schema_of_a_newer_version_is_refused(postgres_url: str) -> None:

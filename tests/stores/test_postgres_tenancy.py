@@ -75,6 +75,7 @@ def test_every_verb_of_the_port_is_here() -> None:
         "usage": interfaces.Usage,
         "work": interfaces.Work,
         "skills": interfaces.Skills,
+        "facts": interfaces.Facts,
     }
     verbs = {
         f"{room}.{name}" for room, port in ports.items() for name in vars(port) if not name.startswith("_")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from stores.conformance import StoreConformance
+from stores.conformance_facts import FactProgramsConformance, FactsConformance, PendingConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
 from stores.conformance_links import LinksConformance
@@ -39,6 +40,9 @@ class TestSqlite(
     UsageConformance,
     WorkConformance,
     SkillsConformance,
+    FactsConformance,
+    FactProgramsConformance,
+    PendingConformance,
 ):
     @pytest.fixture
     def opener(self, tmp_path: Path) -> tuple[Opener, str]:

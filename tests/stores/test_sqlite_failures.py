@@ -18,6 +18,7 @@ from stores.builders import (
     begin_thread,
     fill,
     identity,
+    make_fact,
     make_frame,
     make_observations,
     make_thread,
@@ -118,6 +119,30 @@ def test_an_older_schema_is_brought_up_to_date_with_its_rows(path: Path) -> None
     assert texts_of(store) == ["a", "b", "c"]
     assert store.check() == []
     assert apsw.Connection(str(path)).execute("SELECT mood FROM thread").fetchall() == [("calm",)]
+
+
+def test_episodes_from_before_facts_were_kept_are_still_to_be_drawn_from(path: Path) -> None:
+    SqliteStore(path, migrations=shipped_migrations()[:9]).close()
+    db, thread = apsw.Connection(str(path)), identity("kitchen").bytes
+    db.execute("INSERT INTO scope VALUES (1, 'home', 'ana')")
+    db.execute(
+        "INSERT INTO thread (number, scope, id, origin, status, modality, channels, generation, created_at,"
+        " last_activity_at) VALUES (1, 1, ?, 'kitchen', 'open', 'conversation', '[]', 0, 0, 0)",
+        (thread,),
+    )
+    for seq in range(3):
+        db.execute(
+            "INSERT INTO episode VALUES (1, ?, 1, 'event', 'closed', ?, ?, 0, NULL, 0, 0, 0, 'end', 0, 1, 1,"
+            " 0, NULL, NULL, NULL, NULL, ?)",
+            (identity(str(seq)).bytes, seq, seq, seq),
+        )
+    db.close()
+    store = SqliteStore(path)
+    with store.begin(ANA) as tx:
+        pending = {episode.first_seq for episode in tx.episodes.unconsolidated(limit=9)}
+        assert (pending, tx.facts.count()) == ({1, 2}, 0)
+        tx.facts.put([make_fact("a")])
+    assert store.check() == []
 
 
 def test_a_schema_of_a_newer_version_is_refused(path: Path) -> None:

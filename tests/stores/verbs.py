@@ -14,15 +14,19 @@ from stores.builders import (
     NOW,
     identity,
     make_episode,
+    make_evidence,
+    make_fact,
     make_frame,
     make_observations,
     make_skill,
     make_thread,
+    make_tombstone,
     minute,
     posting,
     random_vectors,
 )
 
+from episodic_agent.core.facts import Candidate, Category, Evidence
 from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Store, Transaction, ref_of
 from episodic_agent.core.skills import SkillState, TurnRef
@@ -83,6 +87,9 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
             make_skill("known", secret), [TurnRef(identity(KITCHEN), n) for n in range(len(secret) % 3)]
         )
         tx.skills.await_mining(refs[: len(secret) % 3])
+        tx.facts.put([make_fact("known", f"{secret} told", _said(secret))])
+        tx.facts.moved({identity("fact/gone"): identity(f"fact/{secret}")})
+        tx.facts.bury([make_tombstone("erased", secret)])
 
 
 def _encoding(secret: str, version: int = 1) -> Encoding:
@@ -133,6 +140,14 @@ def _part(secret: str, first_seq: int = 0, *, grown: bool = True) -> ThreadPart:
     )
 
 
+def _said(secret: str) -> Evidence:
+    return make_evidence(f"{KITCHEN}/0", f"{secret} a")
+
+
+def _stated(secret: str) -> Candidate:
+    return Candidate("Ana", "lives_in", secret, Category.IDENTITY, _said(secret))
+
+
 def _use(secret: str) -> ModelUse:
     return ModelUse(NOW.date(), "topic_shift", secret, 1, 0, sum(map(ord, secret)), 5, 0.25)
 
@@ -147,6 +162,7 @@ def _numbered(scores: tuple[np.ndarray, np.ndarray]) -> tuple[list[int], list[fl
 
 THREAD = identity(KITCHEN)
 SKILL = identity("skill/known")
+FACT, GONE = identity("fact/known"), identity("fact/gone")
 TURNS = [TurnRef(THREAD, seq) for seq in range(4)]
 EPISODE = make_episode(KITCHEN, 0, 2).id
 PRIMARY = make_episode(KITCHEN, 0, 3, generation=9).id
@@ -188,6 +204,8 @@ READS: Mapping[str, Verb] = {
     ),
     "episodes.recent": lambda tx: list(tx.episodes.recent(limit=9, since=NOW, before=minute(99))),
     "episodes.encodings": lambda tx: list(tx.episodes.encodings(EPISODE)),
+    "episodes.unconsolidated": lambda tx: list(tx.episodes.unconsolidated(limit=9)),
+    "episodes.count_unconsolidated": lambda tx: tx.episodes.count_unconsolidated(),
     "episodes.count": lambda tx: tx.episodes.count(),
     "episodes.decision": lambda tx: tx.episodes.decision(DECISION),
     "episodes.decisions": lambda tx: [
@@ -236,6 +254,17 @@ READS: Mapping[str, Verb] = {
     "skills.evidence": lambda tx: list(tx.skills.evidence(SKILL)),
     "skills.shown_by": lambda tx: dict(tx.skills.shown_by(TURNS)),
     "skills.awaiting": lambda tx: list(tx.skills.awaiting(limit=9)),
+    "facts.get": lambda tx: tx.facts.get(FACT),
+    "facts.by_ids": lambda tx: dict(tx.facts.by_ids([FACT])),
+    "facts.by_numbers": lambda tx: dict(tx.facts.by_numbers(range(9))),
+    "facts.list": lambda tx: [*tx.facts.list(), *tx.facts.list(current=True)],
+    "facts.count": lambda tx: [tx.facts.count(), tx.facts.count(current=True)],
+    "facts.of_slots": lambda tx: list(tx.facts.of_slots([("Ana", "lives_in")])),
+    "facts.concerning": lambda tx: list(tx.facts.concerning([_stated("other")])),
+    "facts.resting_on": lambda tx: list(tx.facts.resting_on([identity(f"{KITCHEN}/0")])),
+    "facts.successor": lambda tx: tx.facts.successor(GONE),
+    "facts.moves": lambda tx: dict(tx.facts.moves()),
+    "facts.tombstones": lambda tx: [*tx.facts.tombstones(), *tx.facts.tombstones([identity("erased")])],
 }
 
 
@@ -272,6 +301,7 @@ WRITES: Mapping[str, Verb] = {
     "episodes.strengthen": lambda tx: tx.episodes.strengthen(
         make_episode(KITCHEN, 0, 2), Strength(9.0, 3.0), minute(99)
     ),
+    "episodes.consolidate": lambda tx: tx.episodes.consolidate([EPISODE], minute(99)),
     "reviews.ask": lambda tx: tx.reviews.ask(replace(_pending("written"), id=identity("other"))),
     "reviews.settle": lambda tx: tx.reviews.settle([_pending("written")]),
     "links.put": lambda tx: tx.links.put(_link("written")),
@@ -293,6 +323,12 @@ WRITES: Mapping[str, Verb] = {
     "skills.drop": lambda tx: tx.skills.drop(SKILL),
     "skills.await_mining": lambda tx: tx.skills.await_mining(REFS.tolist()),
     "skills.mined": lambda tx: tx.skills.mined(REFS.tolist()),
+    "facts.hold": lambda tx: tx.facts.hold(),
+    "facts.put": lambda tx: tx.facts.put([make_fact("known", "written"), make_fact("new", "written")]),
+    "facts.drop": lambda tx: tx.facts.drop([FACT]),
+    "facts.moved": lambda tx: tx.facts.moved({FACT: GONE, GONE: identity("fact/written")}),
+    "facts.bury": lambda tx: tx.facts.bury([make_tombstone("erased", "written", at=9)]),
+    "facts.unbury": lambda tx: tx.facts.unbury([identity("erased")]),
     "work.put": lambda tx: tx.work.put([_work(n, "written") for n in range(1, 9)]),
     "work.drop": lambda tx: tx.work.drop(minute(99)),
     "jobs.cancel": lambda tx: [tx.jobs.cancel(job.id) for job in tx.jobs.list()],

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, PARTS, SKILLS, Transaction
+from episodic_agent.core.interfaces import EPISODES, FACTS, OBSERVATIONS, PARTS, SKILLS, Transaction
 from episodic_agent.core.places import Stay, joined, stays_of
 from episodic_agent.core.windows import windows
 from episodic_agent.engine import joining
+from episodic_agent.engine.fact_faults import fact_faults
+from episodic_agent.engine.fact_writing import fact_texts
 from episodic_agent.engine.generations import last_resegmenting
 from episodic_agent.engine.link_explaining import unfounded
 from episodic_agent.engine.mining import skill_texts
@@ -20,7 +22,7 @@ from episodic_agent.engine.sound_parts import mend_parts, part_problems, part_te
 from episodic_agent.schemas import Decision, Episode, Reason, Scope, Thread
 
 PAGE = 512
-EMBEDDED = (OBSERVATIONS, EPISODES, PARTS, SKILLS)
+EMBEDDED = (OBSERVATIONS, EPISODES, PARTS, SKILLS, FACTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Doctor:
                 found.extend(self._error(tx, "I6", wrong) for wrong in unfounded(tx))
                 found.extend(self._derived(tx))
                 found.extend(self._error(tx, *fault) for fault in skill_faults(tx))
+                found.extend(self._error(tx, "facts", wrong) for wrong in fact_faults(tx))
         return found
 
     def repair(self) -> int:
@@ -249,6 +252,8 @@ def _stays_fit(tx: Transaction, thread: Thread) -> bool:
 def _texts(tx: Transaction, kind: str, refs: list[int]) -> dict[int, str]:
     if kind == SKILLS:
         return skill_texts(tx, refs)
+    if kind == FACTS:
+        return fact_texts(tx, refs)
     if kind == PARTS:
         return {ref: text for ref, text in part_texts(tx, refs).items() if text}
     if kind == OBSERVATIONS:

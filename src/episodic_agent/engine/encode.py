@@ -14,6 +14,8 @@ from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Tran
 from episodic_agent.core.summaries import Words, encode_extractive, encode_steps
 from episodic_agent.core.text import term_counts
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.consolidating import note_encoded
+from episodic_agent.engine.heard import speaks_for_people
 from episodic_agent.engine.mining import note_episodes
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.reviewing import call_reviews
@@ -32,6 +34,7 @@ class _Work:
     texts: Sequence[str]
     vectors: Vector | None = None
     spoken: bool = True  # not all of it an agent's steps
+    silent: bool = False  # nobody says anything of people
 
 
 class Encoder:
@@ -58,6 +61,8 @@ class Encoder:
                     refs = [work.ref] * len(work.vectors)
                     tx.index.put_vectors(EPISODES, self._parts.embedder_name, refs, work.vectors)
             call_reviews(tx, [work.episode for work in works], now)
+            told = [work.episode for work in works if not work.silent]
+            note_encoded(tx, told, [work.episode for work in works if work.silent], now)
 
     def _read(self, scope: Scope, jobs: Sequence[Job]) -> tuple[list[_Work], list[Job]]:
         works: list[_Work] = []
@@ -74,7 +79,8 @@ class Encoder:
                 texts = windows(words.summary) if words.summary.strip() else []
                 spoken = any(one.kind is not Kind.STEP for one in cover)
                 ref = ref_of(number, episode.first_seq)
-                works.append(_Work(job, episode, ref, words, texts, spoken=spoken))
+                silent = not spoken and not any(map(speaks_for_people, cover))
+                works.append(_Work(job, episode, ref, words, texts, spoken=spoken, silent=silent))
         return works, idle
 
     def _words(

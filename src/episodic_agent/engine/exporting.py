@@ -9,6 +9,8 @@ from datetime import datetime
 
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine import joining
+from episodic_agent.engine.consolidating import FACTS
+from episodic_agent.engine.fact_files import fact_nouns
 from episodic_agent.engine.files import export_lines, header_line
 from episodic_agent.engine.files.own import CheckRecord, Joined, Noun
 from episodic_agent.engine.generations import last_resegmenting, without_history
@@ -35,6 +37,7 @@ def export(tx: Transaction, now: datetime) -> Iterator[str]:
     yield from export_lines(_links(tx, wholes))
     yield from export_lines(tx.episodes.decisions(type=TUNE))
     yield from export_lines(skill_nouns(tx))
+    yield from export_lines(fact_nouns(tx))
 
 
 def _links(tx: Transaction, wholes: Sequence[Episode]) -> Iterator[Noun]:
@@ -78,7 +81,8 @@ def _part(tx: Transaction, part: ThreadPart) -> Iterator[Noun]:
 
 
 def _episode(tx: Transaction, episode: Episode) -> Iterator[Noun]:
-    """Yield an episode with all versions of its words and what its strength has come from."""
+    """Yield an episode with all versions of its words, what its strength came from, and what it told."""
     yield episode
     yield from tx.episodes.encodings(episode.id)
     yield from tx.episodes.decisions(subject=episode.id, type=REVIEW)
+    yield from tx.episodes.decisions(subject=episode.id, type=FACTS)

@@ -9,6 +9,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from episodic_agent.core.identity import assign_ids
+from episodic_agent.engine.fact_files import restore_facts, without_facts
 from episodic_agent.engine.files import Format, Unreadable, detect, read_export, read_file
 from episodic_agent.engine.files.own import Noun, read_header
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
@@ -106,13 +107,16 @@ class Importer:
         read = added = threads = 0
         runs: list[Decision] = []
         skills: list[Noun] = []
-        for nouns in _by_thread(without_skills(_apart(read_export(path), runs), skills)):
+        facts: list[Noun] = []
+        of_threads = without_skills(without_facts(_apart(read_export(path), runs), facts), skills)
+        for nouns in _by_thread(of_threads):
             if isinstance(nouns[0], Link):
                 restorer.restore_links(scope, nouns)
                 continue
             restored = restorer.restore(scope, nouns)
             read, added, threads = read + restored.observations, added + restored.added, threads + 1
         restore_skills(self._parts, scope, skills)
+        restore_facts(self._parts, scope, facts)
         self._keep_timeouts(scope, read_header(path).timeouts)
         if runs:
             with self._parts.store.begin(scope) as tx:

@@ -206,4 +206,6 @@ def stats(tx: Transaction, parts: Parts, policy: str) -> Stats:
         policy=policy,
         first_at=min((t.created_at for t in threads), default=None),
         last_at=max((t.last_activity_at for t in threads), default=None),
+        facts=tx.facts.count(current=True),
+        unconsolidated=tx.episodes.count_unconsolidated(),
     )

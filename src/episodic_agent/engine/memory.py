@@ -20,11 +20,13 @@ from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
 from episodic_agent.engine.closing import Closer
 from episodic_agent.engine.compacting import Compactor
+from episodic_agent.engine.consolidating import FACTS, Consolidator
 from episodic_agent.engine.context import Contexts, ContextVerbs
 from episodic_agent.engine.doctor import Doctor, Finding
 from episodic_agent.engine.encode import Encoder
 from episodic_agent.engine.explain import Explanation, WhatIf, explain, read_records, whatif
 from episodic_agent.engine.exporting import export
+from episodic_agent.engine.facts import FactVerbs
 from episodic_agent.engine.given import aware, episode_identity, given_item, listed, origin_of, tidy
 from episodic_agent.engine.importing import Importer
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
@@ -70,7 +72,15 @@ HERE, WORKERS = "here", "workers"  # who does later work
 
 
 class Memory(
-    RecallVerbs, ThreadVerbs, LinkVerbs, ContextVerbs, SkillVerbs, SummaryVerbs, TuneVerbs, TurnVerbs
+    RecallVerbs,
+    ThreadVerbs,
+    LinkVerbs,
+    ContextVerbs,
+    FactVerbs,
+    SkillVerbs,
+    SummaryVerbs,
+    TuneVerbs,
+    TurnVerbs,
 ):
     """An episodic memory over one store. Thread safe; several processes may share the store.
 
@@ -104,6 +114,7 @@ class Memory(
             LINK: self._linker.handle,
             COMPACT: Compactor(parts).handle,
             MINE: Miner(parts).handle,
+            FACTS: Consolidator(parts).handle,
             OUTCOME: Listener(parts).handle,
             TUNE: Tuner(parts).handle,
         }
@@ -183,7 +194,7 @@ class Memory(
         scope = self._known(user_id)
         closed = self._closer.flush(scope, self._thread_id(scope, thread) if thread else None)
         self._run_here(scope)
-        self._mine_here([scope])
+        self._finish_here([scope])
         return closed
 
     def upkeep(self, *, user_id: str | None = None, now: datetime | None = None) -> int:
@@ -191,7 +202,7 @@ class Memory(
         scopes = self._scopes() if user_id is None else [self._known(user_id)]
         closed = self._sweep(scopes, aware(now))
         self._run_here()
-        self._mine_here(scopes)
+        self._finish_here(scopes)
         return closed
 
     def _sweep(self, scopes: Sequence[Scope], now: datetime | None = None) -> int:
@@ -213,17 +224,18 @@ class Memory(
     def work(self) -> int:
         """Run the later work that waits (encodings, questions), and return how many jobs ran.
 
-        What is new is then looked through for skills, which is not counted. None with `jobs="workers"`: this
-        process then never claims any.
+        What is new is then looked through for skills, and what is due for facts, which is not counted. None
+        with `jobs="workers"`: this process then never claims any.
         """
         ran = self._run_here()
-        self._mine_here(self._scopes())
+        self._finish_here(self._scopes())
         return ran
 
-    def _mine_here(self, scopes: Sequence[Scope]) -> None:
+    def _finish_here(self, scopes: Sequence[Scope]) -> None:
         for scope in scopes if self._here else ():
             if ask_where_awaited(self._parts.store, scope, self._parts.clock()):
                 self._run_here(scope)
+            self._consolidate_here(scope)
 
     def worker(
         self,
@@ -294,6 +306,7 @@ class Memory(
             singly=(
                 ASK,
                 EMBED,
+                FACTS,
                 LINK,
                 MINE,
                 REVIEW,

@@ -4,7 +4,7 @@ Never writes, and holds no transaction open while the query is embedded.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.interfaces import EPISODES, Transaction
 from episodic_agent.core.ranking.seed import PER_LEG
 from episodic_agent.engine import whereabouts
+from episodic_agent.engine.fact_recall import answering, category_of
 from episodic_agent.engine.gathering import DAY, Filter, Gathered, Gatherer
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall, hit_of
@@ -21,6 +22,7 @@ from episodic_agent.schemas import Episode, Observation, Scope, Vector
 
 POLICIES = ("default", "seed-003")
 ALIASES = {"rrf-decay": "seed-003"}
+FEW_FACTS = 20  # seed 003
 PROOFS = 5  # observations shown with a hit
 SEED_DIGITS = 7  # rank fusion's scores are small
 DIGITS = 6  # scores are rounded before they order anything, so that machines agree
@@ -39,6 +41,8 @@ class SearchOptions:
     place: str | None = None
     now: datetime | None = None
     explain: bool = False
+    facts: int = FEW_FACTS
+    category: str | None = None
 
 
 class Recaller:
@@ -55,19 +59,46 @@ class Recaller:
         wanted = Filter(options.since, options.until, options.thread_id, options.place)
         if policy != "seed-003" and whereabouts.answers(query, wanted):
             with self._parts.store.begin(scope, write=False) as tx:
-                return whereabouts.recall(
+                found = whereabouts.recall(
                     tx, query, wanted, now, limit=options.limit, observations=options.observations
                 )
+                return self._with_facts(tx, found, query, None, options)
         vector, notes = self._embed(query.dense_text)
         with self._parts.store.begin(scope, write=False) as tx:
             parts = self._parts
             gatherer = Gatherer(tx, query, vector, parts.embedder_name, parts.calibration)
             if policy == "seed-003":
-                return self._by_ranks(tx, gatherer, options, now, text, notes=notes)
-            gathered = gatherer.gather(wanted, now)
-            if not len(gathered.refs):
-                return Recall(text, (), (), True, 0.0, [*notes, self._nothing(scope)])
-            return self._fused(gatherer, query, gathered, options, notes)
+                found = self._by_ranks(tx, gatherer, options, now, text, notes=notes)
+            else:
+                gathered = gatherer.gather(wanted, now)
+                if len(gathered.refs):
+                    found = self._fused(gatherer, query, gathered, options, notes)
+                else:
+                    found = Recall(text, (), (), True, 0.0, [*notes, self._nothing(scope)])
+            return self._with_facts(tx, found, query, vector, options)
+
+    def _with_facts(
+        self,
+        tx: Transaction,
+        found: Recall,
+        query: ranking.Query,
+        vector: Vector | None,
+        options: SearchOptions,
+    ) -> Recall:
+        """Add the facts that answer; those of a place alone are asked for nowhere."""
+        if not options.facts or options.place:
+            return found
+        facts = answering(
+            tx,
+            self._parts,
+            query,
+            vector,
+            limit=options.facts,
+            category=options.category,
+            at=options.now if options.until is None else options.until,
+            thread_id=options.thread_id,
+        )
+        return replace(found, facts=facts)
 
     def _read(self, scope: Scope, text: str, now: datetime) -> ranking.Query:
         with self._parts.store.begin(scope, write=False) as tx:
@@ -174,6 +205,9 @@ def _checked(text: str, options: SearchOptions) -> str:
         raise InvalidInput(f"no recall policy {options.policy!r}; there are {', '.join(POLICIES)}")
     if options.limit < 1 or options.observations < 1:
         raise InvalidInput("the number of episodes and observations to return is 1 or more")
+    if options.facts < 0:
+        raise InvalidInput("the number of facts to return is 0 or more")
+    category_of(options.category)
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput("`since` must be before `until`")
     if policy == "seed-003" and (options.since or options.until or options.thread_id or options.place):

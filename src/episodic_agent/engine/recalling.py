@@ -4,11 +4,20 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.context.retrieved import (
+    DETAILS,
+    Detail,
+    ToldEpisode,
+    ToldFact,
+    is_detailed,
+    retrieved,
+)
+from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine import listing
 from episodic_agent.engine.given import aware, episode_identity, tidy
 from episodic_agent.engine.places import Places, Stretch, VisitCard, count_places, route_of, visits_of
-from episodic_agent.engine.recall import Recaller, SearchOptions
-from episodic_agent.engine.results import EpisodeCard, Recall
+from episodic_agent.engine.recall import FEW_FACTS, Recaller, SearchOptions
+from episodic_agent.engine.results import EpisodeCard, FactHit, Hit, Recall
 from episodic_agent.engine.reviewing import REVIEW, note_recall
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import InvalidInput
@@ -37,13 +46,18 @@ class RecallVerbs(Scoped):
         now: datetime | None = None,
         explain: bool = False,
         asking: str | None = None,
+        facts: int = FEW_FACTS,
+        category: str | None = None,
     ) -> Recall:
-        """Return the episodes that best answer a query, with the observations that prove it.
+        """Return the episodes and facts that best answer a query, with the observations that prove it.
 
         `limit` counts episodes, `observations` the ranked observations over all (`limit` of them unless
         given). `since` and `until` are filters on event time, `place` on where it was; time words and places
         in the query are a preference, and all of a question that asks for nothing else. Raises
         InvalidInput for a blank query and NotFound for an unknown user or place.
+
+        `facts` is how many at most: those that hold now (or at `until`), of one `category` where it is given;
+        `thread` narrows them too, and a `place` leaves them out.
 
         `asking` names the thread that asks: what it says next tells how the episodes served, and they are
         stronger or weaker for it (a review). Otherwise nothing is written.
@@ -59,6 +73,8 @@ class RecallVerbs(Scoped):
             place=tidy(place),
             now=aware(now),
             explain=explain,
+            facts=facts,
+            category=category,
         )
         reviewer = self._thread_id(scope, asking) if asking else None
         recall = self._recaller.run(scope, query, options)
@@ -66,6 +82,43 @@ class RecallVerbs(Scoped):
             closed = [hit.episode_id for hit in recall.hits if hit.state != "open"]
             note_recall(self._parts, scope, reviewer, query, closed, policy=policy, identity=self._fresh())
         return recall
+
+    def retrieve(
+        self,
+        query: str,
+        *,
+        detail: Detail = "auto",
+        user_id: str | None = None,
+        limit: int = 5,
+        facts: int = FEW_FACTS,
+        category: str | None = None,
+        thread: str | None = None,
+        now: datetime | None = None,
+        asking: str | None = None,
+    ) -> str:
+        """Return what `search` finds as Markdown for a prompt, in seed 003's form; "" where nothing answers.
+
+        `detail` says which episodes show what was said: `auto` key moments of the first two, `low` of the
+        first, `high` all, `none` none. Raises as `search` does, and InvalidInput for another `detail`.
+        """
+        if detail not in DETAILS:
+            raise InvalidInput(f"no detail {detail!r}; there are {', '.join(DETAILS)}")
+        recall = self.search(
+            query,
+            user_id=user_id,
+            limit=limit,
+            facts=facts,
+            category=category,
+            thread=thread,
+            now=now,
+            asking=asking,
+        )
+        scope = self._known(user_id)
+        with self._parts.store.begin(scope, write=False) as tx:
+            hits = () if recall.abstained else recall.hits
+            told = [_told(tx, hit, is_detailed(n, hit.surprise, detail)) for n, hit in enumerate(hits, 1)]
+        known = [told_fact(hit) for hit in recall.facts]
+        return retrieved(known, told, detail, aware(now) or self._parts.clock())
 
     def reviews(self, episode_id: "UUID | str", *, user_id: str | None = None) -> list[Decision]:
         """Return how an episode served each time it was judged, oldest first."""
@@ -156,3 +209,13 @@ class RecallVerbs(Scoped):
     ) -> Stretch:
         thread_id = None if thread is None else self._thread_id(scope, thread)
         return Stretch(thread_id, aware(since), aware(until))
+
+
+def told_fact(hit: FactHit) -> ToldFact:
+    """Return a fact as a prompt is told it."""
+    return ToldFact(hit.fact.category.value, hit.fact.fact, len(hit.episodes))
+
+
+def _told(tx: Transaction, hit: Hit, detailed: bool) -> ToldEpisode:
+    said = [(o.actor, o.text) for o in listing.messages(tx, hit.episode_id)] if detailed else []
+    return ToldEpisode(hit.title, hit.summary, hit.start_at, hit.end_at, hit.surprise, said, hit.score)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from episodic_agent.core.context.retrieved import KEY_MOMENT
+from episodic_agent.core.fact_records import Fact
 from episodic_agent.schemas import Episode, Observation
 
 
@@ -42,13 +44,33 @@ class Hit:
     retrievability: float
     evidence: Sequence[Evidence]
     legs: Mapping[str, float] = field(default_factory=dict)
+    surprise: float = 0.0
+
+    @property
+    def key_moment(self) -> bool:
+        """Tell whether the episode was surprising enough to be marked as a key moment (seed 003)."""
+        return self.surprise >= KEY_MOMENT
+
+
+@dataclass(frozen=True, slots=True)
+class FactHit:
+    """A fact that answers a query, with a score in [0, 1] and the threads its evidence lies in."""
+
+    fact: Fact
+    score: float
+    threads: tuple[UUID, ...] = ()
+
+    @property
+    def episodes(self) -> tuple[UUID, ...]:
+        """Return the episodes it rests on, each once, as they were when it was said."""
+        return tuple(dict.fromkeys(one.episode_id for one in self.fact.evidence if one.episode_id))
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The answer to a query: episodes with evidence, and the best observations over all.
+    """The answer to a query: facts, episodes with evidence, and the best observations over all.
 
-    `abstained` says that nothing relevant was found; the hits are then the best of what is not good
+    `abstained` says that no relevant episode was found; the hits are then the best of what is not good
     enough. `notes` tell in words what limited the search (no embedder, an empty memory).
     """
 
@@ -58,12 +80,14 @@ class Recall:
     abstained: bool
     confidence: float
     notes: Sequence[str] = ()
+    facts: Sequence[FactHit] = ()
 
     def __str__(self) -> str:
-        """Show the hits as a short text."""
-        if self.abstained:
-            return "nothing relevant"
-        return "\n".join(f"{h.score:.2f} {h.start_at:%Y-%m-%d} {h.title}" for h in self.hits)
+        """Show what answers as a short text."""
+        hits = () if self.abstained else self.hits
+        lines = [f"{found.score:.2f} {found.fact.fact}" for found in self.facts]
+        lines += [f"{h.score:.2f} {h.start_at:%Y-%m-%d} {h.title}" for h in hits]
+        return "\n".join(lines) or "nothing relevant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +123,8 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of one scope."""
+    """Counts of one scope; `facts` are those nothing has ended, `unconsolidated` episodes
+    that wait to be read for some."""
 
     user_id: str
     threads: int
@@ -111,6 +136,8 @@ class Stats:
     policy: str
     first_at: datetime | None
     last_at: datetime | None
+    facts: int = 0
+    unconsolidated: int = 0
 
 
 def hit_of(
@@ -135,4 +162,5 @@ def hit_of(
         retrievability=strength,
         evidence=proofs,
         legs=legs,
+        surprise=card.surprise,
     )

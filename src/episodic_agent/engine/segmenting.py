@@ -272,7 +272,8 @@ def inheriting(episode: Episode, replaced: Sequence[Episode]) -> Episode:
 
     Stability (days), difficulty and the time of the last review are each the mean over the episode's
     observations: an observation counts with the numbers of the replaced episode it was in, and with those of
-    a fresh episode where it was in none. What was reviewed often stays strong by the share left of it.
+    a fresh episode where it was in none. What was reviewed often stays strong by the share left of it. Where
+    all of its observations were consolidated it is, too: what they tell has become facts.
     """
     ends = episode.last_reviewed_at
     parts = [
@@ -285,8 +286,11 @@ def inheriting(episode: Episode, replaced: Sequence[Episode]) -> Episode:
     fresh = episode.size - sum(shared for shared, _, _ in parts)
     own = (fresh, Strength(episode.stability, episode.difficulty), 0.0)
     strength, reviewed = blended([*parts, own])
+    told = [old.consolidated_at for old in replaced if overlap(old, episode.first_seq, episode.last_seq) > 0]
+    known = [at for at in told if at is not None]
     return replace(
         episode,
+        consolidated_at=max(known) if known and len(known) == len(told) and not fresh else None,
         stability=strength.stability,
         difficulty=strength.difficulty,
         last_reviewed_at=ends + timedelta(seconds=round(reviewed, 6)),

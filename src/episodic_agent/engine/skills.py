@@ -7,14 +7,9 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
-
 from episodic_agent.core import ranking
 from episodic_agent.core.identity import decision_id, uuid7
-from episodic_agent.core.interfaces import SKILLS, Refs, Transaction
-from episodic_agent.core.ranking import kept_terms, term_weight
-from episodic_agent.core.ranking.bm25 import K1, B
+from episodic_agent.core.interfaces import SKILLS, Transaction
 from episodic_agent.core.skills import (
     KeptSkill,
     Skill,
@@ -26,6 +21,7 @@ from episodic_agent.core.skills import (
 )
 from episodic_agent.core.skills.keeping import DECISION, POLICY
 from episodic_agent.engine.given import aware, tidy
+from episodic_agent.engine.matching import matches
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
@@ -33,9 +29,6 @@ from episodic_agent.schemas import Decision, Json, Vector
 
 USED: Final = "skill_use"
 SUCCEEDED, FAILED = "success", "failure"
-PER_LEG: Final = 100
-MEANING: Final = 0.5  # share of the score that cosine is; the rest is the share of the query's words
-LOW: Final = 0.3  # cosine below which meaning alone finds nothing
 DIGITS: Final = 6
 RANDOM_BITS: Final = 74  # of a UUIDv7
 NAMED: Final = 10  # skills an error message names
@@ -124,44 +117,13 @@ def best(
     tx: Transaction, parts: Parts, query: ranking.Query, vector: Vector | None
 ) -> Sequence[tuple[KeptSkill, float]]:
     """Return the skills that share words or meaning with a query, best first, with scores in [0, 1]."""
-    refs, words, cosines = _legs(tx, parts, query, vector)
-    if vector is None:
-        scores, near = words, np.zeros(len(refs), np.bool_)
-    else:
-        scores, near = MEANING * np.maximum(cosines, 0.0) + (1 - MEANING) * words, cosines >= LOW
-    there = (words > 0) | near
-    found = tx.skills.by_numbers(refs[there].tolist())
+    refs, scores = matches(tx, parts, SKILLS, query, vector)
+    found = tx.skills.by_numbers(refs.tolist())
     rows = [
         (found[int(ref)], float(score)) for ref, score in zip(refs, scores, strict=True) if int(ref) in found
     ]
     rows.sort(key=lambda row: (-round(row[1], DIGITS), row[0].created_at, row[0].id))
     return rows
-
-
-def _legs(
-    tx: Transaction, parts: Parts, query: ranking.Query, vector: Vector | None
-) -> tuple[Refs, NDArray[np.float64], NDArray[np.float64]]:
-    """Return candidates with the share of the query's words each holds, by rarity, and their cosines."""
-    statistics = tx.index.statistics(SKILLS, query.terms)
-    kept = kept_terms({t: statistics.frequencies.get(t, 0) for t in query.terms}, statistics.documents)
-    weights = {t: term_weight(t, df, statistics.documents) for t, df in kept.items()}
-    length = statistics.average_length
-    refs = np.zeros(0, np.int64)
-    if weights:
-        refs, _ = tx.index.text_scores(SKILLS, weights, k1=K1, b=B, average_length=length, limit=PER_LEG)
-    if vector is not None:
-        near, _ = tx.index.vector_scores(SKILLS, parts.embedder_name, vector, limit=PER_LEG)
-        refs = np.union1d(refs, near)
-    words, cosines = np.zeros(len(refs)), np.zeros(len(refs))
-    if weights and len(refs):
-        held = tx.index.text_scores_of(SKILLS, weights, refs, k1=0.0, b=0.0, average_length=length)
-        top = sum(term_weight(t, kept.get(t, 0), statistics.documents) for t in query.terms)
-        words = held.astype(np.float64) / top
-    if vector is not None and len(refs):
-        found = tx.index.vector_scores_of(SKILLS, parts.embedder_name, vector, refs).astype(np.float64)
-        own = parts.calibration
-        cosines = np.nan_to_num(found if own is None else own.as_default(found))
-    return refs.astype(np.int64), words, cosines
 
 
 class SkillVerbs(Scoped):

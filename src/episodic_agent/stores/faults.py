@@ -22,6 +22,8 @@ RESEGMENTING: Final = (
     "after-retire",  # the episodes of before are retired, none stands in their place
     "mid-revive",  # the episodes of a generation are deleted, those of before are not back
 )
+# Reached only where facts are learned.
+LEARNING: Final = ("mid-facts",)  # facts are written, the words they rest on are not
 
 _armed: dict[str, tuple[int, Callable[[], None]]] = {}
 
@@ -31,7 +33,7 @@ def arm(name: str, countdown: int, action: Callable[[], None]) -> None:
 
     Raises ValueError for a point that does not exist, so that a renamed point cannot silence a test.
     """
-    if name not in (known := (*POINTS, *RESEGMENTING)):
+    if name not in (known := (*POINTS, *RESEGMENTING, *LEARNING)):
         raise ValueError(f"no fault point {name!r}; known: {', '.join(known)}")
     _armed[name] = (countdown, action)
 

@@ -1,17 +1,18 @@
 """Facts: lasting statements drawn from what was said, with validity and evidence (seed 003)."""
 
-from episodic_agent.core.facts.calibrating import Changes, learn, marks, settled
-from episodic_agent.core.facts.keeping import confirm, delete, edit, history, pin, timeline
-from episodic_agent.core.facts.reading import VERSION, read_facts
-from episodic_agent.core.facts.records import (
+from episodic_agent.core.fact_records import (
     Candidate,
     Category,
     Evidence,
     Fact,
+    KeptFact,
     Statement,
     Tombstone,
     Version,
 )
+from episodic_agent.core.facts.calibrating import Changes, learn, mark_of, marks, retold, settled
+from episodic_agent.core.facts.keeping import confirm, delete, edit, history, pin, timeline
+from episodic_agent.core.facts.reading import VERSION, read_facts
 from episodic_agent.core.facts.slots import SLOTS, Slot, slot_of
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Changes",
     "Evidence",
     "Fact",
+    "KeptFact",
     "Slot",
     "Statement",
     "Tombstone",
@@ -31,9 +33,11 @@ __all__ = [
     "edit",
     "history",
     "learn",
+    "mark_of",
     "marks",
     "pin",
     "read_facts",
+    "retold",
     "settled",
     "slot_of",
     "timeline",

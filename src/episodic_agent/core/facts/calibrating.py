@@ -11,7 +11,7 @@ from datetime import datetime
 from hashlib import blake2b
 from uuid import UUID, uuid5
 
-from episodic_agent.core.facts.records import Candidate, Category, Evidence, Fact, Tombstone
+from episodic_agent.core.fact_records import Candidate, Category, Evidence, Fact, Tombstone
 from episodic_agent.core.facts.slots import group_of, keywords, match_key
 from episodic_agent.core.identity import NAMESPACE
 from episodic_agent.core.text import fold
@@ -109,6 +109,12 @@ def marks(fact: Fact) -> frozenset[tuple[UUID, str]]:
     return frozenset((one.observation_id, _mark(fact.subject, fact.attribute, one)) for one in fact.evidence)
 
 
+def mark_of(candidate: Candidate) -> tuple[UUID, str]:
+    """Return what a candidate's evidence is recognised by, as `marks` of the fact that takes it up has it."""
+    said = candidate.evidence
+    return said.observation_id, _mark(candidate.subject, candidate.attribute, said)
+
+
 def _mark(subject: str, attribute: str, evidence: Evidence) -> str:
     parts = (fold(subject), attribute, match_key(attribute, evidence.value), evidence.start, evidence.end)
     text = "\x1f".join(map(str, parts))
@@ -144,6 +150,23 @@ def learn(
         runs += told
         conflicts += against
     return _compared(before, _facts(runs, before), _rejected(conflicts, fresh))
+
+
+def retold(known: Sequence[Fact], by_hand: Mapping[UUID, Fact | None] | None = None) -> Changes:
+    """Return what telling facts anew from their evidence changes: nothing, but for what a hand did.
+
+    `known` must hold whole slots, `by_hand` those of them as a hand left them, None where it deleted one.
+    """
+    left = by_hand or {}
+    facts = [fact for old in known if (fact := left.get(old.id, old)) is not None]
+    groups: dict[tuple[str, str, str], list[Fact]] = {}
+    for fact in facts:
+        groups.setdefault(group_of(fact.subject, fact.attribute, fact.value), []).append(fact)
+    runs: list[_Run] = []
+    for group in groups.values():
+        claims = [claim for fact in group for claim in _unrolled(fact)]
+        runs += _told(claims, {fact.id for fact in group if fact.pinned}, group)[0]
+    return _compared(known, _facts(runs, facts), ())
 
 
 def settled(facts: Sequence[Fact], known_by: datetime) -> tuple[Fact, ...]:
@@ -185,9 +208,10 @@ def _told(
 ) -> tuple[list[_Run], list[_Claim]]:
     """Lay statements out in event time; return the stretches and the statements a pin stands against."""
     held = {
-        (fact.evidence[-1].observation_id, fact.evidence[-1].start): fact.id
+        (one.observation_id, one.start, match_key(fact.attribute, one.value))
         for fact in old
         if fact.id in pinned
+        for one in (*fact.evidence, replace(fact.evidence[0], value=fact.value))
     }
     runs: list[_Run] = []
     present: list[_Run] = []  # several only where one message gives several values
@@ -205,7 +229,7 @@ def _told(
             (
                 r
                 for r in ended
-                if any((c.evidence.observation_id, c.evidence.start) in held for c in r.claims)
+                if any((c.evidence.observation_id, c.evidence.start, c.key) in held for c in r.claims)
             ),
             None,
         )
@@ -233,7 +257,9 @@ def _ended(claim: _Claim, present: Sequence[_Run]) -> list[_Run]:
 def _close(run: _Run, by: _Run, claim: _Claim) -> None:
     run.by = by
     if claim.evidence.corrects:  # it was never so: what takes its place holds from its beginning
-        run.end, by.start = run.start, min(by.start, run.start)
+        run.end = run.start
+        if run.first.says_yes:  # of a denial nothing takes the place: another value may have held meanwhile
+            by.start = min(by.start, run.start)
     else:
         run.end = max(run.start, claim.evidence.valid_at)
 
@@ -255,6 +281,7 @@ def _facts(runs: Sequence[_Run], before: Sequence[Fact]) -> list[Fact]:
                     fact,
                     pinned=fact.pinned or hand.pinned,
                     confirmed=fact.confirmed or hand.confirmed,
+                    confidence=1.0 if hand.confirmed else fact.confidence,
                     versions=hand.versions or fact.versions,
                 )
         found.append(fact)

@@ -1,15 +1,20 @@
-"""When episodes are due to be consolidated, and which new fact only says a known one again."""
+"""When episodes are due to be consolidated, what they say, and which new fact only says a known one again."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from episodic_agent.core.facts.records import Candidate, Fact
+from episodic_agent.core.fact_records import Candidate, Fact, Statement
+from episodic_agent.core.facts.calibrating import learn
+from episodic_agent.core.facts.reading import read_facts
+from episodic_agent.core.facts.slots import slot_of, value_key
 from episodic_agent.core.text import fold
 
 PENDING: Final = 3  # unconsolidated episodes of a scope (seed 003)
 FLASHBULB: Final = 0.85  # the surprise at which one episode is enough
 SAME: Final = 0.95  # the cosine above which two sentences say the same
+_NUMBER: Final = re.compile(r"\d+")
 
 
 def is_due(pending: int, surprise: float) -> bool:
@@ -21,17 +26,38 @@ def is_due(pending: int, surprise: float) -> bool:
     return pending >= PENDING or (pending > 0 and surprise >= FLASHBULB)
 
 
+def read_in_turn(statements: Iterable[Statement], known: Iterable[Fact]) -> tuple[Candidate, ...]:
+    """Return what statements say by the rules of `read_facts`, in order.
+
+    What points back ("it's Porto, not Lisbon") may mean what was said just before, or a known fact that was
+    not over by then.
+    """
+    facts = {_named(fact): fact for fact in known}
+    found: list[Candidate] = []
+    for one in statements:
+        there = [f for f in facts.values() if f.invalid_at is None or f.invalid_at > one.at]
+        said = read_facts(one, there)
+        found += said
+        facts |= {_named(fact): fact for fact in learn((), said).applied(())}
+    return tuple(found)
+
+
+def _named(fact: Fact) -> tuple[str, str, str, bool]:
+    return fold(fact.subject), fact.attribute, value_key(fact.value), fact.holds
+
+
 def reinforcing(candidate: Candidate, active: Sequence[Fact], cosines: Sequence[float]) -> Candidate:
     """Return a candidate as the known fact it repeats, where one is near enough; else as it is.
 
     `cosines` are those of the sentences, in the order of `active`. Only a fact of the same subject, category
-    and polarity can be repeated: to like a thing never merges into disliking it.
+    and polarity can be repeated: to like a thing never merges into disliking it. Nor do other numbers, or
+    another value of a slot that holds one, say the same, however near the sentences are.
     """
     said = candidate.evidence
     near = [
         (cosine, fact)
         for cosine, fact in zip(cosines, active, strict=True)
-        if cosine > SAME and _alike(candidate, fact) and fact.invalid_at is None
+        if cosine > SAME and fact.invalid_at is None and _alike(candidate, fact)
     ]
     if not near:
         return candidate
@@ -46,4 +72,11 @@ def _alike(candidate: Candidate, fact: Fact) -> bool:
     stance = candidate.holds is not (candidate.attribute == "dislikes")
     known = fact.holds is not (fact.attribute == "dislikes")
     same = fold(candidate.subject) == fold(fact.subject) and candidate.category is fact.category
-    return same and stance is known and candidate.holds is fact.holds
+    if not same or stance is not known or candidate.holds is not fact.holds:
+        return False
+    if set(_NUMBER.findall(candidate.value)) != set(_NUMBER.findall(fact.value)):
+        return False
+    if not (slot_of(candidate.attribute).single or slot_of(fact.attribute).single):
+        return True
+    one, other = set(value_key(candidate.value).split()), set(value_key(fact.value).split())
+    return candidate.attribute == fact.attribute and (one <= other or other <= one)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from episodic_agent.core.fact_records import Category, Fact, Tombstone, Version
 from episodic_agent.core.facts.calibrating import marks, settled
-from episodic_agent.core.facts.records import Category, Fact, Tombstone, Version
 from episodic_agent.core.facts.slots import keywords
 from episodic_agent.errors import InvalidInput
 

@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from episodic_agent.core.entities.lexicon import is_common
+from episodic_agent.core.fact_records import Candidate, Evidence, Fact, Statement
 from episodic_agent.core.facts.english_life import LIFE
 from episodic_agent.core.facts.english_tastes import TASTES
 from episodic_agent.core.facts.english_ties import TIES
 from episodic_agent.core.facts.english_wishes import REASONED, WISHES
 from episodic_agent.core.facts.grammar import Found, Rule, clauses, normal
 from episodic_agent.core.facts.other_languages import OTHERS
-from episodic_agent.core.facts.records import Candidate, Evidence, Fact, Statement
 from episodic_agent.core.facts.slots import SLOTS, keywords, sentence, slot_of, value_key
 from episodic_agent.core.facts.voices import Sentence, earnest
 from episodic_agent.core.summaries.languages import ASSISTANTS, SOURCES, guess_language

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from episodic_agent.core.facts.records import Category
+from episodic_agent.core.fact_records import Category
 from episodic_agent.core.text import fold, tokens
 
 OTHER: Final = "other"  # what a language model finds outside the table

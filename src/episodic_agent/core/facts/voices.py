@@ -11,10 +11,8 @@ from typing import Final
 
 from episodic_agent.core.text import sentences
 
-_QUOTED: Final = re.compile(
-    r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|「[^」\n]*」|(?<!\w)'[^'\n]{12,}'(?!\w)"
-)
-_OPEN_QUOTE: Final = re.compile(r"[\"“„«「][^\"”“»」\n]*$")
+_QUOTED: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|「[^」]*」|(?<!\w)'[^'\n]{12,}'(?!\w)")
+_OPEN_QUOTE: Final = re.compile(r"[\"“„«「][^\"”“»」]*\Z")
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _PERSON: Final = re.compile(r"\b(?:i|i'm|my|me|we|ich|mein|yo|mi|me|je|j'|mon|ma)\b|我", re.IGNORECASE)
 _WORDS_LEFT: Final = 2  # a quotation of up to so many words is emphasis or a title, not speech

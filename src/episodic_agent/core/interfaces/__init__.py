@@ -14,8 +14,10 @@ from episodic_agent.core.interfaces.collaborators import (
     Sensor,
     SpanSink,
 )
+from episodic_agent.core.interfaces.facts import Facts
 from episodic_agent.core.interfaces.index import (
     EPISODES,
+    FACTS,
     LAST_REF,
     OBSERVATIONS,
     PARTS,
@@ -37,6 +39,7 @@ from episodic_agent.core.interfaces.store import Store, Transaction
 
 __all__ = [
     "EPISODES",
+    "FACTS",
     "LAST_REF",
     "LONGEST_ANSWER",
     "LONGEST_RUN",
@@ -48,6 +51,7 @@ __all__ = [
     "Embedder",
     "EpisodeMark",
     "Episodes",
+    "Facts",
     "Index",
     "Jobs",
     "LanguageModel",

@@ -18,6 +18,7 @@ OBSERVATIONS = "o"  # the kinds of indexed documents
 EPISODES = "e"
 PARTS = "p"  # primary episodes
 SKILLS = "k"  # their refs are the skills' numbers
+FACTS = "f"  # theirs the facts'
 LAST_REF: Final = (1 << 63) - 1
 
 
@@ -99,7 +100,7 @@ class TextStatistics:
 
 
 class Index(Protocol):
-    """The text and vector index. `kind` is one of those above; all but SKILLS have refs from `ref_of`."""
+    """The text and vector index. `kind` is one of those above; but for SKILLS and FACTS refs are `ref_of`."""
 
     def put_postings(self, kind: str, postings: Sequence[Posting]) -> None:
         """Index documents' words; a document indexed before is replaced."""

@@ -283,6 +283,24 @@ class Episodes(Protocol):
         """Give an episode another strength and clock; Conflict where `before` is no longer so."""
         ...
 
+    def unconsolidated(self, *, limit: int) -> Sequence[Episode]:
+        """Return current event episodes that have words and are not consolidated, oldest created first.
+
+        Ties by id.
+        """
+        ...
+
+    def count_unconsolidated(self, *, limit: int | None = None) -> int:
+        """Count those, up to a limit where it is given."""
+        ...
+
+    def consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
+        """Set `consolidated_at` of pending episodes; Conflict where one is not, or no longer, among them.
+
+        In a write transaction nobody else writes to them before its end.
+        """
+        ...
+
     def encodings(self, episode_id: UUID) -> Sequence[Encoding]: ...
     def count(self) -> int: ...
     def decide(self, decision: Decision) -> None:

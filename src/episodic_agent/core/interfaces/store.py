@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from datetime import date, datetime, timedelta
 from typing import Protocol
 
+from episodic_agent.core.interfaces.facts import Facts
 from episodic_agent.core.interfaces.index import Index
 from episodic_agent.core.interfaces.records import Episodes, Places, ThreadParts, Threads
 from episodic_agent.core.interfaces.relations import Jobs, Links, Reviews, Skills, Usage, Work
@@ -42,6 +43,8 @@ class Transaction(Protocol):
     def work(self) -> Work: ...
     @property
     def skills(self) -> Skills: ...
+    @property
+    def facts(self) -> Facts: ...
 
 
 class Store(Protocol):

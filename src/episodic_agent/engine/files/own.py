@@ -1,6 +1,6 @@
 """The project's own export: JSON lines, a header and then one typed noun a line, lossless.
 
-`{"format": "episodic-agent", "version": 2, …}` then `{"type": "observation", …}` and so on. Ids are UUID
+`{"format": "episodic-agent", "version": 3, …}` then `{"type": "observation", …}` and so on. Ids are UUID
 strings, times ISO 8601 in UTC with microseconds, bytes base64; numbers that are none ("nan", "inf") are
 strings where a number belongs. Reading gives back equal nouns: what a field holds is told by its type in
 `schemas.py`, so a new field needs nothing here.
@@ -10,7 +10,7 @@ import base64
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +18,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 from uuid import UUID
 
+from episodic_agent.core.fact_records import Fact, Tombstone
 from episodic_agent.core.skill_records import SkillState
 from episodic_agent.engine.files.opening import Unreadable, excerpt, inspect, lines
 from episodic_agent.errors import InvalidInput
@@ -36,7 +37,7 @@ from episodic_agent.schemas import (
 )
 
 FORMAT: Final = "episodic-agent"
-VERSION: Final = 2  # 1 had neither parts of threads nor skills
+VERSION: Final = 3  # 1 had neither parts of threads nor skills, 2 no facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,22 @@ class SkillLine:
 
 
 @dataclass(frozen=True, slots=True)
+class FactLine:
+    """A fact, and since when the memory holds it (record time)."""
+
+    fact: Fact
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The id of a fact whose evidence another one holds now."""
+
+    id: UUID
+    holder: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Joined:
     """The threads of a cross-thread episode, in order of creation."""
 
@@ -81,6 +98,9 @@ Noun: TypeAlias = (
     | Link
     | Joined
     | SkillLine
+    | FactLine
+    | Moved
+    | Tombstone
 )
 TYPES: Final[Mapping[str, type[Noun]]] = {
     "thread": Thread,
@@ -95,8 +115,11 @@ TYPES: Final[Mapping[str, type[Noun]]] = {
     "link": Link,
     "joined": Joined,
     "skill": SkillLine,
+    "fact": FactLine,
+    "moved_fact": Moved,
+    "deleted_fact": Tombstone,
 }
-_HINTS: Final = {noun: get_type_hints(noun) for noun in TYPES.values()}
+_HINTS: Final[dict[type[Any], Mapping[str, Any]]] = {}
 _NAMES: Final = {noun: name for name, noun in TYPES.items()}
 
 
@@ -123,7 +146,7 @@ def header_line(
     """Write the first line of an export.
 
     >>> header_line(Scope("ana"), datetime(2024, 3, 1, tzinfo=UTC), {"thread": 1})[:58]
-    '{"format": "episodic-agent", "version": 2, "space": "defau'
+    '{"format": "episodic-agent", "version": 3, "space": "defau'
     """
     head = {
         "format": FORMAT,
@@ -183,13 +206,7 @@ def to_json(noun: Noun) -> dict[str, object]:
     >>> to_json(CheckRecord(UUID(int=1), 4, b"hi"))["packed"]
     'aGk='
     """
-    line: dict[str, object] = {"type": _NAMES[type(noun)]}
-    # A value that equals its default is left out: most fields of most observations do.
-    for each in fields(noun):
-        value = getattr(noun, each.name)
-        if not (each.default is not MISSING and value == each.default and type(value) is type(each.default)):
-            line[_key(each.name)] = _encode(value)
-    return line
+    return {"type": _NAMES[type(noun)], **_fields(noun)}
 
 
 def from_json(line: Mapping[str, object]) -> Noun:
@@ -202,17 +219,38 @@ def from_json(line: Mapping[str, object]) -> Noun:
     noun: type[Any] | None = TYPES.get(str(line.get("type")))
     if noun is None:
         raise InvalidInput(f"unknown type {line.get('type')!r}; known: {', '.join(TYPES)}")
+    return cast(Noun, _of_fields(noun, line, str(line["type"])))
+
+
+def _fields(value: Any) -> dict[str, object]:
+    """Return a dataclass as an object; a value that equals its default is left out: most of most do."""
+    line: dict[str, object] = {}
+    for each in fields(value):
+        held = getattr(value, each.name)
+        if not (each.default is not MISSING and held == each.default and type(held) is type(each.default)):
+            line[_key(each.name)] = _encode(held)
+    return line
+
+
+def _of_fields(noun: type[Any], line: Mapping[str, object], name: str) -> Any:
+    """Undo `_fields`; raises InvalidInput naming the field that does not fit."""
     values = {}
     for each in fields(noun):
         if (key := _key(each.name)) not in line:
             if each.default is MISSING and each.default_factory is MISSING:
-                raise InvalidInput(f"the {line['type']} has no {key}")
+                raise InvalidInput(f"the {name} has no {key}")
             continue
         try:
-            values[each.name] = _decode(_HINTS[noun][each.name], line[key])
+            values[each.name] = _decode(_hints(noun)[each.name], line[key])
         except (TypeError, ValueError, OverflowError) as error:
-            raise InvalidInput(f"the {line['type']}'s {key} does not fit: {error}") from error
-    return cast(Noun, noun(**values))
+            raise InvalidInput(f"the {name}'s {key} does not fit: {error}") from error
+    return noun(**values)
+
+
+def _hints(noun: type[Any]) -> Mapping[str, Any]:
+    if noun not in _HINTS:
+        _HINTS[noun] = get_type_hints(noun)
+    return _HINTS[noun]
 
 
 def _key(field: str) -> str:
@@ -260,7 +298,7 @@ def _encode(value: object) -> object:
             return {str(key): _encode(inner) for key, inner in value.items()}
         case Sequence():
             return [_encode(inner) for inner in value]
-    return value
+    return _fields(value) if is_dataclass(value) else value
 
 
 def _decode(hint: Any, value: Any) -> Any:  # type hints are values of no common type
@@ -275,6 +313,10 @@ def _decode(hint: Any, value: Any) -> Any:  # type hints are values of no common
         if not isinstance(value, dict):
             raise TypeError("an object is needed")
         return {key: _decode(get_args(hint)[1], inner) for key, inner in value.items()}
+    if is_dataclass(hint) and isinstance(hint, type):
+        if not isinstance(value, dict):
+            raise TypeError("an object is needed")
+        return _of_fields(hint, value, hint.__name__.lower())
     return _decode_scalar(hint, value) if isinstance(hint, type) else value
 
 

@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall
 from episodic_agent.faces.cli.app import (
     ID,
@@ -39,6 +40,8 @@ OTHER_COLUMNS = 64  # of a listing, beside the title
 @click.option("--place", help="Only what was observed at this place.")
 @click.option("--now", help="As if it were this time (for `last week` and for forgetting).")
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
+@click.option("--facts", type=click.IntRange(0, 1000), default=5, show_default=True, help="Facts to return.")
+@click.option("--category", help="Only facts of this category.")
 @click.option("--explain", is_flag=True, help="Show each leg's score.")
 @common
 def search(
@@ -53,11 +56,13 @@ def search(
     place: str | None,
     now: str | None,
     asking: str | None,
+    facts: int,
+    category: str | None,
     explain: bool,
     user: str | None,
     as_json: bool,
 ) -> None:
-    """Find the episodes that answer a question, with the messages that prove it."""
+    """Find the facts and episodes that answer a question, with the messages that prove it."""
     with app.memory() as memory:
         recall = memory.search(
             query,
@@ -72,6 +77,8 @@ def search(
             now=moment(now),
             asking=asking,
             explain=explain,
+            facts=facts,
+            category=category,
         )
     if as_json:
         print_json(recall_json(recall, explain=explain))
@@ -79,9 +86,56 @@ def search(
         render_recall(recall, explain=explain)
 
 
+@click.command()
+@click.argument("query")
+@click.option(
+    "--detail", type=click.Choice(DETAILS), default="auto", show_default=True, help="Whose messages to show."
+)
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=5, show_default=True, help="Episodes to return."
+)
+@click.option("--facts", type=click.IntRange(0, 1000), default=20, show_default=True, help="Facts to return.")
+@click.option("--category", help="Only facts of this category.")
+@click.option("--thread", help="Only this thread.")
+@click.option("--now", help="As if it were this time.")
+@click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
+@common
+def retrieve(
+    app: App,
+    query: str,
+    detail: Detail,
+    limit: int,
+    facts: int,
+    category: str | None,
+    thread: str | None,
+    now: str | None,
+    asking: str | None,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """Print what answers a question as Markdown for a prompt; nothing where nothing answers."""
+    with app.memory() as memory:
+        text = memory.retrieve(
+            query,
+            user_id=user,
+            detail=detail,
+            limit=limit,
+            facts=facts,
+            category=category,
+            thread=thread,
+            now=moment(now),
+            asking=asking,
+        )
+    if as_json:
+        print_json({"text": text})
+    else:
+        click.echo(text, nl=False)
+
+
 def recall_json(recall: Recall, *, explain: bool = False) -> dict[str, Any]:
     """Shape a recall for scripts: the contract of `episodic search --json`."""
     return {
+        "facts": [{**found.fact.as_record(), "score": found.score} for found in recall.facts],
         "hits": [_hit_json(h, explain=explain) for h in recall.hits],
         "observations": [_evidence_json(e, explain=explain) for e in recall.observations],
         "abstained": recall.abstained,
@@ -101,6 +155,7 @@ def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
         "end_at": hit.end_at,
         "state": hit.state,
         "retrievability": hit.retrievability,
+        "key_moment": hit.key_moment,
         "observations": [_evidence_json(e, explain=explain) for e in hit.evidence],
     }
     return {**shown, "legs": hit.legs} if explain else shown
@@ -117,12 +172,19 @@ def render_recall(recall: Recall, *, explain: bool = False) -> None:
     console = out()
     for note in recall.notes:
         say(note)
+    for found in recall.facts:
+        fact = found.fact
+        console.print(
+            Text(f"• {fact.fact}"), Text(f"{fact.category}, since {fact.valid_at:%Y-%m-%d}", style="dim")
+        )
     if recall.abstained:
-        console.print(Text("nothing relevant", style="yellow"))
+        if not recall.facts:
+            console.print(Text("nothing relevant", style="yellow"))
         return
     for rank, hit in enumerate(recall.hits, 1):
         console.print(Text(f"{rank}. {hit.title}", style="bold"))
         state = " · open" if hit.state == "open" else ""
+        state += " · key moment" if hit.key_moment else ""
         console.print(
             Text(
                 f"   {hit.start_at:%Y-%m-%d %H:%M}  score {hit.score:.2f}  confidence {hit.confidence:.2f}"

@@ -1,12 +1,13 @@
 """What the routes of seed 003 take and return, as their OpenAPI page shows it."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-Detail = Literal["auto", "none", "low", "high"]
+from episodic_agent.core.context.retrieved import Detail
+
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=512)]
 NOBODY = "name whose memory it is: give conversation_id or user_id"
 

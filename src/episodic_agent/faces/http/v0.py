@@ -1,6 +1,6 @@
 """Seed 003's routes, `/api/v0/…`: add a message, retrieve what answers a question, list what is recent."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
@@ -8,16 +8,18 @@ from fastapi import APIRouter, Body, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse
 
+from episodic_agent.core.context.retrieved import ToldEpisode, recent, retrieved
 from episodic_agent.core.forgetting import initial_strength
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.recalling import LONGEST_AGE
-from episodic_agent.engine.results import EpisodeCard, Hit
+from episodic_agent.engine.recalling import LONGEST_AGE, told_fact
+from episodic_agent.engine.results import EpisodeCard, FactHit, Hit
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.http.bodies import (
     NOBODY,
     Accepted,
     AddMessage,
     EpisodeRecord,
+    FactRecord,
     Problem,
     RecalledEpisode,
     Recent,
@@ -25,7 +27,6 @@ from episodic_agent.faces.http.bodies import (
     Retrieved,
     Said,
 )
-from episodic_agent.faces.http.told import recent_markdown, retrieved_markdown
 
 MOST: Final = 100
 FEW: Final = 5
@@ -65,14 +66,15 @@ def routes(memory_of: Callable[[], Memory], clock: Callable[[], datetime]) -> AP
 
     @router.post("/retrieve_memory", response_class=PlainTextResponse, responses=_TEXT)
     def retrieve_memory(body: Annotated[Retrieve, Body()]) -> Response:
-        """Return the episodes that best answer a question, as Markdown for a prompt."""
-        found, notes = _retrieved(memory_of(), body)
-        return _markdown(retrieved_markdown(found.episodic, body.detail, clock()), notes)
+        """Return the facts and episodes that best answer a question, as Markdown for a prompt."""
+        found, facts, notes = _retrieved(memory_of(), body)
+        told = [_told(episode, episode.score) for episode in found.episodic]
+        return _markdown(retrieved([told_fact(f) for f in facts], told, body.detail, clock()), notes)
 
     @router.post("/retrieve_memory/raw")
     def retrieve_memory_raw(body: Annotated[Retrieve, Body()], response: Response) -> Retrieved:
-        """Return the episodes that best answer a question, whole."""
-        found, notes = _retrieved(memory_of(), body)
+        """Return the facts and episodes that best answer a question, whole."""
+        found, _, notes = _retrieved(memory_of(), body)
         _say(response, notes)
         return found
 
@@ -80,7 +82,7 @@ def routes(memory_of: Callable[[], Memory], clock: Callable[[], datetime]) -> AP
     def recent_memory(body: Annotated[Recent, Body()]) -> Response:
         """Return the newest episodes by the end of their time, as Markdown."""
         found, notes = _recent(memory_of(), body, clock())
-        return _markdown(recent_markdown(found, clock()), notes)
+        return _markdown(recent([_told(episode) for episode in found], clock()), notes)
 
     @router.post("/recent_memory/raw")
     def recent_memory_raw(body: Annotated[Recent, Body()], response: Response) -> list[EpisodeRecord]:
@@ -92,7 +94,7 @@ def routes(memory_of: Callable[[], Memory], clock: Callable[[], datetime]) -> AP
     return router
 
 
-def _retrieved(memory: Memory, body: Retrieve) -> tuple[Retrieved, list[str]]:
+def _retrieved(memory: Memory, body: Retrieve) -> tuple[Retrieved, Sequence[FactHit], list[str]]:
     user = _user(body)
     if not body.query.strip():
         raise InvalidInput("the query is empty; ask for something")
@@ -101,20 +103,56 @@ def _retrieved(memory: Memory, body: Retrieve) -> tuple[Retrieved, list[str]]:
         FEW if body.episodic_limit is None and body.limit is None else body.episodic_limit or body.limit or 0
     )
     limit = _clamped(wanted, 1, "episodic_limit", notes)
-    _clamped(body.semantic_limit, 0, "semantic_limit", notes)
+    facts = _clamped(body.semantic_limit, 0, "semantic_limit", notes)
     try:
         conversation = body.conversation_id
         recall = memory.search(
-            body.query, user_id=user, thread=conversation, limit=limit, asking=conversation
+            body.query,
+            user_id=user,
+            thread=conversation,
+            limit=limit,
+            asking=conversation,
+            facts=facts,
+            category=body.category,
         )
     except NotFound:  # nobody said anything there yet: that is an answer
-        return Retrieved(semantic=[], episodic=[]), notes
+        return Retrieved(semantic=[], episodic=[]), (), notes
     hits = () if recall.abstained else recall.hits
     episodes = [
         RecalledEpisode(**_fields(memory, user, hit, body.conversation_id), score=round(hit.score, 6))
         for hit in hits
     ]
-    return Retrieved(semantic=[], episodic=episodes), notes
+    known = [_fact(memory, user, hit, body.conversation_id) for hit in recall.facts]
+    return Retrieved(semantic=known, episodic=episodes), recall.facts, notes
+
+
+def _fact(memory: Memory, user: str, hit: FactHit, conversation: str | None) -> FactRecord:
+    """Return seed 003's fields of a fact; its conversation is the first that proves it."""
+    fact = hit.fact
+    said = "" if not hit.threads else memory.thread(str(hit.threads[0]), user_id=user).thread.origin
+    return FactRecord(
+        id=fact.id,
+        conversation_id=conversation or said,
+        category=fact.category.value,
+        fact=fact.fact,
+        keywords=list(fact.keywords),
+        source_episodic_ids=list(hit.episodes),
+        valid_at=fact.valid_at,
+        invalid_at=fact.invalid_at,
+        score=hit.score,
+    )
+
+
+def _told(episode: EpisodeRecord, score: float = 0.0) -> ToldEpisode:
+    return ToldEpisode(
+        episode.title,
+        episode.summary,
+        episode.start_at,
+        episode.end_at,
+        episode.surprise,
+        [(said.role, said.content) for said in episode.messages],
+        score,
+    )
 
 
 def _recent(memory: Memory, body: Recent, now: datetime) -> tuple[list[EpisodeRecord], list[str]]:

@@ -39,6 +39,11 @@ DISTRIBUTED: Final = (
     "skill",
     "skill_turn",
     "unmined",
+    "fact",
+    "fact_number",
+    "fact_evidence",
+    "fact_move",
+    "fact_tombstone",
 )
 REFERENCE: Final = ("embedder",)
 # Claims look over all scopes and skip locked rows, which a cluster refuses over several nodes.

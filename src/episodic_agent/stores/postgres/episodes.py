@@ -48,6 +48,7 @@ _NEWEST: Final = (
 )
 _SELECT: Final = f"SELECT {_SHOWN} FROM episode e{_NEWEST} WHERE {_OWN}"
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
+_PENDING: Final = f"{_CURRENT} AND e.consolidated_at IS NULL AND e.encoding_version > 0"
 _REF: Final = "((e.thread::bigint << 32) | e.first_seq)"
 _MARK: Final = f"{_REF} AS ref, encode(e.id, 'hex') AS name, e.stability, e.last_reviewed_at"
 # One look-up for each place: joined as sets, all episodes of the scope were read.
@@ -271,6 +272,32 @@ class PostgresEpisodes:
         known = (before.id.bytes, float(before.stability), float(before.difficulty), reviewed)
         if self._session.execute(sql, (*now, *self._session.own(), *known)) == 0:
             raise Conflict(f"episode {before.id} was reviewed by another just now; repeat the call")
+
+    def unconsolidated(self, *, limit: int) -> Sequence[Episode]:
+        """Return current event episodes that have words and are not consolidated, oldest created first."""
+        sql = f"{_SELECT} AND {_PENDING} ORDER BY e.created_at, e.id LIMIT %s"
+        return self._episodes(self._session.rows(sql, (*self._session.keys, limit)))
+
+    def count_unconsolidated(self, *, limit: int | None = None) -> int:
+        """Count those, up to a limit where it is given."""
+        some = f"SELECT 1 FROM episode e WHERE {_OWN} AND {_PENDING} ORDER BY e.created_at LIMIT %s"
+        found = self._session.row(f"SELECT count(*) FROM ({some}) p", (*self._session.keys, limit))
+        return 0 if found is None else int(found[0])
+
+    def consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
+        """Set `consolidated_at` of pending episodes; Conflict where one is not, or no longer, among them."""
+        keys, wanted = self._session.own(), set(ids)
+        # Locked in the order of their ids, as whoever retires them or gives them words does.
+        held = (
+            f"SELECT e.id FROM episode e WHERE {_OWN} AND e.id = ANY(%s::bytea[]) AND {_PENDING}"
+            " ORDER BY e.id FOR NO KEY UPDATE"
+        )
+        listed = byteas([identity.bytes for identity in wanted])
+        if len(self._session.rows(held, (*keys, listed))) != len(wanted):
+            raise Conflict("an episode to be consolidated is no longer pending; repeat the call")
+        whose = "space = %s AND owner = %s AND id = ANY(%s::bytea[])"
+        sql = f"UPDATE episode SET consolidated_at = %s WHERE {whose}"
+        self._session.execute(sql, (to_microseconds(at), *keys, listed))
 
     def encodings(self, episode_id: UUID) -> Sequence[Encoding]:
         """Return every version of an episode's words, oldest first."""

@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 
 from episodic_agent.core.interfaces import (
     Episodes,
+    Facts,
     Index,
     Jobs,
     Links,
@@ -23,6 +24,7 @@ from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.postgres.connection import Connections, Options
 from episodic_agent.stores.postgres.episodes import PostgresEpisodes
+from episodic_agent.stores.postgres.facts import PostgresFacts
 from episodic_agent.stores.postgres.index import PostgresIndex
 from episodic_agent.stores.postgres.jobs import Claim, PostgresJobs, count_waiting, renew
 from episodic_agent.stores.postgres.links import PostgresLinks
@@ -53,6 +55,7 @@ class PostgresTransaction:
         self.usage: Usage = PostgresUsage(session)
         self.work: Work = PostgresWork(session)
         self.skills: Skills = PostgresSkills(session)
+        self.facts: Facts = PostgresFacts(session)
 
     @property
     def scope(self) -> Scope:

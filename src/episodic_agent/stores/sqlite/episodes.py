@@ -45,6 +45,7 @@ _WORDED: Final = (
 _SELECT: Final = f"SELECT {_READ} FROM {_WORDED}"
 _LOOK_UP: Final = f"SELECT {_READ} FROM {EACH} {_WORDED}"
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
+_PENDING: Final = f"e.scope = ? AND {_CURRENT} AND e.consolidated_at IS NULL AND e.encoding_version > 0"
 _MARK: Final = "(e.thread << 32) | e.first_seq, lower(hex(e.id)), e.stability, e.last_reviewed_at"
 _OWNER_OF_PLACE: Final = (
     f"SELECT p.value, {_MARK} FROM {EACH} episode e WHERE e.scope = ? AND e.thread = p.value >> 32"
@@ -251,6 +252,29 @@ class SqliteEpisodes:
         self._session.db.execute(sql, (*now, self._session.own(), *known))
         if not self._session.db.changes():
             raise Conflict(f"episode {before.id} was reviewed by another just now; repeat the call")
+
+    def unconsolidated(self, *, limit: int) -> Sequence[Episode]:
+        """Return current event episodes that have words and are not consolidated, oldest created first."""
+        sql = f"{_SELECT} WHERE {_PENDING} ORDER BY e.created_at, e.id LIMIT ?"
+        return self._episodes(self._session.rows(sql, (self._session.number, limit)))
+
+    def count_unconsolidated(self, *, limit: int | None = None) -> int:
+        """Count those, up to a limit where it is given."""
+        # in order, so that the index of just these is taken
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM episode e WHERE {_PENDING} ORDER BY e.created_at LIMIT ?)"
+        found = self._session.row(sql, (self._session.number, -1 if limit is None else limit))
+        return 0 if found is None else int(found[0])
+
+    def consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
+        """Set `consolidated_at` of pending episodes; Conflict where one is not, or no longer, among them."""
+        wanted = set(ids)
+        sql = (
+            f"UPDATE episode AS e SET consolidated_at = ? WHERE {_PENDING}"
+            " AND e.id IN (SELECT unhex(value) FROM json_each(?))"
+        )
+        self._session.db.execute(sql, (to_microseconds(at), self._session.own(), id_list(wanted)))
+        if self._session.db.changes() != len(wanted):
+            raise Conflict("an episode to be consolidated is no longer pending; repeat the call")
 
     def encodings(self, episode_id: UUID) -> Sequence[Encoding]:
         """Return every version of an episode's words, oldest first."""

@@ -10,6 +10,7 @@ import apsw
 
 from episodic_agent.core.interfaces import (
     Episodes,
+    Facts,
     Index,
     Jobs,
     Links,
@@ -28,6 +29,7 @@ from episodic_agent.stores.faults import reach
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.connection import Connections, Options, row, rows
 from episodic_agent.stores.sqlite.episodes import SqliteEpisodes
+from episodic_agent.stores.sqlite.facts import SqliteFacts
 from episodic_agent.stores.sqlite.index import Shelves, SqliteIndex
 from episodic_agent.stores.sqlite.jobs import Claim, SqliteJobs, anything_to_claim, count_waiting, renew
 from episodic_agent.stores.sqlite.links import SqliteLinks
@@ -60,6 +62,7 @@ class SqliteTransaction:
         self.usage: Usage = SqliteUsage(session)
         self.work: Work = SqliteWork(session)
         self.skills: Skills = SqliteSkills(session)
+        self.facts: Facts = SqliteFacts(session)
 
     @property
     def scope(self) -> Scope:

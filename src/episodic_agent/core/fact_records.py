@@ -161,3 +161,20 @@ class Tombstone:
     observation_id: UUID
     mark: str
     deleted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFact:
+    """A fact as a store keeps it: since when the memory holds it (record time), and its index reference.
+
+    The store gives the `number`, once and for ever: no other fact of the scope ever has it. 0 is none yet.
+    """
+
+    fact: Fact
+    created_at: datetime
+    number: int = 0
+
+    @property
+    def id(self) -> UUID:
+        """Return the fact's id."""
+        return self.fact.id

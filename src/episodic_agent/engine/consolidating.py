@@ -1,0 +1,227 @@
+"""The `facts` job: what episodes tell that lasts becomes facts (seed 003, semantic consolidation).
+
+A scope is due when three of its episodes are not consolidated, or one that was very surprising. A run takes a
+few of them, oldest first; with a language model it predicts and calibrates, else rules read what was said. A
+model that fails leaves the episodes as they are, to be tried again. Facts, what became of old ones, a
+decision for each episode and the mark that it is consolidated are one transaction; calls are made outside.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.fact_records import Candidate, KeptFact
+from episodic_agent.core.facts import VERSION, Changes, learn, mark_of, marks
+from episodic_agent.core.facts.consolidating import PENDING, is_due, read_in_turn
+from episodic_agent.core.identity import decision_id
+from episodic_agent.core.interfaces import LanguageModel, Store, Transaction
+from episodic_agent.core.prompts import facts as asking
+from episodic_agent.engine.fact_asking import Asked, ask_for_facts
+from episodic_agent.engine.fact_writing import embedded, reworded, write_facts
+from episodic_agent.engine.heard import Heard, read_page, statement_of
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.retrying import until_unopposed
+from episodic_agent.errors import BadReply, BudgetSpent
+from episodic_agent.schemas import Decision, Episode, Job, Json, Scope
+
+FACTS: Final = asking.STAGE  # the kind of job, and the type of decision
+PAGE: Final = 32  # episodes one run reads by rules
+TOGETHER: Final = 8  # episodes one question to a model is about
+MOST_KNOWN: Final = 1_000  # facts that a correction may mean, the newest
+PAUSE: Final = timedelta(minutes=1)  # between runs over what was there long before
+LONG_BEFORE: Final = timedelta(hours=1)
+LONGEST_TOLD: Final = 500  # characters a decision keeps of what a model expected
+WRITES: Final = 3  # tries before what was changed meanwhile is read again
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What was read in some episodes, by what, and what of it was refused."""
+
+    candidates: Sequence[Candidate]
+    by: str = VERSION
+    asked: Asked = field(default_factory=Asked)
+
+
+# --- when ------------------------------------------------------------------------------------------------
+
+
+def due(tx: Transaction) -> bool:
+    """Say whether what waits in a scope is to be consolidated now."""
+    waiting = tx.episodes.unconsolidated(limit=PENDING)
+    return is_due(len(waiting), max((episode.surprise for episode in waiting), default=0.0))
+
+
+def request_facts(tx: Transaction, now: datetime, *, run_after: datetime | None = None) -> None:
+    """Ask for a run; asking twice asks once."""
+    tx.jobs.put(FACTS, FACTS, FACTS, now=now, run_after=run_after)
+
+
+def note_encoded(
+    tx: Transaction, spoken: Sequence[Episode], silent: Sequence[Episode], now: datetime
+) -> None:
+    """Ask for a run where newly encoded episodes make one due; those in which nobody speaks need none."""
+    quiet = [episode.id for episode in silent if episode.consolidated_at is None]
+    if quiet:
+        tx.episodes.consolidate(quiet, now)
+    if spoken and due(tx):
+        request_facts(tx, now)
+
+
+def request_where_due(store: Store, scope: Scope, now: datetime, *, any_waiting: bool = False) -> int:
+    """Ask for a run where one is due (or anything waits); return how many episodes wait then, 0 otherwise."""
+    with store.begin(scope, write=False) as tx:
+        waiting = tx.episodes.count_unconsolidated()
+        if not waiting or not (any_waiting or due(tx)):
+            return 0
+    with store.begin(scope) as tx:
+        request_facts(tx, now)
+    return waiting
+
+
+# --- the job ---------------------------------------------------------------------------------------------
+
+
+class Consolidator:
+    """The handler of `facts` jobs."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Consolidate some of what waits, once for each job; there is one at a time, of a scope."""
+        for job in jobs:
+            self._consolidate(scope, job)
+
+    def _consolidate(self, scope: Scope, job: Job) -> None:
+        model = self._parts.model_for(scope, asking.STAGE)
+        with self._parts.store.begin(scope, write=False) as tx:
+            page, more = read_page(tx, PAGE if model is None else TOGETHER)
+        # what failed together is tried one by one: a single bad one must not hold back the others
+        alone = model is not None and job.attempts > 1
+        groups = [[one] for one in page] if alone else [page] if page else []
+        refused: BadReply | None = None
+        for group in groups:
+            try:
+                told = self._told(scope, group, model)
+            except BadReply as error:
+                log.warning("%d episodes are not consolidated yet: %s", len(group), error)
+                refused = error
+            else:
+                until_unopposed(lambda g=group, t=told: self._keep(scope, g, t), tries=WRITES)  # type: ignore[misc]
+        if refused is not None:
+            raise refused
+        with self._parts.store.begin(scope) as tx:
+            tx.jobs.finish(job)
+            self._go_on(tx, more=more)
+
+    def _go_on(self, tx: Transaction, *, more: bool) -> None:
+        """Ask for the next run where more waits than one reads: what is new at once, a backlog by and by."""
+        now = self._parts.clock()
+        left = tx.episodes.unconsolidated(limit=1)
+        if left and (more or due(tx)):
+            old = now - left[0].created_at > LONG_BEFORE
+            request_facts(tx, now, run_after=now + PAUSE if old else None)
+
+    def _told(self, scope: Scope, group: Sequence[Heard], model: LanguageModel | None) -> _Told:
+        """Read episodes, by a model where there is one and people speak; BadReply where its answers fail."""
+        if model is not None and any(one.people for one in group):
+            try:
+                asked = ask_for_facts(self._parts, scope, model, group)
+                return _Told(asked.candidates, asking.VERSION, asked)
+            except BudgetSpent as error:  # not waited for: it degrades to what needs no model
+                log.warning("facts are read by rules: %s", error)
+        statements = [statement_of(o, one, self._parts.language) for one in group for o in one.people]
+        with self._parts.store.begin(scope, write=False) as tx:
+            known = tx.facts.list(limit=MOST_KNOWN) if statements else ()
+        return _Told(read_in_turn(statements, [kept.fact for kept in known]))
+
+    def _keep(self, scope: Scope, group: Sequence[Heard], told: _Told) -> None:
+        """Write what came of episodes, in one transaction; Conflict where somebody was faster."""
+        parts = self._parts
+        vectors = {}
+        if told.candidates:
+            with parts.store.begin(scope, write=False) as tx:
+                known, changes = _weighed(tx, told.candidates)
+            vectors = embedded(parts, [fact.fact for fact in reworded(known, changes)])
+        now = parts.clock()
+        with parts.store.begin(scope) as tx:
+            if told.candidates:
+                tx.facts.hold()
+            tx.episodes.consolidate([one.episode.id for one in group], now)
+            known, changes = _weighed(tx, told.candidates)
+            write_facts(tx, parts, known, changes, vectors, now=now)
+            for one in group:
+                if one.people:
+                    tx.episodes.decide(_decision(one, group, told, known, changes, now=now))
+
+
+def _weighed(tx: Transaction, candidates: Sequence[Candidate]) -> tuple[Sequence[KeptFact], Changes]:
+    """Return the facts that candidates bear on, and what they change of them."""
+    if not candidates:
+        return (), Changes()
+    known = tx.facts.concerning(candidates)
+    observations = {one.evidence.observation_id for one in candidates}
+    stones = tx.facts.tombstones(sorted(observations))
+    return known, learn([kept.fact for kept in known], candidates, stones)
+
+
+# --- what is told of it ------------------------------------------------------------------------------------
+
+
+def _decision(
+    one: Heard,
+    group: Sequence[Heard],
+    told: _Told,
+    known: Iterable[KeptFact],
+    changes: Changes,
+    *,
+    now: datetime,
+) -> Decision:
+    """Return the record of what an episode told: each statement, and the fact it became (if it did)."""
+    after = changes.applied([kept.fact for kept in known])
+    where = {mark: fact.id for fact in after for mark in marks(fact)}
+    own = {o.id for o in one.said}
+    mine = [c for c in told.candidates if c.evidence.observation_id in own]
+    rows = [_row(c, where) for c in mine]
+    became = list(dict.fromkeys(row["became"] for row in rows if row["became"]))
+    against = [c.fact for c in changes.conflicts if c.evidence.observation_id in own]
+    detail: dict[str, Json] = {"told": rows, "facts": became, "pinned_against": against}
+    if told.by == asking.VERSION:
+        together = [str(other.episode.id) for other in group]
+        refused = list(told.asked.refused)
+        expected = told.asked.expected[:LONGEST_TOLD]
+        detail |= {"model": told.asked.model, "expected": expected, "refused": refused, "together": together}
+    return Decision(
+        id=decision_id(one.episode.id, FACTS),
+        type=FACTS,
+        at=now,
+        subject=one.episode.id,
+        features={
+            "told": float(len(rows)),
+            "facts": float(len(became)),
+            "refused": float(len(told.asked.refused)),
+        },
+        score=float(len(rows)),
+        threshold=1.0,
+        verdict="told" if rows else "nothing",
+        policy_version=told.by,
+        detail=detail,
+    )
+
+
+def _row(candidate: Candidate, where: Mapping[tuple[UUID, str], UUID]) -> dict[str, Json]:
+    said = candidate.evidence
+    became = where.get(mark_of(candidate))
+    return {
+        "fact": said.fact,
+        "observation": str(said.observation_id),
+        "start": said.start,
+        "end": said.end,
+        "became": None if became is None else str(became),
+    }

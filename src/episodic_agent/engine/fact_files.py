@@ -1,0 +1,86 @@
+"""Facts in exports: written after the threads that prove them, and put back where they are not there yet."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from episodic_agent.core.fact_records import KeptFact, Tombstone
+from episodic_agent.core.facts import marks, retold
+from episodic_agent.core.interfaces import Transaction
+from episodic_agent.engine.consolidating import due, request_facts
+from episodic_agent.engine.fact_writing import embedded, index_facts, reworded, slots_of, write_facts
+from episodic_agent.engine.files.own import FactLine, Moved, Noun
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.retrying import until_unopposed
+from episodic_agent.schemas import Scope
+
+N = TypeVar("N")
+
+
+def fact_nouns(tx: Transaction) -> Iterator[Noun]:
+    """Yield every fact of a scope, what became of old ones, and what must not be learned again."""
+    for kept in tx.facts.list():
+        yield FactLine(kept.fact, kept.created_at)
+    for old, holder in tx.facts.moves().items():
+        yield Moved(old, holder)
+    yield from tx.facts.tombstones()
+
+
+def without_facts(nouns: Iterator[Noun], facts: list[Noun]) -> Iterator[Noun]:
+    """Yield the other nouns; what belongs to facts is put into `facts`."""
+    for noun in nouns:
+        if isinstance(noun, FactLine | Moved | Tombstone):
+            facts.append(noun)
+        else:
+            yield noun
+
+
+def restore_facts(parts: Parts, scope: Scope, nouns: Sequence[Noun]) -> None:
+    """Put back the facts of an export that are not there, under what is; then ask for what is due."""
+    until_unopposed(lambda: _restore(parts, scope, nouns))
+    with parts.store.begin(scope) as tx:
+        if due(tx):
+            request_facts(tx, parts.clock())
+
+
+def _restore(parts: Parts, scope: Scope, nouns: Sequence[Noun]) -> None:
+    if not nouns:
+        return
+    lines = _of(nouns, FactLine)
+    vectors = embedded(parts, [line.fact.fact for line in lines])
+    now = parts.clock()
+    with parts.store.begin(scope) as tx:
+        tx.facts.hold()
+        tx.facts.bury(_of(nouns, Tombstone))
+        new = _missing(tx, lines)
+        kept = tx.facts.put(new)
+        index_facts(tx, parts, kept, vectors)
+        here = {move.id: move.holder for move in _of(nouns, Moved)}
+        there = tx.facts.by_ids([*here, *here.values()])
+        tx.facts.moved({old: to for old, to in here.items() if old not in there and to in there})
+        # beside what was there already they may end one another
+        slots = tx.facts.of_slots(slots_of(one.fact for one in kept))
+        changes = retold([one.fact for one in slots])
+        whole = all(fact.fact in vectors for fact in reworded(slots, changes))
+        write_facts(tx, parts, slots, changes, vectors if whole else None, now=now)
+
+
+def _missing(tx: Transaction, lines: Sequence[FactLine]) -> list[KeptFact]:
+    """Return the facts of lines that are not there, by their ids, nor by all they rest on."""
+    known = tx.facts.by_ids([line.fact.id for line in lines])
+    new = []
+    for line in lines:
+        fact = line.fact
+        if fact.id in known or tx.facts.successor(fact.id) is not None:
+            continue
+        observations = [one.observation_id for one in fact.evidence]
+        taken = {mark for kept in tx.facts.resting_on(observations) for mark in marks(kept.fact)}
+        taken |= {(stone.observation_id, stone.mark) for stone in tx.facts.tombstones(observations)}
+        evidence = tuple(one for one in fact.evidence if not marks(replace(fact, evidence=(one,))) & taken)
+        if evidence:
+            new.append(KeptFact(replace(fact, evidence=evidence), line.created_at))
+    return new
+
+
+def _of(nouns: Sequence[Noun], kind: type[N]) -> list[N]:
+    return [noun for noun in nouns if isinstance(noun, kind)]

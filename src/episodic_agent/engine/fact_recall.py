@@ -1,0 +1,89 @@
+"""Which facts answer a query: by words and by meaning, those that hold at a moment or all that ever did."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core import ranking
+from episodic_agent.core.fact_records import Category, Fact
+from episodic_agent.core.interfaces import FACTS, Transaction
+from episodic_agent.engine.matching import matches
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.results import FactHit
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Vector
+
+PER_LEG: Final = 200  # what is over is found too, and falls out after
+RELEVANT: Final = 0.2  # score below which a fact does not answer
+DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
+
+
+def best_facts(
+    tx: Transaction,
+    parts: Parts,
+    query: ranking.Query,
+    vector: Vector | None,
+    *,
+    limit: int,
+    category: "Category | str | None" = None,
+    at: datetime | None = None,
+    history: bool = False,
+) -> Sequence[tuple[Fact, float]]:
+    """Return the facts that share words or meaning with a query, best first, with scores in [0, 1].
+
+    Only those that hold at `at` (event time; the present unless given), but with `history` past and future
+    ones too. `vector` is that of `query.dense_text`, None: words alone answer.
+    """
+    refs, scores = matches(tx, parts, FACTS, query, vector, per_leg=max(PER_LEG, limit))
+    found = tx.facts.by_numbers(refs.tolist())
+    moment = at or parts.clock()
+    rows = [
+        (kept.fact, round(float(score), DIGITS))
+        for ref, score in zip(refs.tolist(), scores, strict=True)
+        if (kept := found.get(ref)) is not None
+        and (history or kept.fact.held_at(moment))
+        and category in (None, kept.fact.category.value)
+    ]
+    rows.sort(key=lambda row: (-row[1], -row[0].valid_at.timestamp(), row[0].id))
+    return rows[:limit]
+
+
+def answering(
+    tx: Transaction,
+    parts: Parts,
+    query: ranking.Query,
+    vector: Vector | None,
+    *,
+    limit: int,
+    category: str | None = None,
+    at: datetime | None = None,
+    thread_id: UUID | None = None,
+) -> Sequence[FactHit]:
+    """Return the facts worth telling with the answer to a query, best first, and where they were said.
+
+    With `thread_id`, only facts that something said in that thread proves.
+    """
+    wanted = limit if thread_id is None else PER_LEG
+    found = best_facts(tx, parts, query, vector, limit=wanted, category=category_of(category), at=at)
+    relevant = [(fact, score) for fact, score in found if score >= RELEVANT]
+    said = tx.threads.by_ids([one.observation_id for fact, _ in relevant for one in fact.evidence])
+    hits = []
+    for fact, score in relevant:
+        places = [said[one.observation_id].thread_id for one in fact.evidence if one.observation_id in said]
+        hits.append(FactHit(fact, score, tuple(dict.fromkeys(places))))
+    return [hit for hit in hits if thread_id is None or thread_id in hit.threads][:limit]
+
+
+def category_of(category: str | None) -> str | None:
+    """Return a category's name; raises InvalidInput for one there is none of.
+
+    >>> category_of(" Goal ")
+    'goal'
+    """
+    if category is None:
+        return None
+    name = category.strip().lower()
+    if name not in list(Category):
+        raise InvalidInput(f"no category {category!r}; there are {', '.join(Category)}")
+    return name

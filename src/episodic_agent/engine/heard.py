@@ -1,0 +1,63 @@
+"""What facts are read from: episodes with what was said in them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from episodic_agent.core.fact_records import Statement
+from episodic_agent.core.interfaces import Transaction
+from episodic_agent.core.summaries.languages import ASSISTANTS, SOURCES
+from episodic_agent.core.text import fold
+from episodic_agent.schemas import Episode, Kind, Observation, TimeSource
+
+MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read alone
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """An episode with what was said in it, tools apart."""
+
+    episode: Episode
+    said: Sequence[Observation]
+
+    @property
+    def people(self) -> Sequence[Observation]:
+        """Return what people said: the words of assistants and devices prove nothing about anybody."""
+        return [o for o in self.said if speaks_for_people(o)]
+
+
+def speaks_for_people(observation: Observation) -> bool:
+    """Say whether an observation may tell of people: somebody said something, no tool or device did."""
+    if observation.kind is Kind.TOOL or not observation.text.strip():
+        return False
+    return fold(observation.actor) not in ASSISTANTS | SOURCES
+
+
+def read_page(tx: Transaction, most: int) -> tuple[list[Heard], bool]:
+    """Read the episodes one run takes, oldest first, at least one where any waits; and whether more do."""
+    waiting = tx.episodes.unconsolidated(limit=most + 1)
+    page: list[Heard] = []
+    left = MOST_READ
+    for episode in waiting[:most]:
+        said = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
+        heard = Heard(episode, [o for o in said if o.kind is not Kind.TOOL])
+        left -= sum(len(o.text) for o in heard.said)
+        if page and left < 0:
+            break
+        page.append(heard)
+    return page, len(page) < len(waiting)
+
+
+def statement_of(observation: Observation, heard: Heard, language: str | None) -> Statement:
+    """Return an observation as facts are read from it: an assumed time dates nothing."""
+    return Statement(
+        observation.text,
+        observation.at,
+        observation.actor,
+        observation.id,
+        episode_id=heard.episode.id,
+        language=language,
+        utc_offset=observation.utc_offset,
+        dated=observation.at_source is not TimeSource.ASSUMED,
+        learned_at=observation.received_at,
+    )

@@ -1,0 +1,86 @@
+"""Facts told anew from their evidence: nothing changes, whatever statements and hands there were before."""
+
+from datetime import timedelta
+
+import pytest
+from core.facts.saying import START, claim
+from hypothesis import given
+from hypothesis import strategies as st
+
+from episodic_agent.core.facts import Candidate, Fact, confirm, delete, edit, learn, marks, pin, retold
+
+VALUES = ("Porto", "Lisbon", "Faro")
+CLAIMS = st.lists(
+    st.builds(
+        claim,
+        st.sampled_from(VALUES),
+        st.integers(0, 6),
+        attribute=st.sampled_from(("lives_in", "likes", "dislikes")),
+        holds=st.booleans(),
+        corrects=st.booleans(),
+    ),
+    min_size=1,
+    max_size=8,
+)
+HANDS = st.lists(
+    st.tuples(st.sampled_from(("edit", "value", "pin", "unpin", "confirm", "delete")), st.integers(0, 9)),
+    max_size=5,
+)
+
+
+def by_hand(facts: tuple[Fact, ...], hand: str, number: int) -> tuple[Fact, ...]:
+    """Do to one fact what the engine does."""
+    if not facts:
+        return facts
+    fact = facts[number % len(facts)]
+    after = {
+        "edit": lambda: edit(fact, START, text="something else"),
+        "value": lambda: edit(fact, START, value=VALUES[number % 3]),
+        "pin": lambda: pin(fact),
+        "unpin": lambda: pin(fact, pinned=False),
+        "confirm": lambda: confirm(fact),
+        "delete": lambda: None,
+    }[hand]()
+    return retold(facts, {fact.id: after}).applied(facts)
+
+
+@given(CLAIMS, HANDS, CLAIMS)
+def test_telling_facts_anew_changes_nothing(
+    before: list[Candidate], hands: list[tuple[str, int]], later: list[Candidate]
+) -> None:
+    facts = learn((), before).applied(())
+    assert not retold(facts)
+    for hand, number in hands:
+        facts = by_hand(facts, hand, number)
+        assert not retold(facts)
+    facts = learn(facts, later).applied(facts)
+    assert not retold(facts)
+
+
+def day(number: float) -> object:
+    return START + timedelta(days=number)
+
+
+def test_what_a_deleted_fact_had_ended_holds_again() -> None:
+    facts = learn((), [claim("Porto", 0), claim("Lisbon", 5), claim("Faro", 9)]).applied(())
+    wrong = next(f for f in facts if f.value == "Lisbon")
+    changes = retold(facts, {wrong.id: None})
+    assert changes.gone == {wrong.id: None}
+    assert [(f.value, f.invalid_at) for f in changes.applied(facts)] == [("Porto", day(9)), ("Faro", None)]
+    assert not learn(changes.applied(facts), [claim("Lisbon", 5)], delete(wrong, START))
+
+
+def test_a_pin_stands_against_all_that_came_between_its_words() -> None:
+    facts = learn((), [claim("Porto", 0), claim("Porto", 9)]).applied(())
+    pinned = retold(facts, {facts[0].id: pin(facts[0])}).applied(facts)
+    after = learn(pinned, [claim("Lisbon", 5)])
+    assert [c.value for c in after.conflicts] == ["Lisbon"]
+    home = next(f for f in after.applied(pinned) if f.value == "Porto")
+    assert (home.invalid_at, len(home.evidence), home.pinned) == (None, 2, True)
+
+
+def test_what_hands_did_stays_when_more_is_said() -> None:
+    (fact,) = learn((), [claim("Porto", 0)]).applied(())
+    facts = retold([fact], {fact.id: confirm(fact)}).applied([fact])
+    (same,) = learn(facts, [claim("Porto", 3)]).applied(facts)
+    assert (same.confirmed, same.confidence, len(marks(same))) == (True, pytest.approx(1.0), 2)

@@ -1,0 +1,487 @@
+"""Facts end to end: what people say of themselves is learned, found, put right by hand, forgotten, exported."""
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from builders.chats import Clock
+from builders.embedders import TopicEmbedder
+from builders.facts import (
+    LISBON,
+    NOW_TRUE,
+    PORTO,
+    SISTER,
+    START,
+    decisions,
+    episode,
+    kept,
+    three,
+    told,
+    waiting,
+)
+from builders.injections import INJECTIONS
+
+from episodic_agent import Memory
+from episodic_agent.core.fact_records import Evidence, KeptFact
+from episodic_agent.engine import consolidating
+from episodic_agent.engine.compacting import COMPACT
+from episodic_agent.engine.segmenting import ENCODE
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.providers.scripted import ScriptedModel
+from episodic_agent.providers.staged import StagedModel
+from episodic_agent.schemas import Json, Scope
+
+Opened = Callable[..., Memory]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(START + timedelta(days=60))
+
+
+@pytest.fixture
+def opened(url: str, clock: Clock) -> Iterator[Opened]:
+    """Open memories on one database of each of the two stores."""
+    with ExitStack() as stack:
+
+        def open_one(**parts: Any) -> Memory:
+            given = {"embedder": "hashing", "policy": "seed-001", "clock": clock, **parts}
+            return stack.enter_context(Memory.open(url, **given))
+
+        yield open_one
+
+
+def forget_what_was_read(database: Path, created: datetime | None = None) -> None:
+    """Make episodes of a memory those from before there were facts."""
+    db = apsw.Connection(str(database))
+    at = None if created is None else int(created.timestamp() * 1_000_000)
+    db.execute("UPDATE episode SET consolidated_at = NULL, created_at = ifnull(?, created_at)", (at,))
+    db.close()
+
+
+# --- by rules -------------------------------------------------------------------------------------------
+
+
+def test_three_episodes_teach_facts_and_two_do_not(opened: Opened) -> None:
+    memory = opened()
+    episode(memory, LISBON, 0)
+    episode(memory, SISTER, 10)
+    assert (told(memory), waiting(memory)) == (set(), 2)
+    episode(memory, PORTO, 20)
+    assert told(memory) == NOW_TRUE
+    assert (waiting(memory), memory.stats().facts, memory.jobs()) == (0, 4, [])
+    assert memory.doctor() == []
+    assert all(memory.get(e.episode_id).consolidated_at for e in memory.episodes())
+    records = decisions(memory)
+    assert [d.verdict for d in records] == ["told"] * 3
+    assert {d.subject for d in records} == {e.episode_id for e in memory.episodes()}
+    lisbon = next(d for d in records if d.features["told"] == 2 and d.features["facts"] == 2)
+    assert lisbon.policy_version == "facts-1"
+    assert {str(one.id) for one in kept(memory)} >= set(lisbon.detail["facts"])  # type: ignore[arg-type]
+
+
+def test_what_waits_is_learned_when_it_is_asked_for(opened: Opened) -> None:
+    memory = opened()
+    episode(memory, LISBON, 0)
+    assert memory.work() == 0
+    assert told(memory) == set()
+    assert memory.consolidate() == 1
+    assert told(memory) == {"Maya lives in Lisbon", "Maya likes fado"}
+    assert memory.consolidate() == 0
+
+
+def test_without_its_job_nothing_is_learned(opened: Opened) -> None:
+    """What this file shows comes from the job: where no worker takes it nothing appears."""
+    memory = three(opened(jobs="workers"))
+    memory.worker(kinds=[ENCODE, COMPACT]).run(once=True)
+    assert (told(memory), memory.consolidate()) == (set(), 0)
+    memory.worker().run(once=True)
+    assert told(memory) == NOW_TRUE
+
+
+def test_a_very_surprising_episode_is_learned_from_at_once(opened: Opened) -> None:
+    def respond(_prompt: str, _stage: str) -> Mapping[str, Json]:
+        signals: Mapping[str, Json] = {"topic_shift": 0.0, "intent_shift": 0.0, "temporal_marker": 0.0}
+        model = "the tap drips"
+        return {"is_boundary": False, "confidence": 0.9, "signals": signals, "updated_event_model": model}
+
+    model = StagedModel(None, {"topic_shift": ScriptedModel(respond=respond)})
+    memory = opened(embedder=TopicEmbedder("tap", "cello", "rain"), language_model=model)
+    texts = ["the tap drips, and the tap must be repaired, I live in Lisbon"] * 3
+    texts += ["it rains, let us wait for the rain to end, I live in Lisbon"]
+    texts += ["the cello sounds nasal and my cello wants new strings soon"]
+    for n, text in enumerate(texts):
+        memory.add(text, role="Maya", thread="day", timestamp=START + timedelta(minutes=n))
+    (closed, *_) = memory.episodes()
+    assert closed.surprise >= 0.85
+    assert told(memory) == {"Maya lives in Lisbon"}
+
+
+def test_a_change_is_dated_and_the_past_can_be_asked_for(opened: Opened) -> None:
+    memory = opened()
+    episode(memory, "I live in Lisbon.", -400)
+    episode(memory, "I moved to Porto last May.", 0)
+    memory.consolidate()
+    old, new = memory.fact_history(memory.facts("Porto")[0].id)
+    assert (old.fact.value, old.fact.superseded_by) == ("Lisbon", new.id)
+    assert old.fact.invalid_at == new.fact.valid_at == datetime(2025, 5, 1, tzinfo=UTC)
+    assert told(memory) == {"Maya lives in Porto"}
+    assert told(memory, at=datetime(2025, 4, 30, tzinfo=UTC)) == {"Maya lives in Lisbon"}
+    assert told(memory, at=datetime(2025, 5, 1)) == {"Maya lives in Porto"}  # naive: UTC
+    assert told(memory, history=True) == {"Maya lives in Lisbon", "Maya lives in Porto"}
+
+
+def test_what_was_believed_is_told_by_what_had_been_taken_in(opened: Opened, clock: Clock) -> None:
+    memory = opened()
+    episode(memory, "I live in Lisbon.", 0)
+    memory.consolidate()
+    before = clock.now
+    clock.forward(days=30)
+    episode(memory, "I moved to Porto yesterday.", 20)
+    memory.consolidate()
+    assert told(memory, at=START + timedelta(days=40)) == {"Maya lives in Porto"}
+    assert told(memory, at=START + timedelta(days=40), known_by=before) == {"Maya lives in Lisbon"}
+    assert told(memory, known_by=before - timedelta(days=300)) == set()
+    assert told(memory, query="Lisbon", known_by=before) == {"Maya lives in Lisbon"}
+
+
+def test_an_assumed_time_dates_nothing(opened: Opened, clock: Clock) -> None:
+    memory = opened()
+    memory.add("I moved to Porto last May.", role="Maya", thread="undated")
+    memory.flush()
+    memory.consolidate()
+    (card,) = memory.facts()
+    assert card.fact.valid_at == clock.now
+
+
+def test_a_correction_means_what_was_said_before_it(opened: Opened) -> None:
+    memory = opened()
+    episode(memory, "I live in Lisbon.", 0)
+    episode(memory, "I work for Halden.", 1)
+    memory.consolidate()
+    episode(memory, "Sorry, it's Porto, not Lisbon.", 2)
+    episode(memory, "I love tea. It's Haldon, not Halden.", 3)
+    memory.consolidate()
+    assert told(memory) == {"Maya lives in Porto", "Maya likes tea", "Maya works for Haldon"}
+    assert memory.doctor() == []
+
+
+def test_facts_are_found_by_words_and_by_meaning_and_narrowed(opened: Opened) -> None:
+    memory = three(opened())
+    assert memory.facts("where is Porto?")[0].fact.fact == "Maya lives in Porto"
+    assert memory.facts("where is Porto?")[0].score > 0
+    assert told(memory, query="Lisbon") == set()
+    assert "Maya lives in Lisbon" in told(memory, query="Lisbon", history=True)
+    assert told(memory, query="zebra crossing") == set()
+    assert told(memory, category="preference") == {"Maya likes fado"}
+    assert told(memory, subject="hannah") == {"Hannah's work: nurse"}
+    assert [card.fact.fact for card in memory.facts(limit=1)] == ["Maya lives in Porto"]
+    with pytest.raises(InvalidInput, match="query is empty"):
+        memory.facts(" ")
+    with pytest.raises(InvalidInput, match="there are identity"):
+        memory.facts(category="moods")
+    with pytest.raises(InvalidInput, match="1 or more"):
+        memory.facts(limit=0)
+
+
+def test_a_fact_is_shown_with_the_words_that_prove_it(opened: Opened) -> None:
+    memory = three(opened())
+    card = memory.fact(memory.facts("Porto")[0].id)
+    (quote,) = card.quotes
+    assert (quote.text, quote.actor, quote.said_at) == (PORTO, "Maya", START + timedelta(days=20))
+    assert quote.episode_id == memory.episodes()[-1].episode_id
+    assert memory.fact(str(card.id)[:13]) == card
+    assert card.record["source_episodic_ids"] == [str(quote.episode_id)]
+    with pytest.raises(NotFound, match="no fact begins with 'ffff-'"):
+        memory.fact("ffff-")
+    with pytest.raises(NotFound, match="no fact begins with ''"):
+        memory.fact("")
+
+
+def test_quoted_talk_teaches_nothing(opened: Opened) -> None:
+    memory = opened()
+    for n, injection in enumerate(INJECTIONS):
+        attack = injection.replace("{fence}", "```").replace('"', "'")
+        memory.add(f'She wrote: "{attack} I live in Rome."', role="Maya", thread=f"t{n}", timestamp=START)
+    memory.add("I live in Rome", role="assistant", thread="x", timestamp=START)
+    memory.add({"role": "tool", "name": "page", "content": "I live in Rome."}, thread="x", timestamp=START)
+    memory.flush()
+    memory.consolidate()
+    assert (told(memory), waiting(memory)) == (set(), 0)
+
+
+def test_an_agents_steps_teach_nothing_and_are_done_with(opened: Opened) -> None:
+    memory = opened()
+    steps = [
+        {"kind": "step", "text": f"I live in room {n // 9}", "location": f"room {n // 9}", "timestamp": START.timestamp() + n}
+        for n in range(60)
+    ]  # fmt: skip
+    memory.add(steps, thread="robot")
+    memory.flush()
+    assert len(memory.episodes()) >= 1
+    assert (waiting(memory), told(memory), decisions(memory), memory.jobs()) == (0, set(), [], [])
+
+
+def test_consolidating_twice_adds_nothing(open_memory: Opened, database: Path) -> None:
+    memory = three(open_memory())
+    before = kept(memory)
+    forget_what_was_read(database)
+    assert (waiting(memory), memory.consolidate()) == (3, 3)
+    assert kept(memory) == before
+
+
+def test_segmenting_again_asks_nobody_again(open_memory: Opened) -> None:
+    memory = open_memory(policy="stub?freeze_interval=2")
+    for n, text in enumerate([LISBON, SISTER, "I love tea.", "Good night", "I love rain.", "So long"]):
+        memory.add(text, role="Maya", thread="one", timestamp=START + timedelta(minutes=n))
+    memory.flush()
+    memory.consolidate()
+    before = kept(memory)
+    memory.resegment("one", "stub?freeze_interval=6")
+    memory.flush()
+    assert len(memory.episodes()) == 1
+    assert (waiting(memory), kept(memory)) == (0, before)
+    (quote,) = memory.fact(memory.facts("tea")[0].id).quotes
+    assert quote.episode_id == memory.episodes()[0].episode_id
+
+
+def test_a_memory_from_before_there_were_facts_is_read_by_and_by(
+    open_memory: Opened, clock: Clock, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consolidating, "PAGE", 3)
+    memory = open_memory()
+    for n in range(9):
+        episode(memory, f"My friend number {n}", n)
+    forget_what_was_read(database, clock.now - timedelta(days=3))
+    episode_of_today = START + timedelta(days=20)
+    memory.add(LISBON, role="Maya", thread="new", timestamp=episode_of_today)
+    memory.close_thread("new")
+    assert waiting(memory) == 7  # of one that came to nine, a run took three
+    memory._run_here()
+    assert waiting(memory) == 7
+    clock.forward(seconds=61)
+    memory._run_here()
+    assert waiting(memory) == 4
+    memory.work()
+    assert waiting(memory) <= 2
+    assert memory.consolidate() == waiting(memory) or waiting(memory) == 0
+    assert "Maya lives in Lisbon" in told(memory)
+
+
+def test_users_know_nothing_of_each_other(opened: Opened) -> None:
+    memory = three(opened())
+    three(memory, user="bo")
+    assert told(memory, user_id="bo") == NOW_TRUE
+    mine = {one.id for one in kept(memory)}
+    assert mine.isdisjoint(one.id for one in kept(memory, "bo"))
+    with pytest.raises(NotFound):
+        memory.fact(memory.facts()[0].id, user_id="bo")
+    memory.delete_fact(memory.facts("fado")[0].id)
+    assert told(memory, user_id="bo") == NOW_TRUE
+    assert told(memory, query="fado", user_id="bo") == {"Maya likes fado"}
+    assert told(memory, query="fado") == set()
+
+
+# --- by hand --------------------------------------------------------------------------------------------
+
+
+def test_a_fact_is_put_right_by_hand_and_stays_so(open_memory: Opened, database: Path) -> None:
+    memory = three(open_memory())
+    fact = memory.facts("Porto")[0]
+    right = memory.edit_fact(fact.id, text="Maya lives in Vila Nova de Gaia", value="Vila Nova de Gaia")
+    assert (right.id, right.fact.edited) == (fact.id, True)
+    assert [one["fact"] for one in right.record["versions"]] == ["Maya lives in Porto"]  # type: ignore[union-attr, index, call-overload]
+    assert told(memory, query="Gaia") == {"Maya lives in Vila Nova de Gaia"}
+    assert told(memory, query="Porto") == set()
+    forget_what_was_read(database)
+    memory.consolidate()
+    assert [card.fact.value for card in memory.fact_history(fact.id)] == ["Lisbon", "Vila Nova de Gaia"]
+    assert memory.doctor() == []
+    with pytest.raises(InvalidInput, match="give a text"):
+        memory.edit_fact(fact.id)
+    with pytest.raises(InvalidInput, match="needs a text"):
+        memory.edit_fact(fact.id, text=" ")
+
+
+def test_a_pinned_fact_withstands_and_unpinned_gives_way(opened: Opened) -> None:
+    memory = opened()
+    episode(memory, LISBON, 0)
+    memory.consolidate()
+    pinned = memory.pin_fact(memory.facts("Lisbon")[0].id)
+    assert pinned.fact.pinned
+    episode(memory, "I live in Porto.", 5)
+    memory.consolidate()
+    assert told(memory, category="identity") == {"Maya lives in Lisbon"}
+    against = [d.detail["pinned_against"] for d in decisions(memory) if d.detail["pinned_against"]]
+    assert against == [["Maya lives in Porto"]]
+    assert memory.doctor() == []
+    assert not memory.pin_fact(pinned.id, False).fact.pinned
+    assert told(memory, category="identity") == {"Maya lives in Porto"}
+    assert memory.doctor() == []
+
+
+def test_a_confirmed_fact_is_certain_and_stays_it(opened: Opened) -> None:
+    memory = three(opened())
+    fact = memory.confirm_fact(memory.facts("fado")[0].id).fact
+    assert (fact.confirmed, fact.confidence) == (True, 1.0)
+    episode(memory, "I love fado!", 30)
+    memory.consolidate()
+    again = memory.fact(fact.id).fact
+    assert (len(again.evidence), again.confidence) == (2, 1.0)
+    assert memory.doctor() == []
+
+
+def test_a_deleted_fact_does_not_come_back_from_the_same_words(open_memory: Opened, database: Path) -> None:
+    memory = three(open_memory())
+    gone = memory.delete_fact(memory.facts("Porto")[0].id)
+    assert gone.fact.fact == "Maya lives in Porto"
+    assert told(memory, category="identity", subject="Maya") == {"Maya lives in Lisbon"}  # it holds again
+    assert told(memory, query="Porto", history=True) == set()
+    with pytest.raises(NotFound):
+        memory.fact(gone.id)
+    forget_what_was_read(database)
+    memory.consolidate()
+    assert told(memory, query="Porto", history=True) == set()
+    episode(memory, "I live in Porto now.", 30)
+    memory.consolidate()
+    assert told(memory, query="Porto") == {"Maya lives in Porto"}
+    assert memory.doctor() == []
+
+
+def test_an_old_id_leads_to_who_holds_its_evidence(opened: Opened) -> None:
+    memory = opened()
+    episode(memory, "I live in Porto.", 5)
+    memory.consolidate()
+    (before,) = memory.facts()
+    episode(memory, "I live in Porto.", 0)  # said earlier, heard later: the fact begins there
+    memory.consolidate()
+    (now,) = memory.facts()
+    assert (now.id != before.id, len(now.fact.evidence)) == (True, 2)
+    assert memory.fact(before.id).id == memory.fact(str(before.id)[:9]).id == now.id
+    assert memory.pin_fact(before.id).id == now.id
+    assert memory.doctor() == []
+    memory.delete_fact(before.id)
+    with pytest.raises(NotFound):
+        memory.fact(before.id)
+    assert memory.facts("Porto", history=True) == []
+
+
+# --- at once, again, elsewhere ----------------------------------------------------------------------------
+
+
+def test_what_waits_is_taken_up_after_a_restart(opened: Opened) -> None:
+    with three(opened(jobs="workers")) as before:
+        before.worker(kinds=[ENCODE]).run(once=True)
+        assert waiting(before) == 3
+    after = opened()
+    after.work()
+    assert told(after) == NOW_TRUE
+
+
+def test_workers_at_once_double_nothing_and_lose_nothing(opened: Opened) -> None:
+    memory = opened(jobs="workers")
+    for n in range(12):
+        memory.add(f"I love song{n} and I live in City{n % 4}.", role="Maya", thread=f"t{n}", timestamp=START + timedelta(days=n))  # fmt: skip
+    memory.flush()
+    hands = [opened(jobs="workers") for _ in range(3)]
+    failed: list[BaseException] = []
+
+    def run(one: Memory) -> None:
+        try:
+            one.worker().run(once=True)
+            one.consolidate()
+            one.worker().run(once=True)
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    threads = [threading.Thread(target=run, args=(one,)) for one in hands]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    memory.worker().run(once=True)
+    assert waiting(memory) == 0
+    assert len(told(memory, category="preference", limit=99)) == 12
+    evidence = [one for fact_ in kept(memory) for one in fact_.fact.evidence]
+    assert len(evidence) == len({(e.observation_id, e.fact) for e in evidence}) == 24
+    assert memory.doctor() == []
+
+
+def test_an_export_keeps_facts_and_what_hands_did_to_them(
+    open_memory: Opened, tmp_path: Path, clock: Clock
+) -> None:
+    memory = three(open_memory())
+    memory.edit_fact(memory.facts("Porto")[0].id, text="Maya lives in Gaia", value="Gaia")
+    memory.pin_fact(memory.facts("Hannah")[0].id)
+    memory.delete_fact(memory.facts("fado")[0].id)
+    episode(memory, "I live in Faro.", -30)  # before all: an id that leads on
+    episode(memory, "I love fado.", -20)
+    memory.consolidate()
+    file = tmp_path / "all.jsonl"
+    lines = list(memory.export())
+    file.write_text("\n".join(lines), encoding="utf-8")
+    copy = open_memory(tmp_path / "copy.db")
+    for _ in range(2):
+        copy.import_file(file)
+        assert list(copy.export())[1:] == lines[1:]
+        assert copy.doctor() == []
+    assert told(copy) == told(memory)
+    assert told(copy, query="Gaia") == {"Maya lives in Gaia"}
+    assert (waiting(copy), decisions(copy)) == (0, decisions(memory))
+
+
+def test_an_import_goes_on_with_the_facts_that_are_there(open_memory: Opened, tmp_path: Path) -> None:
+    memory = three(open_memory())
+    (tmp_path / "all.jsonl").write_text("\n".join(memory.export()), encoding="utf-8")
+    other = open_memory(tmp_path / "other.db")
+    episode(other, "I live in Faro.", 40)
+    other.consolidate()
+    other.import_file(tmp_path / "all.jsonl")
+    assert told(other) == (NOW_TRUE - {"Maya lives in Porto"}) | {"Maya lives in Faro"}
+    names = [card.fact.value for card in other.fact_history(other.facts("Faro")[0].id)]
+    assert names == ["Lisbon", "Porto", "Faro"]
+    assert other.doctor() == []
+
+
+def test_an_export_from_before_there_were_facts_is_read(open_memory: Opened, tmp_path: Path) -> None:
+    memory = three(open_memory())
+    lines = [
+        re.sub(r'"consolidated_at": "[^"]*"', '"consolidated_at": null', line) for line in memory.export()
+    ]
+    plain = [line for line in lines if not re.search(r'"type": "(fact|moved|deleted)', line)]
+    (tmp_path / "old.jsonl").write_text("\n".join(plain), encoding="utf-8")
+    copy = open_memory(tmp_path / "copy.db")
+    copy.import_file(tmp_path / "old.jsonl")
+    assert told(copy) == NOW_TRUE
+
+
+def test_doctor_tells_what_is_wrong_with_facts_and_embeds_them_again(open_memory: Opened) -> None:
+    memory = three(open_memory(embedder="none"))
+    memory = open_memory()
+    assert memory.facts("fado")[0].score < 1
+    memory.doctor(repair=True)
+    with memory._parts.store.begin(Scope(), write=False) as tx:
+        assert tx.index.unindexed("f", "hashing-256", limit=9) == []
+    with memory._parts.store.begin(Scope()) as tx:
+        _, second, *_ = tx.facts.list()
+        bad: Evidence = second.fact.evidence[0]
+        wrong = type(bad)(**{**{f: getattr(bad, f) for f in bad.__dataclass_fields__}, "end": 999})
+        gone = type(bad)(
+            **{**{f: getattr(bad, f) for f in bad.__dataclass_fields__}, "observation_id": second.id}
+        )
+        fields = {f: getattr(second.fact, f) for f in second.fact.__dataclass_fields__}
+        tx.facts.put(
+            [KeptFact(type(second.fact)(**{**fields, "evidence": (wrong, gone)}), second.created_at)]
+        )
+    messages = [finding.message for finding in memory.doctor()]
+    assert any("has no words 0 to 999" in message for message in messages)
+    assert any("which proves it, does not exist" in message for message in messages)
+    assert any("not what their evidence tells" in message for message in messages)

@@ -1,0 +1,286 @@
+"""Facts by a language model: what it tells, what is refused, and what happens where it fails or is slow."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from builders.chats import Clock
+from builders.facts import (
+    NOW_TRUE,
+    PORTO,
+    SISTER,
+    START,
+    decisions,
+    episode,
+    kept,
+    three,
+    told,
+    waiting,
+)
+from builders.injections import INJECTIONS
+
+from episodic_agent import Memory
+from episodic_agent.core.prompts import facts as question
+from episodic_agent.errors import BudgetSpent, ProviderError, ProviderUnavailable
+from episodic_agent.providers.scripted import ScriptedModel
+from episodic_agent.providers.staged import StagedModel
+from episodic_agent.schemas import Json
+
+Opened = Callable[..., Memory]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(START + timedelta(days=60))
+
+
+@pytest.fixture
+def opened(url: str, clock: Clock) -> Iterator[Opened]:
+    """Open memories on one database of each of the two stores."""
+    with ExitStack() as stack:
+
+        def open_one(**parts: Any) -> Memory:
+            given = {"embedder": "hashing", "policy": "seed-001", "clock": clock, **parts}
+            return stack.enter_context(Memory.open(url, **given))
+
+        yield open_one
+
+
+Answer = Mapping[str, Json] | ProviderError
+
+
+def alias(prompt: str, text: str) -> str:
+    """Return the alias under which a text stands quoted in a prompt."""
+    found = re.search(r"^([mF]\d+), [^\n]*:\n(`+)\n" + re.escape(text), prompt, re.MULTILINE)
+    assert found, (text, prompt)
+    return found[1]
+
+
+def fact(
+    prompt: str, action: str, said: str, text: str, known: str | None = None, **more: Json
+) -> dict[str, Json]:
+    """Return one fact of an answer: by which words, and what known fact it acts on."""
+    return {
+        "action": action, "known": alias(prompt, known) if known else None, "subject": "Maya",
+        "category": "identity", "attribute": "other", "value": text, "fact": text, "holds": True,
+        "message": alias(prompt, said), "quote": said, "valid_from": None, **more,
+    }  # fmt: skip
+
+
+class Script:
+    """A model for facts alone: what it is asked, and what it answers to the question to calibrate."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.answer: Callable[[str], list[Json]] = lambda _prompt: []
+        self.problem: ProviderError | None = None
+        self.wrong: Mapping[str, Json] | None = None
+
+    @property
+    def model(self) -> StagedModel:
+        return StagedModel(None, {"facts": ScriptedModel(respond=self.respond)})
+
+    def respond(self, prompt: str, _stage: str) -> Answer:
+        self.asked.append(prompt)
+        if self.problem is not None:
+            return self.problem
+        if self.wrong is not None:
+            return self.wrong
+        if "What do you expect?" in prompt:
+            return {"expected": "She talks of Lisbon."}
+        return {"facts": self.answer(prompt)}
+
+
+@pytest.fixture
+def script() -> Script:
+    return Script()
+
+
+@pytest.fixture
+def knowing(opened: Opened, script: Script) -> Memory:
+    """A memory whose model has told three facts of three episodes."""
+    script.answer = lambda p: [
+        fact(p, "new", "I live in Lisbon", "Maya lives in Lisbon", attribute="lives_in", value="Lisbon"),
+        fact(p, "new", "I love fado", "Maya loves fado", attribute="likes", value="fado", category="preference"),
+        fact(p, "new", SISTER, "Maya has a sister, Hannah", attribute="relationship", value="sister Hannah"),
+    ]  # fmt: skip
+    memory = opened(language_model=script.model)
+    episode(memory, "I live in Lisbon", 0)
+    episode(memory, "I love fado", 1)
+    episode(memory, SISTER, 2)
+    return memory
+
+
+def test_a_model_tells_what_is_new(knowing: Memory, script: Script) -> None:
+    assert told(knowing) == {"Maya lives in Lisbon", "Maya loves fado", "Maya has a sister, Hannah"}
+    assert len(script.asked) == 1  # three episodes together; who knows nothing expects nothing
+    assert [use.stage for use in knowing.usage()] == ["facts"]
+    card = knowing.fact(knowing.facts("Hannah")[0].id)
+    (quote,) = card.quotes
+    assert (quote.text, quote.learned_at) == (SISTER, START + timedelta(days=60))
+    assert card.record["source_episodic_ids"] == [str(knowing.episodes()[2].episode_id)]
+    records = decisions(knowing)
+    assert {d.policy_version for d in records} == {question.VERSION}
+    assert [d.features["told"] for d in records] == [1, 1, 1]
+    assert all(len(d.detail["together"]) == 3 for d in records)  # type: ignore[arg-type]
+    assert knowing.doctor() == []
+
+
+def test_a_model_reinforces_updates_and_ends_what_is_known(knowing: Memory, script: Script) -> None:
+    said = {
+        "again": "Fado again tonight",
+        "moved": "We moved to Porto",
+        "end": "Hannah is not my sister",
+        "odd": "I am 41",
+    }
+    script.answer = lambda p: [
+        fact(p, "reinforce", said["again"], "Maya loves fado", "Maya loves fado", value="fado"),
+        fact(p, "update", said["moved"], "Maya lives in Porto", "Maya lives in Lisbon", value="Porto", valid_from="2026-03-11"),
+        fact(p, "invalidate", said["end"], "Maya has no sister", "Maya has a sister, Hannah"),
+        fact(p, "new", said["odd"], "Maya is 42 years old", value="42"),
+        {**fact(p, "reinforce", said["odd"], "Maya is 41"), "known": "F9"},
+    ]  # fmt: skip
+    for n, text in enumerate(said.values()):
+        knowing.add(text, role="Maya", thread=text, timestamp=START + timedelta(days=10 + n))
+    knowing.flush()
+    assert told(knowing) == {"Maya loves fado", "Maya lives in Porto", "Maya has no sister"}
+    home = knowing.facts("Porto")[0].fact
+    assert home.valid_at == datetime(2026, 3, 11, tzinfo=UTC)
+    assert len(knowing.facts("fado")[0].fact.evidence) == 2
+    refused = next(d.detail["refused"] for d in decisions(knowing) if d.detail["refused"])
+    assert refused == ["fact 4: nobody said 42", "fact 5: 'F9' is none of F1 to F3"]
+    assert "She talks of Lisbon." in script.asked[-1]
+    assert "Maya lives in Lisbon" in script.asked[1]
+    assert knowing.doctor() == []
+
+
+def test_the_same_in_other_words_is_no_second_fact(knowing: Memory, script: Script) -> None:
+    script.answer = lambda p: [
+        fact(p, "new", "How I love fado", "Maya loves fado!", attribute="likes", value="the fado music", category="preference"),
+        fact(p, "new", "but not jazz", "Maya loves fado not", attribute="dislikes", value="fado", category="preference"),
+    ]  # fmt: skip
+    episode(knowing, "How I love fado", 9)
+    episode(knowing, "but not jazz", 10)
+    knowing.consolidate()
+    loved = [card.fact for card in knowing.facts(history=True) if card.fact.attribute == "likes"]
+    assert [(one.value, len(one.evidence)) for one in loved] == [("fado", 2)]
+    assert loved[0].invalid_at is not None  # the one that was said against it is not merged: it ends it
+
+
+@pytest.mark.parametrize("problem", ["away", "wrong"])
+def test_a_failing_model_leaves_everything_waiting_and_recall_working(
+    opened: Opened, script: Script, clock: Clock, problem: str
+) -> None:
+    script.problem = ProviderUnavailable("no answer; try again later") if problem == "away" else None
+    script.wrong = {"facts": "none"} if problem == "wrong" else None
+    memory = three(opened(language_model=script.model))
+    for _ in range(4):
+        clock.forward(minutes=30)
+        memory.work()
+        assert memory.consolidate() == 0
+    assert (waiting(memory), told(memory), decisions(memory)) == (3, set(), [])
+    assert memory.search("where does Maya live?").observations
+    assert len(memory.jobs()) == 1
+    script.problem = script.wrong = None
+    script.answer = lambda p: [fact(p, "new", SISTER, "Maya has a sister")] if SISTER in p else []
+    clock.forward(hours=2)
+    memory.work()
+    assert (waiting(memory), told(memory), memory.jobs()) == (0, {"Maya has a sister"}, [])
+
+
+def test_one_episode_a_model_cannot_read_does_not_hold_back_the_others(
+    opened: Opened, script: Script, clock: Clock
+) -> None:
+    memory = opened(language_model=script.model)
+    respond = script.respond
+
+    def picky(prompt: str, stage: str) -> Answer:
+        answer = respond(prompt, stage)
+        return {"facts": "cannot"} if SISTER in prompt and "What does it tell" in prompt else answer
+
+    script.respond = picky  # type: ignore[method-assign]
+    memory = opened(language_model=script.model)
+    script.answer = lambda p: [fact(p, "new", PORTO, "Maya moved to Porto")] if PORTO in p else []
+    three(memory)
+    assert waiting(memory) == 3
+    clock.forward(minutes=30)
+    memory.work()
+    assert (waiting(memory), told(memory)) == (1, {"Maya moved to Porto"})
+
+
+def test_a_spent_budget_leaves_it_to_the_rules(opened: Opened, script: Script) -> None:
+    script.problem = BudgetSpent("spent")
+    memory = three(opened(language_model=script.model))
+    assert told(memory) == NOW_TRUE
+    assert {d.policy_version for d in decisions(memory)} == {"facts-1"}
+
+
+@pytest.mark.parametrize("injection", INJECTIONS, ids=range(len(INJECTIONS)))
+def test_what_is_said_to_the_model_stands_quoted(open_memory: Opened, script: Script, injection: str) -> None:
+    memory = open_memory(language_model=script.model)
+    attack = injection.replace("{fence}", "```")
+    for n, text in enumerate((attack, "I live in Lisbon")):
+        memory.add(text, role="Maya", thread=f"t{n}", timestamp=START)
+    memory.flush()
+    memory.consolidate()
+    (prompt,) = script.asked
+    fence = re.findall(r"two lines of (`+)", prompt)[0]
+    outside = re.sub(rf"(?ms)^{fence}\n.*?^{fence}$", "<quoted>", prompt).replace(fence, "```")
+    expected = question.calibrate("", (), [])
+    lines = [line for line in outside.split("\n") if line not in expected.split("\n") and line != "<quoted>"]
+    assert [re.sub(r"T.*", "", line) for line in lines] == ["m1, 2026-03-02", "m2, 2026-03-02"]
+
+
+def test_nobody_is_asked_where_nobody_speaks(opened: Opened, script: Script) -> None:
+    memory = opened(language_model=script.model)
+    for n in range(3):
+        episode(memory, "I live in Rome", n, role="assistant")
+    assert (waiting(memory), script.asked) == (0, [])
+
+
+def test_a_hand_that_is_faster_than_the_model_is_heeded(
+    opened: Opened, knowing: Memory, script: Script
+) -> None:
+    other = opened()
+    old = other.facts("Lisbon")[0].id
+
+    def answer(prompt: str) -> list[Json]:
+        if not other.fact(old).fact.pinned:
+            other.pin_fact(old)
+        update = fact(
+            prompt,
+            "update",
+            "We moved to Porto",
+            "Maya lives in Porto",
+            "Maya lives in Lisbon",
+            value="Porto",
+        )
+        return [update]
+
+    script.answer = answer
+    episode(knowing, "We moved to Porto", 9)
+    knowing.consolidate()
+    assert told(knowing, query="lives", category="identity") == {"Maya lives in Lisbon"}
+    assert knowing.fact(old).fact.pinned
+    assert knowing.doctor() == []
+
+
+def test_a_process_that_dies_after_its_call_leaves_everything_to_the_next(
+    opened: Opened, script: Script, clock: Clock
+) -> None:
+    def answer(prompt: str) -> list[Json]:
+        if len(script.asked) == 1:
+            raise KeyboardInterrupt
+        return [fact(prompt, "new", SISTER, "Maya has a sister")] if SISTER in prompt else []
+
+    script.answer = answer
+    memory = opened(language_model=script.model)
+    with pytest.raises(KeyboardInterrupt):
+        three(memory)
+    assert (waiting(memory), kept(memory)) == (3, [])
+    clock.forward(minutes=5)
+    opened(language_model=script.model).work()
+    assert (waiting(memory), told(memory), memory.jobs()) == (0, {"Maya has a sister"}, [])

@@ -1,0 +1,88 @@
+"""Facts and episodes in one answer: what holds, of which category, from which thread, told to a prompt."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from builders.chats import START, Clock
+
+from episodic_agent import Memory
+from episodic_agent.errors import InvalidInput
+
+OpenMemory = Callable[..., Memory]
+LIFE = (
+    ("home", "I live in Lisbon, near the river."),
+    ("work", "I work as a nurse at the children's hospital."),
+    ("taste", "I love fado and I play the cello."),
+    ("talk", "The weather was dreadful on the whole way back."),
+)
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory, clock: Clock) -> Memory:
+    """A memory that was told a little of Ana's life, each in a thread of its own, and has learned from it."""
+    memory = open_memory(user_id="ana")
+    for day, (thread, text) in enumerate(LIFE):
+        clock.now = START + timedelta(days=day)
+        memory.add({"role": "user", "content": text, "timestamp": clock.now.isoformat()}, thread=thread)
+        memory.flush(thread=thread)
+    memory.consolidate()
+    return memory
+
+
+def told(memory: Memory, query: str, **options: object) -> list[str]:
+    return [found.fact.value for found in memory.search(query, **options).facts]  # type: ignore[arg-type]
+
+
+def test_one_answer_holds_the_fact_and_the_episode_it_was_said_in(memory: Memory) -> None:
+    recall = memory.search("where do I live?")
+    assert recall.facts[0].fact.value == "Lisbon"
+    assert recall.facts[0].episodes == (recall.hits[0].episode_id,)
+    assert "Lisbon" in str(recall).splitlines()[0]
+    assert told(memory, "quantum chromodynamics") == []
+    assert told(memory, "where do I live?", facts=0) == []
+
+
+def test_a_fact_that_ended_answers_only_for_its_time(memory: Memory, clock: Clock) -> None:
+    clock.forward(days=30)
+    moved = {"role": "user", "content": "I moved to Porto yesterday.", "timestamp": clock.now.isoformat()}
+    memory.add(moved, thread="later")
+    memory.flush(thread="later")
+    memory.consolidate()
+    assert told(memory, "where do I live?") == ["Porto"]
+    assert told(memory, "where do I live?", until=START + timedelta(days=9)) == ["Lisbon"]
+
+
+def test_category_and_thread_narrow_the_facts(memory: Memory) -> None:
+    query = "where do I live?"
+    assert told(memory, query) == told(memory, query, category=" Identity ") == ["Lisbon"]
+    assert told(memory, query, category="preference") == []
+    assert told(memory, query, thread="home") == ["Lisbon"]
+    assert told(memory, query, thread="work") == []
+    with pytest.raises(InvalidInput, match="there are identity"):
+        memory.search("anything", category="magic")
+    with pytest.raises(InvalidInput, match="0 or more"):
+        memory.search("anything", facts=-1)
+
+
+def test_a_prompt_is_told_both_in_the_seed_s_form(memory: Memory) -> None:
+    text = memory.retrieve("where do I live?", detail="high")
+    facts, episodes = text.split("\n\n", 1)
+    assert facts.startswith("## Known Facts\n- [identity] ")
+    assert "Lisbon (from 1 episodes)" in facts
+    assert episodes.startswith("## Episodic Memories\n### ")
+    assert f'**Details:**\n- user: "{LIFE[0][1]}"' in episodes
+    assert "Details" not in memory.retrieve("where do I live?", detail="none")
+    assert memory.retrieve("quantum chromodynamics") == ""
+    with pytest.raises(InvalidInput, match="there are auto"):
+        memory.retrieve("where", detail="all")  # type: ignore[arg-type]
+
+
+def test_asking_for_both_changes_no_strength(memory: Memory) -> None:
+    def strengths() -> list[tuple[float, float]]:
+        return [(card.stability, card.surprise) for card in memory.episodes()]
+
+    before, facts = strengths(), memory.facts()
+    memory.search("where do I live?")
+    memory.retrieve("where do I live?")
+    assert (strengths(), memory.facts()) == (before, facts)
