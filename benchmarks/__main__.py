@@ -15,7 +15,9 @@ from benchmarks import (
     embedders,
     kills,
     linking_speed,
+    llm_band,
     parity,
+    pipeline_overhead,
     postgres_recall,
     quality_tables,
     recall_quality,
@@ -47,6 +49,7 @@ GROUPS = {
     "context": ("context",),
     "linking": ("linking_speed",),
     "tuning": ("tuning",),
+    "llm": ("llm_band", "overhead"),
     "postgres": ("service", "postgres_recall", "parity", "kills"),
 }
 NAMES = tuple(name for names in GROUPS.values() for name in names)
@@ -63,13 +66,20 @@ QUALITY: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[st
         options.data, embedder, options.cache, weights=options.weights, quick=options.quick
     ),
 }
-FROM_FILES = {"threads": (thread_quality.FILE,)}  # measured on these of the data; left out without them
+# measured on these of the data; left out without them
+FROM_FILES = {"threads": (thread_quality.FILE,), "overhead": (pipeline_overhead.FILE,)}
 MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
     "threads": lambda options, embedder: thread_quality.measure(options.data, embedder, quick=options.quick),
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
     "agents": lambda options, embedder: agent_run.measure(embedder, quick=options.quick),
     "tuning": lambda options, _: tuning_simulation.measure(quick=options.quick),
     "linking_speed": lambda options, _: linking_speed.measure(options.data, quick=options.quick),
+    "llm_band": lambda options, embedder: llm_band.measure(
+        options.data, embedder, cache=options.cache, quick=options.quick
+    ),
+    "overhead": lambda options, embedder: pipeline_overhead.measure(
+        options.data, embedder, quick=options.quick
+    ),
     "context": lambda options, _: context_speed.measure(quick=options.quick),
     "embedders": lambda options, _: embedders.measure(options.data, quick=options.quick),
     "service": lambda options, _: service.measure(quick=options.quick),

@@ -4,17 +4,20 @@ import json
 import os
 import resource
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from builders.models import only
 from builders.places import open_store
 
 from benchmarks.lives import Order, Plans, Say, serve
 from episodic_agent.core.interfaces import Store
 from episodic_agent.errors import EpisodicError
-from episodic_agent.schemas import Scope
+from episodic_agent.providers.scripted import ScriptedModel
+from episodic_agent.schemas import Json, Scope
 from episodic_agent.stores.postgres import PostgresStore
 from episodic_agent.wiring import Memory
 
@@ -34,7 +37,17 @@ def open_memory(order: Order) -> Memory:
     # Messages without a time get that of their arrival: the same in every life. A full disk is tried again later.
     clock = None if order["plan"] == "fill" else lambda: MOMENT
     space = scope_of(order).space
-    return Memory.open(order["db"], space=space, embedder="hashing", policy=order["policy"], clock=clock)
+    policy, asked, _ = order["policy"].partition(" asked")
+    model = only(ScriptedModel(respond=of_length), "topic_shift") if asked else "none"
+    parts = {"embedder": "hashing", "policy": policy, "language_model": model}
+    return Memory.open(order["db"], space=space, clock=clock, **parts)
+
+
+def of_length(prompt: str, _stage: str) -> Mapping[str, Json]:
+    """Answer a question by its words alone: the same in every life."""
+    said = {"topic_shift": 0.5, "intent_shift": 0.0, "temporal_marker": 0.0}
+    boundary = len(prompt) % 2 == 0
+    return {"is_boundary": boundary, "confidence": 0.9, "signals": said, "updated_event_model": None}
 
 
 def read_lines(path: str) -> list[dict[str, Any]]:

@@ -153,6 +153,22 @@ def test_killed_anywhere_it_ends_as_if_undisturbed(
     assert story.kills >= 5
 
 
+def test_killed_while_a_model_is_asked_it_ends_as_if_undisturbed(
+    server: KillServer, tmp_path: Path, short: str
+) -> None:
+    """Questions are asked, answered and settled over many lives: each verdict counts once."""
+    policy = "default?threshold=0.05&band=10 asked"
+    wanted = undisturbed(server, tmp_path, short, policy)
+    unasked = tmp_path / "unasked"
+    unasked.mkdir()
+    assert undisturbed(server, unasked, short, policy.partition(" ")[0]) != wanted
+    rng = random.Random(policy)
+    story = Story(server, str(tmp_path / "memory.db"), short, policy, batches=batches_of(short, rng))
+    torment(story, rng, lives=12, events=60_000)
+    assert story.end() == wanted
+    assert story.kills >= 5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("seed", range(8))

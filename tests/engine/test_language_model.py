@@ -10,6 +10,7 @@ import pytest
 from builders.chats import NOW, Clock, say
 from builders.embedders import TopicEmbedder
 from builders.injections import INJECTIONS
+from builders.models import only
 from conftest import OpenMemory
 
 from episodic_agent import Memory
@@ -50,7 +51,8 @@ def told() -> list[dict[str, Any]]:
 
 def opened(open_memory: OpenMemory, server: ScriptedServer, **parts: Any) -> Memory:
     model = parts.pop("language_model", None) or remote(server)
-    return open_memory(embedder=TopicEmbedder("tap", "cello"), language_model=model, **parts)
+    staged = only(model, topic_shift.STAGE)
+    return open_memory(embedder=TopicEmbedder("tap", "cello"), language_model=staged, **parts)
 
 
 def spans(memory: Memory) -> list[tuple[int, str]]:
@@ -302,7 +304,7 @@ def test_processes_that_share_a_space_share_its_budget(
             user_id=user,
             embedder=embedder,
             policy="seed-001",
-            language_model=remote(server),
+            language_model=only(remote(server), topic_shift.STAGE),
             clock=Clock(),
         ) as memory:
             memory.add(told()[:4])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from builders.chats import Clock, say
 from builders.embedders import TopicEmbedder
+from builders.models import only
 from conftest import OpenMemory
 
 from episodic_agent import Memory
@@ -41,7 +42,7 @@ def opened(
     open_memory: OpenMemory, answers: Sequence[Answer] = (), **more: Any
 ) -> tuple[Memory, ScriptedModel]:
     model = ScriptedModel(answers)
-    return open_memory(embedder=topics(), language_model=model, **more), model
+    return open_memory(embedder=topics(), language_model=only(model, "topic_shift"), **more), model
 
 
 def on_tap(count: int = 4) -> list[dict[str, Any]]:
@@ -120,7 +121,7 @@ def test_a_model_that_keeps_failing_gives_way_to_the_fallback(
     open_memory: OpenMemory, clock: Clock, error: Exception
 ) -> None:
     model = ScriptedModel(respond=lambda _prompt, _stage: error)  # type: ignore[arg-type,return-value]
-    memory = open_memory(embedder=topics(), language_model=model)
+    memory = open_memory(embedder=topics(), language_model=only(model, "topic_shift"))
     memory.add([*on_tap(5), say(ON_CELLO.format(0), 5)])
     assert memory.stats().observations == 6
     for _ in range(12):
@@ -178,7 +179,7 @@ def test_while_a_question_is_open_messages_are_acknowledged_and_found(
 ) -> None:
     later = [say(ON_CELLO.format(n), 5 + n) for n in range(4)]
     gate = Gate(answer(False), answer(True), answer(False))
-    memory = open_memory(embedder=topics(), language_model=gate)
+    memory = open_memory(embedder=topics(), language_model=only(gate, "topic_shift"))
     memory.add(on_tap(5), wait=False)
     assert gate.asked.wait(30)
     receipts = memory.add(later, wait=False)  # the question about message 3 is still open
@@ -197,7 +198,7 @@ def test_while_a_question_is_open_messages_are_acknowledged_and_found(
 
 def test_a_verdict_that_comes_after_a_flush_is_ignored(open_memory: OpenMemory) -> None:
     gate = Gate(answer(True))
-    memory = open_memory(embedder=topics(), language_model=gate)
+    memory = open_memory(embedder=topics(), language_model=only(gate, "topic_shift"))
     memory.add(on_tap(4), wait=False)
     assert gate.asked.wait(30)
     assert memory.flush() == 1
@@ -211,7 +212,7 @@ def test_a_verdict_that_comes_after_a_flush_is_ignored(open_memory: OpenMemory) 
 
 def test_a_late_verdict_does_not_answer_the_next_question(open_memory: OpenMemory) -> None:
     gate = Gate(answer(True), answer(False))
-    memory = open_memory(embedder=topics(), language_model=gate)
+    memory = open_memory(embedder=topics(), language_model=only(gate, "topic_shift"))
     memory.add(on_tap(4), wait=False)
     assert gate.asked.wait(30)
     memory.flush()
@@ -225,7 +226,7 @@ def test_a_late_verdict_does_not_answer_the_next_question(open_memory: OpenMemor
 
 def test_nobody_waits_for_ever_behind_a_silent_model(open_memory: OpenMemory) -> None:
     model = ScriptedModel(respond=lambda _prompt, _stage: ProviderUnavailable("gone"))
-    memory = open_memory(embedder=topics(), language_model=model)
+    memory = open_memory(embedder=topics(), language_model=only(model, "topic_shift"))
     memory.add(on_tap(4))
     assert records(memory)[3].action == "ask"
     memory.add([say(ON_TAP.format(n), n) for n in range(4, 4 + LONGEST_TAIL)])
@@ -235,7 +236,7 @@ def test_nobody_waits_for_ever_behind_a_silent_model(open_memory: OpenMemory) ->
 
 def test_a_question_left_open_is_answered_at_the_next_opening(open_memory: OpenMemory, clock: Clock) -> None:
     failing = ScriptedModel(respond=lambda _prompt, _stage: ProviderUnavailable("gone"))
-    first = open_memory(embedder=topics(), language_model=failing)
+    first = open_memory(embedder=topics(), language_model=only(failing, "topic_shift"))
     first.add([*on_tap(5), say(ON_CELLO.format(0), 5)])
     first.close()
     clock.forward(hours=1)

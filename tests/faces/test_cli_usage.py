@@ -21,6 +21,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     with serving(lambda asked: {**verdict_of(asked), "updated_event_model": None}) as running:
         monkeypatch.setenv("EPISODIC_OPENAI_BASE_URL", running.url)
         monkeypatch.setenv("EPISODIC_LLM", "openai:small")
+        monkeypatch.setenv("EPISODIC_LLM_STAGES", "episode=none")
         yield running
 
 

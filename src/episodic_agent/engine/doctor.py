@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from episodic_agent.core.boundary import asking
 from episodic_agent.core.boundary.contract import DRAIN_ALL
 from episodic_agent.core.interfaces import EPISODES, FACTS, OBSERVATIONS, PARTS, SKILLS, Transaction
 from episodic_agent.core.places import Stay, joined, stays_of
@@ -272,4 +273,7 @@ def follows(decision: Decision) -> bool:
     size, longest = detail.get("size"), detail.get("max_length")
     if decision.verdict == Reason.SIZE_CAP and isinstance(size, int) and isinstance(longest, int):
         return size >= longest
+    said = asking.read(decision.features)
+    if said is not None and said.odds != decision.score:
+        return False  # the answer that a model gave does not make this probability
     return decision.score >= decision.threshold

@@ -1,7 +1,11 @@
 """The encode job: give closed episodes their title, summary, metadata, words and vector (A4).
 
-Runs in batches, because embedding thirty summaries together costs half of embedding them one by one.
-Everything is computed outside the transaction; the effect and the end of the job commit together.
+Runs in batches, because embedding thirty summaries together costs half of embedding them one by one; with a
+language model one by one, because a slow answer must not hold up the others. Everything is computed outside
+the transaction; the effect and the end of the job commit together.
+
+An episode can be encoded again: every encoding is a version, the newest counts, and what is searched is
+replaced. What was observed, and how strong the memory is, stay as they are.
 """
 
 from collections.abc import Sequence
@@ -19,10 +23,10 @@ from episodic_agent.engine.heard import speaks_for_people
 from episodic_agent.engine.mining import note_episodes
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.reviewing import call_reviews
+from episodic_agent.engine.segmenting import ENCODE
+from episodic_agent.engine.wording import Worded, worded
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
-
-EXTRACTIVE = "extractive-1"
 
 
 @dataclass(slots=True)
@@ -30,11 +34,29 @@ class _Work:
     job: Job
     episode: Episode
     ref: int
-    words: Words
-    texts: Sequence[str]
+    said: Sequence[Observation]
+    found: Worded
     vectors: Vector | None = None
     spoken: bool = True  # not all of it an agent's steps
     silent: bool = False  # nobody says anything of people
+
+    @property
+    def words(self) -> Words:
+        """Return the words found last."""
+        return self.found.words
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Return what is embedded: the summary, in pieces."""
+        return windows(self.words.summary) if self.words.summary.strip() else []
+
+    @property
+    def changes(self) -> bool:
+        """Tell whether a new version says anything else than the one there is."""
+        own, words = self.episode, self.words
+        told = (own.title, own.summary, dict(own.metadata), own.encoded_by)
+        new = (words.title, words.summary, dict(words.metadata), self.found.by)
+        return not own.encoding_version or told != new
 
 
 class Encoder:
@@ -46,6 +68,11 @@ class Encoder:
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
         """Encode the episodes the jobs name; an episode that is gone or encoded only ends its job."""
         works, idle = self._read(scope, jobs)
+        for work in works:
+            if work.spoken:  # what an agent's steps were is known exactly: nothing is to be understood
+                work.found = worded(self._parts, scope, work.job, work.said, work.words)
+        idle += [work.job for work in works if not work.changes]
+        works = [work for work in works if work.changes]
         self._embed(works)
         now = self._parts.clock()
         with self._parts.store.begin(scope) as tx:
@@ -53,34 +80,42 @@ class Encoder:
                 tx.jobs.finish(job)
             works = _write_words(tx, works, now)
             language = self._parts.language
+            again = [work.ref for work in works if work.episode.encoding_version]
+            if again:
+                tx.index.drop(EPISODES, again)  # the vectors of other embedders say what it no longer says
             postings = [posting_of(w.ref, w.words.title, w.words.summary, language) for w in works]
             tx.index.put_postings(EPISODES, postings)
-            note_episodes(tx, [work.ref for work in works if work.spoken], now)
+            first = [work for work in works if not work.episode.encoding_version]
+            note_episodes(tx, [work.ref for work in first if work.spoken], now)
             for work in works:
                 if work.vectors is not None:
                     refs = [work.ref] * len(work.vectors)
                     tx.index.put_vectors(EPISODES, self._parts.embedder_name, refs, work.vectors)
-            call_reviews(tx, [work.episode for work in works], now)
-            told = [work.episode for work in works if not work.silent]
-            note_encoded(tx, told, [work.episode for work in works if work.silent], now)
+            call_reviews(tx, [work.episode for work in first], now)
+            told = [work.episode for work in first if not work.silent]
+            note_encoded(tx, told, [work.episode for work in first if work.silent], now)
 
     def _read(self, scope: Scope, jobs: Sequence[Job]) -> tuple[list[_Work], list[Job]]:
         works: list[_Work] = []
         idle: list[Job] = []
         with self._parts.store.begin(scope, write=False) as tx:
             for job in jobs:
-                episode = tx.episodes.get(UUID(job.key))
-                if episode is None or episode.encoding_version or episode.generation_to is not None:
+                identity, _, version = job.key.partition(":")
+                episode = tx.episodes.get(UUID(identity))
+                if (
+                    episode is None
+                    or episode.encoding_version != int(version or 0)  # somebody was faster
+                    or episode.generation_to is not None
+                ):
                     idle.append(job)
                     continue
                 number = tx.threads.number(episode.thread_id)
                 cover = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
                 words = self._words(tx, episode, cover, number)
-                texts = windows(words.summary) if words.summary.strip() else []
                 spoken = any(one.kind is not Kind.STEP for one in cover)
                 ref = ref_of(number, episode.first_seq)
                 silent = not spoken and not any(map(speaks_for_people, cover))
-                works.append(_Work(job, episode, ref, words, texts, spoken=spoken, silent=silent))
+                works.append(_Work(job, episode, ref, cover, Worded(words), spoken=spoken, silent=silent))
         return works, idle
 
     def _words(
@@ -99,14 +134,15 @@ class Encoder:
 
     def _embed(self, works: Sequence[_Work]) -> None:
         embedder = self._parts.embedder
-        texts = [t for w in works for t in w.texts]
+        pieces = [work.texts for work in works]
+        texts = [text for of_one in pieces for text in of_one]
         if embedder is None or not texts:
             return
         vectors = embedder.embed(texts)  # a failure leaves the jobs to be tried again
         start = 0
-        for work in works:
-            work.vectors = vectors[start : start + len(work.texts)] if work.texts else None
-            start += len(work.texts)
+        for work, of_one in zip(works, pieces, strict=True):
+            work.vectors = vectors[start : start + len(of_one)] if of_one else None
+            start += len(of_one)
 
 
 def _write_words(tx: Transaction, works: Sequence[_Work], now: datetime) -> list[_Work]:
@@ -123,8 +159,14 @@ def _write_words(tx: Transaction, works: Sequence[_Work], now: datetime) -> list
 
 
 def _encoding(work: _Work, now: datetime) -> Encoding:
-    words = work.words
-    return Encoding(work.episode.id, 1, words.title, words.summary, words.metadata, EXTRACTIVE, now)
+    words, version = work.words, work.episode.encoding_version + 1
+    return Encoding(work.episode.id, version, words.title, words.summary, words.metadata, work.found.by, now)
+
+
+def ask_again(tx: Transaction, episodes: Sequence[Episode], now: datetime) -> None:
+    """Ask for a new version of the words of episodes; asking twice for the same one asks once."""
+    for one in episodes:
+        tx.jobs.put(ENCODE, f"{one.id}:{one.encoding_version}", f"{ENCODE}:{one.id}", now=now)
 
 
 def posting_of(ref: int, title: str, summary: str, language: str | None) -> Posting:

@@ -6,8 +6,21 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, ManualCut, Policy, Record, Tick
+from episodic_agent.core.boundary import asking
+from episodic_agent.core.boundary.contract import (
+    Arrival,
+    Boundary,
+    Input,
+    ManualCut,
+    Policy,
+    Question,
+    Record,
+    Tick,
+    Verdict,
+)
+from episodic_agent.core.boundary.machine import Answer
 from episodic_agent.core.boundary.machine import replay as replay_inputs
+from episodic_agent.core.boundary.policies import asking as asking_policy
 from episodic_agent.core.boundary.records import unpack_record
 from episodic_agent.core.boundary.steps.default import PLACE
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
@@ -191,12 +204,23 @@ def _sentence(decision: Decision) -> str:
     if decision.verdict == Reason.SIZE_CAP and decision.score < decision.threshold:
         told = f"probability {decision.score:.2f} of {decision.threshold:.2f}"
         return f"size_cap: the episode had grown too long and was cut where it was likeliest ({told})"
-    strongest = sorted(decision.features.items(), key=lambda kv: (-abs(kv[1]), kv[0]))[:4]
+    said = asking.read(decision.features)
+    own = decision.features.items() if said is None else _unasked(decision.features).items()
+    strongest = sorted(own, key=lambda kv: (-abs(kv[1]), kv[0]))[:4]
     cues = ", ".join(f"{name} {value:.2f}" for name, value in strongest)
     told = f"probability {decision.score:.2f} reached the threshold {decision.threshold:.2f}"
+    if said is not None:
+        word = "yes" if said.boundary else "no"
+        told += (
+            f"; a language model said {word} ({said.confidence:.2f}), without it it was {said.unasked:.2f}"
+        )
     if str(decision.detail.get("mode", "")).startswith("whole"):
         told += " with the whole thread known"
     return f"{decision.verdict}{' by ' + who if who else ''}: {told}" + (f" ({cues})" if cues else "")
+
+
+def _unasked(cues: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in cues.items() if name not in asking.LEFT}
 
 
 def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[Record]) -> list[str]:
@@ -206,6 +230,16 @@ def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[R
         else f"no threshold would have joined this to the {side}: {d.verdict} was certain"
         for d, side in ((began, "one before"), (ended, "one after"))
         if d is not None and d.verdict not in (Reason.MANUAL, Reason.SIZE_CAP)
+    ]
+    changes += [
+        f"without the language model's answer this would have been joined to the {side}"
+        for d, side in ((began, "one before"), (ended, "one after"))
+        if d is not None and (said := asking.read(d.features)) and said.unasked < d.threshold
+    ]
+    changes += [
+        f"without the language model's answer it would have been split before message {r.seq}"
+        for r in nearest
+        if (said := asking.read(r.cues)) and said.unasked >= r.threshold > r.probability
     ]
     if nearest:
         best = nearest[0]
@@ -258,10 +292,23 @@ class WhatIf:
 def replay(tx: Transaction, thread_id: UUID, policy: Policy[Any], embedder: str) -> Replay:
     """Run a policy over exactly the recorded inputs of a thread: observations, flushes and clock ticks (I7).
 
-    Questions are answered by the fallback.
+    What a language model said of a gap is kept with it and said again where `default` would ask; every other
+    question is answered by the fallback.
     """
-    step = replay_inputs(stored_inputs(tx, thread_id, embedder), policy)
+    inputs = stored_inputs(tx, thread_id, embedder)
+    step = replay_inputs(inputs, asking_policy(policy), answer=_recorded(tx, thread_id))
     return Replay(spans_of(step.cuts, tx.threads.frame(thread_id).next_seq), step.cuts, step.records)
+
+
+def _recorded(tx: Transaction, thread_id: UUID) -> Answer:
+    """Return who says again what a model said when the thread's gaps were decided."""
+
+    def answer(question: Question) -> Verdict | None:
+        record = read_records(tx, thread_id, question.asked_of, question.asked_of).get(question.asked_of)
+        said = None if record is None else asking.read(record.cues)
+        return None if said is None else Verdict(said.boundary, said.confidence)
+
+    return answer
 
 
 def stored_inputs(

@@ -14,7 +14,7 @@ from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.interfaces import Sensor, Transaction
-from episodic_agent.core.prompts import compact, topic_shift
+from episodic_agent.core.prompts import compact, episode, topic_shift
 from episodic_agent.engine import listing
 from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
@@ -41,6 +41,7 @@ from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.pending import Asker, Embedding
 from episodic_agent.engine.recall import Recaller
 from episodic_agent.engine.recalling import RecallVerbs
+from episodic_agent.engine.reencoding import EncodingVerbs
 from episodic_agent.engine.repeating import remembering
 from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
 from episodic_agent.engine.results import EpisodeCard, ImportReport, Stats
@@ -79,6 +80,7 @@ class Memory(
     FactVerbs,
     SkillVerbs,
     SummaryVerbs,
+    EncodingVerbs,
     TuneVerbs,
     TurnVerbs,
 ):
@@ -118,8 +120,8 @@ class Memory(
             OUTCOME: Listener(parts).handle,
             TUNE: Tuner(parts).handle,
         }
-        asked = model_of(parts.language_model, compact.STAGE) is not None
-        self._told_singly = (COMPACT,) if asked else ()
+        told = {COMPACT: compact.STAGE, ENCODE: episode.STAGE}
+        self._told_singly = [kind for kind, stage in told.items() if model_of(parts.language_model, stage)]
         self._runner = self._runner_of(self._handlers, space=space)
         self._background = Background(self._runner, lambda: self._sweep(parts.store.scopes(space)))
 

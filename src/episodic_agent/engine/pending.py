@@ -10,13 +10,13 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.boundary.contract import Question, Verdict
-from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, LanguageModel, ref_of
+from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, ref_of
 from episodic_agent.core.prompts import topic_shift
-from episodic_agent.core.prompts.quoting import asked_again
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.asking import ask
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.segmenting import Segmenter, await_vectors, load_question
-from episodic_agent.errors import BadReply, BudgetSpent, ProviderError
+from episodic_agent.errors import BudgetSpent, ProviderError
 from episodic_agent.schemas import Job, Observation, Scope
 
 LAST_TRY = 3  # attempts at a model before the deterministic fallback answers (I8)
@@ -64,9 +64,10 @@ class Asker:
         if model is None:
             return None
         try:
-            verdict = self._complete(model, topic_shift.prompt(question.event_model, heard))
+            prompt = topic_shift.prompt(question.event_model, heard, question.gap)
+            verdict = ask(model, prompt, topic_shift.SCHEMA, topic_shift.STAGE, topic_shift.read_verdict)
             embedder = self._parts.embedder
-            if verdict.updated_event_model and embedder is not None:
+            if question.gap is None and verdict.updated_event_model and embedder is not None:
                 return replace(verdict, vector=embedder.embed([verdict.updated_event_model])[0])
             return verdict
         except ProviderError as error:
@@ -75,18 +76,6 @@ class Asker:
                 raise
             log.warning("the fallback answers question %s: %s", question.id, error)
             return None
-
-    @staticmethod
-    def _complete(model: LanguageModel, prompt: str) -> Verdict:
-        try:
-            return topic_shift.read_verdict(
-                model.complete(prompt, topic_shift.SCHEMA, topic_shift.STAGE).value
-            )
-        except BadReply as error:  # one re-ask that says what was wrong
-            again = asked_again(prompt, error)
-            return topic_shift.read_verdict(
-                model.complete(again, topic_shift.SCHEMA, topic_shift.STAGE).value
-            )
 
 
 class Embedding:

@@ -24,7 +24,7 @@ from episodic_agent.core.boundary.contract import (
     Verdict,
 )
 from episodic_agent.core.boundary.machine import run, settle
-from episodic_agent.core.boundary.policies import STEP
+from episodic_agent.core.boundary.policies import STEP, asking
 from episodic_agent.core.boundary.records import pack_record
 from episodic_agent.core.forgetting import Strength, blended, initial_strength
 from episodic_agent.core.identity import decision_id, episode_id
@@ -86,9 +86,9 @@ class Segmenter:
             frame, policy = replace(self._renewed(frame), question=None), self.wanted
         while waiting and frame.question is None:
             memory, batch = load(tx, frame, policy), _batch(waiting)
-            step = (
-                run(memory, batch, policy) if policy is self.wanted else _to_first_cut(memory, batch, policy)
-            )
+            judging = asking(policy) if self.asks else policy
+            of_old = policy is not self.wanted
+            step = (_to_first_cut if of_old else run)(memory, batch, judging)
             taken, waiting = waiting[: step.consumed], waiting[step.consumed :]
             frame = self._write(tx, frame, policy, step, taken, now)
             if step.cuts and policy is not self.wanted:
@@ -106,7 +106,8 @@ class Segmenter:
         if self._is_lost(frame, policy):
             frame = replace(frame, question=None)
             return self.advance(tx, frame, self.arrivals(tx, frame, frame.cursor, frame.next_seq - 1), now)
-        step = settle(load(tx, frame, policy), question, verdict, policy)
+        judging = asking(policy) if self.asks else policy
+        step = settle(load(tx, frame, policy), question, verdict, judging)
         frame = self._write(tx, replace(frame, question=None), policy, step, (), now)
         if step.cuts and policy is not self.wanted:
             frame = self._renewed(frame)
@@ -407,7 +408,8 @@ def load(tx: Transaction, frame: Frame, policy: Policy[Any]) -> Any:
 
 def dump_question(question: Question) -> bytes:
     """Serialise a question for the frame."""
-    return json.dumps([question.id, question.seq, question.first_seq, question.event_model]).encode()
+    own = [question.id, question.seq, question.first_seq, question.event_model]
+    return json.dumps(own if question.gap is None else [*own, question.gap]).encode()
 
 
 def load_question(frame: Frame) -> Question | None:

@@ -243,7 +243,9 @@ def verdict_of(prompt: str) -> Mapping[str, Json]:
     outside the quotations turn the verdict round.
     """
     spoken, orders = read_conversation(prompt)
-    *before, last = spoken or [""]
+    asked = next((q for line in reversed(prompt.split("\n")) if (q := _QUESTION.fullmatch(line))), None)
+    place = int(asked[1][1:]) if asked else len(spoken)
+    *before, last = spoken[:place] or [""]
     known = {word for text in before for word in _words(text)}
     boundary = known.isdisjoint(_words(last)) if known else False
     if orders:
@@ -291,7 +293,7 @@ _OWN_LINES: Final = ("nothing is known yet", "The conversation:")
 def _is_own(line: str, count: int) -> bool:
     """Tell whether a line outside the quotations is one that the prompt itself holds there."""
     question = _QUESTION.fullmatch(line)
-    asks = question is not None and question[1] == f"m{count}"
+    asks = question is not None and 0 < int(question[1][1:]) <= count
     return asks or line in _OWN_LINES or _AGAIN.fullmatch(line) is not None
 
 

@@ -84,12 +84,19 @@ class Question:
     """What a policy wants to ask a language model before it can go on.
 
     The engine adds the frame's observations `first_seq..seq`. A settled question is recognised by `id`.
+    `gap` is the seq of the message that may begin a new event; None: the newest, the one at `seq`.
     """
 
     id: str
     seq: int
     first_seq: int
     event_model: str = ""
+    gap: int | None = None
+
+    @property
+    def asked_of(self) -> int:
+        """Return the seq of the message in question."""
+        return self.seq if self.gap is None else self.gap
 
 
 @dataclass(frozen=True, slots=True)

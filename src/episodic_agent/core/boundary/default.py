@@ -1,4 +1,4 @@
-"""The `default` policy for conversations: where a topic ends, without a language model.
+"""The `default` policy for conversations: where a topic ends, with no need for a language model.
 
 **What is judged.** A gap between two messages, once `hindsight` more have arrived (0, 1 or 2; two messages
 of the new topic tell more than one). Left of it stands the open frame, right of it what has come since.
@@ -28,6 +28,12 @@ what lets the clock close a silent frame. A frame that reaches `max_length` (hal
 longer than 50 messages, one in ten is longer than 240) is split where its own probabilities are highest, the
 one cut that may lie further back than the hindsight. A thread known to its end is cut better by `whole.py`.
 
+**In doubt** it asks a language model, where the engine has one (`asks`; no part of the policy's name: the
+name says what becomes of messages and answers, and without an answer everything is as if nobody could be
+asked). Only gaps with a probability in a band around the threshold are asked about, with the messages of the
+hindsight in view; the answer moves the probability as a witness does (`asking.py`). It never cuts before a
+message that only acknowledges, keeps a gap over `idle_after` together, or delays a flush.
+
 **What it learned from.** The networks are trained on four kinds of labelled dialogues, a meeting corpus and
 two kinds of glued dialogues (plain, and with densities, digressions and lost messages of all sorts; a little
 less weight for these), on rows this very code computed along the true boundaries (rows along its own cuts
@@ -54,14 +60,16 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from episodic_agent.core.boundary import asking
 from episodic_agent.core.boundary.contract import (
     DRAIN_ALL,
     Arrival,
-    AsksNothing,
     Boundary,
     Check,
     ManualCut,
+    Question,
     Record,
+    Verdict,
 )
 from episodic_agent.core.boundary.cues.gap import ALL, LEXICAL, gap_cues
 from episodic_agent.core.boundary.cues.rate import counted, leaning
@@ -92,8 +100,10 @@ from episodic_agent.schemas import Json, Reason
 
 # Mean and spread of the cosine of neighbouring messages under the default embedder (development data).
 NEIGHBOURS: Final = (0.32, 0.2)
+_WIDEST: Final = 10.0  # log-odds: everything
 _AT: Final = {name: number for number, name in enumerate(ALL)}
 _L1_R0, _FRAME_R0, _UNSEEN_R0 = (_AT[name] for name in ("L1~R0", "frame~R0", "unseen R0"))
+_ASKED: Final = "default"  # what the ids of this policy's questions begin with
 _SHOWN: Final = itemgetter(
     _AT["words A2~R0"], _AT["shifts R0"], _AT["greets R0"], _AT["closes L1"], _AT["asks_last L1"],
     _AT["continues R0"], _AT["anaphora R0"], _AT["same L1 R0"], _AT["content R0"],
@@ -113,14 +123,23 @@ class Judged(NamedTuple):
     raw: NDArray[np.float64]
 
 
+class Held(NamedTuple):
+    """A judged gap beside the probability it must reach; `expected` is the thread's with it counted in."""
+
+    judged: Judged
+    expected: float
+    threshold: float
+
+
 @dataclass(frozen=True, slots=True)
-class DefaultPolicy(AsksNothing):
-    """Cut conversations without a language model; see the module for the theory.
+class DefaultPolicy:
+    """Cut conversations, asking a language model in doubt where there is one; see the module for the theory.
 
     `threshold` is on the calibrated probability; `scale` is the embedder's (mean, spread) of neighbours'
     cosines, None to learn it from each thread; `vectors` 0 reads words alone; `embedder` names whose cosines
-    these two were fitted to, where a calibration did. `max_length` is in messages; `model` None is the one
-    shipped.
+    these two were fitted to, where a calibration did. `max_length` is in messages; `band` is how near, in
+    log-odds, a probability must lie to its threshold to be asked about (0: never); `model` None is the
+    network shipped. `asks` says that there is somebody to ask.
     """
 
     name: str = "default-2026-12"
@@ -131,7 +150,9 @@ class DefaultPolicy(AsksNothing):
     scale: tuple[float, float] | None = NEIGHBOURS
     vectors: int = 1
     embedder: str = ""
+    band: float = asking.BAND
     model: Model | None = None
+    asks: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.hindsight <= LONGEST_DELAY:
@@ -144,6 +165,8 @@ class DefaultPolicy(AsksNothing):
             raise InvalidInput(f"scale must be a mean and a spread of cosines, not {self.scale}")
         if self.vectors not in (0, 1):
             raise InvalidInput(f"vectors must be 1, or 0 for words alone, not {self.vectors}")
+        if not 0.0 <= self.band <= _WIDEST:
+            raise InvalidInput(f"band must be 0 (never ask) to {_WIDEST} in log-odds, not {self.band}")
 
     @property
     def needs_vectors(self) -> bool:
@@ -155,7 +178,12 @@ class DefaultPolicy(AsksNothing):
         return Memory()
 
     def check(self, memory: Memory, arrival: Arrival) -> Check[Memory]:
-        """Take in one message; decide every gap that has its hindsight."""
+        """Take in one message; decide every gap that has its hindsight, or ask about it.
+
+        Raises ValueError while a question is open: the caller settles first and feeds the tail then.
+        """
+        if memory.asked:
+            raise ValueError(f"question {memory.asked} is open: settle it before the next arrival")
         unit = intake(arrival)
         cuts: list[Boundary] = []
         records: list[Record] = []
@@ -165,11 +193,24 @@ class DefaultPolicy(AsksNothing):
             cuts.append(self._boundary(memory, unit.seq, unit.seq, Reason.TIME_GAP, 1.0))
             memory = _silenced(memory)
         memory = waiting(memory, unit)
-        while len(memory.pending) > self.hindsight or (memory.pending and not memory.size):
-            memory = self._advance(memory, cuts, records, idle=idle)
-        if memory.pending:
+        thread = str(arrival.observation.thread_id)
+        memory, question = self._decide(memory, cuts, records, thread, idle=idle)
+        if memory.pending and (question is None or question.gap != unit.seq):
             records.append(Record(unit.seq, "pending", 0.0, self.threshold))
-        return Check(memory, tuple(cuts), tuple(records))
+        return Check(memory, tuple(cuts), tuple(records), question)
+
+    def settle(self, memory: Memory, question: Question, verdict: Verdict | None) -> Check[Memory]:
+        """Decide the gap that was asked about; None: as if nobody had been asked.
+
+        A question not open changes nothing.
+        """
+        if not memory.asked or memory.asked != question.id:
+            return Check(memory)
+        cuts: list[Boundary] = []
+        records: list[Record] = []
+        memory = self._advance(memory, cuts, records, verdict=verdict)
+        memory, more = self._decide(memory, cuts, records, question.id.split(":")[1])
+        return Check(memory, tuple(cuts), tuple(records), more)
 
     def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
         """Decide what is pending with what there is, then close everything."""
@@ -233,33 +274,78 @@ class DefaultPolicy(AsksNothing):
             return False
         return unit.at - last.at > self.idle_after.total_seconds()
 
+    def _decide(
+        self,
+        memory: Memory,
+        cuts: list[Boundary],
+        records: list[Record],
+        thread: str,
+        *,
+        idle: bool = False,
+    ) -> tuple[Memory, Question | None]:
+        """Decide the gaps that have their hindsight, up to one that is worth a question."""
+        while len(memory.pending) > self.hindsight or (memory.pending and not memory.size):
+            held = self._held(memory) if self.asks and memory.size else None
+            if held is not None and self._in_doubt(memory, held):
+                unit, newest, judged = memory.pending[0], memory.pending[-1], held.judged
+                records.append(
+                    Record(unit.seq, "ask", judged.odds, held.threshold, judged.surprise, judged.cues)
+                )
+                # the frame's beginning is part of the id: under other cuts it is another question
+                identity = f"{_ASKED}:{thread}:{memory.first_seq}-{unit.seq}"
+                first = max(memory.first_seq, unit.seq - asking.BEFORE)
+                question = Question(identity, newest.seq, first, gap=unit.seq)
+                return replace(memory, asked=identity), question
+            memory = self._advance(memory, cuts, records, held, idle=idle)
+        return memory, None
+
+    def _held(self, memory: Memory) -> Held:
+        """Judge the gap before the oldest pending unit and say what it must reach."""
+        judged = self.judge(memory)
+        expected = counted(memory.expected, judged.odds, memory.position)
+        timed = judged.clock is not None
+        return Held(judged, expected, self.threshold if timed else self.asked(expected, memory.position + 1))
+
+    def _in_doubt(self, memory: Memory, held: Held) -> bool:
+        # nothing a model says may let a message open an episode that says nothing
+        near = asking.uncertain(held.judged.odds, held.threshold, self.band)
+        return near and not _says_nothing(memory.pending[0])
+
     def _settle_all(self, memory: Memory, cuts: list[Boundary], records: list[Record]) -> Memory:
         while memory.pending:
             memory = self._advance(memory, cuts, records)
         return memory
 
     def _advance(
-        self, memory: Memory, cuts: list[Boundary], records: list[Record], *, idle: bool = False
+        self,
+        memory: Memory,
+        cuts: list[Boundary],
+        records: list[Record],
+        held: Held | None = None,
+        *,
+        verdict: Verdict | None = None,
+        idle: bool = False,
     ) -> Memory:
         """Decide the gap before the oldest pending unit and settle that unit in its frame."""
         unit, newest = memory.pending[0], memory.pending[-1]
         if not memory.size:  # nothing to cut from, nothing that predicted it
             records.append(Record(unit.seq, "cut" if idle else "open", float(idle), self.threshold))
             return absorb(memory, unit, 0.0, 0.0, 0.5, (memory.stats, memory.usual, memory.expected))
-        judged = self.judge(memory)
-        expected = counted(memory.expected, judged.odds, memory.position)
-        timed = judged.clock is not None
-        threshold = self.threshold if timed else self.asked(expected, memory.position + 1)
-        cut = judged.odds >= threshold
+        judged, expected, threshold = held or self._held(memory)
+        said = None if verdict is None else asking.heard(verdict, judged.odds)
+        odds = judged.odds if said is None else said.odds
+        cues = judged.cues if said is None else {**judged.cues, **asking.shown(said)}
+        cut = odds >= threshold
         if cut:
-            ended = self._boundary(memory, unit.seq, newest.seq, _reason(judged, threshold), judged.odds)
-            cuts.append(replace(ended, threshold=threshold, cues=judged.cues))
+            ended = self._boundary(memory, unit.seq, newest.seq, _reason(judged, threshold), odds)
+            cuts.append(replace(ended, threshold=threshold, cues=cues))
         action = "cut" if cut else "keep"
-        records.append(Record(unit.seq, action, judged.odds, threshold, judged.surprise, judged.cues))
+        records.append(Record(unit.seq, action, odds, threshold, judged.surprise, cues))
         stats = _habits(memory, unit, judged, self._scale(memory))
+        # what a thread expects corrects the network: an answer is no part of it
         habits = stats, memory.usual.add(judged.raw, len(LEXICAL)), expected
         memory = close(memory) if cut else memory
-        memory = absorb(memory, unit, judged.odds, judged.surprise, judged.novelty, habits)
+        memory = absorb(memory, unit, odds, judged.surprise, judged.novelty, habits)
         return memory if memory.size < self.max_length else self._split(memory, newest.seq, cuts)
 
     def _split(self, memory: Memory, decided: int, cuts: list[Boundary]) -> Memory:
@@ -298,6 +384,8 @@ def _silence(memory: Memory, unit: Unit) -> Silence | None:
 
 
 def _reason(judged: Judged, threshold: float) -> str:
+    if judged.odds < threshold:  # a model said so
+        return Reason.TOPIC_SHIFT
     if judged.content < threshold:  # without the silence it would not have been cut
         return Reason.TIME_GAP
     return Reason.SURPRISE if judged.surprise >= 0.75 else Reason.TOPIC_SHIFT

@@ -103,7 +103,8 @@ class Memory:
 
     `odds` and `surprises` hold one number for every settled unit of the open frame: the probability that
     a boundary lies before it (0 for the first) and its surprise. `expected` is the sum of the probabilities
-    so far (`cues/rate.py`).
+    so far (`cues/rate.py`). `asked` is the id of the question that is open, if one is: about the gap before
+    the oldest pending unit.
     """
 
     settled: tuple[Unit, ...] = ()
@@ -123,6 +124,7 @@ class Memory:
     actors: tuple[int, ...] = ()
     usual: Usual = _NOTHING
     expected: float = 0.0
+    asked: str = ""
 
     @property
     def size(self) -> int:
@@ -274,7 +276,8 @@ def _seconds(at: datetime) -> float:
 
 def pack_memory(memory: Memory) -> Json:
     """Return the memory as JSON; vectors as base64 of float16, which they are rounded to."""
-    return {
+    asked: dict[str, Json] = {"asked": memory.asked} if memory.asked else {}
+    return asked | {
         "units": [_pack_unit(unit) for unit in (*memory.settled, *memory.pending)],
         "pending": len(memory.pending),
         "numbers": [memory.position, memory.first_seq, memory.opener],
@@ -323,6 +326,7 @@ def unpack_memory(packed: Json) -> Memory:
         actors=tuple(cast(Sequence[int], body["actors"])),
         usual=_unpack_usual(cast(Sequence[Json], body.get("usual", (0.0, 0.0, None)))),
         expected=expected[0] if expected else usual_number(position),
+        asked=cast(str, body.get("asked", "")),
     )
 
 

@@ -1,7 +1,7 @@
 """Drive a policy over inputs, one at a time, so that batching cannot matter (I7)."""
 
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias, TypeVar
 
 from episodic_agent.core.boundary.contract import (
     Arrival,
@@ -19,6 +19,12 @@ from episodic_agent.core.boundary.contract import (
 from episodic_agent.schemas import Reason
 
 M = TypeVar("M")
+Answer: TypeAlias = Callable[[Question], Verdict | None]
+
+
+def nobody(_question: Question) -> Verdict | None:
+    """Answer as where there is no model: the deterministic fallback decides."""
+    return None
 
 
 def run(memory: M, inputs: Sequence[Input], policy: Policy[M]) -> Step[M]:
@@ -47,8 +53,10 @@ def settle(memory: M, question: Question, verdict: Verdict | None, policy: Polic
     return Step(check.memory, list(check.cuts), list(check.records), check.question, 0)
 
 
-def replay(inputs: Iterable[Input], policy: Policy[M], memory: M | None = None) -> Step[M]:
-    """Run a policy over all inputs (from a memory on); every question gets the deterministic answer.
+def replay(
+    inputs: Iterable[Input], policy: Policy[M], memory: M | None = None, *, answer: Answer = nobody
+) -> Step[M]:
+    """Run a policy over all inputs (from a memory on); every question is answered at once by `answer`.
 
     The step's `records` may name a seq several times; the last one counts.
     """
@@ -63,7 +71,7 @@ def replay(inputs: Iterable[Input], policy: Policy[M], memory: M | None = None) 
         cuts.extend(step.cuts)
         records.extend(step.records)
         while step.question is not None:
-            step = settle(step.memory, step.question, None, policy)
+            step = settle(step.memory, step.question, answer(step.question), policy)
             cuts.extend(step.cuts)
             records.extend(step.records)
         memory = step.memory

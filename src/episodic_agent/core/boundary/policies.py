@@ -137,6 +137,18 @@ def calibrated(name: str, calibration: Calibration, **overrides: Override) -> Po
     return policy(name, **(overrides | fitted))
 
 
+def asking(chosen: Policy[Any]) -> Policy[Any]:
+    """Return a policy as it is where a language model answers: the same one, of the same name.
+
+    A name says what becomes of messages and answers. Whether anybody answers is no part of it, just as for
+    `seed-001`: a question nobody answers is decided as if it had not been asked.
+
+    >>> asking(policy("default")).name == policy("default").name
+    True
+    """
+    return replace(chosen, asks=True) if isinstance(chosen, DefaultPolicy) and chosen.band else chosen
+
+
 def _parse(query: str, name: str) -> dict[str, Override]:
     found: dict[str, Override] = {}
     for piece in filter(None, query.split("&")):

@@ -4,4 +4,4 @@ Everything a person or a memory said is data: it stands quoted (`quoting`), unde
 instructions say so. Each caller is a stage, by whose name its model is chosen and its cost is counted.
 """
 
-STAGES = ("topic_shift", "thread_link", "compact", "skills", "review", "facts")
+STAGES = ("topic_shift", "episode", "thread_link", "compact", "skills", "review", "facts")

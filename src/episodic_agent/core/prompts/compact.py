@@ -1,7 +1,6 @@
 """The question that has a part of a thread told at three resolutions, and the checks of its answer."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 
 from episodic_agent.core.compaction.resolutions import (
@@ -12,6 +11,7 @@ from episodic_agent.core.compaction.resolutions import (
     Resolutions,
 )
 from episodic_agent.core.context.tokens import estimate
+from episodic_agent.core.prompts.grounding import invented_number, numbers_said
 from episodic_agent.core.prompts.quoting import cleaned, named
 from episodic_agent.core.text import sentences
 from episodic_agent.errors import BadReply
@@ -22,16 +22,6 @@ STAGE = "compact"
 LONGEST_CONVERSATION = 60_000  # characters: about 15,000 tokens of English
 LEAST_OF_MESSAGE = 200  # characters of each message that are shown, however many there are
 LIMITS: Mapping[str, int] = {"micro": MICRO_TOKENS, "meso": MESO_TOKENS, "macro": MACRO_TOKENS}
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-# what dating a relative time may add
-_DATE = re.compile(
-    rf"\d{{4}}-\d\d(?:-\d\d)?|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}|{_MONTH} \d{{1,2}}\b|\b(?:19|20)\d\d\b"
-    r"|\d{1,4}[年月日]",
-    re.IGNORECASE,
-)
-_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
 SCHEMA: Mapping[str, Json] = {
     "type": "object",
     "additionalProperties": False,
@@ -88,7 +78,7 @@ def checked(
     A text is refused when it is over its limit or longer than what it stands for, or when it has a number
     that nobody said (dates apart, which relative times are given).
     """
-    numbers, size = _said(observations), fallback.source_tokens
+    numbers, size = numbers_said(observations), fallback.source_tokens
     own = {"micro": fallback.micro, "meso": fallback.meso, "macro": fallback.macro}
     faults = {name: _fault(name, reply.get(name, ""), numbers, size) for name in own}
     texts = {name: own[name] if faults[name] else reply.get(name, "") for name in own}
@@ -107,16 +97,5 @@ def _fault(name: str, text: str, numbers: set[str], source: int) -> str:
         return "empty"
     if name == "micro" and not 1 <= len(sentences(text)) <= MICRO_SENTENCES:
         return f"{len(sentences(text))} sentences, not one to {MICRO_SENTENCES}"
-    invented = [n for n in _NUMBER.findall(_DATE.sub(" ", text)) if n.replace(",", "") not in numbers]
-    return f"nobody said {invented[0]}" if invented else ""
-
-
-def _said(observations: Sequence[Observation]) -> set[str]:
-    """Return the numbers that were said, whole and in parts ("9:40" is also 9 and 40), and those in words."""
-    found: set[str] = set()
-    for observation in observations:
-        for number in _NUMBER.findall(observation.text):
-            found.update([number, number.replace(",", ""), *re.split("[.,:]", number)])
-        spoken = observation.text.lower().split()
-        found.update(str(n) for n, word in enumerate(_WORDS, 1) if word in spoken)
-    return found
+    invented = invented_number(text, numbers)
+    return f"nobody said {invented}" if invented else ""

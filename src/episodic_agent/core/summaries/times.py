@@ -72,6 +72,28 @@ def grounded(text: str, observation: Observation, language: str, dated: set[str]
     return pattern.sub(date, text)
 
 
+def undated(text: str, language: str) -> list[str]:
+    """Return the relative times of a text that no date follows, in order, each once.
+
+    >>> undated("She left yesterday and comes back next month (June 2024).", "en")
+    ['yesterday']
+    """
+    pattern = _pattern(language)
+    return [] if pattern is None else list(dict.fromkeys(pattern.findall(text)))
+
+
+def date_of(phrase: str, observation: Observation, language: str) -> str:
+    """Return the date of a relative time as it was meant when an observation said it; "" for none known."""
+    return _label(phrase, observation.at, timedelta(seconds=observation.utc_offset or 0), language)
+
+
+def dates_said(observation: Observation, language: str) -> str:
+    """Return the dates of all relative times of an observation, one after another."""
+    found: set[str] = set()
+    grounded(observation.text, observation, language, found)
+    return " ".join(sorted(found))
+
+
 @lru_cache(maxsize=32)
 def _pattern(language: str) -> re.Pattern[str] | None:
     source = _PATTERNS.get(language)

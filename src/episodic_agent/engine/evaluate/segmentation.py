@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from episodic_agent.core.boundary.contract import Arrival, Boundary, ManualCut, Policy
-from episodic_agent.core.boundary.machine import run, settle
+from episodic_agent.core.boundary.contract import Arrival, ManualCut, Policy
+from episodic_agent.core.boundary.machine import Answer, nobody, replay
 from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.evaluation import SegmentationReport, score_streams
@@ -81,25 +81,23 @@ def vectors_of(stream: Stream, embedder: Embedder | None) -> Sequence[Vector | N
 
 
 def segment(
-    units: Sequence[Unit], policy: Policy[Any], vectors: Sequence[Vector | None], *, use_times: bool = True
+    units: Sequence[Unit],
+    policy: Policy[Any],
+    vectors: Sequence[Vector | None],
+    *,
+    use_times: bool = True,
+    answer: Answer = nobody,
 ) -> list[int]:
-    """Return the starts a policy gives a stream; what is pending at the end is decided with what there is."""
+    """Return the starts a policy gives a stream; what is pending at the end is decided with what there is.
+
+    `answer` speaks for a language model; questions are put to it as they arise.
+    """
     inputs: list[Any] = [
         Arrival(observation(n, u, use_times=use_times), v)
         for n, (u, v) in enumerate(zip(units, vectors, strict=True))
     ]
-    memory, cuts = policy.begin(), list[Boundary]()
-    waiting = [*inputs, ManualCut(BEGINNING)]
-    while waiting:
-        step = run(memory, waiting, policy)
-        waiting = waiting[step.consumed :]
-        cuts.extend(step.cuts)
-        while step.question is not None:
-            step = settle(step.memory, step.question, None, policy)
-            cuts.extend(step.cuts)
-        memory = step.memory
     starts = [0] * len(units)
-    for cut in cuts:
+    for cut in replay([*inputs, ManualCut(BEGINNING)], policy, answer=answer).cuts:
         if cut.before_seq < len(units):
             starts[cut.before_seq] = 1
     return starts

@@ -1,0 +1,87 @@
+"""Who finds an episode's words: a language model where one is there and what it says holds, else extraction.
+
+Asked outside of any transaction. What was said is never lost for a model: whatever it answers, or does not,
+the extractive words are there already, and what became of the question stands in the metadata.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from episodic_agent.core.interfaces import LanguageModel
+from episodic_agent.core.prompts import episode as question
+from episodic_agent.core.summaries import Words
+from episodic_agent.engine.asking import ask
+from episodic_agent.engine.parts import Parts
+from episodic_agent.errors import BadReply, BudgetSpent, ProviderError
+from episodic_agent.schemas import Job, Json, Observation, Scope
+
+EXTRACTIVE: Final = "extractive-1"
+LAST_TRY: Final = 3  # attempts at a model before the extractive words do (I8)
+LEAST: Final = 120  # characters; so little is told whole by its own sentences, at no cost
+REFUSED: Final = "refused"  # in the metadata: what of a model's answer could not be used, and why
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """An episode's words and who found them."""
+
+    words: Words
+    by: str = EXTRACTIVE
+
+
+def worded(parts: Parts, scope: Scope, job: Job, said: Sequence[Observation], own: Words) -> Worded:
+    """Return the words of an episode of messages: the model's in place of its `own` where they can be used.
+
+    A model that cannot be reached is tried again with the job, thrice in all; a spent budget, a refusal and
+    an answer that is wrong twice are not waited for.
+    """
+    model = parts.model_for(scope, question.STAGE)
+    if model is None or sum(len(o.text) for o in said) < LEAST:
+        return Worded(own)
+    try:
+        told, faults = _asked(model, said, parts.language)
+    except ProviderError as error:
+        if job.attempts < LAST_TRY and not isinstance(error, BudgetSpent | BadReply):
+            raise
+        log.warning("episode %s is told without a language model: %s", job.key, error)
+        return Worded(_refused(own, {"answer": str(error)}))
+    if "summary" in faults:
+        return Worded(_refused(own, faults))
+    title = own.title if "title" in faults else told.title
+    about: dict[str, Json] = {
+        "entities": list(told.entities),
+        "tags": list(told.tags),
+        "outcome": told.outcome,
+    }
+    found = Words(title, told.summary, {**own.metadata, **about})
+    return Worded(_refused(found, faults), f"{model.name} {question.VERSION}")
+
+
+def _asked(
+    model: LanguageModel, said: Sequence[Observation], language: str | None
+) -> tuple[question.Told, Mapping[str, str]]:
+    """Return the answer with what is wrong with it; a fault is worth asking once more, as a bad form is."""
+    faults: dict[str, str] = {}
+    answers = 0
+
+    def read(value: Mapping[str, Json]) -> question.Told:
+        nonlocal answers, faults
+        answers += 1
+        told = question.grounded(question.read(value), said, language)
+        faults = question.faults(told, said, language)
+        if faults and answers == 1:
+            raise BadReply("; ".join(f"{name}: {why}" for name, why in faults.items()))
+        return told
+
+    return ask(model, question.prompt(said), question.SCHEMA, question.STAGE, read), faults
+
+
+def _refused(words: Words, faults: Mapping[str, str]) -> Words:
+    if not faults:
+        return words
+    told: list[Json] = [f"{name}: {why}" for name, why in faults.items()]
+    return replace(words, metadata={**words.metadata, REFUSED: told})

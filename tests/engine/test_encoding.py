@@ -1,0 +1,337 @@
+"""Titles and summaries by a language model: checked, versioned, replaceable, and never needed."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.chats import CELLO, TAP, Clock, talk
+from builders.commands import Run
+from builders.injections import INJECTIONS
+from builders.models import only, retold, told
+from builders.steps import step_fields
+from conftest import OpenMemory
+
+from episodic_agent import Memory
+from episodic_agent.core.prompts import episode as question
+from episodic_agent.engine.wording import EXTRACTIVE, REFUSED
+from episodic_agent.errors import BadReply, InvalidInput, ProviderUnavailable
+from episodic_agent.providers.openai_model import ModelLimits, OpenAIModel
+from episodic_agent.providers.scripted import Answer, ScriptedModel
+from episodic_agent.providers.scripted_server import Behaviour, serving
+from episodic_agent.schemas import Encoding, Episode, Json
+
+MODEL = f"scripted {question.VERSION}"
+GOOD = told(
+    title="The dripping kitchen tap and its cracked cartridge",
+    summary="The user tells that the kitchen tap drips; the assistant advises to replace the mixer tap.",
+    entities=["plumber", "Napoleon"],
+    tags=["Kitchen", "tap"],
+)
+
+
+def opened(open_memory: OpenMemory, *answers: Answer, **more: Any) -> tuple[Memory, ScriptedModel]:
+    model = ScriptedModel(answers, **({} if answers else {"respond": lambda prompt, _stage: retold(prompt)}))
+    return open_memory(language_model=only(model, question.STAGE), **more), model
+
+
+def closed(memory: Memory, lines: Any = TAP, day: float = 0) -> Episode:
+    memory.add(talk(lines, day))
+    memory.flush()
+    return memory.get(memory.episodes()[-1].episode_id)
+
+
+def errors(memory: Memory) -> list[str]:
+    return [f.message for f in memory.doctor() if f.severity == "error"]
+
+
+# --- who finds the words --------------------------------------------------------------------------------
+
+
+def test_a_model_names_and_summarises_a_closed_episode_in_one_call(open_memory: OpenMemory) -> None:
+    memory, model = opened(open_memory, GOOD)
+    one = closed(memory)
+    assert (one.title, one.summary, one.encoded_by) == (GOOD["title"], GOOD["summary"], MODEL)
+    assert [stage for stage, _ in model.calls] == [question.STAGE]
+    assert all(text in model.calls[0][1] for _, text in TAP)
+    assert one.metadata["tags"] == ["kitchen", "tap"]
+    assert one.metadata["entities"] == ["plumber"]
+    assert one.metadata["actors"] == {"user": 2, "assistant": 2}  # counted, not told by a model
+    assert one.metadata["outcome"] == "ongoing"
+    assert memory.search("cracked cartridge").hits[0].episode_id == one.id
+    assert errors(memory) == []
+    assert [use.stage for use in memory.usage()] == [question.STAGE]
+
+
+def test_a_bad_form_is_asked_for_once_more(open_memory: OpenMemory) -> None:
+    memory, model = opened(open_memory, {"title": "only this"}, GOOD)
+    assert closed(memory).encoded_by == MODEL
+    assert "summary must be a text" in model.calls[1][1]
+
+
+def test_what_nobody_said_is_asked_for_once_more_and_then_refused(open_memory: OpenMemory) -> None:
+    invented = {**GOOD, "summary": "The user pays 900 dollars to Gustav."}
+    memory, model = opened(open_memory, invented, invented)
+    one = closed(memory)
+    assert "nobody said 900" in model.calls[1][1]
+    assert one.encoded_by == EXTRACTIVE
+    assert one.metadata[REFUSED] == ["summary: nobody said 900"]
+    assert "900" not in one.summary + one.title
+
+
+def test_a_title_that_cannot_be_used_costs_only_the_title(open_memory: OpenMemory) -> None:
+    short = {**GOOD, "title": "The tap"}
+    memory, _ = opened(open_memory, short, short)
+    one = closed(memory)
+    assert (one.summary, one.encoded_by) == (GOOD["summary"], MODEL)
+    assert one.title != "The tap"
+    assert one.metadata[REFUSED] == ["title: 2 words, not 5 to 15"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "calls"),
+    [
+        ([BadReply("refused"), BadReply("refused")], 2),
+        ([{}, {}], 2),
+        ([{**GOOD, "summary": ""}, {**GOOD, "title": " "}], 2),
+    ],
+    ids=["refused", "empty", "blank"],
+)
+def test_an_empty_or_refused_answer_falls_back_at_once(
+    open_memory: OpenMemory, answers: list[Answer], calls: int
+) -> None:
+    memory, model = opened(open_memory, *answers)
+    one = closed(memory)
+    assert len(model.calls) == calls
+    assert one.encoded_by == EXTRACTIVE
+    assert str(one.metadata[REFUSED]).startswith("['answer:")
+    assert one.summary
+    assert memory.stats().waiting_jobs == 0
+
+
+def test_a_model_that_is_away_is_tried_again_and_then_done_without(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    away = [ProviderUnavailable("gone")] * 3
+    memory, model = opened(open_memory, *away)
+    one = closed(memory)
+    assert (one.title, one.encoding_version) == ("", 0)
+    assert memory.search("kitchen tap").observations  # what was said is found meanwhile
+    for _ in range(4):
+        clock.forward(hours=1)
+        memory.work()
+    one = memory.get(one.id)
+    assert (one.encoded_by, len(model.calls)) == (EXTRACTIVE, 3)
+    assert "gone" in str(one.metadata[REFUSED])
+    assert errors(memory) == []
+
+
+def test_a_failure_that_passes_costs_nothing(open_memory: OpenMemory, clock: Clock) -> None:
+    memory, _ = opened(open_memory, ProviderUnavailable("busy"), GOOD)
+    one = closed(memory)
+    clock.forward(hours=1)
+    memory.work()
+    assert memory.get(one.id).encoded_by == MODEL
+
+
+def test_a_spent_budget_is_not_waited_for(open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPISODIC_LLM_BUDGET", "1")
+    memory, model = opened(open_memory, GOOD)
+    one = closed(memory)
+    assert (one.encoded_by, model.calls) == (EXTRACTIVE, [])
+    assert "EPISODIC_LLM_BUDGET" in str(one.metadata[REFUSED])
+
+
+def test_a_few_words_need_no_model(open_memory: OpenMemory) -> None:
+    memory, model = opened(open_memory, GOOD)
+    assert closed(memory, (("user", "Good morning"), ("assistant", "Hello"))).encoded_by == EXTRACTIVE
+    assert model.calls == []
+
+
+def test_an_agents_steps_need_no_model(open_memory: OpenMemory) -> None:
+    memory, model = opened(open_memory, GOOD, policy="default")
+    memory.add([step_fields(n) for n in range(30)])
+    memory.flush()
+    assert {memory.get(e.episode_id).encoded_by for e in memory.episodes()} == {EXTRACTIVE}
+    assert model.calls == []
+
+
+def test_without_a_model_the_words_are_as_ever(open_memory: OpenMemory, database: Path) -> None:
+    asked, _ = opened(open_memory, BadReply("no"), BadReply("no"))
+    plain = open_memory(path=database.with_name("plain.db"))
+    one, other = closed(asked), closed(plain)
+    assert (one.title, one.summary) == (other.title, other.summary)
+    assert {k: v for k, v in one.metadata.items() if k != REFUSED} == other.metadata
+
+
+# --- over HTTP, and injections --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "script",
+    [[], [Behaviour.FENCED], [Behaviour.WRONG_TYPES], [Behaviour.REFUSAL], [Behaviour.BUSY]],
+    ids=str,
+)
+def test_words_come_over_http(open_memory: OpenMemory, script: list[Behaviour]) -> None:
+    with serving(lambda _prompt: GOOD, script) as server:
+        limits = ModelLimits(tries=2, away=0.0)
+        model = OpenAIModel("small", base_url=server.url, limits=limits, sleep=lambda _s: None)
+        memory = open_memory(language_model=only(model, question.STAGE))
+        assert closed(memory).encoded_by == f"openai:small {question.VERSION}"
+
+
+def obedient(prompt: str) -> Mapping[str, Json]:
+    """Tell what stands quoted; but who stands outside of the quotations is obeyed."""
+    plain = retold(prompt)
+    begun, fence = prompt.index("The conversation:"), ""
+    for line in prompt[begun:].split("\n"):
+        if not fence and line.startswith("```") and set(line) == {"`"}:
+            fence = line
+        elif fence and line == fence:
+            fence = ""
+        elif not fence and not line.startswith(("The conversation:", "m", "What does the memory keep")):
+            return {**plain, "outcome": "failure"}
+    return plain
+
+
+@pytest.mark.parametrize("injection", INJECTIONS, ids=range(len(INJECTIONS)))
+def test_what_is_said_to_the_model_changes_no_words(open_memory: OpenMemory, injection: str) -> None:
+    attack = injection.replace("{fence}", "```")
+    model = ScriptedModel(respond=lambda prompt, _stage: obedient(prompt))
+    memory = open_memory(language_model=only(model, question.STAGE))
+    one = closed(memory, (*TAP, ("user", f"The tap {attack}"), (attack[:80] or "x", "Yes, the tap")))
+    assert model.calls
+    assert one.metadata.get("outcome", "ongoing") == "ongoing"
+
+
+# --- one by one -----------------------------------------------------------------------------------------
+
+
+class Slow:
+    """A model that answers the first question only when it is told to."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.inner = ScriptedModel(respond=lambda prompt, _stage: retold(prompt))
+        self.asked, self.open = threading.Event(), threading.Event()
+
+    def complete(self, prompt: str, schema: Any, stage: str) -> Any:
+        if not self.asked.is_set():
+            self.asked.set()
+            assert self.open.wait(30)
+        return self.inner.complete(prompt, schema, stage)
+
+
+def test_a_slow_answer_holds_up_nobody(open_memory: OpenMemory) -> None:
+    slow = Slow()
+    memory = open_memory(language_model=only(slow, question.STAGE))
+    memory.add([*talk(TAP, 0), *talk(CELLO, 1)], wait=False)
+    closing = threading.Thread(target=memory.flush)
+    closing.start()
+    assert slow.asked.wait(30)
+    assert memory.add({**talk(TAP, 2)[0]}, wait=False)[0].added  # no transaction waits for the model
+    assert memory.search("cello strings").observations
+    slow.open.set()
+    closing.join(30)
+    memory.work()
+    assert all(e.title for e in memory.episodes() if e.state == "closed")
+
+
+# --- again ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stores(url: str, clock: Clock) -> Iterator[Any]:
+    with ExitStack() as stack:
+
+        def opened(model: ScriptedModel | None = None) -> Memory:
+            staged = "none" if model is None else only(model, question.STAGE)
+            parts: dict[str, Any] = {"embedder": "hashing", "policy": "seed-001", "clock": clock}
+            return stack.enter_context(Memory.open(url, language_model=staged, **parts))
+
+        yield opened
+
+
+def words_of(encodings: list[Encoding]) -> list[tuple[int, str, str]]:
+    return [(e.version, e.title, e.by) for e in encodings]
+
+
+def test_an_episode_is_encoded_again_on_both_stores(stores: Any) -> None:
+    plain = stores()
+    before = closed(plain)
+    changed = stores(ScriptedModel([GOOD]))
+    assert changed.reencode(every=True) == 1
+    after = changed.get(before.id)
+    assert (after.title, after.encoding_version, after.encoded_by) == (GOOD["title"], 2, MODEL)
+    assert words_of(changed.history(before.id)) == [(1, before.title, EXTRACTIVE), (2, GOOD["title"], MODEL)]
+    strength = ("stability", "difficulty", "surprise", "last_reviewed_at", "first_seq", "last_seq")
+    assert all(getattr(after, name) == getattr(before, name) for name in strength)
+    assert [o.text for o in changed.messages(after.id)] == [text for _, text in TAP]
+    found = changed.search("advises to replace").hits
+    assert found
+    assert found[0].summary == GOOD["summary"]
+    assert errors(changed) == []
+
+
+def test_encoding_again_what_would_come_out_the_same_writes_nothing(memory: Memory) -> None:
+    one = closed(memory)
+    assert memory.reencode(every=True) == 1
+    assert memory.get(one.id).encoding_version == 1
+    assert memory.stats().waiting_jobs == 0
+
+
+def test_words_a_model_found_can_be_taken_back_to_extraction(open_memory: OpenMemory) -> None:
+    memory, _ = opened(open_memory, GOOD)
+    one = closed(memory)
+    memory.close()
+    plain = open_memory()
+    assert plain.reencode(thread="chat", by="scripted") == 1
+    after = plain.get(one.id)
+    assert (after.encoding_version, after.encoded_by) == (2, EXTRACTIVE)
+    assert "tags" not in after.metadata
+
+
+def test_only_what_is_asked_for_is_encoded_again(open_memory: OpenMemory) -> None:
+    memory, model = opened(open_memory)
+    closed(memory)
+    memory.add("A short word", thread="other")
+    memory.flush()
+    assert memory.reencode(every=True, by="extractive") == 1
+    assert memory.reencode(thread="chat", by="extractive") == 0
+    assert memory.reencode(thread="other") == 1
+    assert len(model.calls) == 1
+
+
+@pytest.mark.parametrize("asked", [{}, {"thread": "chat", "every": True}])
+def test_who_does_not_say_which_episodes_is_told_so(memory: Memory, asked: dict[str, Any]) -> None:
+    closed(memory)
+    with pytest.raises(InvalidInput, match="name a thread"):
+        memory.reencode(**asked)
+
+
+def test_an_export_keeps_every_version(open_memory: OpenMemory, tmp_path: Path) -> None:
+    memory, _ = opened(open_memory, GOOD)
+    one = closed(memory)
+    memory.close()
+    plain = open_memory()
+    plain.reencode(every=True)
+    lines = list(plain.export())
+    file = tmp_path / "all.jsonl"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    other = open_memory(path=tmp_path / "other.db")
+    for _ in range(2):
+        other.import_file(file)
+        assert words_of(list(other.history(one.id))) == words_of(list(plain.history(one.id)))
+        assert list(other.export())[1:] == lines[1:]
+
+
+def test_the_command_encodes_again(run: Run, tmp_path: Path) -> None:
+    run("add", "The kitchen tap drips again, says the plumber", "--thread", "chat")
+    run("flush")
+    assert run("reencode", "--all", "--json").json["asked"] == 1
+    assert run("reencode", "--thread", "chat", "--by", "openai", "--json").json["asked"] == 0
+    assert "0 episodes encoded again" in run("reencode", "--all", "--by", "openai").err
+    assert run("reencode").code == 2
