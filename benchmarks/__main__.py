@@ -37,7 +37,8 @@ from episodic_agent.core.interfaces import Embedder
 from episodic_agent.errors import EpisodicError, InvalidInput
 from episodic_agent.wiring import load_settings, make_embedder
 
-RESULTS, PAGE = ROOT / "benchmarks" / "results", ROOT / "docs" / "benchmarks.md"
+RESULTS = ROOT / "benchmarks" / "results"
+PAGES = (ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "tuning.md")
 GROUPS = {
     "segmentation": (*segmentation.FILES, *segmentation.STEPS),
     "retrieval": retrieval.FILES,
@@ -100,9 +101,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with TemporaryDirectory(prefix="episodic-") as folder:
                 options.cache = options.cache or Path(folder)
                 _measure(options, given)
-        page = options.page or (PAGE if options.output == RESULTS else None)  # a trial's is nobody's page
-        if page is not None and page.is_file():
-            tables.rewrite(page, options.output)
+        own = PAGES if options.output == RESULTS else ()  # a trial's are nobody's pages
+        for page in (options.page,) if options.page else own:
+            if page.is_file():
+                tables.rewrite(page, options.output)
     except EpisodicError as error:
         say(f"error: {error}")
         return 2
@@ -127,7 +129,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="parts of the large files, small scopes")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of results")
     parser.add_argument(
-        "--page", type=Path, help="page of the tables; docs/benchmarks.md for the own results"
+        "--page",
+        type=Path,
+        help="page of the tables; docs/benchmarks.md and docs/tuning.md for the own results",
     )
     parser.add_argument(
         "--cache", type=Path, help="folder that keeps vectors, trained networks and what recall gathered"

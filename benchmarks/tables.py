@@ -1,4 +1,4 @@
-"""Write the tables of docs/benchmarks.md from the committed results; the prose around them stays."""
+"""Write the tables of docs/benchmarks.md and docs/tuning.md from the results; the prose around them stays."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks import quality_tables, retrieval, segmentation
 from benchmarks.quality_tables import QUALITY, markdown, share, title
 from benchmarks.results import read
+from benchmarks.tuning_simulation import BLOCK
 
 Rows = Mapping[str, Mapping[str, Any]]
 MARK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -256,6 +257,24 @@ def _parity(results: Path) -> str:
     return markdown(("set", *(name.replace("_", " ") for name in names)), lines)
 
 
+_DRIFTS = ("drifts up", "drifts down", "drifts slowly")
+
+
+def _tuning(results: Path) -> str:
+    """Show the accuracy of users who drift, block by block, with tuning and without."""
+    rows = read(results, "tuning")
+    if any(name not in rows for name in _DRIFTS):
+        return ""
+    heads = ("links", *(f"{name}, {way}" for name in _DRIFTS for way in ("tuned", "untuned")))
+    curves = [rows[name][way] for name in _DRIFTS for way in ("accuracy", "untuned")]
+    lines = [
+        [f"{n * BLOCK} - {(n + 1) * BLOCK}", *map(share, block)]
+        for n, block in enumerate(zip(*curves, strict=True))
+    ]
+    best = [cell for name in _DRIFTS for cell in (share(rows[name]["end_best"]), "")]
+    return markdown(heads, [*lines, ["best possible at the end", *best]])
+
+
 def brief(row: Mapping[str, Any]) -> str:
     """Write a row's figures on one line."""
     return "; ".join(f"{name} {_figure(value)}" for name, value in row.items() if name not in PROVENANCE)
@@ -279,8 +298,8 @@ def _figure(value: Any) -> str:
 
 PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
 SOURCES = (
-    "segmentation", "retrieval", "threads", QUALITY, "speed", "agents", "context", "linking_speed", "service",
-    "postgres_recall", "parity", "kills",
+    "segmentation", "retrieval", "threads", QUALITY, "speed", "agents", "context", "linking_speed", "tuning",
+    "service", "postgres_recall", "parity", "kills",
 )  # fmt: skip
 
 
@@ -313,6 +332,7 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "agents": _figures("agents"),
     "context": _figures("context"),
     "linking": _figures("linking_speed"),
+    "tuning": _tuning,
     "service": _figures("service"),
     "postgres-recall": _layouts,
     "postgres-space": _space,

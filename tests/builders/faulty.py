@@ -27,10 +27,12 @@ class FaultyStore:
     claims: deque[Exception | None] = field(default_factory=deque)
     renewed: Callable[[], object] = lambda: None
     writes: int = 0
+    reads: int = 0
 
     @contextmanager
     def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:
         if not write:
+            self.reads += 1
             with self.inner.begin(scope, write=False) as tx:
                 yield tx
             return

@@ -15,7 +15,7 @@ from episodic_agent.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-MANY = 4  # commands; each is a process, so pages with more are run by the slow suite only
+MANY = 2  # commands; each is a process, so pages with more are run by the slow suite only
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -74,10 +74,17 @@ def test_every_command_is_documented() -> None:
     assert [n for n in names if n not in text] == []
 
 
+def test_the_changelog_lists_every_command() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"- Command line: ([^.]*)\.", text)
+    assert sorted(re.split(r",\s+", listed)) == sorted(cli.commands)
+
+
 def test_the_tour_names_only_rooms_that_exist() -> None:
     text = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
     source = ROOT / "src" / "episodic_agent"
-    named = re.findall(r"`((?:core|engine|stores|faces|providers|tools|tests|benchmarks)/[\w/.]*)`", text)
+    rooms = "core|engine|stores|faces|providers|sensors|tools|tests|benchmarks"
+    named = re.findall(rf"`((?:{rooms})/[\w/.]*)`", text)
     missing = [n for n in named if not (source / n).exists() and not (ROOT / n).exists()]
     assert missing == []
     assert len(named) > 10

@@ -14,6 +14,8 @@ from episodic_agent import Memory
 from episodic_agent.errors import InvalidInput
 from episodic_agent.providers.scripted import ScriptedModel
 
+FIRST_VERSION = Path(__file__).parents[1] / "data" / "export_version_1.jsonl"  # as the first release wrote it
+
 
 @pytest.fixture
 def exported(memory: Memory, tmp_path: Path) -> Path:
@@ -184,6 +186,31 @@ def test_a_missing_line_refuses_the_whole_export(open_memory: OpenMemory, export
     with pytest.raises(InvalidInput, match=rf"damaged: it holds \d+ of \d+ {kind}s"):
         other.import_file(exported, user_id="ana")
     assert other.users() == []
+
+
+def test_an_export_of_the_first_version_is_still_imported(url: str, clock: Clock) -> None:
+    wanted = [json.loads(line) for line in FIRST_VERSION.read_text(encoding="utf-8").splitlines()]
+    assert wanted[0]["version"] == 1
+    with Memory.open(url, embedder="hashing", policy="seed-001", clock=clock) as memory:
+        report = memory.import_file(FIRST_VERSION)
+        assert (report.observations, report.added, report.episodes, report.unreadable) == (9, 9, 2, [])
+        again = memory.import_file(FIRST_VERSION)
+        assert (again.added, again.duplicates) == (0, 9)
+        assert [f.message for f in memory.doctor() if f.severity == "error"] == []
+        told = [json.loads(line) for line in memory.export()]
+        kept = ("observation", "encoding", "record", "frame", "decision")
+        assert [n for n in wanted[1:] if n["type"] in kept and n not in told] == []
+        ids = {n["id"] for n in told[1:] if n["type"] == "episode"}
+        assert [n for n in wanted[1:] if n["type"] == "episode" and n["id"] not in ids] == []
+        # it said nothing of turns, nor of which threads somebody named
+        assert {t.origin: (t.turn_count, t.explicit) for t in memory.threads()} == {
+            "home": (4, True),
+            "channel:sms": (2, False),
+        }
+        assert "tap" in memory.search("who repairs the kitchen tap?").observations[0].observation.text
+        memory.add("And the tap again", thread="home", timestamp=clock.now)
+        assert memory.flush(thread="home") == 1
+        assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 
 
 def test_an_export_of_a_newer_version_is_refused(memory: Memory, exported: Path) -> None:

@@ -16,7 +16,7 @@ from episodic_agent.core.prompts import review as question
 from episodic_agent.errors import InvalidInput, NotFound, ProviderUnavailable
 from episodic_agent.providers.openai_model import ModelLimits, OpenAIModel
 from episodic_agent.providers.scripted_server import serving
-from episodic_agent.schemas import Decision, Episode, Json, Scope
+from episodic_agent.schemas import Decision, Episode, EpisodeState, Json, Scope
 
 TAP = "The kitchen tap dripped; plumber Rossi came on Friday and charged 80 euros"
 CELLO = "Clara plays the cello with the Ravel quartet on Thursdays"
@@ -147,6 +147,41 @@ def test_an_export_takes_along_what_was_judged_and_what_waits_to_be(
 def waiting(memory: Memory) -> int:
     with memory._parts.store.begin(Scope(), write=False) as tx:
         return sum(len(tx.reviews.pending(thread.id)) for thread in tx.threads.list())
+
+
+def test_what_was_segmented_again_meanwhile_is_judged_as_what_stands_in_its_place(
+    open_memory: OpenMemory, clock: Clock, tmp_path: Path
+) -> None:
+    memory = open_memory(policy="seed-001?max_messages=3")
+    memory.add([TAP, "He is quick", "He is cheap", "The door squeaks", "It needs oil"], thread="tap")
+    before = episodes(memory)["tap"]
+    clock.forward(days=3)
+    memory.add("Good morning", thread="today", timestamp=clock.now)
+    memory.search(QUERY, asking="today")
+    memory.resegment("tap", "seed-001?max_messages=4")
+    (tmp_path / "all.jsonl").write_text("\n".join(memory.export()), encoding="utf-8")
+    copy = open_memory(tmp_path / "copy.db")
+    copy.import_file(tmp_path / "all.jsonl")  # which knows nothing of what was replaced
+    after = episodes(memory)["tap"].id
+    assert after != before.id
+    stability = memory.get(after).stability
+    for each in (memory, copy):
+        say_and_end(each, clock, ("assistant", USED))
+        (decision,) = each.reviews(after)
+        assert (decision.subject, decision.verdict) == (after, "Good")
+        assert each.get(after).stability > stability
+        assert waiting(each) == 0
+
+
+def test_an_archived_memory_is_recalled_and_judged_as_any(stores: Memory, clock: Clock) -> None:
+    remember(stores, clock)
+    stores.compact(thread="tap")
+    before = episodes(stores)["tap"]
+    assert before.state == EpisodeState.ARCHIVED
+    assert "archived" in {hit.state for hit in stores.search(QUERY, asking="today").hits}
+    say_and_end(stores, clock, ("assistant", USED))
+    assert judged(stores, before) == [("Good", 3.0)]
+    assert episodes(stores)["tap"].stability > before.stability
 
 
 def test_only_what_is_said_after_the_answer_counts(open_memory: OpenMemory, clock: Clock) -> None:

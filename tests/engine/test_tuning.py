@@ -1,6 +1,7 @@
 """Outcomes and tuning through the engine: what is heard, what a person tells, what a run leaves behind."""
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -16,10 +17,11 @@ from episodic_agent import Memory
 from episodic_agent.core.linking import link_policy
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.engine import tuning
+from episodic_agent.engine.jobs import Handler
 from episodic_agent.engine.outcomes import ask_for_outcomes
 from episodic_agent.engine.tuning import guidance_in_force, policy_in_force
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.schemas import Decision, Receipt, Scope
+from episodic_agent.schemas import Decision, Job, Receipt, Scope
 
 WEATHER = ("What's the weather in New York?", "Sunny in New York, a high of 72.")
 BOILER = ("The boiler shows 0.6 bar", "Fill the boiler to 1.5 bar and bleed the radiators.")
@@ -220,6 +222,59 @@ def test_only_the_first_turns_of_threads_with_links_ask_for_later_work(open_memo
     memory.cancel_job(next(job.id for job in memory.jobs() if job.kind == "outcome"))
     said(memory, "And in the next?", 6)
     assert asked() == 0
+
+
+def counting(memory: Memory) -> Counter[str]:
+    """Count the jobs that a memory does from now on, by kind."""
+    done: Counter[str] = Counter()
+
+    def counted(kind: str, handler: Handler) -> Handler:
+        def handle(scope: Scope, jobs: Sequence[Job]) -> None:
+            done[kind] += len(jobs)
+            handler(scope, jobs)
+
+        return handle
+
+    handlers = {kind: counted(kind, handler) for kind, handler in memory._handlers.items()}
+    memory._runner = memory._runner_of(handlers, space=memory._space)
+    return done
+
+
+def test_a_link_asks_for_later_work_only_where_something_was_said_since(url: str, clock: Clock) -> None:
+    with (
+        Memory.open(url, embedder="none", clock=clock) as memory,
+        Memory.open(url, embedder="none", clock=clock, jobs="workers") as busy,
+    ):
+        done = counting(memory)
+
+        def told(where: Memory, hours: float, *texts: str) -> None:
+            at = NOW + timedelta(hours=hours)
+            where.add([{"content": text, "channel": "sms", "timestamp": at} for text in texts])
+
+        told(memory, 0, WEATHER[0])
+        told(memory, 1, "Oh, and what is it on Thursday?")
+        assert (done["link"], done["outcome"]) == (2, 0)  # nobody went on: there is nothing to hear
+        told(memory, 1.01, "That's not what I meant")
+        assert done["outcome"] == 1
+        assert [d.outcome for d in memory_decisions(memory) if d.verdict == "LINK"] == ["INCORRECT"]
+        told(busy, 30, "Oh, and what is the weather on Friday?")
+        told(busy, 30.01, "No, that's not what I meant")  # it came before the thread was judged
+        memory.work()
+        assert done["outcome"] == 2
+        told(memory, 60, "Oh, and what is the weather on Saturday?", "No, that's not what I meant")
+        assert done["outcome"] == 3
+
+
+def memory_decisions(memory: Memory) -> Sequence[Decision]:
+    with memory._parts.store.begin(Scope(), write=False) as tx:
+        return tx.episodes.decisions(type="link")
+
+
+def test_tuning_is_asked_for_where_every_thread_is_one_message(memory: Memory) -> None:
+    decide(memory, between_70_and_72()[:99])
+    memory.add(WEATHER[0], channel="sms", timestamp=NOW)
+    memory.add("Oh, and what is it on Thursday?", channel="sms", timestamp=NOW + timedelta(hours=1))
+    assert [run.kind for run in memory.tunings()] == ["kept"]  # nobody was heard, a hundred are known
 
 
 def test_links_that_name_nothing_that_is_stored_are_left_alone(memory: Memory) -> None:
@@ -483,6 +538,36 @@ def test_an_export_keeps_outcomes_and_what_was_tuned(
     other.rollback_tuning()
     other.import_file(path)
     assert in_force(other) == "seed-002"  # its own history stands
+
+
+def test_nothing_is_tuned_while_linking_is_off(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    judged(memory, 0.88)
+    decide(memory, between_70_and_72())
+    memory.tune()
+    memory.close()
+    off = open_memory(link_policy="none")
+    with off._parts.store.begin(Scope()) as tx:
+        tx.jobs.put("tune", "link", "tune:link", now=NOW)  # asked for before it was switched off
+    said(off, GOES_ON, 2)  # what was linked is still heard of
+    off.work()
+    assert [job for job in off.jobs() if job.attempts] == []
+    assert [run.kind for run in off.tunings()] == ["tuned"]
+    for act in (off.tune, lambda: off.tune(dry_run=True), off.rollback_tuning):
+        with pytest.raises(InvalidInput, match=r"linking is off.*EPISODIC_LINK_POLICY"):
+            act()
+
+
+def test_the_commands_say_that_linking_is_off(
+    run: Run, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.add("Hello")
+    monkeypatch.setenv("EPISODIC_LINK_POLICY", "none")
+    for command in ("run", "dry-run", "rollback"):
+        refused = run("tune", command)
+        assert (refused.code, "EPISODIC_LINK_POLICY" in refused.err) == (2, True)
+        assert "unknown" not in refused.err
+    assert "nothing was tuned yet" in run("tune", "history").out
 
 
 def test_users_are_tuned_apart(memory: Memory) -> None:

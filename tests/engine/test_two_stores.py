@@ -94,6 +94,7 @@ def test_both_go_on_alike_after_flush_and_silence(twins: Twins, clock: Clock) ->
     twins.assert_same(lambda m: [f for f in m.doctor() if f.severity == "error"])
 
 
+@pytest.mark.slow
 def test_both_segment_again_go_on_and_undo_alike(twins: Twins) -> None:
     for memory in twins:
         memory.import_file(DEMO / "maya-work.jsonl")
@@ -121,7 +122,13 @@ def test_both_segment_again_go_on_and_undo_alike(twins: Twins) -> None:
     twins.assert_same(lambda m: m.doctor())
 
 
-@pytest.mark.parametrize("back", [False, True], ids=["file to server", "server to file"])
+@pytest.mark.parametrize(
+    "back",
+    [
+        pytest.param(False, id="file to server", marks=pytest.mark.slow),
+        pytest.param(True, id="server to file"),
+    ],
+)
 def test_a_memory_moves_to_the_other_store_and_back_without_loss(
     twins: Twins, open_memory: OpenMemory, tmp_path: Path, back: bool
 ) -> None:

@@ -172,7 +172,7 @@ def torment_counting(
 def test_workers_killed_while_others_work_do_everything_once(
     crew: Callable[[], Crew], store: Store, url: str
 ) -> None:
-    torment_counting(crew(), store, url, kills=5)
+    torment_counting(crew(), store, url, kills=3)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from episodic_agent.providers.minilm import is_present
 from episodic_agent.wiring import load_settings
 
 DATA = Path(str(files("episodic_agent") / "demo" / "data"))
+pytestmark = pytest.mark.slow  # the whole demonstration is made once
 PROBLEM = "the embedding model is not at hand: `episodic models pull`"
 
 

@@ -1,12 +1,14 @@
 """Seed 003's HTTP routes, over a real application on a real memory."""
 
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,16 @@ import pytest
 import schemathesis
 from builders.chats import Clock
 from builders.commands import Run
+from builders.faulty import FaultyStore
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
 from episodic_agent import Memory
+from episodic_agent.engine.recall import Recaller
+from episodic_agent.errors import EpisodicError
+from episodic_agent.faces.cli import app as cli
+from episodic_agent.faces.http import serving
 from episodic_agent.faces.http.app import make_app
 
 NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
@@ -177,6 +184,57 @@ def test_what_is_too_large_or_nowhere_is_refused(client: TestClient) -> None:
     assert client.get("/api/v0/add_message").status_code == 405
 
 
+def test_an_answer_costs_as_many_transactions_however_much_it_holds(tmp_path: Path) -> None:
+    clock, stores = Clock(NOW), list[FaultyStore]()
+
+    @contextmanager
+    def opened() -> Iterator[Memory]:
+        with Memory.open(
+            tmp_path / "memory.db", embedder="hashing", policy="seed-001", clock=clock
+        ) as memory:
+            stores.append(FaultyStore(memory._parts.store))
+            memory._parts = replace(memory._parts, store=stores[0])
+            memory._recaller = Recaller(memory._parts)
+            yield memory
+
+    def answered(route: str, limit: int, **body: Any) -> tuple[int, int]:
+        before = stores[0].reads
+        found = post(client, route, user_id="ana", limit=limit, **body).json()
+        return len(found["episodic"] if isinstance(found, dict) else found), stores[0].reads - before
+
+    with TestClient(make_app(opened, clock)) as client:
+        for n in range(8):  # four that end an episode, and four frames
+            at = (NOW - timedelta(days=12 if n < 4 else 1)).isoformat()
+            message = {"role": "user", "content": f"Moving to Lisbon, {n}", "timestamp": at}
+            name = f"c{max(0, n - 4)}"
+            post(client, "add_message", conversation_id=name, user_id="ana", message=message)
+        for route, body in (
+            ("retrieve_memory/raw", {"query": "moving to Lisbon"}),
+            ("recent_memory/raw", {}),
+        ):
+            (one, few), (five, many) = answered(route, 1, **body), answered(route, 5, **body)
+            assert (one, five) == (1, 5)
+            assert few == many
+
+
+def test_no_answer_names_another_host(client: TestClient) -> None:
+    furnish(client)
+    answers = [client.get(path) for path in ("/docs", "/openapi.json", "/redoc", "/version", "/nowhere")]
+    answers += [
+        post(client, route, conversation_id="ana-42", query="moving to Lisbon", limit=3)
+        for route in ("retrieve_memory", "retrieve_memory/raw", "recent_memory", "recent_memory/raw", "x")
+    ]
+    for answer in answers:
+        assert re.findall(r"(?:https?:)?//[\w-]+\.", answer.text) == []
+        assert "<script" not in answer.text
+    page = answers[0]
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    for path in answers[1].json()["paths"]:
+        assert path in page.text
+    assert "where is Ana moving?" in page.text  # with the examples
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+
+
 def test_the_server_tells_how_it_is(client: TestClient) -> None:
     assert client.get("/health/live").json() == client.get("/health/ready").json() == {"status": "ok"}
     assert client.get("/version").status_code == 200
@@ -245,6 +303,25 @@ def _until_it_answers(client: httpx2.Client) -> None:
                 return
         time.sleep(0.1)
     raise AssertionError("the server never answered")
+
+
+def test_the_command_opens_the_memory_once(run: Run, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = list[str]()
+
+    def serve(opened: Callable[[], AbstractContextManager[Memory]], host: str, port: int) -> None:
+        with opened() as memory:
+            told.append(f"{host}:{port}")
+            memory.add("The kitchen tap drips")
+        with pytest.raises(EpisodicError):
+            memory.stats()  # whoever serves has closed it
+
+    opened: list[object] = []
+    usual = cli.Memory.open
+    monkeypatch.setattr(cli.Memory, "open", lambda *a, **b: opened.append(a) or usual(*a, **b))
+    monkeypatch.setattr(serving, "serve", serve)
+    done = run("serve", "--port", "0")
+    assert (done.code, told, len(opened)) == (0, ["127.0.0.1:0"], 1)
+    assert "serving" in done.err
 
 
 def test_only_this_machine_is_served_without_keys(run: Run) -> None:

@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from stores.builders import ANA, BO, NOW, identity, make_frame, make_thread, minute
+from stores.builders import ANA, BO, NOW, fill, identity, make_episode, make_frame, make_thread, minute
 from stores.conformance import StoreFixture
 
 from episodic_agent.core.interfaces import Store, Transaction
 from episodic_agent.errors import StoreError
-from episodic_agent.schemas import Thread
+from episodic_agent.schemas import EpisodeKind, Thread
 
 
 def begin(tx: Transaction, name: str, **more: object) -> Thread:
@@ -98,3 +98,25 @@ class ResolutionConformance(StoreFixture):
             begin(tx, "sms")
         with store.begin(ANA, write=False) as tx, pytest.raises(StoreError, match="cannot write"):
             tx.threads.hold()
+
+    def test_several_threads_are_read_at_once_as_each_is_alone(self, store: Store) -> None:
+        names = ("kitchen", "attic", "porch")
+        for name, texts in zip(names, ("abcde", "xy", ""), strict=True):
+            fill(store, name=name, texts=list(texts))
+        fill(store, BO, name="cellar", texts=["foreign"])
+        ids = [identity(name) for name in (*names, "cellar", "nowhere")]
+        spans = [
+            (one, first, last) for one in (*ids, ids[0]) for first, last in ((1, 3), (-5, 0), (3, 2), (4, 99))
+        ]
+        with store.begin(ANA) as tx:
+            tx.episodes.insert(make_episode("kitchen", 3, 4))
+            tx.episodes.insert(make_episode("kitchen", 0, 2))
+            tx.episodes.insert(make_episode("attic", 0, 1))
+            tx.episodes.insert(replace(make_episode("porch", 0, 2), kind=EpisodeKind.PRIMARY))
+        with store.begin(ANA, write=False) as tx:
+            assert tx.threads.many(ids) == {one: tx.threads.get(one) for one in ids[:3]}
+            assert tx.threads.frames(ids) == {one: tx.threads.frame(one) for one in ids[:3]}
+            assert list(tx.threads.ranges(spans)) == [tx.threads.observations(*span) for span in spans]
+            assert tx.episodes.of_threads(ids) == {one: tx.episodes.of_thread(one) for one in ids}
+            assert (tx.threads.many([]), tx.threads.frames([]), tx.threads.ranges([])) == ({}, {}, [])
+            assert tx.episodes.of_threads([]) == {}

@@ -170,6 +170,7 @@ WORDS = {"home": 1.0, "work": 1.0, "other": 1.0, "word": 0.5}
 
 READS: Mapping[str, Verb] = {
     "threads.get": lambda tx: tx.threads.get(THREAD),
+    "threads.many": lambda tx: dict(tx.threads.many([THREAD, identity(PORCH)])),
     "threads.by_origin": lambda tx: tx.threads.by_origin(KITCHEN),
     "threads.number": lambda tx: tx.threads.number(THREAD),
     "threads.by_numbers": lambda tx: dict(tx.threads.by_numbers(range(1, 9))),
@@ -179,8 +180,10 @@ READS: Mapping[str, Verb] = {
     "threads.unfinished": lambda tx: list(tx.threads.unfinished()),
     "threads.timeouts": lambda tx: dict(tx.threads.timeouts()),
     "threads.frame": lambda tx: tx.threads.frame(THREAD),
+    "threads.frames": lambda tx: dict(tx.threads.frames([THREAD, identity(PORCH)])),
     "threads.known": lambda tx: dict(tx.threads.known([identity(f"{KITCHEN}/{n}") for n in range(9)])),
     "threads.observations": lambda tx: list(tx.threads.observations(THREAD, 0, 9)),
+    "threads.ranges": lambda tx: [list(some) for some in tx.threads.ranges([(THREAD, 0, 1), (THREAD, 2, 9)])],
     "threads.by_refs": lambda tx: dict(tx.threads.by_refs(REFS.tolist())),
     "threads.marks": lambda tx: list(tx.threads.marks(REFS)),
     "threads.by_ids": lambda tx: dict(tx.threads.by_ids([identity(f"{KITCHEN}/{n}") for n in range(9)])),
@@ -196,6 +199,7 @@ READS: Mapping[str, Verb] = {
         *tx.episodes.of_thread(THREAD),
         *tx.episodes.of_thread(THREAD, generation=0),
     ],
+    "episodes.of_threads": lambda tx: dict(tx.episodes.of_threads([THREAD])),
     "episodes.covering": lambda tx: dict(tx.episodes.covering(REFS)),
     "episodes.marks": lambda tx: dict(tx.episodes.marks(REFS.tolist())),
     "episodes.by_refs": lambda tx: dict(tx.episodes.by_refs(REFS.tolist())),

@@ -16,7 +16,7 @@ from episodic_agent.engine.files.own import CheckRecord, Joined, Noun
 from episodic_agent.engine.generations import last_resegmenting, without_history
 from episodic_agent.engine.parting import COMPACT
 from episodic_agent.engine.resolving import THREAD
-from episodic_agent.engine.reviewing import REVIEW
+from episodic_agent.engine.reviewing import REVIEW, standing
 from episodic_agent.engine.skill_files import skill_nouns
 from episodic_agent.engine.tuning import LINK, TUNE
 from episodic_agent.schemas import Episode, Thread, ThreadPart
@@ -57,7 +57,8 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
     yield from tx.episodes.decisions(subject=thread.id, type=LINK)
     if (made := last_resegmenting(tx, thread)) is not None:
         yield without_history(made)
-    yield from tx.reviews.pending(thread.id)
+    for recall in tx.reviews.pending(thread.id):  # ids from before a resegment mean nothing elsewhere
+        yield replace(recall, shown=standing(tx, recall.shown))
     for start in range(0, frame.next_seq, PAGE):
         last = min(start + PAGE, frame.next_seq) - 1
         yield from tx.threads.observations(thread.id, start, last)

@@ -1,6 +1,7 @@
 """Which facts answer a query: by words and by meaning, those that hold at a moment or all that ever did."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -72,7 +73,10 @@ def answering(
     for fact, score in relevant:
         places = [said[one.observation_id].thread_id for one in fact.evidence if one.observation_id in said]
         hits.append(FactHit(fact, score, tuple(dict.fromkeys(places))))
-    return [hit for hit in hits if thread_id is None or thread_id in hit.threads][:limit]
+    shown = [hit for hit in hits if thread_id is None or thread_id in hit.threads][:limit]
+    first = tx.threads.many([hit.threads[0] for hit in shown if hit.threads])
+    named = {identity: thread.origin for identity, thread in first.items()}
+    return [replace(hit, origin=named.get(hit.threads[0], "")) if hit.threads else hit for hit in shown]
 
 
 def category_of(category: str | None) -> str | None:

@@ -73,7 +73,9 @@ def settle(tx: Transaction, threads: Sequence[UUID], now: datetime) -> None:
 
 def _there(tx: Transaction, threads: Iterable[UUID]) -> list[Thread]:
     """Return those threads that are there."""
-    return [thread for thread in map(tx.threads.get, threads) if thread is not None]
+    wanted = list(threads)
+    found = tx.threads.many(wanted)
+    return [found[one] for one in wanted if one in found]
 
 
 def _age(episode: Episode) -> tuple[datetime, datetime, bytes]:
@@ -144,7 +146,7 @@ def _made(identity: UUID, group: Sequence[Thread], now: datetime) -> Episode:
 def whole_words(tx: Transaction, members: Sequence[UUID]) -> tuple[str, str]:
     """Return title and summary of linked threads: titles of the first, summaries of first and last ones."""
     told = _there(tx, dict.fromkeys([*members[:FIRST], *members[-LAST:]]))
-    worded = [(thread, *words_of(tx, thread)) for thread in told]
+    worded = [(thread, *words) for thread, words in zip(told, words_of(tx, told), strict=True)]
     titles = list(dict.fromkeys(title for _, title, _ in worded[:FIRST]))
     more = f" and {len(members) - FIRST} more" if len(members) > FIRST else ""
     lines = [
@@ -154,16 +156,23 @@ def whole_words(tx: Transaction, members: Sequence[UUID]) -> tuple[str, str]:
     return " · ".join(titles) + more, "\n".join(lines)
 
 
-def words_of(tx: Transaction, thread: Thread, until: datetime | None = None) -> tuple[str, str]:
-    """Return a thread's title and summary: its own, its newest episode's (by then), else how it begins."""
-    closed = tx.episodes.of_thread(thread.id)
-    worded = [e for e in closed if e.encoding_version and (until is None or e.end_at <= until)]
-    summary = _cut(worded[-1].summary, LONGEST_SUMMARY) if worded else ""
-    title = thread.title or (worded[-1].title if worded else "")
-    if not title:
-        begins = (o.text.strip() for o in tx.threads.observations(thread.id, 0, FIRST))
-        title = next((text.splitlines()[0] for text in begins if text), thread.origin)
-    return _cut(title, LONGEST_TITLE), summary
+def words_of(
+    tx: Transaction, threads: Sequence[Thread], until: datetime | None = None
+) -> list[tuple[str, str]]:
+    """Return titles and summaries: a thread's own, its newest episode's (by then), else how it begins."""
+    closed = tx.episodes.of_threads([thread.id for thread in threads])
+    found = {}
+    for thread in threads:
+        worded = [e for e in closed[thread.id] if e.encoding_version and (until is None or e.end_at <= until)]
+        summary = _cut(worded[-1].summary, LONGEST_SUMMARY) if worded else ""
+        found[thread.id] = (thread.title or (worded[-1].title if worded else ""), summary)
+    nameless = [thread for thread in threads if not found[thread.id][0]]
+    begins = tx.threads.ranges([(thread.id, 0, FIRST) for thread in nameless]) if nameless else ()
+    for thread, said in zip(nameless, begins, strict=True):
+        texts = (o.text.strip() for o in said)
+        title = next((text.splitlines()[0] for text in texts if text), thread.origin)
+        found[thread.id] = (title, found[thread.id][1])
+    return [(_cut(title, LONGEST_TITLE), summary) for title, summary in (found[t.id] for t in threads)]
 
 
 def _cut(text: str, longest: int) -> str:

@@ -1,6 +1,6 @@
 """Which earlier threads a message is compared with, read from the store: active, named, found by search."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -56,7 +56,7 @@ def find(tx: Transaction, wanted: Wanted, parts: Parts) -> list[Found]:
     for stretch in ranges:
         within = tx.threads.begun(min(until, stretch.end), limit=IN_RANGE)
         threads |= {t.id: t for t in within if t.last_activity_at >= stretch.start}
-    hits = list(_searched(tx, wanted, parts, threads))
+    hits = _searched(tx, wanted, parts, threads)
     allowed = {t.id: t for t in threads.values() if _before(tx, t, wanted)}
     activities = [
         Activity(str(t.id), t.created_at, min(t.last_activity_at, wanted.at)) for t in allowed.values()
@@ -81,35 +81,33 @@ def _before(tx: Transaction, thread: Thread, wanted: Wanted) -> bool:
     return tx.threads.number(thread.id) < wanted.number
 
 
-def _searched(tx: Transaction, wanted: Wanted, parts: Parts, threads: dict[UUID, Thread]) -> Iterator[UUID]:
-    """Yield the threads that search finds, best first, and add them to those that are known."""
+def _searched(tx: Transaction, wanted: Wanted, parts: Parts, threads: dict[UUID, Thread]) -> list[UUID]:
+    """Return the threads that search finds, best first, and add them to those that are known."""
     numbers: list[int] = []
     for limit in (PER_LEG, PER_LEG * MORE):
         legs = [_by_words(tx, wanted, parts, limit), _by_vectors(tx, wanted, parts, limit)]
         full = any(len(leg) == limit for leg in legs)
-        ranked = reciprocal_ranks([_threads_of(tx, leg, wanted) for leg in legs])
+        ranked = reciprocal_ranks(_threads_of(tx, legs, wanted))
         numbers = [int(n) for n in sorted(ranked, key=lambda n: (-ranked[n], int(n)))]
         if len(numbers) > MOST_FOUND or not full:
             break
     numbers = numbers[: 2 * MOST_FOUND]
     named = tx.threads.by_numbers(numbers)
-    for identity in (named[n] for n in numbers if n in named):
-        thread = threads.get(identity) or tx.threads.get(identity)
-        if thread is not None:
-            threads[identity] = thread
-            yield identity
+    found = [named[n] for n in numbers if n in named]
+    threads |= tx.threads.many([identity for identity in found if identity not in threads])
+    return [identity for identity in found if identity in threads]
 
 
-def _threads_of(tx: Transaction, refs: Refs, wanted: Wanted) -> list[str]:
-    """Return the threads of what was said by the message's time, by their best hit."""
-    if not len(refs):
-        return []
+def _threads_of(tx: Transaction, legs: Sequence[Refs], wanted: Wanted) -> list[list[str]]:
+    """Return for each leg the threads of what was said by the message's time, by their best hit."""
     until = int(wanted.at.timestamp() * 1e6)
-    times = tx.threads.times(refs)
-    numbers = (
-        split_ref(ref)[0] for ref, at in zip(refs.tolist(), times.tolist(), strict=True) if at <= until
-    )
-    return list(dict.fromkeys(str(n) for n in numbers if n != wanted.number))
+    refs = np.concatenate(legs)
+    times = dict(zip(refs.tolist(), tx.threads.times(refs).tolist(), strict=True)) if len(refs) else {}
+    found = []
+    for leg in legs:
+        numbers = (split_ref(ref)[0] for ref in leg.tolist() if times[ref] <= until)
+        found.append(list(dict.fromkeys(str(n) for n in numbers if n != wanted.number)))
+    return found
 
 
 def _by_words(tx: Transaction, wanted: Wanted, parts: Parts, limit: int) -> Refs:

@@ -20,7 +20,7 @@ from episodic_agent.core.prompts.thread_link import (
     version,
 )
 from episodic_agent.engine.joining import words_of
-from episodic_agent.engine.thread_features import last_said
+from episodic_agent.engine.thread_features import ends_of, last_said
 from episodic_agent.errors import BadReply, EpisodicError
 from episodic_agent.schemas import Json, Observation, Thread
 
@@ -110,12 +110,15 @@ class Call:
         return Answer(self._model.name, self._version, self._started, self._ticks(), opinions, failure)
 
 
-def shown(tx: Transaction, thread: Thread, message: Observation) -> Earlier:
-    """Return a candidate as the model is to see it: its summary and its last turns before the message."""
-    next_seq = tx.threads.frame(thread.id).next_seq
-    said = last_said(tx, thread.id, next_seq, message.at, most=LAST_TURNS)
-    title, summary = words_of(tx, thread, message.at)
-    return Earlier(str(thread.id), f"{title}. {summary}" if summary else title, [_cut(o) for o in said])
+def shown(tx: Transaction, threads: Sequence[Thread], message: Observation) -> list[Earlier]:
+    """Return candidates as the model is to see them: summaries and last turns before the message."""
+    said = last_said(tx, ends_of(tx, [t.id for t in threads]), message.at, most=LAST_TURNS)
+    return [
+        Earlier(
+            str(thread.id), f"{title}. {summary}" if summary else title, [_cut(o) for o in said[thread.id]]
+        )
+        for thread, (title, summary) in zip(threads, words_of(tx, threads, message.at), strict=True)
+    ]
 
 
 def _cut(turn: Observation) -> Observation:

@@ -35,13 +35,13 @@ from episodic_agent.engine.joining import grow, other_end, settle
 from episodic_agent.engine.link_candidates import Found, Wanted, find
 from episodic_agent.engine.link_opinions import PATIENCE, Answer, Call, shown
 from episodic_agent.engine.outcomes import ask_for_outcomes
-from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.parts import NO_LINKING, Parts
 from episodic_agent.engine.thread_features import LONGEST, PAGE, ThreadReader, weighs_vectors
-from episodic_agent.engine.tuning import guidance_in_force, policy_in_force
+from episodic_agent.engine.tuning import ask_for_tuning, guidance_in_force, policy_in_force
 from episodic_agent.schemas import Decision, Job, Json, Link, Observation, Scope, Thread, Vector
 
 LINK: Final = "link"  # the job's kind, and the decision's type
-OFF: Final = "none"
+OFF: Final = NO_LINKING
 CONTINUITY, RECALL, HAND = "continuity", "recall", "hand"  # what a link rests on
 BEST: Final = 3  # candidates that leave a decision of their own in any case
 MOST_UNSURE: Final = 8  # and as many where the verdict was uncertain
@@ -171,7 +171,7 @@ class Linker:
         for number, message in enumerate(said, 1):
             if str(message.id) in judged:
                 continue
-            (features,) = self._reader.messages(tx, identity, [message])
+            (features,) = self._reader.messages(tx, [message])
             if due(number, features, explicit=thread.explicit, unsettled=unsettled):
                 return thread, message, number, features
             return None
@@ -202,18 +202,15 @@ class Linker:
             return case
         best = self._evidence(case)[:MOST_THREADS]
         by_name = {str(one.thread.id): one.thread for one in found}
-        earlier = [shown(tx, by_name[one.thread_id], message) for one in best]
+        earlier = shown(tx, [by_name[one.thread_id] for one in best], message)
         return replace(case, earlier=earlier, guidance=guidance_in_force(tx))
 
     def _compared(self, tx: Transaction, wanted: Wanted) -> tuple[list[Found], list[ThreadFeatures]]:
         """Return the candidates that held something at the time, and what they were."""
-        found, threads = [], []
-        for one in find(tx, wanted, self._parts):
-            read = self._reader.thread(tx, one.thread, wanted.at)
-            if read is not None:
-                found.append(one)
-                threads.append(read)
-        return found, threads
+        found = find(tx, wanted, self._parts)
+        read = self._reader.threads(tx, [one.thread for one in found], wanted.at)
+        held = [(one, thread) for one, thread in zip(found, read, strict=True) if thread is not None]
+        return [one for one, _ in held], [thread for _, thread in held]
 
     def _evidence(self, case: _Case) -> Sequence[Evidence]:
         calibration = self._parts.calibration
@@ -244,10 +241,18 @@ class Linker:
             if link is not None:
                 tx.links.put(link)
                 joined.append(other)
-        # what was said meanwhile may tell already whether this was right
-        ask_for_outcomes(tx, case.thread.id, now)
+        self._ask_what_came(tx, case, now)
         if joined:
             grow(tx, [case.thread.id, *joined], now)
+
+    def _ask_what_came(self, tx: Transaction, case: _Case, now: datetime) -> None:
+        """Ask to hear what was said since the message; what is said from now on asks by itself (`listen`)."""
+        tx.threads.frame(case.thread.id)  # in order to write: who appends now finds these decisions
+        thread = tx.threads.get(case.thread.id)
+        if thread is not None and thread.turn_count > case.number:
+            ask_for_outcomes(tx, thread.id, now)
+        else:
+            ask_for_tuning(tx, self._parts.link_policy, now)  # else whoever hears what was said asks for it
 
     def _link(self, case: _Case, decision: Decision, there: Link | None, now: datetime) -> Link | None:
         """Return the link to be written; None where there is none, or nothing better than what stands."""

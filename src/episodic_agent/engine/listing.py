@@ -11,7 +11,7 @@ from episodic_agent.engine.joining import heir, shown
 from episodic_agent.engine.parting import whole
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.places import known_stays, owners_of
-from episodic_agent.engine.results import EpisodeCard, Stats
+from episodic_agent.engine.results import EpisodeCard, Hit, Stats, Whole
 from episodic_agent.engine.segmenting import overlap
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Episode, EpisodeKind, Observation, Thread
@@ -179,6 +179,33 @@ def messages(tx: Transaction, identity: UUID) -> list[Observation]:
             frame = tx.threads.frame(card.thread_id)
             return list(tx.threads.observations(card.thread_id, frame.first_seq, frame.next_seq - 1))
     raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
+
+
+def wholes(tx: Transaction, cards: Sequence[EpisodeCard | Hit]) -> list[Whole | None]:
+    """Return what is behind event episodes and open frames, all at once; None for what is there no more."""
+    episodes = tx.episodes.by_ids([card.episode_id for card in cards])
+    ids = list({card.thread_id for card in cards})
+    threads, frames = tx.threads.many(ids), tx.threads.frames(ids)
+    spans = {}
+    for card in cards:
+        found, thread, frame = (
+            episodes.get(card.episode_id),
+            threads.get(card.thread_id),
+            frames.get(card.thread_id),
+        )
+        if found is not None:
+            spans[card.episode_id] = (found.thread_id, found.first_seq, found.last_seq)
+        elif thread is not None and frame is not None:
+            named = episode_id(thread.id, frame.first_seq, thread.generation)
+            if named == card.episode_id and frame.first_seq < frame.next_seq:
+                spans[named] = (thread.id, frame.first_seq, frame.next_seq - 1)
+    read = dict(zip(spans, tx.threads.ranges(list(spans.values())), strict=True))
+    return [
+        Whole(threads[card.thread_id].origin, episodes.get(card.episode_id), read[card.episode_id])
+        if card.episode_id in read
+        else None
+        for card in cards
+    ]
 
 
 def spoken(tx: Transaction, whole: Episode) -> list[Observation]:

@@ -15,6 +15,7 @@ from episodic_agent.engine.usage import Meter, model_of
 from episodic_agent.schemas import Scope
 
 NO_EMBEDDER = "none"
+NO_LINKING = "none"  # the name of the linking policy that links nothing
 
 
 @dataclass(frozen=True, slots=True)

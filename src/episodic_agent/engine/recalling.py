@@ -1,5 +1,6 @@
 """The verbs of `Memory` that recall: what answers, what is recent, what was where."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -17,7 +18,7 @@ from episodic_agent.engine import listing
 from episodic_agent.engine.given import aware, episode_identity, tidy
 from episodic_agent.engine.places import Places, Stretch, VisitCard, count_places, route_of, visits_of
 from episodic_agent.engine.recall import FEW_FACTS, Recaller, SearchOptions
-from episodic_agent.engine.results import EpisodeCard, FactHit, Hit, Recall
+from episodic_agent.engine.results import EpisodeCard, FactHit, Hit, Recall, Whole
 from episodic_agent.engine.reviewing import REVIEW, note_recall
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import InvalidInput
@@ -152,6 +153,11 @@ class RecallVerbs(Scoped):
             if place is not None:
                 return listing.at_place(tx, now, tidy(place) or "", thread_id=thread_id, limit=limit)
             return listing.chronological(tx, now, thread_id=thread_id, limit=limit)
+
+    def wholes(self, cards: Sequence[EpisodeCard | Hit], *, user_id: str | None = None) -> list[Whole | None]:
+        """Return what is behind cards or hits (events, open frames), read at once; None for what is gone."""
+        with self._read(user_id) as tx:
+            return listing.wholes(tx, cards)
 
     def places(
         self,

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from episodic_agent.core.intake import Item
 from episodic_agent.core.interfaces import EPISODES, Transaction, ref_of
+from episodic_agent.core.threads import turn_count
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.compacting import embeddable, index_part, searchable
 from episodic_agent.engine.encode import posting_of
@@ -42,6 +43,7 @@ from episodic_agent.schemas import (
 )
 
 N = TypeVar("N")
+UNNAMED = "channel:"  # how the threads began that nobody named, before threads were resolved
 
 
 @dataclass(slots=True)
@@ -211,7 +213,16 @@ def _sort(nouns: Sequence[Noun]) -> _Exported:
     episodes = _of(nouns, Episode)
     events = [e for e in episodes if e.kind is EpisodeKind.EVENT]
     primaries = [e for e in episodes if e.kind is EpisodeKind.PRIMARY]
-    return _Exported(threads[0], frames[0], observations, events, primaries, nouns, newest)
+    thread = _counted(threads[0], observations)
+    return _Exported(thread, frames[0], observations, events, primaries, nouns, newest)
+
+
+def _counted(thread: Thread, said: Sequence[Observation]) -> Thread:
+    """Return a thread with what the first exports do not say of it: its turns, and whether it was named."""
+    turns = turn_count(said)
+    if thread.turn_count or not turns:
+        return thread
+    return replace(thread, turn_count=turns, explicit=not thread.origin.startswith(UNNAMED))
 
 
 def as_item(o: Observation) -> Item:

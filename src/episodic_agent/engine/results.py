@@ -26,7 +26,9 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A recalled episode (`state` closed) or open frame (`state` open) with the observations that prove it.
+    """A recalled episode, or an open frame (`state` open), with the observations that prove it.
+
+    An episode's `state` is closed, archived (its part was compacted) or, of a whole part, compacted.
 
     `score` orders the hits of one recall; `confidence` is the calibrated probability in [0, 1] that it
     answers the query; `retrievability` is the bounded forgetting's input (FSRS-6).
@@ -54,11 +56,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class FactHit:
-    """A fact that answers a query, with a score in [0, 1] and the threads its evidence lies in."""
+    """A fact that answers a query, with a score in [0, 1] and the threads its evidence lies in.
+
+    `origin` is the name of the first of them.
+    """
 
     fact: Fact
     score: float
     threads: tuple[UUID, ...] = ()
+    origin: str = ""
 
     @property
     def episodes(self) -> tuple[UUID, ...]:
@@ -107,6 +113,15 @@ class EpisodeCard:
     surprise: float
     stability: float
     retrievability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What is behind a card or a hit: its thread's name, the episode (None: an open frame), its messages."""
+
+    origin: str
+    episode: Episode | None
+    messages: Sequence[Observation]
 
 
 @dataclass(frozen=True, slots=True)

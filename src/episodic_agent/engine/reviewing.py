@@ -7,7 +7,7 @@ one, else by what was taken up) and changes strengths, with a decision for each.
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -19,6 +19,7 @@ from episodic_agent.core.prompts import review as question
 from episodic_agent.core.prompts.quoting import asked_again
 from episodic_agent.core.review import Grade, Reviewed, Shown, Turn, grades, reviewed
 from episodic_agent.core.review.uptake import MOST_TURNS
+from episodic_agent.engine.listing import successor
 from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import BadReply, BudgetSpent, EpisodicError, ProviderError
 from episodic_agent.schemas import Decision, Episode, Job, PendingReview, Scope
@@ -113,7 +114,7 @@ class Reviewer:
         return found, BY_UPTAKE
 
     def _apply(self, tx: Transaction, pending: PendingReview, grade: Grade, by: str) -> None:
-        episode = tx.episodes.get(grade.episode_id)
+        episode = tx.episodes.get(successor(tx, grade.episode_id))  # it may be replaced since it was read
         if episode is None or episode.generation_to is not None:
             return  # what was shown is no more
         now = self._parts.clock()
@@ -126,12 +127,20 @@ class Reviewer:
         if after is None:
             return
         tx.episodes.strengthen(episode, after.strength, after.last_reviewed_at)
-        tx.episodes.decide(_decision(pending, grade, before, after, by))
+        rank = standing(tx, pending.shown).index(episode.id) + 1
+        grade = replace(grade, episode_id=episode.id)
+        tx.episodes.decide(_decision(pending, grade, before, after, by, rank=rank))
+
+
+def standing(tx: Transaction, shown: Sequence[UUID]) -> tuple[UUID, ...]:
+    """Return the ids under which what was shown is found today, in its order, each once (`successor`)."""
+    return tuple(dict.fromkeys(successor(tx, identity) for identity in shown))
 
 
 def _heard(tx: Transaction, pending: PendingReview) -> _Heard:
-    episodes = tx.episodes.by_ids(pending.shown)
-    shown = [_shown(tx, episodes[identity]) for identity in pending.shown if identity in episodes]
+    now = standing(tx, pending.shown)
+    episodes = tx.episodes.by_ids(now)
+    shown = [_shown(tx, episodes[identity]) for identity in now if identity in episodes]
     first = pending.after_seq
     before = tx.threads.observations(pending.thread_id, max(0, first - BEFORE), first - 1)
     after = tx.threads.observations(pending.thread_id, first, first + MOST_TURNS - 1)
@@ -159,7 +168,9 @@ def _complete(model: LanguageModel, heard: _Heard) -> Mapping[UUID, Rating]:
         return question.read_ratings(model.complete(again, question.SCHEMA, question.STAGE).value, aliases)
 
 
-def _decision(pending: PendingReview, grade: Grade, before: Reviewed, after: Reviewed, by: str) -> Decision:
+def _decision(
+    pending: PendingReview, grade: Grade, before: Reviewed, after: Reviewed, by: str, *, rank: int
+) -> Decision:
     at = after.last_rated_at or pending.at
     return Decision(
         id=decision_id(grade.episode_id, f"{REVIEW}-{pending.id}"),
@@ -183,7 +194,7 @@ def _decision(pending: PendingReview, grade: Grade, before: Reviewed, after: Rev
             "recall": str(pending.id),
             "thread": str(pending.thread_id),
             "query": pending.query,
-            "rank": pending.shown.index(grade.episode_id) + 1,
+            "rank": rank,
             "why": grade.why,
         },
     )

@@ -6,7 +6,7 @@ question, and the figures in docs/linking.md were measured so.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, Generic, TypeVar
@@ -65,20 +65,19 @@ class ThreadReader:
         self._messages: _Recent[tuple[Scope, UUID], Features] = _Recent(KEPT_MESSAGES)
         self._threads: _Recent[tuple[Scope, UUID, int], ThreadFeatures] = _Recent(KEPT_THREADS)
 
-    def messages(self, tx: Transaction, thread: UUID, said: Sequence[Observation]) -> list[Features]:
-        """Return the features of messages of one thread."""
+    def messages(self, tx: Transaction, said: Sequence[Observation]) -> list[Features]:
+        """Return the features of messages."""
         known = [self._messages.get((tx.scope, o.id)) for o in said]
         missing = [o for o, features in zip(said, known, strict=True) if features is None]
         if not missing:
             return [features for features in known if features is not None]
-        read = {o.id: features for o, features in zip(missing, self._read(tx, thread, missing), strict=True)}
+        read = {o.id: features for o, features in zip(missing, self._read(tx, missing), strict=True)}
         return [
             features if features is not None else read[o.id] for o, features in zip(said, known, strict=True)
         ]
 
-    def _read(self, tx: Transaction, thread: UUID, said: Sequence[Observation]) -> list[Features]:
-        number = tx.threads.number(thread)
-        refs = [ref_of(number, o.seq) for o in said]
+    def _read(self, tx: Transaction, said: Sequence[Observation]) -> list[Features]:
+        refs = [ref_of(tx.threads.number(o.thread_id), o.seq) for o in said]
         vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs) if self._weighs else {}
         found = []
         for o, ref in zip(said, refs, strict=True):
@@ -93,35 +92,47 @@ class ThreadReader:
         """Tell whether nothing is to be added: a vector that is missing may come later."""
         return not self._weighs or features.vector is not None or not said.text.strip()
 
-    def thread(self, tx: Transaction, thread: Thread, until: datetime) -> ThreadFeatures | None:
-        """Return a thread as it was at an event time; None where it held nothing that was said."""
-        next_seq = tx.threads.frame(thread.id).next_seq
-        whole = thread.last_activity_at <= until
-        key = (tx.scope, thread.id, next_seq)
-        known = self._threads.get(key) if whole else None
-        if known is not None:
-            return known
-        said = last_said(tx, thread.id, next_seq, until)
-        if not said:
-            return None
-        features = self.messages(tx, thread.id, said)
-        found = thread_of(str(thread.id), zip((o.at for o in said), features, strict=True))
-        found = replace(found, first_at=min(found.first_at, thread.created_at))
-        if whole and all(self._complete(o, f) for o, f in zip(said, features, strict=True)):
-            self._threads.put(key, found)
-        return found
+    def threads(
+        self, tx: Transaction, threads: Sequence[Thread], until: datetime
+    ) -> list[ThreadFeatures | None]:
+        """Return threads as they were at an event time; None for one that held nothing that was said."""
+        ends = ends_of(tx, [thread.id for thread in threads])
+        keys = {one: (tx.scope, one, end) for one, end in ends.items()}
+        whole = {thread.id for thread in threads if thread.last_activity_at <= until}
+        found = {one: self._threads.get(keys[one]) for one in whole}
+        missing = [thread for thread in threads if found.get(thread.id) is None]
+        said = last_said(tx, {thread.id: ends[thread.id] for thread in missing}, until)
+        every = [o for some in said.values() for o in some]
+        read = {o.id: features for o, features in zip(every, self.messages(tx, every), strict=True)}
+        for thread in missing:
+            inside = said[thread.id]
+            if not inside:
+                continue
+            made = thread_of(str(thread.id), ((o.at, read[o.id]) for o in inside))
+            made = replace(made, first_at=min(made.first_at, thread.created_at))
+            if thread.id in whole and all(self._complete(o, read[o.id]) for o in inside):
+                self._threads.put(keys[thread.id], made)
+            found[thread.id] = made
+        return [found.get(thread.id) for thread in threads]
+
+
+def ends_of(tx: Transaction, threads: Sequence[UUID]) -> dict[UUID, int]:
+    """Return the seq that comes next in each of these threads."""
+    return {identity: frame.next_seq for identity, frame in tx.threads.frames(threads).items()}
 
 
 def last_said(
-    tx: Transaction, thread: UUID, next_seq: int, until: datetime, *, most: int = LAST_MESSAGES
-) -> list[Observation]:
-    """Return the last messages of a thread up to an event time, oldest first, whoever spoke."""
-    found: list[Observation] = []
+    tx: Transaction, ends: Mapping[UUID, int], until: datetime, *, most: int = LAST_MESSAGES
+) -> dict[UUID, list[Observation]]:
+    """Return the last messages of threads up to an event time, oldest first, whoever spoke.
+
+    `ends` has the seq that comes next in each thread.
+    """
+    found: dict[UUID, list[Observation]] = {thread: [] for thread in ends}
     for page in range(MOST_PAGES):
-        end = next_seq - page * PAGE
-        if end <= 0 or len(found) >= most:
-            break
-        some = tx.threads.observations(thread, max(0, end - PAGE), end - 1)
-        said = [o for o in some if o.kind is Kind.MESSAGE and o.at <= until and o.text.strip()]
-        found = [*said, *found]
-    return found[-most:]
+        lasts = {thread: end - page * PAGE - 1 for thread, end in ends.items() if len(found[thread]) < most}
+        spans = [(thread, max(0, last - PAGE + 1), last) for thread, last in lasts.items() if last >= 0]
+        for (thread, *_), some in zip(spans, tx.threads.ranges(spans) if spans else (), strict=True):
+            said = [o for o in some if o.kind is Kind.MESSAGE and o.at <= until and o.text.strip()]
+            found[thread] = [*said, *found[thread]]
+    return {thread: some[-most:] for thread, some in found.items()}

@@ -29,7 +29,7 @@ from episodic_agent.core.tuning import (
     run,
 )
 from episodic_agent.core.tuning.weighting import rescored
-from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.parts import NO_LINKING, Parts
 from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.schemas import Decision, Job, Json, Scope
@@ -157,7 +157,9 @@ def _labelled(decision: Decision) -> LabelledDecision:
 
 
 def ask_for_tuning(tx: Transaction, default_name: str, now: datetime) -> None:
-    """Ask for a run where a hundred links were decided since the last one."""
+    """Ask for a run where a hundred links were decided since the last one, and linking is on."""
+    if default_name == NO_LINKING:
+        return
     last = _newest(tx, link_policy(default_name).name)
     if tx.episodes.decided(LINK, BEGINNING if last is None else last.at) >= EVERY:
         tx.jobs.put(TUNE, LINK, f"{TUNE}:{LINK}", now=now)
@@ -173,11 +175,19 @@ class Tuner:
         self._parts = parts
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
-        """Make one run for the jobs."""
+        """Make one run for the jobs; where linking was switched off since, they only end."""
+        if self._parts.link_policy == NO_LINKING:
+            with self._parts.store.begin(scope) as tx:
+                for job in jobs:
+                    tx.jobs.finish(job)
+            return
         until_unopposed(lambda: self._keep(scope, self._tuned, jobs))
 
     def run(self, scope: Scope, *, dry_run: bool = False) -> TuningRun:
-        """Learn what is certainly better from labelled links and put it in force; `dry_run` only tells."""
+        """Learn what is certainly better from labelled links and put it in force; `dry_run` only tells.
+
+        InvalidInput where linking is off.
+        """
         if dry_run:
             with self._parts.store.begin(scope, write=False) as tx:
                 return told_of(self._tuned(tx), dry_run=True)
@@ -203,7 +213,7 @@ class Tuner:
         return made
 
     def _tuned(self, tx: Transaction) -> Decision:
-        base = link_policy(self._parts.link_policy).name
+        base = self._base()
         policy, at = policy_in_force(tx, base), self._at(tx)
         setting = _setting(policy, guidance_in_force(tx))
         history = _history(tx, base)
@@ -224,10 +234,19 @@ class Tuner:
         return _decision(tx, record, base, found.findings)
 
     def _taken_back(self, tx: Transaction) -> Decision:
-        base = link_policy(self._parts.link_policy).name
+        base = self._base()
         changes = [read_record(d) for d in _history(tx, base) if d.verdict != KEPT]
         decision = _decision(tx, rollback(changes, self._at(tx)), base)
         return replace(decision, detail={**decision.detail, "by": HAND})
+
+    def _base(self) -> str:
+        """Return the name of the policy that is tuned; InvalidInput where linking is off."""
+        if self._parts.link_policy == NO_LINKING:
+            raise InvalidInput(
+                "linking is off (policy 'none'), so there is nothing to tune;"
+                " set EPISODIC_LINK_POLICY to default or seed-002"
+            )
+        return link_policy(self._parts.link_policy).name
 
     def _at(self, tx: Transaction) -> datetime:
         """Return the time of a run: now, and after the run before it whatever the clock says."""

@@ -3,7 +3,7 @@
 Ids are 16 bytes, times int64 microseconds since 1970 UTC, JSON is text (see `rows`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
@@ -217,6 +217,14 @@ def stay_of(columns: tuple[Any, ...]) -> Stay:
 def stay_label(stored: str) -> str:
     """Return the label of a `label` column: a thread comes to the same places again and again."""
     return str(from_json(stored))
+
+
+def in_threads(threads: Sequence[UUID], episodes: Iterable[Episode]) -> dict[UUID, list[Episode]]:
+    """Return each thread's episodes, in the order they come."""
+    found: dict[UUID, list[Episode]] = {thread: [] for thread in threads}
+    for episode in episodes:
+        found[episode.thread_id].append(episode)
+    return found
 
 
 def own_words(episode: Episode) -> Encoding:

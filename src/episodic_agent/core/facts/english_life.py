@@ -12,6 +12,7 @@ from episodic_agent.core.facts.grammar import (
     head,
     listed,
     name,
+    open_rule,
     phrase,
     place,
     rule,
@@ -392,34 +393,31 @@ LIFE: Final[tuple[Rule, ...]] = (
         r"|tomorrow|tonight|in))",
         take("also_called", name),
     ),
-    rule(
+    open_rule(
         r"(?:I|we) (?:write|publish|perform|record|play|post|go|DJ)\b.*?\b(?:under the (?:pen "
         r"|stage )?name|under the pseudonym|by the name(?: of)?"
         r"|as) (?P<v>[A-Z][\w.]*(?: [A-Z][\w.]*){0,2})",
         take("also_called", name),
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I am (?P<v>[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*){0,2})(?=\s*(?:$|[,.;!]|and I\b|from\b"
         r"|by the way|, ))",
         _introduced,
-        stops=False,
     ),
     rule(r"my pronouns are(?P<no> not)? (?P<v>[\w/]+)", take("pronouns")),
     rule(r"I (?:use|go by) (?P<v>(?:she|he|they|ze)/\w+)", take("pronouns")),
-    rule(rf"I am(?P<no> not)? (?P<v>\d{{1,3}}){_END}(?!\s*,?\s*(?:minutes|%|percent))", _age, stops=False),
-    rule(r"I (?:have )?turned (?P<v>\d{1,3})\b(?! (?:degrees|pages))", _age, stops=False),
-    rule(
+    open_rule(rf"I am(?P<no> not)? (?P<v>\d{{1,3}}){_END}(?!\s*,?\s*(?:minutes|%|percent))", _age),
+    open_rule(r"I (?:have )?turned (?P<v>\d{1,3})\b(?! (?:degrees|pages))", _age),
+    open_rule(
         rf"(?:my birthday is|my birthday falls|I was born)(?P<no> not)?(?: on)? (?P<v>{_DATE})",
         take("birthday", str.strip),
-        stops=False,
     ),
     # homes
     rule(rf"{_W}do (?P<no>not) live in (?P<v>.+)", take("lives_in", place)),
     rule(rf"{_W}(?P<no>no longer|never) lived? in (?P<v>.+)", take("lives_in", place)),
     rule(rf"{_W}used to live in (?P<v>.+)", take("lives_in", place, holds=False)),
     rule(rf"{_W}live (?:in|near|outside|on) (?P<v>.+)", take("lives_in", place)),
-    rule(rf"{_W}live with .*? in (?P<v>[A-ZÀ-Þ].*)", take("lives_in", place), stops=False),
+    open_rule(rf"{_W}live with .*? in (?P<v>[A-ZÀ-Þ].*)", take("lives_in", place)),
     rule(
         rf"{_W}(?:have lived|have been living|am living|are living|have been|reside"
         rf"|am residing) in (?P<v>.+?) (?:since|for \w+ (?:years|months|decades)|all my life"
@@ -427,107 +425,87 @@ LIFE: Final[tuple[Rule, ...]] = (
         take("lives_in", place),
     ),
     rule(rf"{_W}(?:am|are) (?:based|settled|at home|living|resident) in (?P<v>.+)", take("lives_in", place)),
-    rule(
+    open_rule(
         rf"{_W}(?:have )?(?:moved|relocated|emigrated|immigrated)(?: back| over| house| out| down"
         rf"| up)?(?: from (?P<origin>.+?))? to (?P<v>.+)",
         _moved,
-        stops=False,
     ),
     rule(r"my (?:home ?town|home) is (?P<v>[A-ZÀ-Þ].+)", take("from", place)),
     rule(rf"{_W}am not from (?P<v>.+)", take("from", place, holds=False)),
     rule(rf"{_W}(?:am(?: originally)?|come|are|came) from (?P<v>.+)", take("from", place)),
-    rule(
+    open_rule(
         rf"{_W}(?:grew up|was born|was raised|were born|was brought up|was born and raised"
         rf"|come originally)(?: on a farm)? (?:in|near|outside|from) (?P<v>.+)",
         _grew_up,
-        stops=False,
     ),
     # work
     rule(
         r"I used to be (?P<v>an? .+)",
         lambda m: iter([Found("job", occupation(m["v"]), False)] if occupation(m["v"]) else []),
     ),
-    rule(rf"I am{_NO} (?P<v>(?:an?|the) [^,;:.!?()—–]+)", _job, stops=False),
-    rule(
+    open_rule(rf"I am{_NO} (?P<v>(?:an?|the) [^,;:.!?()—–]+)", _job),
+    open_rule(
         rf"I am{_NO} (?P<v>(?:head|director|ceo|cto|cfo|coo|founder|co-founder|chair|captain) (?:of"
         rf"|at) [^,;:.!?()—–]+)",
         _job,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I (?:work|worked|am working|have been working|freelance)(?: \w+ly)? as (?P<v>an?"
         r" [^,;:.!?()—–]+)",
         _job,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I (?:work|am working)(?: \w+)? in (?P<v>(?:IT|HR|PR|sales|marketing|finance|construction"
         r"|healthcare|insurance|logistics|publishing|retail|advertising|education|hospitality|catering"
         r"|accounting|procurement|customer service|tech|radio|television|film)\b)",
         take("job", bare),
-        stops=False,
     ),
     rule(
         r"(?:my job is|my profession is|by trade I am|by profession I am"
         r"|by day I am)(?P<no> not)? (?P<v>an? [^,;:.!?()—–]+)",
         _job,
     ),
-    rule(
+    open_rule(
         r"(?:I|we) (?P<verb>run|manage|lead|own|head|co-own|am leading|am running"
         r"|am managing) (?P<v>[^,;:.!?()—–]+)",
         _runs,
-        stops=False,
     ),
-    rule(r"I (?P<verb>teach) (?P<v>[^,;:.!?()—–]+)", _teaches, stops=False),
-    rule(
+    open_rule(r"I (?P<verb>teach) (?P<v>[^,;:.!?()—–]+)", _teaches),
+    open_rule(
         r"I (?P<verb>write) (?P<v>(?:[\w-]+ ){0,3}(?:fantasy|fiction|novels|thrillers|poetry|crime"
         r"|romance|software|code|plays|songs|music|screenplays|children's books|cookbooks|obituaries"
         r"|subtitles|manuals)\b)(?! (?:for (?:school|fun)|tonight|today))",
         lambda m: iter([Found("job", f"writes {m['v']}")]),
-        stops=False,
     ),
-    rule(r"I (?:got|have got|have) (?:a|the) (?:new )?job as (?P<v>an? [^,;:.!?()—–]+)", _job, stops=False),
-    rule(
-        r"I (?:got|landed) (?:the|a|that) (?:new )?job[!,:.;—– ]+(?P<v>[^,;:.!?()—–]+)",
-        _got_and_firm,
-        stops=False,
-    ),
-    rule(r"I am starting (?:as|work as) (?P<v>an? [^,;:.!?()—–]+)", _job, stops=False),
-    rule(r"I (?:do|did) (?P<no>not) work (?:at|for|with) (?P<v>[^,;:.!?()—–]+)", _firm, stops=False),
-    rule(r"I (?P<no>no longer) work (?:at|for|with) (?P<v>[^,;:.!?()—–]+)", _firm, stops=False),
-    rule(r"I (?:used to work|worked) (?:at|for|with) (?P<past>)(?P<v>[^,;:.!?()—–]+)", _firm, stops=False),
-    rule(
+    open_rule(r"I (?:got|have got|have) (?:a|the) (?:new )?job as (?P<v>an? [^,;:.!?()—–]+)", _job),
+    open_rule(r"I (?:got|landed) (?:the|a|that) (?:new )?job[!,:.;—– ]+(?P<v>[^,;:.!?()—–]+)", _got_and_firm),
+    open_rule(r"I am starting (?:as|work as) (?P<v>an? [^,;:.!?()—–]+)", _job),
+    open_rule(r"I (?:do|did) (?P<no>not) work (?:at|for|with) (?P<v>[^,;:.!?()—–]+)", _firm),
+    open_rule(r"I (?P<no>no longer) work (?:at|for|with) (?P<v>[^,;:.!?()—–]+)", _firm),
+    open_rule(r"I (?:used to work|worked) (?:at|for|with) (?P<past>)(?P<v>[^,;:.!?()—–]+)", _firm),
+    open_rule(
         r"I (?:work|am working|have worked|have been working)(?: mostly| mainly| remotely| part-time"
         r"| full-time| freelance| as (?:an? )?[\w -]+?)? (?:at|for|with) (?P<v>[^,;:.!?()—–]+)",
         _firm,
-        stops=False,
     ),
-    rule(r"I (?:work|am working)(?: mostly| mainly)? in (?P<v>an? [^,;:.!?()—–]+)", _firm, stops=False),
-    rule(rf"I have been (?:at|with) {_FIRM}(?= since| for)", _firm, stops=False),
-    rule(
-        r"I have been (?:at|with) (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*? (?:since|for) [^,;:.!?]*)", _firm, stops=False
-    ),
-    rule(r"I am (?:employed (?:at|by)) (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)", _firm, stops=False),
-    rule(
-        r"I was (?:at|with) (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*? (?P<past>until|till) [^,;:.!?]*)",
-        _firm,
-        stops=False,
-    ),
-    rule(
+    open_rule(r"I (?:work|am working)(?: mostly| mainly)? in (?P<v>an? [^,;:.!?()—–]+)", _firm),
+    open_rule(rf"I have been (?:at|with) {_FIRM}(?= since| for)", _firm),
+    open_rule(r"I have been (?:at|with) (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*? (?:since|for) [^,;:.!?]*)", _firm),
+    open_rule(r"I am (?:employed (?:at|by)) (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)", _firm),
+    open_rule(r"I was (?:at|with) (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*? (?P<past>until|till) [^,;:.!?]*)", _firm),
+    open_rule(
         r"I (?:have )?(?:started|joined)(?: (?:at|with|working (?:at|for)|work at|a new job at"
         r"|a job at))? (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)",
         _firm,
-        stops=False,
     ),
-    rule(r"I am (?:starting|joining)(?: at| with)? (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)", _firm, stops=False),
-    rule(
+    open_rule(r"I am (?:starting|joining)(?: at| with)? (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)", _firm),
+    open_rule(
         r"I (?:have )?(?:quit|left|resigned from|retired from|got fired from|was laid off from"
         r"|was laid off by)(?: my (?:job|post|position) at)?(?P<past>) (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)",
         _left,
-        stops=False,
     ),
     # studies and languages
-    rule(
+    open_rule(
         r"I am(?P<no> not)? (?:doing|writing|studying for|working on|finishing) (?P<v>(?:an?"
         r"|my) (?:phd|doctorate|master's|masters|master|mba|bachelor's|degree|apprenticeship|msc|bsc"
         r"|ma|diploma)\b[^,;:.!?()—–]*)",
@@ -536,22 +514,19 @@ LIFE: Final[tuple[Rule, ...]] = (
             if phrase(m["v"])
             else []
         ),
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I (?:am studying|study|read|major in|am majoring in|am reading"
         r"|have been studying)(?<!I read)(?<!am reading)(?P<no> not)? (?P<v>[^,;:.!?()—–]+)",
         _studies,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I (?:have )?(?P<past>dropped out of|dropped|quit|finished|completed) (?P<v>(?:my|the"
         r"|an?) (?:phd|doctorate|master's|masters|mba|degree|studies|course|bachelor's"
         r"|apprenticeship)\b[^,;:.!?()—–]*)",
         _finished,
-        stops=False,
     ),
-    rule(r"I (?:do (?P<no>not) )?speak (?P<v>[^;:.!?()—–]+)", _languages, stops=False),
+    open_rule(r"I (?:do (?P<no>not) )?speak (?P<v>[^;:.!?()—–]+)", _languages),
     rule(r"my (?:native language|mother tongue|first language) is (?P<v>[A-Z]\w+)", take("speaks")),
     # health, food, things
     rule(
@@ -566,48 +541,39 @@ LIFE: Final[tuple[Rule, ...]] = (
             else []
         ),
     ),
-    rule(
+    open_rule(
         r"I (?:have|suffer from|live with|was diagnosed with|have been diagnosed with"
         r"|got diagnosed with)(?: been diagnosed with)? (?P<v>(?:type (?:1|2|one|two) )?[^;:.!?()—–]+)",
         _condition,
-        stops=False,
     ),
-    rule(
-        r"(?P<v>[\w' -]+?),? (?:was |got )?diagnosed (?:at|in|with|when|last|two|three|\d)",
-        _condition,
-        stops=False,
+    open_rule(
+        r"(?P<v>[\w' -]+?),? (?:was |got )?diagnosed (?:at|in|with|when|last|two|three|\d)", _condition
     ),
-    rule(r"I do (?P<no>not) have (?P<v>[^,;:.!?()—–]+)", _condition, stops=False),
-    rule(
+    open_rule(r"I do (?P<no>not) have (?P<v>[^,;:.!?()—–]+)", _condition),
+    open_rule(
         r"(?:I (?:got|received) )?(?:my|the|a) diagnosis(?: on \w+| last \w+| in \w+| today"
         r"| this \w+)?(?: is|:|,) (?P<v>[^;:.!?()—–]+)",
         _condition,
-        stops=False,
     ),
-    rule(
+    open_rule(
         rf"I am{_NO} (?:(?:very|a bit|quite|strictly|mostly|legally|happily|pretty|also"
         rf"|partially) )?(?P<v>[^;:.!?()—–]+)",
         _adjective,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I (?:have been|went|became|turned) (?P<no>(?!))?(?P<v>(?:vegan|vegetarian|pescatarian"
         r"|teetotal|retired|self-employed|freelance)\b[^,;.!?]*)",
         _adjective,
-        stops=False,
     ),
-    rule(r"I keep (?P<v>kosher|halal)\b", lambda m: iter([Found("diet", f"keeps {m['v']}")]), stops=False),
-    rule(
+    open_rule(r"I keep (?P<v>kosher|halal)\b", lambda m: iter([Found("diet", f"keeps {m['v']}")])),
+    open_rule(
         r"I (?:only )?eat (?:only )?(?P<v>kosher|halal|vegan|vegetarian|gluten-free|plant-based)\b",
         take("diet"),
-        stops=False,
     ),
-    rule(
-        r"I (?:do not|cannot|never|no longer) (?:eat|drink|touch|have|do|tolerate)(?: any)? (?P<v>.+)",
-        _food,
-        stops=False,
+    open_rule(
+        r"I (?:do not|cannot|never|no longer) (?:eat|drink|touch|have|do|tolerate)(?: any)? (?P<v>.+)", _food
     ),
-    rule(
+    open_rule(
         r"I do not (?P<v>drink|smoke)(?=\s*(?:$|[,;.!]|and\b|any ?more|at all|or\b|so\b|but\b))",
         lambda m: iter(
             [
@@ -618,53 +584,44 @@ LIFE: Final[tuple[Rule, ...]] = (
                 )
             ]
         ),
-        stops=False,
     ),
-    rule(
-        r"I have not (?:eaten|touched|had|drunk) (?P<v>\w+) (?:since|in \w+ years|for \w+ years)",
-        _food,
-        stops=False,
+    open_rule(
+        r"I have not (?:eaten|touched|had|drunk) (?P<v>\w+) (?:since|in \w+ years|for \w+ years)", _food
     ),
-    rule(
+    open_rule(
         r"I (?:have )?(?:gave up|given up|quit|stopped eating|stopped drinking"
         r"|stopped) (?P<v>[^,;:.!?()—–]+)",
         _gave_up,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"(?:I|we) (?:do (?P<no>not) |no longer )?(?P<verb>have|own|drive|ride|bought|got"
         r"|play on)(?: myself)? (?P<v>(?:an?|two|three|four|my own|the)\b ?[^,;:.!?()—–]*)",
         _owned,
-        stops=False,
     ),
-    rule(r"(?:I|we) (?P<verb>drive|own|ride) (?P<v>[^,;:.!?()—–]+)", _owned, stops=False),
-    rule(
+    open_rule(r"(?:I|we) (?P<verb>drive|own|ride) (?P<v>[^,;:.!?()—–]+)", _owned),
+    open_rule(
         r"(?:I|we) (?:have )?(?P<no>sold|got rid of|wrecked|totalled|gave away) (?:my|our"
         r"|the) (?P<verb>)(?P<v>[^,;:.!?()—–]+)",
         _owned,
-        stops=False,
     ),
-    rule(r"my (?P<what>(?:\w+ )?\w+) is (?P<v>(?:an? |the )?[^,;:.!?()—–]+)", _is_mine, stops=False),
-    rule(
+    open_rule(r"my (?P<what>(?:\w+ )?\w+) is (?P<v>(?:an? |the )?[^,;:.!?()—–]+)", _is_mine),
+    open_rule(
         r"(?P<what>(?:work |home )(?:laptop|phone|computer|machine|car)) is (?P<v>(?:an? "
         r"|the )?[^,;:.!?()—–]+)",
         _is_mine,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I am on (?P<v>(?:Android|iOS|Linux|Windows|Mac)\b[^,;:.!?]*), an? (?P<device>[A-Z][\w ]+)",
         lambda m: iter([Found("owns", m["device"].strip())]),
-        stops=False,
     ),
     rule(
         r"my (?P<what>passport|visa|licence|license|contract|lease) (?:expires|runs out|ends"
         r"|is valid until) (?:on |in )?(?P<v>[^,;:.!?]+)",
         lambda m: iter([Found("owns", f"{m['what']} expiring {m['v'].strip()}")]),
     ),
-    rule(
+    open_rule(
         r"I am (?P<v>(?:VAT[- ]registered|registered disabled|a (?:\w+ )?citizen"
         r"|a permanent resident)\b)",
         take("status", bare),
-        stops=False,
     ),
 )

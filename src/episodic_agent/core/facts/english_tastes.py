@@ -10,6 +10,7 @@ from episodic_agent.core.facts.grammar import (
     Rule,
     bare,
     listed,
+    open_rule,
     phrase,
     place,
     rule,
@@ -249,31 +250,25 @@ TASTES: Final[tuple[Rule, ...]] = (
     rule(rf"I (?:have )?(?:always |long )(?P<bad>hated|disliked|detested|loathed) {_V}", _likes),
     rule(rf"I do (?P<no>not) (?:like|love|enjoy|care for|fancy) {_V}", _likes),
     rule(rf"I (?:do not mind|never mind) {_V}", lambda m: iter([])),
-    rule(
+    open_rule(
         rf"I (?:very much |quite |especially |particularly |always |do )?(?:love|like|enjoy"
         rf"|adore) (?!to (?:think|see|know|say|point|be|go)|you to\b|me\b){_V}",
         _likes,
-        stops=False,
     ),
-    rule(
+    open_rule(
         rf"I (?:always |do )?(?P<bad>hate|cannot stand|dislike|detest|loathe|cannot do|despise"
         rf"|cannot abide|cannot bear) (?!to (?:say|admit|break|ask|be|see|interrupt|think|tell)){_V}",
         _likes,
-        stops=False,
     ),
-    rule(rf"I am (?P<no>not )?(?:much of )?{_FAN} {_V}", _likes, stops=False),
+    open_rule(rf"I am (?P<no>not )?(?:much of )?{_FAN} {_V}", _likes),
     rule(rf"(?:my|our) (?P<bad>biggest fear|pet hate|pet peeve) is {_V}", _likes),
-    rule(
-        rf"I am (?P<no>not )?(?:scared|afraid|terrified|frightened|petrified)(?: to death)? of {_V}",
-        _afraid,
-        stops=False,
+    open_rule(
+        rf"I am (?P<no>not )?(?:scared|afraid|terrified|frightened|petrified)(?: to death)? of {_V}", _afraid
     ),
-    rule(
-        rf"I have a (?:(?:real|lifelong|terrible|deep) )?(?:fear|phobia) of (?P<no>(?!)x)?{_V}",
-        _afraid,
-        stops=False,
+    open_rule(
+        rf"I have a (?:(?:real|lifelong|terrible|deep) )?(?:fear|phobia) of (?P<no>(?!)x)?{_V}", _afraid
     ),
-    rule(rf"I (?:much |always |strongly |would |generally |usually )*prefer {_V}", _prefers, stops=False),
+    open_rule(rf"I (?:much |always |strongly |would |generally |usually )*prefer {_V}", _prefers),
     rule(
         r"(?P<v>[A-Z][\w+#.-]*(?: [\w+#-]+)?)\. (?:always|forever|every time)(?: \1| (?P=v))?[.!]",
         lambda m: iter([Found("prefers", m["v"])]),
@@ -288,11 +283,10 @@ TASTES: Final[tuple[Rule, ...]] = (
         _favourite,
     ),
     rule(rf"I do (?P<no>not) support {_V}", _supports),
-    rule(
+    open_rule(
         r"I (?:have supported|have been supporting|support|root for|follow|barrack for"
         r"|am a (?:lifelong )?supporter of) (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]+)",
         _supports,
-        stops=False,
     ),
     rule(
         rf"I (?:do (?P<no>not) |have played |have been playing )?play (?P<what>(?P<v>(?:{_INSTRUMENTS}"
@@ -304,7 +298,7 @@ TASTES: Final[tuple[Rule, ...]] = (
         rf"|{_GAMES})\b[^,;:.!?()—–]*))",
         _plays,
     ),
-    rule(rf"I (?P<verb>collect|breed|knit|brew|bake|grow|restore|build|paint) {_V}", _collects, stops=False),
+    open_rule(rf"I (?P<verb>collect|breed|knit|brew|bake|grow|restore|build|paint) {_V}", _collects),
     rule(
         rf"(?:my|our) (?:main |biggest |favou?rite |only )?(?:hobby|hobbies|passion|passions) (?:is"
         rf"|are) {_V}",
@@ -321,63 +315,49 @@ TASTES: Final[tuple[Rule, ...]] = (
         r"|calligraphy)\b[^,;:.!?()—–]*)",
         _habit,
     ),
-    rule(r"(?:I|we) (?P<how>always|never|rarely|no longer) (?P<v>.+)", _always, stops=False),
+    open_rule(r"(?:I|we) (?P<how>always|never|rarely|no longer) (?P<v>.+)", _always),
     rule(r"(?:I|we) (?:have|do) (?P<how>never) (?P<v>.+)", lambda m: iter([])),
-    rule(rf"(?:I|we) (?P<v>\w+ (?:[^;:.!?]*? )?{_TIMES}\b[^,;:.!?]*)", _habit, stops=False),
-    rule(
-        r"(?:the other days|other days|the rest of the (?:week|time)) I (?P<v>\w+ [^,;:.!?]+)",
-        _habit,
-        stops=False,
-    ),
-    rule(
+    open_rule(rf"(?:I|we) (?P<v>\w+ (?:[^;:.!?]*? )?{_TIMES}\b[^,;:.!?]*)", _habit),
+    open_rule(r"(?:the other days|other days|the rest of the (?:week|time)) I (?P<v>\w+ [^,;:.!?]+)", _habit),
+    open_rule(
         rf"I have (?P<v>(?:swum|run|cycled|walked|played|gone|cooked|meditated|written|sung|kept"
         rf"|volunteered|been (?!trying|putting|thinking|looking|feeling|struggling|having|getting"
         rf"|wondering|considering)\w+ing) [^,;:.!?]*(?:since (?:19|20)\d\d|{_TIMES}"
         rf"|for \w+ years)[^,;:.!?]*)",
         _habit,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"(?:I|we) homeschool\b(?P<v>[^,;:.!?]*)",
         lambda m: iter([Found("habit", "homeschool children", own=told(m))]),
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I (?P<v>do not (?:fly|drive|swim|cook|dance|vote|ski|use (?:facebook|social media|whatsapp"
         r"|instagram)|watch tv|gamble))(?=\s*(?:$|[,;.!]|and\b|any ?more|at all|or\b|so\b|but\b))",
         lambda m: iter([Found("habit", m["v"][7:], False, own=told(m))]),
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I (?:have not|never) (?P<v>(?:skied|swum|flown|smoked|driven|drunk|gambled|eaten meat|sung"
         r"|danced|played|ridden|been back))(?: (?:again|anything))? since\b",
         lambda m: iter([Found("habit", m["v"], False, own=told(m))]),
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"(?:(?:that's|this is) why )?I do not (?P<v>(?:swim|fly|ski|drink|drive|smoke|go in"
         r"|go swimming))\b",
         lambda m: iter([]),
-        stops=False,
     ),
     # what somebody is like
-    rule(
-        r"I am(?P<no> not)? (?:an? )(?P<v>[\w-]+) person\b(?! (?:who|in|of|to|for|at|with)\b)",
-        _person,
-        stops=False,
+    open_rule(
+        r"I am(?P<no> not)? (?:an? )(?P<v>[\w-]+) person\b(?! (?:who|in|of|to|for|at|with)\b)", _person
     ),
-    rule(r"I am(?P<no> not)? (?P<v>(?:an? )[^,;:.!?()—–]+)", _trait, stops=False),
-    rule(
-        r"I (?:(?:strongly|firmly|do|really|deeply) )+believe (?:that |in )?(?P<v>[^;:.!?()—–]+)",
-        _believes,
-        stops=False,
+    open_rule(r"I am(?P<no> not)? (?P<v>(?:an? )[^,;:.!?()—–]+)", _trait),
+    open_rule(
+        r"I (?:(?:strongly|firmly|do|really|deeply) )+believe (?:that |in )?(?P<v>[^;:.!?()—–]+)", _believes
     ),
-    rule(r"I (?:do (?P<no>not) )?believe in (?P<v>[^,;:.!?()—–]+)", take("belief", _thing), stops=False),
-    rule(
+    open_rule(r"I (?:do (?P<no>not) )?believe in (?P<v>[^,;:.!?()—–]+)", take("belief", _thing)),
+    open_rule(
         r"(?:I think|in my opinion,?|if you ask me,?) (?P<v>(?!it\b|this\b|that\b|i\b|we\b|you\b|the\b"
         r"|my\b|he\b|she\b|when|if\b|maybe|also\b)(?:[\w' -]+?)(?<!\bwe)(?<!\byou)(?<!\bit)(?<!\bthey)"
         r" should (?:not )?(?:be|start|have|pay|get|stop|never|always)\b[^;:.!?()—–]*)",
         _believes,
-        stops=False,
     ),
 )

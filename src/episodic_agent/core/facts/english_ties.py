@@ -10,6 +10,7 @@ from episodic_agent.core.facts.grammar import (
     Rule,
     name,
     names,
+    open_rule,
     phrase,
     place,
     rule,
@@ -313,73 +314,57 @@ def _vow(match: re.Match[str]) -> Iterator[Found]:
 _PAST: Final = r"(?P<v>[^;.!?—–]*?)"
 TIES: Final[tuple[Rule, ...]] = (
     # people
-    rule(
-        rf"(?:my|our) {_ONE}(?:'s| is)? (?:name is|called|named|name's) (?P<v>[^,;:.!?()—–]+)",
-        _kin_named,
-        stops=False,
+    open_rule(
+        rf"(?:my|our) {_ONE}(?:'s| is)? (?:name is|called|named|name's) (?P<v>[^,;:.!?()—–]+)", _kin_named
     ),
-    rule(rf"(?:my|our) {_ONE}'s name is (?P<v>[^,;:.!?()—–]+)", _kin_named, stops=False),
-    rule(rf"(?:my|our) {_ONE} is (?:called |named )?(?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)", _kin_is, stops=False),
-    rule(rf"(?:my|our) {_ONE},? (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)", _kin_named, stops=False),
-    rule(
+    open_rule(rf"(?:my|our) {_ONE}'s name is (?P<v>[^,;:.!?()—–]+)", _kin_named),
+    open_rule(rf"(?:my|our) {_ONE} is (?:called |named )?(?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)", _kin_is),
+    open_rule(rf"(?:my|our) {_ONE},? (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)", _kin_named),
+    open_rule(
         rf"(?P<v>[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)?) is(?P<no> not| no longer)? my {_ONE}\b(?! 's"
         rf"|'s)(?=\s*(?:$|[,.;!]|and\b|any ?more|now\b|,))",
         _kin_is,
-        stops=False,
     ),
-    rule(
+    open_rule(
         rf"I have an? {_ONE},? (?:called |named |whose name is )?(?P<v>[A-ZÀ-Þ][\w'’-]+)(?=\s*(?:$"
         rf"|[,.;!—–]|and\b|who\b))",
         _kin_is,
-        stops=False,
     ),
     rule(
         r"(?:I|we) have (?P<n>two|three|four|five|six|\d) (?:[\w-]+ )?(?P<kin>kids|children|sons"
         r"|daughters|sisters|brothers|boys|girls)(?:,|:| called| named) (?P<v>[A-ZÀ-Þ][^;:.!?()—–]*)",
         _kin_list,
     ),
-    rule(
+    open_rule(
         r"(?:I|we) (?:homeschool|have|raised|are raising) our (?:two|three|four|five)(?: (?P<kin>kids"
         r"|children|sons|daughters|boys|girls))?[:,] (?P<v>[A-ZÀ-Þ][^;:.!?()—–]*)",
         _kin_list,
-        stops=False,
     ),
     rule(
         r"(?:my|our) (?P<kin>kids|children|sons|daughters|sisters|brothers|twins)(?: are(?: called)?|,"
         r"| are named) (?P<v>[A-ZÀ-Þ][^;:.!?()—–]*)",
         _kin_list,
     ),
-    rule(
+    open_rule(
         r"(?:I|we) have (?P<n>an?|one|two|three|four|five|six|\d) (?P<kin>(?:older |younger |little "
         r"|big |grown-up |teenage |small |twin |half-)?(?:kids?|children|sons?|daughters?|sisters?"
         r"|brothers?|siblings?|grandchildren|grandkids|twins?))\b(?! (?:menu|bed|seat|size|meal|room))",
         _kin_count,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"(?:I|we) (?:do not have(?: any)?|have no) (?P<kin>kids|children|siblings"
         r"|brothers or sisters)\b",
         _childless,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I am an? (?P<v>only child|twin|orphan|widow|widower|triplet|single (?:mother|father|mum|mom"
         r"|dad|parent)|(?:new |proud )?(?:grandmother|grandfather|grandparent|mother|father|mum|mom"
         r"|dad|stepmum|stepdad)(?: of (?:two|three|four|five|six|\d|twins|triplets))?)(?! (?:in|at|to"
         r"|of|with|-|who)\b)",
         lambda m: iter([Found("relationship", m["v"])]),
-        stops=False,
     ),
-    rule(
-        r"I am(?P<no> not)? (?P<how>married|engaged) to (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)",
-        _married_to,
-        stops=False,
-    ),
-    rule(
-        r"(?:I|we) (?P<how>(?:got )?engaged|married) (?:to )?(?P<v>[A-ZÀ-Þ][\w'’-]+)\b",
-        _married_to,
-        stops=False,
-    ),
+    open_rule(r"I am(?P<no> not)? (?P<how>married|engaged) to (?P<v>[A-ZÀ-Þ][^,;:.!?()—–]*)", _married_to),
+    open_rule(r"(?:I|we) (?P<how>(?:got )?engaged|married) (?:to )?(?P<v>[A-ZÀ-Þ][\w'’-]+)\b", _married_to),
     rule(
         r"(?P<v>[A-ZÀ-Þ][\w'’-]+) and I (?:have )?(?:split up|broke up|broken up|separated|divorced"
         r"|got divorced|parted ways|are no longer together|are getting divorced|are divorced"
@@ -396,12 +381,10 @@ TIES: Final[tuple[Rule, ...]] = (
         _left_us,
     ),
     rule(r"we adopted (?P<v>[A-ZÀ-Þ][\w'’-]+)", _adopted),
-    rule(
-        r"(?:we are|I am) (?P<v>engaged)(?=\s*(?:$|[!.,]))",
-        lambda m: iter([Found("marital", "engaged")]),
-        stops=False,
+    open_rule(
+        r"(?:we are|I am) (?P<v>engaged)(?=\s*(?:$|[!.,]))", lambda m: iter([Found("marital", "engaged")])
     ),
-    rule(
+    open_rule(
         r"I (?:run|own|share|have|live|started|founded)\b[^.;!?]*? with (?:my"
         r"|our) (?P<kin>(?:\w+ )?[\w-]+) (?P<v>[A-ZÀ-Þ][\w'’-]+)(?=\s*(?:$|[,.;!—–]|and\b|in\b"
         r"|since\b))",
@@ -410,7 +393,6 @@ TIES: Final[tuple[Rule, ...]] = (
             if m["kin"].split()[-1].lower() in people.KIN | people.FRIENDS
             else []
         ),
-        stops=False,
     ),
     # animals
     rule(
@@ -426,12 +408,11 @@ TIES: Final[tuple[Rule, ...]] = (
         rf"|in [A-Z(12]|from\b|last\b|called\b|who\b))",
         _pets,
     ),
-    rule(
+    open_rule(
         rf"(?:my|our) (?:old |new |two |three )?(?P<kind>{_PET}),? (?P<v>[A-ZÀ-Þ][\w'’-]+)\b",
         lambda m: iter(
             [Found("has_pet", f"{singular(m['kind'].lower())} {m['v'].removesuffix(chr(39) + 's')}")]
         ),
-        stops=False,
     ),
     rule(
         rf"(?:my|our) (?P<kind>{_PET})(?:'s name is| is (?:called|named)"
@@ -439,54 +420,43 @@ TIES: Final[tuple[Rule, ...]] = (
         _pets,
     ),
     # what was
-    rule(
+    open_rule(
         rf"(?:I|we) (?:once )?(?P<v>(?:(?:nearly|almost) (?:drowned|died|froze)|broke|lost my|learned"
         rf"|learnt|started|became|emigrated|came to)\b[^;.!?]*?\b(?:{_WHEN}|at (?:five|six|seven|eight"
         rf"|nine|ten|eleven|twelve))\b)",
         _lived,
-        stops=False,
     ),
-    rule(
-        rf"(?:I|we|your \w+ and I|my \w+ and I) (?P<v>{_DONE}\b[^;.!?—–]*?\b{_WHEN}\b)", _lived, stops=False
-    ),
-    rule(rf"I once (?P<v>{_DONE}\b[^;.!?—–]+)", _lived, stops=False),
-    rule(rf"{_WHEN} I (?P<v>{_DONE}\b[^;.!?—–]+)", _lived, stops=False),
-    rule(
-        rf"we (?P<v>{_DONE} [^;.!?—–]*? at (?:boarding )?(?:school|university) in [A-Z]\w+)",
-        _lived,
-        stops=False,
-    ),
-    rule(
+    open_rule(rf"(?:I|we|your \w+ and I|my \w+ and I) (?P<v>{_DONE}\b[^;.!?—–]*?\b{_WHEN}\b)", _lived),
+    open_rule(rf"I once (?P<v>{_DONE}\b[^;.!?—–]+)", _lived),
+    open_rule(rf"{_WHEN} I (?P<v>{_DONE}\b[^;.!?—–]+)", _lived),
+    open_rule(rf"we (?P<v>{_DONE} [^;.!?—–]*? at (?:boarding )?(?:school|university) in [A-Z]\w+)", _lived),
+    open_rule(
         r"I (?:was|have been) (?P<v>(?:in the (?:navy|army|air force|military|scouts|foreign legion"
         r"|police)|a (?:soldier|refugee|foster child|monk|nun)) [^;.!?—–]*)",
         _lived,
-        stops=False,
     ),
     rule(
         r"(?P<v>(?:\w+|\d+) years of (?:teaching|nursing|coding|farming|driving|marriage|running"
         r"|studying)\b[^,;.!?]*) (?:taught|behind me|showed|have taught)",
         lambda m: iter([Found("did", m["v"], own=m["v"])]),
     ),
-    rule(
+    open_rule(
         r"I (?:have )?(?P<v>(?:beat|survived|been through|had) (?:cancer|a stroke|a heart attack"
         r"|leukaemia|leukemia|breast cancer|two strokes)\b[^,;.!?]*)",
         lambda m: iter([Found("did", m["v"], own=told(m))]),
-        stops=False,
     ),
     # what will be
-    rule(
+    open_rule(
         r"(?:I|we) (?:am|are) (?:planning|hoping|aiming|intending|saving(?: up)?)(?: to| on"
         r"| for) (?P<v>[^;.!?—–]+)",
         _plan,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"(?:I|we) (?:plan|intend|aim|hope|have decided|have signed up) (?:to|on"
         r"|for) (?P<v>[^;.!?—–]+)",
         _plan,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"I (?:have )?(?:always )?want(?:ed)? to (?P<v>(?:become|learn (?!about|how|more|what|why|if"
         r"|to use)|write an? (?:book|novel|memoir|cookbook|play|musical|screenplay)|publish|run|retire"
         r"|move|open a (?:restaurant|café|cafe|bar|bakery|shop|bookshop|gallery|studio|school|business"
@@ -499,61 +469,49 @@ TIES: Final[tuple[Rule, ...]] = (
         r"|my (?:code|essay|mail|email|letter|question|cv|file)|(?:this|that|it|these|now|tonight"
         r"|today)\b))[^;.!?—–]+)",
         _plan,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"(?:my|our) (?:(?:big|main|long-term|current|next|new year's|ultimate|personal) )?(?:goal"
         r"|dream|aim|plan|ambition|resolution)(?: for (?:this year|20\d\d|the year"
         r"|next year))? is (?:to )?(?P<v>[^;.!?—–]+)",
         _plan,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"(?:I|we) (?:am|are) (?:(?:currently|also|slowly) )?(?P<v>(?:training for|saving(?: up)? for"
         r"|preparing for|working towards|learning|studying for|retraining as|applying (?:for"
         r"|to)) (?!(?:to|it|that|this|so|about|how|a lot)\b)[^,;.!?—–]+)",
         _plan,
-        stops=False,
     ),
-    rule(
+    open_rule(
         rf"(?:I|we) (?:am|are) (?:(?:finally|now) )?(?P<v>(?:moving|going|getting|starting|doing|taking"
         rf"|opening|retiring|returning|running|expecting|emigrating|leaving|marrying|buying|launching"
         rf"|changing|flying|walking|handing|quitting|travelling|proposing|relocating|sitting|publishing"
         rf"|joining|selling|closing)\b[^;.!?]*?\b{_FUTURE}\b)",
         _plan,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"(?:I|we) (?:am|are) (?:finally )?(?P<v>(?:moving (?:back )?to [A-ZÀ-Þ]|getting married"
         r"|getting divorced|retiring|expecting (?:a|our|my|twins)|having a baby|emigrating"
         r"|going back to (?:school|university|uni|college)|quitting my job|opening a)[^;.!?]*)(?<!\?)",
         _plan,
-        stops=False,
     ),
-    rule(r"I am (?P<v>handing in my notice (?:on|in|at|next)[^,;.!?]*)", _plan, stops=False),
-    rule(rf"(?:I|we) (?:am|are) going to (?P<v>[^;.!?]*?\b{_FUTURE}\b)", _plan, stops=False),
-    rule(
+    open_rule(r"I am (?P<v>handing in my notice (?:on|in|at|next)[^,;.!?]*)", _plan),
+    open_rule(rf"(?:I|we) (?:am|are) going to (?P<v>[^;.!?]*?\b{_FUTURE}\b)", _plan),
+    open_rule(
         rf"(?:I|we) will (?P<v>(?:be )?(?:start|move|retire|run|open|marry|study|go|finish|graduate"
         rf"|become|starting|moving|retiring)\w*\b[^;.!?]*?\b{_FUTURE}\b)",
         _plan,
-        stops=False,
     ),
-    rule(r"I am (?P<v>doing [\w ]+ instead)\b", _plan, stops=False),
-    rule(
+    open_rule(r"I am (?P<v>doing [\w ]+ instead)\b", _plan),
+    open_rule(
         r"(?:I|we) (?:have )?(?P<v>(?:enrolled|signed up|registered) (?:in|for"
         r"|on) (?!the past)[^,;.!?—–]+)",
         _plan,
-        stops=False,
     ),
-    rule(
+    open_rule(
         r"(?P<v>(?:an? |my )?(?:evening |night )?(?:course|class|degree|school|apprenticeship|training"
         r"|job)\b[^;.!?,]*? (?:starts|begins) (?:in|on|next) \w+)",
         _vow,
-        stops=False,
     ),
-    rule(
-        r"(?P<v>[A-Z]\w+ school in [A-Z]\w+ starts (?:in|on|next) [\w ]+?)(?= and\b|[,.;!]|$)",
-        _vow,
-        stops=False,
-    ),
+    open_rule(r"(?P<v>[A-Z]\w+ school in [A-Z]\w+ starts (?:in|on|next) [\w ]+?)(?= and\b|[,.;!]|$)", _vow),
 )

@@ -63,6 +63,11 @@ def rule(pattern: str, make: Make, *, stops: bool = True) -> Rule:
     return Rule(re.compile(cased, re.IGNORECASE), make, stops, start)
 
 
+def open_rule(pattern: str, make: Make) -> Rule:
+    """Return a rule after which later ones still read the clause."""
+    return rule(pattern, make, stops=False)
+
+
 def take(attribute: str, check: Check | None = None, *, holds: bool = True) -> Make:
     """Return what fills one slot with the group `v`, where the check leaves something of it.
 

@@ -28,6 +28,10 @@ class Threads(Protocol):
     """Threads, their open frames and their observations."""
 
     def get(self, thread_id: UUID) -> Thread | None: ...
+    def many(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Thread]:
+        """Read several threads at once; unknown ones are left out."""
+        ...
+
     def by_origin(self, origin: str) -> Thread | None:
         """Find a thread by the caller's own name of it (unique in a scope)."""
         ...
@@ -81,6 +85,10 @@ class Threads(Protocol):
         """Read the frame (in a write transaction nobody else can change it before the end); NotFound."""
         ...
 
+    def frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
+        """Read several frames at once, to look at only: others may change them; unknown ones are left out."""
+        ...
+
     def save_frame(self, frame: Frame) -> None:
         """Write the frame whose stored version is `frame.version`, as version + 1; Conflict otherwise."""
         ...
@@ -98,6 +106,10 @@ class Threads(Protocol):
 
     def observations(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
         """Read `first_seq..last_seq` (inclusive) in order; erased ones are left out."""
+        ...
+
+    def ranges(self, spans: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]:
+        """Read several ranges (thread, first seq, last seq) at once, each as `observations` reads it."""
         ...
 
     def by_refs(self, refs: Sequence[int]) -> Mapping[int, Observation]: ...
@@ -248,6 +260,10 @@ class Episodes(Protocol):
     def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]: ...
     def of_thread(self, thread_id: UUID, *, generation: int | None = None) -> Sequence[Episode]:
         """Return the event episodes of a thread's current (or the given) generation by first_seq."""
+        ...
+
+    def of_threads(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[Episode]]:
+        """Return the current event episodes of several threads at once, each as `of_thread` returns them."""
         ...
 
     def covering(self, refs: Refs) -> Mapping[int, EpisodeMark]:

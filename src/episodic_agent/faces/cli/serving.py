@@ -1,6 +1,7 @@
 """The command that serves a memory over HTTP."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from ipaddress import ip_address
 from typing import Any
@@ -28,13 +29,18 @@ def serve(app: App, host: str, port: int) -> None:
             f"--host {host}: there are no keys yet, so only 127.0.0.1, ::1 or localhost is served"
         )
 
-    def opened() -> AbstractContextManager[Memory]:
-        return app.memory(create=True, resume=True)
+    serving = _serving()
+    with ExitStack() as stack:  # what is wrong with the memory is said at once, in one line
+        memory = stack.enter_context(app.memory(create=True, resume=True))
+        say(f"serving {app.shown_url} on http://{host}:{port} for this machine only; /docs tells the routes")
+        serving.serve(lambda: _handed_over(memory, stack), host, port)
 
-    with app.memory(create=True):  # what is wrong with it is said at once, in one line
-        serving = _serving()
-    say(f"serving {app.shown_url} on http://{host}:{port} for this machine only; /docs tells the routes")
-    serving.serve(opened, host, port)
+
+@contextmanager
+def _handed_over(memory: Memory, stack: ExitStack) -> Iterator[Memory]:
+    """Let the server close the memory when it ends: a signal may leave nobody else to do it."""
+    with stack.pop_all():
+        yield memory
 
 
 def _serving() -> Any:

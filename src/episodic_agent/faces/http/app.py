@@ -9,7 +9,7 @@ from typing import Final
 from fastapi import FastAPI, Request, Response
 from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,10 +17,12 @@ from episodic_agent import __version__
 from episodic_agent.engine.memory import Memory
 from episodic_agent.errors import EpisodicError
 from episodic_agent.faces.http.bodies import Problem
+from episodic_agent.faces.http.page import page
 from episodic_agent.faces.http.v0 import routes
 
 LARGEST: Final = 4 << 20  # bytes of a request
 PROBLEM: Final = "application/problem+json"
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"  # a page may load nothing
 SOON: Final = "1"  # seconds after which a caller may try again
 
 
@@ -49,10 +51,13 @@ def make_app(
         summary="Episodic memory for AI agents",
         lifespan=lifespan,
         responses={},
+        docs_url=None,  # FastAPI's own pages load their scripts from another host
+        redoc_url=None,
     )
     app.add_middleware(Bounded, largest=largest)
     app.include_router(routes(lambda: memories[0], clock))
     _add_health(app, lambda: memories[0])
+    _add_docs(app)
     app.add_exception_handler(EpisodicError, _engine_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
@@ -75,6 +80,13 @@ def _add_health(app: FastAPI, memory_of: Callable[[], Memory]) -> None:
     def version() -> dict[str, str]:
         """Return the version of the program."""
         return {"version": __version__}
+
+
+def _add_docs(app: FastAPI) -> None:
+    @app.get("/docs", include_in_schema=False)
+    def docs() -> HTMLResponse:
+        """Return every route with examples, as one page without scripts."""
+        return HTMLResponse(page(app.openapi()), headers={"Content-Security-Policy": POLICY})
 
 
 def problem(status: int, detail: str, **more: object) -> JSONResponse:

@@ -12,7 +12,7 @@ from episodic_agent.core.context.retrieved import ToldEpisode, recent, retrieved
 from episodic_agent.core.forgetting import initial_strength
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.recalling import LONGEST_AGE, told_fact
-from episodic_agent.engine.results import EpisodeCard, FactHit, Hit
+from episodic_agent.engine.results import EpisodeCard, FactHit, Hit, Whole
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.http.bodies import (
     NOBODY,
@@ -118,21 +118,22 @@ def _retrieved(memory: Memory, body: Retrieve) -> tuple[Retrieved, Sequence[Fact
     except NotFound:  # nobody said anything there yet: that is an answer
         return Retrieved(semantic=[], episodic=[]), (), notes
     hits = () if recall.abstained else recall.hits
+    wholes = memory.wholes(hits, user_id=user) if hits else ()
     episodes = [
-        RecalledEpisode(**_fields(memory, user, hit, body.conversation_id), score=round(hit.score, 6))
-        for hit in hits
+        RecalledEpisode(**_fields(whole, hit, body.conversation_id), score=round(hit.score, 6))
+        for hit, whole in zip(hits, wholes, strict=True)
+        if whole is not None
     ]
-    known = [_fact(memory, user, hit, body.conversation_id) for hit in recall.facts]
+    known = [_fact(hit, body.conversation_id) for hit in recall.facts]
     return Retrieved(semantic=known, episodic=episodes), recall.facts, notes
 
 
-def _fact(memory: Memory, user: str, hit: FactHit, conversation: str | None) -> FactRecord:
+def _fact(hit: FactHit, conversation: str | None) -> FactRecord:
     """Return seed 003's fields of a fact; its conversation is the first that proves it."""
     fact = hit.fact
-    said = "" if not hit.threads else memory.thread(str(hit.threads[0]), user_id=user).thread.origin
     return FactRecord(
         id=fact.id,
-        conversation_id=conversation or said,
+        conversation_id=conversation or hit.origin,
         category=fact.category.value,
         fact=fact.fact,
         keywords=list(fact.keywords),
@@ -168,7 +169,13 @@ def _recent(memory: Memory, body: Recent, now: datetime) -> tuple[list[EpisodeRe
             cards = sorted(fresh, key=lambda c: (c.end_at, c.episode_id.bytes), reverse=True)[:limit]
     except NotFound:
         return [], notes
-    return [EpisodeRecord(**_fields(memory, user, card, body.conversation_id)) for card in cards], notes
+    wholes = memory.wholes(cards, user_id=user) if cards else ()
+    found = [
+        EpisodeRecord(**_fields(whole, card, body.conversation_id))
+        for card, whole in zip(cards, wholes, strict=True)
+        if whole is not None
+    ]
+    return found, notes
 
 
 def _user(body: Retrieve | Recent) -> str:
@@ -178,10 +185,9 @@ def _user(body: Retrieve | Recent) -> str:
     return user
 
 
-def _fields(memory: Memory, user: str, found: Hit | EpisodeCard, conversation: str | None) -> dict[str, Any]:
+def _fields(whole: Whole, found: Hit | EpisodeCard, conversation: str | None) -> dict[str, Any]:
     """Return seed 003's fields of an episode; one that is still open has the strength it would begin with."""
-    messages = memory.messages(found.episode_id, user_id=user)
-    name = conversation or memory.thread(str(found.thread_id), user_id=user).thread.origin
+    messages, name = whole.messages, conversation or whole.origin
     shared = {
         "id": found.episode_id,
         "conversation_id": name,
@@ -191,7 +197,7 @@ def _fields(memory: Memory, user: str, found: Hit | EpisodeCard, conversation: s
         "start_at": found.start_at,
         "end_at": found.end_at,
     }
-    if found.state == "open":
+    if whole.episode is None:
         strength = initial_strength()
         begun = min(o.received_at for o in messages)
         return shared | {
@@ -202,9 +208,8 @@ def _fields(memory: Memory, user: str, found: Hit | EpisodeCard, conversation: s
             "last_reviewed_at": found.end_at,
             "consolidated_at": None,
         }
-    episode = memory.get(found.episode_id, user_id=user)
     kept = ("stability", "difficulty", "surprise", "created_at", "last_reviewed_at", "consolidated_at")
-    return shared | {name: getattr(episode, name) for name in kept}
+    return shared | {name: getattr(whole.episode, name) for name in kept}
 
 
 def _clamped(wanted: int, least: int, name: str, notes: list[str]) -> int:

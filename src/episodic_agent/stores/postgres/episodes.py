@@ -22,6 +22,7 @@ from episodic_agent.stores.nouns import (
     decision_of,
     episode_columns,
     episode_of,
+    in_threads,
     own_words,
 )
 from episodic_agent.stores.postgres.batches import bigints, byteas
@@ -48,6 +49,10 @@ _NEWEST: Final = (
 )
 _SELECT: Final = f"SELECT {_SHOWN} FROM episode e{_NEWEST} WHERE {_OWN}"
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
+_OF_THREADS: Final = (
+    "SELECT o.* FROM unnest(%s::bigint[]) AS p (thread) CROSS JOIN LATERAL"
+    f" ({_SELECT} AND e.thread = p.thread::integer AND {_CURRENT} ORDER BY e.first_seq OFFSET 0) o"
+)
 _PENDING: Final = f"{_CURRENT} AND e.consolidated_at IS NULL AND e.encoding_version > 0"
 _REF: Final = "((e.thread::bigint << 32) | e.first_seq)"
 _MARK: Final = f"{_REF} AS ref, encode(e.id, 'hex') AS name, e.stability, e.last_reviewed_at"
@@ -198,6 +203,12 @@ class PostgresEpisodes:
             " AND (e.generation_to IS NULL OR e.generation_to > %s) ORDER BY e.first_seq"
         )
         return self._episodes(self._session.rows(sql, (*keys, number, generation, generation)))
+
+    def of_threads(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[Episode]]:
+        """Return the current event episodes of several threads at once, each by first_seq."""
+        numbers = self._session.find_threads(thread_ids)
+        found = self._session.rows(_OF_THREADS, (bigints(list(numbers)), *self._session.keys))
+        return in_threads(thread_ids, self._episodes(found))
 
     def covering(self, refs: Refs) -> Mapping[int, EpisodeMark]:
         """Return the current event episode that owns each observation ref; none for those of open frames."""

@@ -35,7 +35,7 @@ class PostgresLinks:
 
     def of(self, threads: Sequence[UUID], *, taken_back: bool = False) -> Sequence[Link]:
         """Return the links of these threads, oldest first, ties as the threads were made."""
-        numbers = [n for n in map(self._session.find_thread, threads) if n is not None]
+        numbers = list(self._session.find_threads(threads))
         sides = [
             f"SELECT {LINK} FROM link WHERE {_OWN} AND {side} = ANY(%s::bigint[]) AND {_THERE}"
             for side in ("later", "earlier")
@@ -57,22 +57,22 @@ class PostgresLinks:
         """Let just these threads form a cross-thread episode; they leave those they were in."""
         keys, identity = self._session.own(), episode_id.bytes
         # In one order everywhere: two writers of the same rows then wait, and never for each other.
-        numbers = sorted(self._session.thread_number(thread) for thread in threads)
+        self._session.find_threads(threads)
+        numbers = sorted(map(self._session.thread_number, threads))
         sql = f"DELETE FROM joined WHERE {_OWN} AND episode = %s AND NOT thread = ANY(%s::bigint[])"
         self._session.execute(sql, (*keys, identity, bigints(numbers)))
         sql = (
-            "INSERT INTO joined (space, owner, thread, episode) VALUES (%s, %s, %s, %s)"
+            "INSERT INTO joined (space, owner, thread, episode)"
+            " SELECT %s, %s, n, %s FROM unnest(%s::bigint[]) WITH ORDINALITY AS g (n, place) ORDER BY place"
             " ON CONFLICT (space, owner, thread) DO UPDATE SET episode = excluded.episode"
         )
-        for number in numbers:
-            self._session.execute(sql, (*keys, number, identity))
+        self._session.execute(sql, (*keys, identity, bigints(numbers)))
 
     def joined(self, threads: Sequence[UUID]) -> Mapping[UUID, UUID]:
         """Return the cross-thread episode of each of these threads that is in one."""
-        numbers = {self._session.find_thread(thread): thread for thread in threads}
-        numbers.pop(None, None)
+        numbers = self._session.find_threads(threads)
         sql = f"SELECT thread, episode FROM joined WHERE {_OWN} AND thread = ANY(%s::bigint[])"
-        given = bigints([number for number in numbers if number is not None])
+        given = bigints(list(numbers))
         found = self._session.rows(sql, (*self._session.keys, given))
         return {numbers[number]: UUID(bytes=bytes(episode)) for number, episode in found}
 

@@ -1,6 +1,6 @@
 """What the parts of one transaction share: the connection, the scope's keys, and small look-ups."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
@@ -11,13 +11,19 @@ import psycopg
 from episodic_agent.core.interfaces import ref_of
 from episodic_agent.errors import Conflict, NotFound, StoreError
 from episodic_agent.schemas import Scope
-from episodic_agent.stores.postgres.batches import bigints
+from episodic_agent.stores.postgres.batches import bigints, byteas
 from episodic_agent.stores.postgres.text import read_columns, to_stored
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 _KEY_BITS: Final = 63  # so that a key is never negative
 LAST_SEQ: Final = 0xFFFFFFFF  # a ref has 32 bits for it
 _REMEMBERED_SCOPES: Final = 1 << 16
+# One look-up for each id. Where PostgreSQL has no statistics yet it believes a scope to hold a row or two,
+# and reads all of it for `id = ANY(…)`.
+EACH: Final = (
+    "SELECT o.* FROM unnest(%s::bytea[]) AS k (id) CROSS JOIN LATERAL ({} AND id = k.id LIMIT 1) AS o"
+)
+_NUMBERS: Final = EACH.format("SELECT number, id FROM thread WHERE space = %s AND owner = %s")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -140,6 +146,16 @@ class Session:
             number = int(found[0])
             self.remember_thread(number, thread_id)
         return number
+
+    def find_threads(self, thread_ids: Iterable[UUID]) -> dict[int, UUID]:
+        """Return those of these threads that this scope has, by number."""
+        wanted = list(dict.fromkeys(thread_ids))
+        unknown = [one for one in wanted if one not in self._thread_numbers]
+        if unknown:
+            ids = byteas([one.bytes for one in unknown])
+            for number, identity in self.rows(_NUMBERS, (ids, *self.keys)):
+                self.remember_thread(number, UUID(bytes=identity))
+        return {self._thread_numbers[one]: one for one in wanted if one in self._thread_numbers}
 
     def thread_number(self, thread_id: UUID) -> int:
         """Return a thread's number; raises NotFound."""

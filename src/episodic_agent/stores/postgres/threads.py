@@ -34,18 +34,19 @@ from episodic_agent.stores.nouns import (
 from episodic_agent.stores.postgres.batches import bigints, byteas, optional_integers, texts
 from episodic_agent.stores.postgres.packing import Binary
 from episodic_agent.stores.postgres.places import go_on
-from episodic_agent.stores.postgres.session import LAST_SEQ, Session
+from episodic_agent.stores.postgres.session import EACH, LAST_SEQ, Session
 from episodic_agent.stores.postgres.text import from_stored, read_columns
 from episodic_agent.stores.rows import optional_time, span_microseconds, to_microseconds
 
 _READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
-# One look-up for each id. Where PostgreSQL has no statistics yet it believes a scope to hold a row or two,
-# and reads all of it for `id = ANY(…)`.
-_EACH: Final = (
-    "SELECT o.* FROM unnest(%s::bytea[]) AS k (id) CROSS JOIN LATERAL ({} AND id = k.id LIMIT 1) AS o"
+_KNOWN: Final = EACH.format("SELECT id, ref FROM observation WHERE space = %s AND owner = %s")
+_BY_ID: Final = EACH.format(_READ)
+_THREADS: Final = EACH.format(f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s")
+_IN_RANGES: Final = (
+    "SELECT s.place, o.* FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS s (first, last, place)"
+    f" CROSS JOIN LATERAL ({_READ} AND ref BETWEEN s.first AND s.last ORDER BY ref) AS o"
+    " ORDER BY s.place, o.ref"
 )
-_KNOWN: Final = _EACH.format("SELECT id, ref FROM observation WHERE space = %s AND owner = %s")
-_BY_ID: Final = _EACH.format(_READ)
 # The types of OBSERVATION, in its order.
 _COLUMN_TYPES: Final = ["bigint", "bytea", "bigint", "bigint", "text", "integer", *["text"] * 6]
 _AS_ARRAY: Final[Mapping[str, Callable[[Sequence[Any]], Binary]]] = {
@@ -75,10 +76,15 @@ _SAVE_THREAD: Final = (
     f"UPDATE thread SET {', '.join(f'{name} = %s' for name in CHANGING.split(', '))}"
     " WHERE space = %s AND owner = %s AND number = %s"
 )
-_CURRENT: Final = (
+_CONTINUABLE: Final = (
     f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s AND modality = 'message'"
     " AND (status = 'open' OR closed_for = 'inactivity')"
     " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
+)
+# What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
+_CURRENT: Final = (
+    f"SELECT * FROM (({_CONTINUABLE} AND selected_at IS NULL ORDER BY last_activity_at DESC, id LIMIT %s)"
+    f" UNION ALL ({_CONTINUABLE} AND selected_at IS NOT NULL)) AS t"
     " ORDER BY greatest(last_activity_at, coalesce(selected_at, last_activity_at)) DESC, id LIMIT %s"
 )
 _NO_TIME: Final = np.iinfo(np.int64).min
@@ -95,6 +101,12 @@ class PostgresThreads:
     def get(self, thread_id: UUID) -> Thread | None:
         """Read one thread."""
         return self._one("id = %s", thread_id.bytes)
+
+    def many(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Thread]:
+        """Read several threads at once; unknown ones are left out."""
+        ids = byteas([identity.bytes for identity in dict.fromkeys(thread_ids)])
+        found = self._session.rows(_THREADS, (ids, *self._session.keys))
+        return {thread.id: thread for thread in map(self._thread, found)}
 
     def by_origin(self, origin: str) -> Thread | None:
         """Find a thread by the caller's own name of it."""
@@ -156,7 +168,7 @@ class PostgresThreads:
 
     def current(self, *, limit: int) -> Sequence[Thread]:
         """Return the threads that a message without one may go on with, as the port says."""
-        found = self._session.rows(_CURRENT, (*self._session.keys, limit))
+        found = self._session.rows(_CURRENT, (*self._session.keys, limit) * 2)
         return [self._thread(columns) for columns in found]
 
     def begun(self, until: datetime, *, limit: int) -> Sequence[Thread]:
@@ -216,6 +228,16 @@ class PostgresThreads:
         if found is None:
             raise NotFound(f"thread {thread_id} has no frame")
         return frame_of(read_columns(found), thread_id)
+
+    def frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
+        """Read several frames at once, to look at only; unknown ones are left out."""
+        numbers = self._session.find_threads(thread_ids)
+        sql = f"SELECT thread, {FRAME} FROM frame WHERE space = %s AND owner = %s AND"
+        sql += " thread = ANY(%s::bigint[])"
+        found = self._session.rows(sql, (*self._session.keys, bigints(list(numbers))))
+        return {
+            numbers[number]: frame_of(read_columns(columns), numbers[number]) for number, *columns in found
+        }
 
     def save_frame(self, frame: Frame) -> None:
         """Write the frame whose stored version is `frame.version`, as version + 1; Conflict otherwise."""
@@ -289,6 +311,18 @@ class PostgresThreads:
             return []
         sql = f"{_READ} AND ref BETWEEN %s AND %s ORDER BY ref"
         return self._observations(self._session.rows(sql, (*self._session.keys, *span)))
+
+    def ranges(self, spans: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]:
+        """Read several ranges (thread, first seq, last seq) at once, each as `observations` reads it."""
+        self._session.find_threads(thread for thread, _, _ in spans)
+        refs = [self._session.span(*span) or (0, -1) for span in spans]
+        ends = bigints([first for first, _ in refs]), bigints([last for _, last in refs])
+        found = self._session.rows(_IN_RANGES, (*ends, *self._session.keys))
+        read: list[list[Observation]] = [[] for _ in spans]
+        observations = self._observations([tuple(columns) for _, *columns in found])
+        for (place, *_), observation in zip(found, observations, strict=True):
+            read[place - 1].append(observation)
+        return read
 
     def by_refs(self, refs: Sequence[int]) -> Mapping[int, Observation]:
         """Read observations by their refs; unknown and erased ones are left out."""

@@ -24,6 +24,7 @@ from episodic_agent.stores.nouns import (
     decision_of,
     episode_columns,
     episode_of,
+    in_threads,
     own_words,
 )
 from episodic_agent.stores.rows import (
@@ -178,6 +179,13 @@ class SqliteEpisodes:
             " AND (e.generation_to IS NULL OR e.generation_to > ?) ORDER BY e.first_seq"
         )
         return self._episodes(self._session.rows(sql, (scope, number, generation, generation)))
+
+    def of_threads(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[Episode]]:
+        """Return the current event episodes of several threads at once, each by first_seq."""
+        numbers = self._session.find_threads(thread_ids)
+        sql = f"{_LOOK_UP} WHERE e.scope = ? AND e.thread = p.value AND {_CURRENT} ORDER BY e.first_seq"
+        found = self._episodes(self._session.rows(sql, (number_list(numbers), self._session.number)))
+        return in_threads(thread_ids, found)
 
     def covering(self, refs: Refs) -> Mapping[int, EpisodeMark]:
         """Return the current event episode that owns each observation ref; none for those of open frames."""

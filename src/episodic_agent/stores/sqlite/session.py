@@ -81,6 +81,16 @@ class Session:
             self.remember_thread(number, thread_id)
         return number
 
+    def find_threads(self, thread_ids: Iterable[UUID]) -> dict[int, UUID]:
+        """Return those of these threads that this scope has, by number."""
+        wanted = list(dict.fromkeys(thread_ids))
+        unknown = [one for one in wanted if one not in self._thread_numbers]
+        if unknown:
+            sql = f"SELECT t.number, t.id FROM {EACH} thread t WHERE t.scope = ? AND t.id = unhex(p.value)"
+            for number, identity in self.rows(sql, (id_list(unknown), self.number)):
+                self.remember_thread(number, UUID(bytes=identity))
+        return {self._thread_numbers[one]: one for one in wanted if one in self._thread_numbers}
+
     def thread_number(self, thread_id: UUID) -> int:
         """Return a thread's number; raises NotFound."""
         number = self.find_thread(thread_id)

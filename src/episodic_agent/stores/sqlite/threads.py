@@ -31,6 +31,7 @@ from episodic_agent.stores.nouns import (
 from episodic_agent.stores.rows import (
     optional_time,
     span_microseconds,
+    to_json,
     to_microseconds,
 )
 from episodic_agent.stores.sqlite.connection import all_or_nothing
@@ -38,6 +39,11 @@ from episodic_agent.stores.sqlite.places import go_on
 from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_list
 
 _LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
+_IN_RANGES: Final = (
+    f"SELECT p.key, {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
+    " WHERE o.ref BETWEEN p.value ->> 0 AND p.value ->> 1 AND o.scope = ? AND o.erased_at IS NULL"
+    " ORDER BY p.key, o.ref"
+)
 _INSERT_OBSERVATION: Final = f"INSERT INTO observation (scope, {OBSERVATION}) VALUES ({', '.join('?' * 13)})"
 _INSERT_THREAD: Final = (
     f"INSERT INTO thread (scope, id, origin, {CHANGING})"
@@ -51,6 +57,13 @@ _CONTINUABLE: Final = (
     f"SELECT {THREAD} FROM thread WHERE scope = ? AND modality = 'message'"
     " AND (status = 'open' OR closed_for = 'inactivity')"
     " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
+)
+# What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
+_CURRENT: Final = (
+    f"SELECT * FROM (SELECT * FROM ({_CONTINUABLE} AND selected_at IS NULL"
+    " ORDER BY last_activity_at DESC, id LIMIT ?)"
+    f" UNION ALL {_CONTINUABLE} AND selected_at IS NOT NULL)"
+    " ORDER BY max(last_activity_at, ifnull(selected_at, last_activity_at)) DESC, id LIMIT ?"
 )
 _LAST_SEQ: Final = 0xFFFFFFFF
 _NO_TIME: Final = np.iinfo(np.int64).min
@@ -67,6 +80,15 @@ class SqliteThreads:
     def get(self, thread_id: UUID) -> Thread | None:
         """Read one thread."""
         return self._one("id = ?", thread_id.bytes)
+
+    def many(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Thread]:
+        """Read several threads at once; unknown ones are left out."""
+        sql = (
+            f"SELECT {columns_of(THREAD, 't')} FROM {EACH} thread t"
+            " WHERE t.scope = ? AND t.id = unhex(p.value)"
+        )
+        found = self._session.rows(sql, (id_list(thread_ids), self._session.number))
+        return {thread.id: thread for thread in map(self._thread, found)}
 
     def by_origin(self, origin: str) -> Thread | None:
         """Find a thread by the caller's own name of it."""
@@ -122,14 +144,14 @@ class SqliteThreads:
 
     def current(self, *, limit: int) -> Sequence[Thread]:
         """Return the threads that a message without one may go on with, as the port says."""
-        sql = f"{_CONTINUABLE} ORDER BY max(last_activity_at, ifnull(selected_at, last_activity_at)) DESC"
-        found = self._session.rows(f"{sql}, id LIMIT ?", (self._session.number, limit))
+        scope = self._session.number
+        found = self._session.rows(_CURRENT, (scope, limit, scope, limit))
         return [self._thread(columns) for columns in found]
 
     def begun(self, until: datetime, *, limit: int) -> Sequence[Thread]:
         """Return threads of messages that began by an event time, most recently active first, ties by id."""
         sql = (
-            f"SELECT {THREAD} FROM thread WHERE scope = ? AND modality = 'message' AND created_at <= ?"
+            f"SELECT {THREAD} FROM thread WHERE scope = ? AND modality = 'message' AND +created_at <= ?"
             " ORDER BY last_activity_at DESC, id LIMIT ?"
         )
         found = self._session.rows(sql, (self._session.number, to_microseconds(until), limit))
@@ -175,6 +197,16 @@ class SqliteThreads:
         if found is None:
             raise NotFound(f"thread {thread_id} has no frame")
         return frame_of(found, thread_id)
+
+    def frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
+        """Read several frames at once, to look at only; unknown ones are left out."""
+        numbers = self._session.find_threads(thread_ids)
+        sql = (
+            f"SELECT f.thread, {columns_of(FRAME, 'f')} FROM {EACH} frame f"
+            " WHERE f.thread = p.value AND f.scope = ?"
+        )
+        found = self._session.rows(sql, (number_list(numbers), self._session.number))
+        return {numbers[number]: frame_of(tuple(columns), numbers[number]) for number, *columns in found}
 
     def save_frame(self, frame: Frame) -> None:
         """Write the frame whose stored version is `frame.version`, as version + 1; Conflict otherwise."""
@@ -254,6 +286,17 @@ class SqliteThreads:
             " WHERE ref BETWEEN ? AND ? AND scope = ? AND erased_at IS NULL ORDER BY ref"
         )
         return self._observations(self._session.rows(sql, (*span, self._session.number)))
+
+    def ranges(self, spans: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]:
+        """Read several ranges (thread, first seq, last seq) at once, each as `observations` reads it."""
+        self._session.find_threads([thread for thread, _, _ in spans])
+        refs = [self._session.span(*span) for span in spans]
+        found = self._session.rows(_IN_RANGES, (to_json(refs), self._session.number))
+        read: list[list[Observation]] = [[] for _ in spans]
+        observations = self._observations([tuple(columns) for _, *columns in found])
+        for (place, *_), observation in zip(found, observations, strict=True):
+            read[place].append(observation)
+        return read
 
     def by_refs(self, refs: Sequence[int]) -> Mapping[int, Observation]:
         """Read observations by their refs; unknown and erased ones are left out."""
