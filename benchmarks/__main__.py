@@ -13,6 +13,7 @@ from benchmarks import (
     boundary_quality,
     context_speed,
     embedders,
+    forgetting_speed,
     kills,
     linking_speed,
     llm_band,
@@ -49,6 +50,7 @@ GROUPS = {
     "agents": ("agents",),
     "context": ("context",),
     "linking": ("linking_speed",),
+    "forgetting": ("forgetting",),
     "tuning": ("tuning",),
     "llm": ("llm_band", "overhead"),
     "postgres": ("service", "postgres_recall", "parity", "kills"),
@@ -81,6 +83,7 @@ MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[s
     "overhead": lambda options, embedder: pipeline_overhead.measure(
         options.data, embedder, quick=options.quick
     ),
+    "forgetting": lambda options, _: forgetting_speed.measure(quick=options.quick),
     "context": lambda options, _: context_speed.measure(quick=options.quick),
     "embedders": lambda options, _: embedders.measure(options.data, quick=options.quick),
     "service": lambda options, _: service.measure(quick=options.quick),

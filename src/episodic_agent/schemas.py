@@ -81,7 +81,7 @@ class Observation:
     """One item of experience, in order: a message, a tool call with its result, or an embodied step.
 
     `seq` is gapless per thread from 0; `at` is event time; `received_at` is record time.
-    `prediction_error` and `location_confidence` lie in [0, 1].
+    `prediction_error` and `location_confidence` lie in [0, 1]. `expires_at` is when it is to be erased.
     """
 
     id: UUID
@@ -101,6 +101,7 @@ class Observation:
     events: tuple[Mapping[str, Json], ...] = ()
     prediction_error: float | None = None
     extras: Mapping[str, Json] = field(default_factory=dict)
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

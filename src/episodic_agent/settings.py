@@ -51,6 +51,8 @@ class Settings:
     - `thread_timeout`: minutes of silence after which a message without a thread begins another.
     - `channels`: the kinds and timeouts of channels, `NAME=implicit|explicit[:MINUTES]`, with commas between.
     - `trace_days`: how many days it is kept what the work for a turn took (0: it is not kept).
+    - `retention`: what a user's memory lets go who has set no policy: `none`, or rules such as
+      `age=365d,strength=0.2,count=10000,grace=30d`.
     - `otel_endpoint`: where spans go besides, an OpenTelemetry collector's address for OTLP over HTTP (falls
       back to the standard variable).
     - `jobs`: who does later work: `here` (this process) or `workers` (only `episodic worker` processes).
@@ -79,6 +81,7 @@ class Settings:
     channels: str = ""
     jobs: str = "here"
     trace_days: int = 30
+    retention: str = "none"
     otel_endpoint: str = ""
 
 

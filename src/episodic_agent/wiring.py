@@ -23,6 +23,7 @@ from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, SpanSink, Store
 from episodic_agent.core.prompts import STAGES
+from episodic_agent.core.retention import read_retention
 from episodic_agent.core.threads.channels import read_channels
 from episodic_agent.engine.calibrating import Conversation, Fitted, conversations_in, load, save
 from episodic_agent.engine.calibrating import calibrate as fit
@@ -88,8 +89,9 @@ class Memory(Engine):
         fitted = find_calibration(built, settings, calibration)
         named = settings.llm if language_model is None else language_model
         model = make_language_model(named, settings) if isinstance(named, str) else named
-        budget = budget_of(settings)
         parts = Parts(
+            retention=read_retention(settings.retention),  # refused before a file is made
+            budget=budget_of(settings),
             store=make_store(str(url) if url is not None else settings.db, settings),
             embedder=built,
             policy=policy or settings.policy,
@@ -98,7 +100,6 @@ class Memory(Engine):
             entropy=secrets.randbits,
             owner=process_owner(),
             language_model=model,
-            budget=budget,
             link_policy=links,
             language=settings.language or None,
             calibration=fitted,

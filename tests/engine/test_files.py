@@ -13,7 +13,8 @@ from builders.examples import share
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.fact_records import Category, Evidence, Fact, Tombstone, Version
+from episodic_agent.core.erasing import Tombstone
+from episodic_agent.core.fact_records import Category, Evidence, Fact, FactTombstone, Version
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.intake import Item
 from episodic_agent.core.skills import SkillState
@@ -424,11 +425,13 @@ NOUNS: st.SearchStrategy[Noun] = st.one_of(
     st.builds(Link, st.uuids(), st.uuids(), TIMES, basis=TEXT, decision_id=st.none() | st.uuids(), unlinked_at=MAYBE_TIME),
     st.builds(Joined, st.uuids(), st.lists(st.uuids(), max_size=3).map(tuple)),
     st.builds(ThreadPart, st.uuids(), st.integers(0), st.uuids(), TIMES, opened_for=TEXT, ended=st.booleans(), compacted_through=st.none() | st.integers(0), compacted_at=MAYBE_TIME),
+    st.builds(Tombstone, st.uuids(), st.integers(0), st.uuids(), TIMES),
+    st.builds(PendingReview, st.uuids(), st.uuids(), st.integers(0), TIMES, TEXT, st.lists(st.uuids(), max_size=3).map(tuple)),
     st.builds(SkillLine, st.uuids(), TEXT, st.sampled_from(SkillState), TIMES, OBJECTS, st.lists(TEXT, max_size=3).map(tuple)),
     st.builds(PendingReview, st.uuids(), st.uuids(), st.integers(0), TIMES, TEXT, st.lists(st.uuids(), max_size=3).map(tuple)),
     st.builds(FactLine, FACTS, TIMES),
     st.builds(Moved, st.uuids(), st.uuids()),
-    st.builds(Tombstone, st.uuids(), TEXT, TIMES),
+    st.builds(FactTombstone, st.uuids(), TEXT, TIMES),
 )  # fmt: skip
 
 
@@ -461,6 +464,10 @@ def test_every_exported_type_has_a_noun_in_the_round_trip() -> None:
         "fact",
         "moved_fact",
         "deleted_fact",
+        "erased",
+        "mark",
+        "suppressed_words",
+        "retention",
     }
 
 

@@ -482,6 +482,7 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
     memory.close()
     spoil(
         url,
+        *(f"DROP TABLE {{{name}}}" for name in FORGETTING),
         "DROP TABLE {stay}",
         "DROP TABLE {timeout}",
         "DROP TABLE {usage}",
@@ -514,7 +515,9 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
     assert [v.episodes for v in memory.route("robot")][:4] == before
 
 
+FORGETTING = ("erasure", "span_mark", "suppressed_words", "expiry", "retention")  # tables of schema 11
 SPOILT = (
+    *FORGETTING,
     "stay",
     "timeout",
     "usage",

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from episodic_agent.stores.catalogue import OUTSIDE, POSTGRES, SQLITE, Kept
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "episodic_agent"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -163,3 +165,16 @@ def test_no_tracked_text_names_a_registry_host() -> None:
     names = ["pyproject.toml", "Makefile", "constraints.txt", "README.md", ".ci/run"]
     texts = [ROOT / n for n in names if (ROOT / n).exists()] + FILES
     assert [str(p) for p in texts if hosts.search(p.read_text(encoding="utf-8"))] == []
+
+
+TABLES = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize(("store", "catalogue"), [("sqlite", SQLITE), ("postgres", POSTGRES)])
+def test_forgetting_knows_every_table_a_store_has(store: str, catalogue: tuple[Kept, ...]) -> None:
+    # A table that is missing here would outlive its user: say in stores/catalogue.py whose its rows are.
+    scripts = (SOURCE / "stores" / store / "migrations").glob("*.sql")
+    made = {name for script in scripts for name in TABLES.findall(script.read_text(encoding="utf-8"))}
+    named = [kept.table for kept in catalogue]
+    assert len(named) == len(set(named))
+    assert made - set(OUTSIDE) == set(named)

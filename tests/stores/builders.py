@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 
 import numpy as np
 
-from episodic_agent.core.fact_records import Category, Evidence, Fact, KeptFact, Tombstone, Version
+from episodic_agent.core.fact_records import Category, Evidence, Fact, FactTombstone, KeptFact, Version
 from episodic_agent.core.interfaces import EpisodeMark, ObservationMark, Posting, Store, Transaction
 from episodic_agent.core.skills import KeptSkill, Skill, SkillKind, SkillState
 from episodic_agent.schemas import Episode, Frame, Observation, Scope, Thread, TimeSource, Vector
@@ -124,8 +124,8 @@ def make_fact(name: str, value: str = "Porto", *evidence: Evidence, attribute: s
     return KeptFact(fact, minute(1))
 
 
-def make_tombstone(observation: str, mark: str = "ab12", *, at: float = 0) -> Tombstone:
-    return Tombstone(identity(observation), mark, minute(at))
+def make_tombstone(observation: str, mark: str = "ab12", *, at: float = 0) -> FactTombstone:
+    return FactTombstone(identity(observation), mark, minute(at))
 
 
 def edited(kept: KeptFact, value: str) -> KeptFact:

@@ -25,7 +25,7 @@ from stores.builders import (
 )
 from stores.conformance import StoreFixture, make_encoding
 
-from episodic_agent.core.facts import Candidate, Fact, KeptFact, Tombstone, delete, edit, learn
+from episodic_agent.core.facts import Candidate, Fact, FactTombstone, KeptFact, delete, edit, learn
 from episodic_agent.core.facts.slots import slot_of
 from episodic_agent.core.interfaces import FACTS, Store, Transaction
 from episodic_agent.errors import Conflict, StoreError
@@ -297,7 +297,11 @@ class PendingConformance(StoreFixture):
             assert found[2].title == make_encoding(later.id, 1).title
             assert [one.id for one in tx.episodes.unconsolidated(limit=1)] == [ordered[0].id]
             assert [tx.episodes.count_unconsolidated(limit=n) for n in (None, 9, 2, 0)] == [3, 3, 2, 0]
+            tx.episodes.reconsider([UUID(int=7)])
             tx.episodes.consolidate([first.id, later.id, first.id], minute(50))
+            tx.episodes.reconsider([first.id])
+            assert {one.id for one in tx.episodes.unconsolidated(limit=9)} == {first.id, tied.id}
+            tx.episodes.consolidate([first.id], minute(50))
             tx.episodes.consolidate([], minute(51))
             assert [one.id for one in tx.episodes.unconsolidated(limit=9)] == [tied.id]
             kept = tx.episodes.by_ids([first.id, tied.id])
@@ -379,7 +383,7 @@ class _Told:
 
     def __init__(self) -> None:
         self.facts: tuple[Fact, ...] = ()
-        self.stones: list[Tombstone] = []
+        self.stones: list[FactTombstone] = []
         self.gone: dict[UUID, UUID] = {}
 
     def learn(self, candidates: Sequence[Candidate]) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from stores.conformance import StoreConformance
+from stores.conformance_care import CareConformance
+from stores.conformance_erasing import ErasingConformance
 from stores.conformance_facts import FactProgramsConformance, FactsConformance, PendingConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
@@ -39,6 +41,8 @@ class PostgresConformance(
     FactsConformance,
     FactProgramsConformance,
     PendingConformance,
+    ErasingConformance,
+    CareConformance,
 ):
     """Everything a store must do, in the fresh database the fixture `url` names."""
 

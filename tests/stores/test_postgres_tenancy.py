@@ -76,6 +76,8 @@ def test_every_verb_of_the_port_is_here() -> None:
         "work": interfaces.Work,
         "skills": interfaces.Skills,
         "facts": interfaces.Facts,
+        "erasing": interfaces.Erasing,
+        "care": interfaces.Care,
     }
     verbs = {
         f"{room}.{name}" for room, port in ports.items() for name in vars(port) if not name.startswith("_")
@@ -194,6 +196,19 @@ def test_a_workers_credential_claims_in_every_space(store: PostgresStore, login:
         assert {claim(with_worker) for _ in ALL} == set(ALL)
     finally:
         with_worker.close()
+
+
+def test_an_application_may_sweep_where_servers_let_it(
+    store: PostgresStore, login: Callable[..., str], postgres_url: str
+) -> None:
+    with connect(postgres_url) as db:
+        given = db.info.server_version >= 170000
+    with_app = PostgresStore(login("app"))
+    try:
+        assert (with_app.sweep() == "") == given
+        assert store.sweep() == ""
+    finally:
+        with_app.close()
 
 
 def claim(store: PostgresStore, **narrower: Any) -> Scope | None:

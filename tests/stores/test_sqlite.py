@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from stores.conformance import StoreConformance
+from stores.conformance_care import CareConformance
+from stores.conformance_erasing import ErasingConformance
 from stores.conformance_facts import FactProgramsConformance, FactsConformance, PendingConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
@@ -43,6 +45,8 @@ class TestSqlite(
     FactsConformance,
     FactProgramsConformance,
     PendingConformance,
+    ErasingConformance,
+    CareConformance,
 ):
     @pytest.fixture
     def opener(self, tmp_path: Path) -> tuple[Opener, str]:

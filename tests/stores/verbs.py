@@ -26,9 +26,19 @@ from stores.builders import (
     random_vectors,
 )
 
+from episodic_agent.core.erasing import Erasure, What
 from episodic_agent.core.facts import Candidate, Category, Evidence
 from episodic_agent.core.forgetting import Strength
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Store, Transaction, ref_of
+from episodic_agent.core.interfaces import (
+    EPISODES,
+    OBSERVATIONS,
+    Mark,
+    MarkKind,
+    Store,
+    SuppressedWords,
+    Transaction,
+    ref_of,
+)
 from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.schemas import (
     Decision,
@@ -62,6 +72,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.threads.create(replace(make_thread(KITCHEN), title=secret), make_frame(KITCHEN))
         steps = make_observations(KITCHEN, texts, actor=secret)
         places = [KITCHEN, KITCHEN, f"{secret} a", None]
+        steps[len(secret) % 4] = replace(steps[len(secret) % 4], expires_at=minute(50))
         tx.threads.append([replace(o, location=place) for o, place in zip(steps, places, strict=True)])
         tx.threads.save_frame(replace(tx.threads.frame(identity(KITCHEN)), next_seq=4, first_seq=3, cursor=4))
         tx.threads.save_records(identity(KITCHEN), {n: secret.encode() for n in range(3)})
@@ -77,6 +88,9 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
             tx.index.put_postings(kind, [posting(ref, f"{secret} word") for ref in refs])
             tx.index.put_vectors(kind, EMBEDDER, refs[:3], random_vectors(seed, 3))
         tx.threads.create(make_thread(PORCH), make_frame(PORCH))
+        tx.threads.append(make_observations(PORCH, [secret]))
+        tx.erasing.erase(identity(PORCH), [0], minute(seed))
+        tx.erasing.record(_erasure(secret))
         tx.links.put(_link(secret))
         tx.reviews.ask(_pending(secret))
         tx.links.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
@@ -90,6 +104,9 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.facts.put([make_fact("known", f"{secret} told", _said(secret))])
         tx.facts.moved({identity("fact/gone"): identity(f"fact/{secret}")})
         tx.facts.bury([make_tombstone("erased", secret)])
+        tx.care.mark(Mark(refs[0], refs[seed % 3], MarkKind.SUPPRESSED, NOW, secret))
+        tx.care.suppress_words(SuppressedWords(secret, NOW))
+        tx.care.set_policy(f"count={seed}")
 
 
 def _encoding(secret: str, version: int = 1) -> Encoding:
@@ -146,6 +163,10 @@ def _said(secret: str) -> Evidence:
 
 def _stated(secret: str) -> Candidate:
     return Candidate("Ana", "lives_in", secret, Category.IDENTITY, _said(secret))
+
+
+def _erasure(secret: str) -> Erasure:
+    return Erasure(identity(f"erasure {secret}"), What.THREAD, secret, NOW, counts={secret: 1})
 
 
 def _use(secret: str) -> ModelUse:
@@ -252,6 +273,9 @@ READS: Mapping[str, Verb] = {
     "work.of": lambda tx: [row for n in range(1, 9) for row in tx.work.of(ref_of(n, 0), ref_of(n, 9))],
     "work.named": lambda tx: list(tx.work.named(UUID(int=0), UUID(int=(1 << 128) - 1), limit=99)),
     "usage.totals": lambda tx: list(tx.usage.totals(date.min, date.max)),
+    "erasing.erased": lambda tx: list(tx.erasing.erased(identity(PORCH), 0, 9)),
+    "erasing.replaced": lambda tx: list(tx.erasing.replaced(THREAD, [0, 1])),
+    "erasing.count": lambda tx: [tx.erasing.count(), tx.erasing.count(THREAD)],
     "skills.get": lambda tx: tx.skills.get(SKILL),
     "skills.list": lambda tx: [*tx.skills.list(), *tx.skills.list(state=SkillState.ACTIVE)],
     "skills.by_numbers": lambda tx: dict(tx.skills.by_numbers(range(9))),
@@ -269,6 +293,15 @@ READS: Mapping[str, Verb] = {
     "facts.successor": lambda tx: tx.facts.successor(GONE),
     "facts.moves": lambda tx: dict(tx.facts.moves()),
     "facts.tombstones": lambda tx: [*tx.facts.tombstones(), *tx.facts.tombstones([identity("erased")])],
+    "care.marks": lambda tx: list(tx.care.marks()),
+    "care.touched": lambda tx: dict(tx.care.touched(list(MarkKind), [(int(ref), int(ref)) for ref in REFS])),
+    "care.in_force": lambda tx: tx.care.in_force(minute(99)),
+    "care.words": lambda tx: list(tx.care.words()),
+    "care.expired": lambda tx: list(tx.care.expired([(0, int(REFS[-1]))], minute(99))),
+    "care.due": lambda tx: list(tx.care.due(minute(99), limit=9)),
+    "care.expiring": lambda tx: tx.care.expiring(),
+    "care.policy": lambda tx: tx.care.policy(),
+    "care.standings": lambda tx: list(tx.care.standings()),
 }
 
 
@@ -305,6 +338,7 @@ WRITES: Mapping[str, Verb] = {
     "episodes.strengthen": lambda tx: tx.episodes.strengthen(
         make_episode(KITCHEN, 0, 2), Strength(9.0, 3.0), minute(99)
     ),
+    "episodes.reconsider": lambda tx: tx.episodes.reconsider([EPISODE]),
     "episodes.consolidate": lambda tx: tx.episodes.consolidate([EPISODE], minute(99)),
     "reviews.ask": lambda tx: tx.reviews.ask(replace(_pending("written"), id=identity("other"))),
     "reviews.settle": lambda tx: tx.reviews.settle([_pending("written")]),
@@ -324,6 +358,12 @@ WRITES: Mapping[str, Verb] = {
     "jobs.retry": lambda tx: [tx.jobs.retry(job.id, now=NOW) for job in tx.jobs.list()],
     "usage.add": lambda tx: tx.usage.add([_use(secret) for secret in ("written", *WORDS)]),
     "skills.put": lambda tx: tx.skills.put(make_skill("known", "written"), TURNS),
+    "erasing.erase": lambda tx: tx.erasing.erase(THREAD, [0, 2], NOW),
+    "erasing.unword": lambda tx: tx.erasing.unword([EPISODE, PRIMARY]),
+    "erasing.remove": lambda tx: tx.erasing.remove([EPISODE, PRIMARY]),
+    "erasing.drop_thread": lambda tx: tx.erasing.drop_thread(THREAD),
+    "erasing.recall_jobs": lambda tx: tx.erasing.recall_jobs(),
+    "erasing.record": lambda tx: tx.erasing.record(_erasure("written")),
     "skills.drop": lambda tx: tx.skills.drop(SKILL),
     "skills.await_mining": lambda tx: tx.skills.await_mining(REFS.tolist()),
     "skills.mined": lambda tx: tx.skills.mined(REFS.tolist()),
@@ -335,6 +375,14 @@ WRITES: Mapping[str, Verb] = {
     "facts.unbury": lambda tx: tx.facts.unbury([identity("erased")]),
     "work.put": lambda tx: tx.work.put([_work(n, "written") for n in range(1, 9)]),
     "work.drop": lambda tx: tx.work.drop(minute(99)),
+    "care.mark": lambda tx: tx.care.mark(Mark(0, int(REFS[-1]), MarkKind.SUPPRESSED, NOW, "written")),
+    "care.release": lambda tx: tx.care.release(MarkKind.SUPPRESSED, 0, int(REFS[-1])),
+    "care.suppress_words": lambda tx: tx.care.suppress_words(SuppressedWords("written", NOW)),
+    "care.unsuppress_words": lambda tx: [tx.care.unsuppress_words(w.words) for w in tx.care.words()],
+    "care.settle": lambda tx: tx.care.settle(REFS.tolist()),
+    "care.set_policy": lambda tx: tx.care.set_policy("none"),
+    "care.take_turn": lambda tx: tx.care.take_turn(minute(99), timedelta(minutes=1)),
+    "care.look_again": lambda tx: tx.care.look_again(),
     "jobs.cancel": lambda tx: [tx.jobs.cancel(job.id) for job in tx.jobs.list()],
 }
 

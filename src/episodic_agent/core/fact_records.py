@@ -152,7 +152,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Tombstone:
+class FactTombstone:
     """What a deleted fact rested on, so that the same words do not teach it again.
 
     It holds no text: `mark` is a hash of what the words were read as (`marks`).

@@ -123,6 +123,9 @@ class Compactor:
                     continue
                 found = tx.threads.observations(episode.thread_id, episode.first_seq, through + 1)
                 inside = [one for one in found if one.seq <= through]
+                if not inside:  # all of it was erased: there is nothing to tell
+                    idle.append(job)
+                    continue
                 following = found[-1].at if len(inside) < len(found) else None
                 works.append(_Work(job, episode, through, inside, following, _skills_in(tx, inside)))
         return works, idle

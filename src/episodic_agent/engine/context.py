@@ -15,6 +15,7 @@ from episodic_agent.core.intake import Item, read_item, read_time
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.core.threads import is_reply
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.curtain import Curtain
 from episodic_agent.engine.given import tidy
 from episodic_agent.engine.linked import Near, NearThread, chosen, links_of
 from episodic_agent.engine.parts import Parts
@@ -125,6 +126,7 @@ class Contexts:
                 calibration=parts.calibration,
                 language=parts.language,
                 summary_of=self._summary_of,
+                curtain=Curtain(tx, max(current.at, parts.clock())),
             )
             found = self._assembled(tx, request, current, asking)
         return replace(found, notes=(*notes, *current.notes))
@@ -169,6 +171,10 @@ class Contexts:
         near = self._near(tx, request, current, asking)
         linked = [(one, recount(tx, one.thread, asking)) for one in near]
         recent = [] if current.explicit or near else _recent(tx, thread, asking)
+        if asking.curtain is not None and asking.curtain.drawn:
+            own = own if own is not None and own.names else None
+            linked = [(one, told) for one, told in linked if told.names]
+            recent = [told for told in recent if told.names]
         context = assemble(
             request.message.text,
             None if own is None else own.background,

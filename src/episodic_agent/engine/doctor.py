@@ -50,6 +50,13 @@ class Doctor:
         """Check the file, then every scope of the space; an empty list or notes alone mean a sound memory."""
         store = self.parts.store
         found = [Finding("error", "file", None, line) for line in store.check()]
+        unsettled = [one for one in store.erasures(self.space) if not one.is_done]
+        if unsettled:
+            why = unsettled[-1].waits_for or "nobody has swept it since"
+            told = (
+                f"{len(unsettled)} erasures are pending ({why}); upkeep or `doctor --repair` completes them"
+            )
+            found.append(Finding("note", "I12", None, told))
         for scope in store.scopes(self.space):
             with store.begin(scope, write=False) as tx:
                 for thread in tx.threads.list():
@@ -91,6 +98,7 @@ class Doctor:
                 f"thread {thread.origin}: what is kept of its places is not what its observations say (a "
                 "memory from before places were kept?); `doctor --repair` writes it again",
             )
+        stored += len(tx.erasing.erased(thread.id, 0, frame.next_seq))
         if stored != frame.next_seq:
             yield self._error(
                 tx, "I10", f"thread {thread.origin}: {stored} observations stored, {frame.next_seq} counted"
@@ -98,7 +106,10 @@ class Doctor:
 
     def _cover(self, tx: Transaction, thread: Thread, open_from: int) -> Iterator[Finding]:
         expected = 0
+        gone = {one.seq for one in tx.erasing.erased(thread.id, 0, open_from)}
         for episode in tx.episodes.of_thread(thread.id):
+            while expected in gone and expected < episode.first_seq:
+                expected += 1
             if episode.first_seq != expected or episode.last_seq < episode.first_seq:
                 yield self._error(
                     tx,
@@ -108,6 +119,8 @@ class Doctor:
                 )
             expected = episode.last_seq + 1
             yield from self._verdict(tx, thread, episode)
+        while expected in gone and expected < open_from:
+            expected += 1
         if expected != open_from:
             yield self._error(
                 tx, "I1", f"thread {thread.origin}: the frame begins at {open_from}, not {expected}"
@@ -228,7 +241,10 @@ class Doctor:
         vectors = embedder.embed([w for _, _, w in rows])
         with self.parts.store.begin(scope) as tx:
             for kind in EMBEDDED:
-                chosen = [n for n, row in enumerate(rows) if row[0] == kind]
+                asked = list(dict.fromkeys(ref for of, ref, _ in rows if of == kind))
+                now = _texts(tx, kind, asked)  # what was erased or told anew meanwhile gets no vector
+                there = {ref for ref in asked if now.get(ref) == texts[kind, ref]}
+                chosen = [n for n, row in enumerate(rows) if row[0] == kind and row[1] in there]
                 if chosen:
                     tx.index.put_vectors(kind, embedder.name, [rows[n][1] for n in chosen], vectors[chosen])
         return len(texts)

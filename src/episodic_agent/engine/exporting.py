@@ -9,6 +9,7 @@ from datetime import datetime
 
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine import joining
+from episodic_agent.engine.care_files import care_nouns
 from episodic_agent.engine.consolidating import FACTS
 from episodic_agent.engine.fact_files import fact_nouns
 from episodic_agent.engine.files import export_lines, header_line
@@ -38,6 +39,7 @@ def export(tx: Transaction, now: datetime) -> Iterator[str]:
     yield from export_lines(tx.episodes.decisions(type=TUNE))
     yield from export_lines(skill_nouns(tx))
     yield from export_lines(fact_nouns(tx))
+    yield from export_lines(care_nouns(tx))
 
 
 def _links(tx: Transaction, wholes: Sequence[Episode]) -> Iterator[Noun]:
@@ -62,6 +64,7 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
     for start in range(0, frame.next_seq, PAGE):
         last = min(start + PAGE, frame.next_seq) - 1
         yield from tx.threads.observations(thread.id, start, last)
+        yield from tx.erasing.erased(thread.id, start, last)
         for seq, packed in sorted(tx.threads.records(thread.id, start, last).items()):
             yield CheckRecord(thread.id, seq, packed)
     for episode in tx.episodes.of_thread(thread.id):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from episodic_agent.core.fact_records import KeptFact, Tombstone
+from episodic_agent.core.fact_records import FactTombstone, KeptFact
 from episodic_agent.core.facts import marks, retold
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.consolidating import due, request_facts
@@ -29,7 +29,7 @@ def fact_nouns(tx: Transaction) -> Iterator[Noun]:
 def without_facts(nouns: Iterator[Noun], facts: list[Noun]) -> Iterator[Noun]:
     """Yield the other nouns; what belongs to facts is put into `facts`."""
     for noun in nouns:
-        if isinstance(noun, FactLine | Moved | Tombstone):
+        if isinstance(noun, FactLine | Moved | FactTombstone):
             facts.append(noun)
         else:
             yield noun
@@ -51,13 +51,15 @@ def _restore(parts: Parts, scope: Scope, nouns: Sequence[Noun]) -> None:
     now = parts.clock()
     with parts.store.begin(scope) as tx:
         tx.facts.hold()
-        tx.facts.bury(_of(nouns, Tombstone))
+        stones = _of(nouns, FactTombstone)
+        there = tx.threads.by_ids([stone.observation_id for stone in stones])
+        tx.facts.bury([stone for stone in stones if stone.observation_id in there])
         new = _missing(tx, lines)
         kept = tx.facts.put(new)
         index_facts(tx, parts, kept, vectors)
         here = {move.id: move.holder for move in _of(nouns, Moved)}
-        there = tx.facts.by_ids([*here, *here.values()])
-        tx.facts.moved({old: to for old, to in here.items() if old not in there and to in there})
+        held = tx.facts.by_ids([*here, *here.values()])
+        tx.facts.moved({old: to for old, to in here.items() if old not in held and to in held})
         # beside what was there already they may end one another
         slots = tx.facts.of_slots(slots_of(one.fact for one in kept))
         changes = retold([one.fact for one in slots])
@@ -66,7 +68,11 @@ def _restore(parts: Parts, scope: Scope, nouns: Sequence[Noun]) -> None:
 
 
 def _missing(tx: Transaction, lines: Sequence[FactLine]) -> list[KeptFact]:
-    """Return the facts of lines that are not there, by their ids, nor by all they rest on."""
+    """Return the facts of lines that are not there, by their ids, nor by all they rest on.
+
+    What is no longer there to be read, since it was erased after the export, proves nothing.
+    """
+    said = tx.threads.by_ids([one.observation_id for line in lines for one in line.fact.evidence])
     known = tx.facts.by_ids([line.fact.id for line in lines])
     new = []
     for line in lines:
@@ -76,7 +82,10 @@ def _missing(tx: Transaction, lines: Sequence[FactLine]) -> list[KeptFact]:
         observations = [one.observation_id for one in fact.evidence]
         taken = {mark for kept in tx.facts.resting_on(observations) for mark in marks(kept.fact)}
         taken |= {(stone.observation_id, stone.mark) for stone in tx.facts.tombstones(observations)}
-        evidence = tuple(one for one in fact.evidence if not marks(replace(fact, evidence=(one,))) & taken)
+        left = [one for one in fact.evidence if one.observation_id in said]
+        evidence = tuple(one for one in left if not marks(replace(fact, evidence=(one,))) & taken)
+        if len(left) < len(fact.evidence):  # how it read before may tell of what was erased since
+            fact = replace(fact, versions=())
         if evidence:
             new.append(KeptFact(replace(fact, evidence=evidence), line.created_at))
     return new

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from episodic_agent.core import ranking
 from episodic_agent.core.fact_records import Category, Fact
-from episodic_agent.core.interfaces import FACTS, Transaction
+from episodic_agent.core.interfaces import FACTS, MarkKind, Transaction, ref_of
+from episodic_agent.engine.curtain import Curtain
 from episodic_agent.engine.matching import matches
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.results import FactHit
@@ -16,6 +17,7 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
 
 PER_LEG: Final = 200  # what is over is found too, and falls out after
+ARCHIVED: Final = MarkKind.ARCHIVED.value  # put away, yet what it taught holds
 RELEVANT: Final = 0.2  # score below which a fact does not answer
 DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
 
@@ -55,6 +57,7 @@ def answering(
     parts: Parts,
     query: ranking.Query,
     vector: Vector | None,
+    curtain: Curtain,
     *,
     limit: int,
     category: str | None = None,
@@ -63,15 +66,22 @@ def answering(
 ) -> Sequence[FactHit]:
     """Return the facts worth telling with the answer to a query, best first, and where they were said.
 
-    With `thread_id`, only facts that something said in that thread proves.
+    With `thread_id`, only facts that something said in that thread proves. Those stay untold that hold
+    suppressed words, or that nothing proves but what is suppressed or expired.
     """
     wanted = limit if thread_id is None else PER_LEG
     found = best_facts(tx, parts, query, vector, limit=wanted, category=category_of(category), at=at)
     relevant = [(fact, score) for fact, score in found if score >= RELEVANT]
     said = tx.threads.by_ids([one.observation_id for fact, _ in relevant for one in fact.evidence])
     hits = []
+    numbers = {thread: tx.threads.number(thread) for thread in {o.thread_id for o in said.values()}}
+    refs = {one.id: ref_of(numbers[one.thread_id], one.seq) for one in said.values()}
+    hidden = {ref for ref, why in curtain.why(list(refs.values())).items() if not why.startswith(ARCHIVED)}
     for fact, score in relevant:
-        places = [said[one.observation_id].thread_id for one in fact.evidence if one.observation_id in said]
+        proofs = [one for e in fact.evidence if (one := said.get(e.observation_id)) is not None]
+        places = [one.thread_id for one in proofs if refs[one.id] not in hidden]
+        if (proofs and not places) or curtain.holds(fact.fact):
+            continue
         hits.append(FactHit(fact, score, tuple(dict.fromkeys(places))))
     shown = [hit for hit in hits if thread_id is None or thread_id in hit.threads][:limit]
     first = tx.threads.many([hit.threads[0] for hit in shown if hit.threads])

@@ -1,6 +1,6 @@
 """Gather what may answer a query, in one read transaction: candidates from four legs and their episodes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -31,6 +31,7 @@ from episodic_agent.core.ranking import (
 )
 from episodic_agent.core.ranking.bm25 import K1, B
 from episodic_agent.core.ranking.candidates import NEAR, PER_LEG
+from episodic_agent.engine.curtain import WIDER, Curtain
 from episodic_agent.engine.listing import open_card
 from episodic_agent.engine.places import known_stays
 from episodic_agent.engine.results import EpisodeCard
@@ -93,9 +94,17 @@ class Gatherer:
         vector: Vector | None,
         embedder: str,
         calibration: Calibration | None = None,
+        *,
+        curtain: Curtain | None = None,
+        fades: bool = True,
     ) -> None:
-        """Take `calibration` to bring every cosine that is weighed to the default embedder's scale."""
+        """Take `calibration` to bring every cosine that is weighed to the default embedder's scale.
+
+        Without a `curtain` nothing is left out; `fades` False takes every episode to be as on its first day.
+        """
+        self._fades = fades
         self._tx = tx
+        self._curtain = curtain
         self._calibration = calibration
         self._query = query
         self._vector = vector
@@ -161,13 +170,39 @@ class Gatherer:
 
     def _choose(self, wanted: Filter) -> Refs:
         if wanted:
-            return self._best_of(within(self._tx, wanted))
-        lexical, _ = self.best_text(OBSERVATIONS, PER_LEG)
-        dense, _ = self.best_vectors(OBSERVATIONS, PER_LEG)
+            return self._uncovered(self._best_of(within(self._tx, wanted)))
+        lexical = self.best_shown(self.best_text, OBSERVATIONS, PER_LEG)
+        dense = self.best_shown(self.best_vectors, OBSERVATIONS, PER_LEG)
         seeds = np.concatenate([lexical[:NEAR], dense[:NEAR]])
         there = [self._best_of(self._there())] if self._query.places else []
         chosen: Refs = np.unique(np.concatenate([lexical, dense, seeds - 1, seeds + 1, *there]))
-        return chosen.astype(np.int64)
+        return self._uncovered(chosen.astype(np.int64))
+
+    def best_shown(self, leg: Callable[[str, int], tuple[Refs, Floats]], kind: str, limit: int) -> Refs:
+        """Return the best documents of a leg that are shown, best first; what is hidden takes no place."""
+        if self._curtain is None or not self._curtain.drawn:
+            return leg(kind, limit)[0]
+        # for words every text is read: better a second look than twice as many texts
+        asked = limit if self._curtain.reads else WIDER * limit
+        while True:
+            refs, _ = leg(kind, asked)
+            if kind == OBSERVATIONS:
+                shown = self._curtain.shown(refs)
+            else:
+                hidden = self._curtain.why_episodes(refs.tolist())
+                shown = refs[[ref not in hidden for ref in refs.tolist()]] if hidden else refs
+            if len(shown) >= limit or len(refs) < asked:
+                return shown[:limit]
+            asked *= WIDER * WIDER
+
+    def _uncovered(self, refs: Refs) -> Refs:
+        """Return the refs that are not hidden, nor in an episode that is."""
+        if self._curtain is None or not self._curtain.drawn:
+            return refs
+        refs = self._curtain.shown(refs)
+        owners = self._tx.episodes.covering(refs)
+        hidden = self._curtain.why_episodes(list(dict.fromkeys(mark.ref for mark in owners.values())))
+        return refs[[ref not in owners or owners[ref].ref not in hidden for ref in refs.tolist()]]
 
     def _there(self) -> Refs:
         """Return the newest observations at the places the question names."""
@@ -179,7 +214,9 @@ class Gatherer:
         return np.sort(np.array(refs[:AT_PLACES], np.int64))
 
     def _best_of(self, refs: Refs) -> Refs:
-        """Choose exactly, by scoring everything there is."""
+        """Choose exactly, by scoring everything there is that is shown."""
+        if self._curtain is not None:
+            refs = self._curtain.shown(refs)
         if len(refs) <= 2 * PER_LEG:
             return refs
         lexical, dense = self.text(OBSERVATIONS, refs), np.nan_to_num(self.cosines(OBSERVATIONS, refs))
@@ -294,11 +331,13 @@ class Gatherer:
         inside = self._tx.threads.observations(thread_id, frame.first_seq, frame.next_seq - 1)
         if thread is None:  # a foreign key forbids it
             raise LookupError(f"observations without their thread {thread_id}")
+        if self._curtain is not None:
+            inside = self._curtain.heard(number, inside)
         return open_card(thread, frame.first_seq, inside)
 
     def _by_own_text(self) -> list[EpisodeMark]:
-        lexical, _ = self.best_text(EPISODES, OWN_TEXT)
-        dense, _ = self.best_vectors(EPISODES, OWN_TEXT)
+        lexical = self.best_shown(self.best_text, EPISODES, OWN_TEXT)
+        dense = self.best_shown(self.best_vectors, EPISODES, OWN_TEXT)
         refs = list(dict.fromkeys([*lexical.tolist(), *dense.tolist()]))
         found = self._tx.episodes.marks(refs)
         return [found[r] for r in refs if r in found]
@@ -308,6 +347,7 @@ class Gatherer:
     ) -> Episodes:
         refs = np.array([c.ref if isinstance(c, EpisodeMark) else -1 for c in cards], np.int64)
         ages = np.array([_age(c, now) for c in cards])
+        ages[np.isin(refs, self.unfading([c.ref for c in cards if isinstance(c, EpisodeMark)]))] = 0.0
         stability = np.array([c.stability if isinstance(c, EpisodeMark) else 1.0 for c in cards])
         return Episodes(
             ids=[c.name if isinstance(c, EpisodeMark) else c.episode_id.hex for c in cards],
@@ -319,6 +359,12 @@ class Gatherer:
             thread=np.array(threads, np.int64),
         )
 
+    def unfading(self, refs: Sequence[int]) -> list[int]:
+        """Return the episodes, by first ref, that are as strong as on their first day: the pinned ones."""
+        if not self._fades:
+            return list(refs)
+        return [] if self._curtain is None else sorted(self._curtain.pinned(refs))
+
     def observations(self, gathered: Gathered, rows: Sequence[int]) -> Mapping[int, Observation]:
         """Read the candidates that are shown, by row."""
         refs = {row: int(gathered.refs[row]) for row in rows}
@@ -329,9 +375,13 @@ class Gatherer:
         """Read the episodes that are shown, by row; those still open are cards."""
         marks = {row: card for row in rows if isinstance(card := gathered.cards[row], EpisodeMark)}
         stored = self._tx.episodes.by_refs([mark.ref for mark in marks.values()])
-        closed = {row: stored[mark.ref] for row, mark in marks.items()}
+        closed = {row: self.worded(stored[mark.ref]) for row, mark in marks.items()}
         opened = {row: card for row in rows if isinstance(card := gathered.cards[row], EpisodeCard)}
         return {**closed, **opened}
+
+    def worded(self, episode: Episode) -> Episode:
+        """Return an episode as it may be shown."""
+        return episode if self._curtain is None else self._curtain.worded(episode)
 
     def candidate_vectors(self, gathered: Gathered, order: NDArray[np.int64]) -> Vector:
         """Return the vectors of the best candidates by row (zero rows elsewhere), to tell near-duplicates."""
@@ -349,6 +399,8 @@ class Gatherer:
         """Return the observations of an episode found by its summary alone that come nearest the query."""
         number = self._tx.threads.number(episode.thread_id)
         refs = np.arange(ref_of(number, episode.first_seq), ref_of(number, episode.last_seq) + 1)
+        if self._curtain is not None:
+            refs = self._curtain.shown(refs)
         scores = np.nan_to_num(self.cosines(OBSERVATIONS, refs)) + self.text(OBSERVATIONS, refs)
         best = refs[np.lexsort((refs, -scores))][:count]
         stored = self._tx.threads.by_refs(best.tolist())

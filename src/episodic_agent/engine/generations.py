@@ -22,6 +22,7 @@ from episodic_agent.schemas import Decision, Frame, Json, Thread
 
 RESEGMENT: Final = "resegment"
 _FORMER: Final = "former"
+ERASED: Final = "erased"  # marks a pass that cannot be repeated: some of what it read is gone
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Kind
 
 DEFAULT_CHANNEL = "default"
+LASTING = frozenset(("ttl", "expires_at"))  # either says when an item is to be erased
 
 
 def origin_of(item: Item, thread: str | None) -> str | None:
@@ -69,13 +70,14 @@ def given_item(
     raw: "str | Mapping[str, Any]",
     role: str,
     channel: str | None,
-    timestamp: "str | float | datetime | None",
-    id: str | None,
+    about: Mapping[str, Any],
 ) -> Item:
     """Read the n-th item of an `add` (from 0) with what the call says about all; InvalidInput names it."""
     if isinstance(raw, str):
         raw = {"role": role, "content": raw}
-    given = {k: v for k, v in (("timestamp", timestamp), ("id", id)) if v is not None}
+    given = {k: v for k, v in about.items() if v is not None}
+    if isinstance(raw, Mapping) and not raw.keys().isdisjoint(LASTING):
+        given = {k: v for k, v in given.items() if k not in LASTING}  # the item knows better
     whole = {**given, **raw} if isinstance(raw, Mapping) else raw  # read_item says what is wrong with it
     try:
         return read_item(whole, default_actor=role, channel=channel)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from episodic_agent.core.fact_records import Statement
-from episodic_agent.core.interfaces import Transaction
+from episodic_agent.core.interfaces import MarkKind, Transaction
 from episodic_agent.core.summaries.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.text import fold
+from episodic_agent.engine.curtain import span_of
 from episodic_agent.schemas import Episode, Kind, Observation, TimeSource
 
 MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read alone
@@ -34,12 +35,18 @@ def speaks_for_people(observation: Observation) -> bool:
 
 
 def read_page(tx: Transaction, most: int) -> tuple[list[Heard], bool]:
-    """Read the episodes one run takes, oldest first, at least one where any waits; and whether more do."""
+    """Read the episodes one run takes, oldest first, at least one where any waits; and whether more do.
+
+    Of those that are suppressed nothing is heard.
+    """
     waiting = tx.episodes.unconsolidated(limit=most + 1)
     page: list[Heard] = []
     left = MOST_READ
-    for episode in waiting[:most]:
-        said = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
+    spans = [span_of(tx, e.thread_id, e.first_seq, e.last_seq) for e in waiting[:most]]
+    suppressed = tx.care.touched([MarkKind.SUPPRESSED], spans) if spans else {}
+    for place, episode in enumerate(waiting[:most]):
+        cover = (episode.thread_id, episode.first_seq, episode.last_seq)
+        said = () if place in suppressed else tx.threads.observations(*cover)
         heard = Heard(episode, [o for o in said if o.kind is not Kind.TOOL])
         left -= sum(len(o.text) for o in heard.said)
         if page and left < 0:

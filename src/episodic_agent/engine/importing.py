@@ -9,6 +9,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from episodic_agent.core.identity import assign_ids
+from episodic_agent.engine.care_files import restore_care, without_care
 from episodic_agent.engine.fact_files import restore_facts, without_facts
 from episodic_agent.engine.files import Format, Unreadable, detect, read_export, read_file
 from episodic_agent.engine.files.own import Noun, read_header
@@ -103,21 +104,23 @@ class Importer:
 
     def _restore(self, path: Path, scope: Scope) -> tuple[int, int, int]:
         check_export(path)
-        restorer = Restorer(self._parts, self._ingest)
+        restorer, head = Restorer(self._parts, self._ingest), read_header(path)
         read = added = threads = 0
         runs: list[Decision] = []
         skills: list[Noun] = []
         facts: list[Noun] = []
-        of_threads = without_skills(without_facts(_apart(read_export(path), runs), facts), skills)
-        for nouns in _by_thread(of_threads):
+        care: list[Noun] = []
+        of_threads = without_facts(without_skills(_apart(read_export(path), runs), skills), facts)
+        for nouns in _by_thread(without_care(of_threads, care)):
             if isinstance(nouns[0], Link):
-                restorer.restore_links(scope, nouns)
+                restorer.restore_links(scope, nouns, head.exported_at)
                 continue
             restored = restorer.restore(scope, nouns)
             read, added, threads = read + restored.observations, added + restored.added, threads + 1
-        restore_skills(self._parts, scope, skills)
+        restore_skills(self._parts, scope, skills, head.exported_at)
         restore_facts(self._parts, scope, facts)
-        self._keep_timeouts(scope, read_header(path).timeouts)
+        restore_care(self._parts, scope, care)
+        self._keep_timeouts(scope, head.timeouts)
         if runs:
             with self._parts.store.begin(scope) as tx:
                 keep_tunings(tx, runs)

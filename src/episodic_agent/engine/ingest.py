@@ -399,6 +399,7 @@ def observe(prepared: Prepared, thread: UUID, seq: int, now: datetime) -> Observ
         events=item.events,
         prediction_error=item.prediction_error,
         extras=item.extras,
+        expires_at=item.expiry(item.at or now),
     )
 
 

@@ -124,6 +124,11 @@ def _join(tx: Transaction, identity: UUID, threads: Sequence[UUID], now: datetim
     tx.episodes.encode(Encoding(identity, version, title, summary, named, BY, now))
 
 
+def reword(tx: Transaction, identity: UUID, now: datetime) -> None:
+    """Give a cross-thread episode another version of its words, from its threads as they are now."""
+    _join(tx, identity, tx.links.members(identity), now)
+
+
 def _made(identity: UUID, group: Sequence[Thread], now: datetime) -> Episode:
     strength, end = initial_strength(0.0), max(t.last_activity_at for t in group)
     return Episode(

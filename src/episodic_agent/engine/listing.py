@@ -1,12 +1,14 @@
 """Read what is there: episodes in order, open frames as episodes-to-be, and counts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.interfaces import Transaction
+from episodic_agent.engine.curtain import WIDER, Curtain
 from episodic_agent.engine.joining import heir, shown
 from episodic_agent.engine.parting import whole
 from episodic_agent.engine.parts import Parts
@@ -21,11 +23,31 @@ PREVIEW = 72  # characters of the first message that stand for the title of an o
 DAY = 86_400.0
 
 
-def recent(tx: Transaction, now: datetime, *, limit: int, since: datetime | None = None) -> list[EpisodeCard]:
-    """Return cards by end of event time, newest first; open frames count like episodes."""
+def recent(
+    tx: Transaction,
+    now: datetime,
+    *,
+    limit: int,
+    since: datetime | None = None,
+    suppressed: bool = False,
+) -> list[EpisodeCard]:
+    """Return cards by end of event time, newest first; open frames count like episodes.
+
+    What is suppressed or archived is left out unless `suppressed`; what has expired always.
+    """
     origins = {t.id: t.origin for t in tx.threads.list()}
-    cards = [_card(e, origins[e.thread_id], now) for e in tx.episodes.recent(limit=limit, since=since)]
-    cards.extend(c for c in open_frames(tx) if since is None or c.end_at >= since)
+    curtain = Curtain(tx, now)
+    asked = limit
+    while True:
+        found = tx.episodes.recent(limit=asked, since=since)
+        hidden = {} if suppressed else curtain.why_all(found)
+        shown = [e for e in found if e.id not in hidden]
+        if len(shown) >= limit or len(found) < asked:
+            break
+        asked *= WIDER
+    cards = _marked(curtain, shown[:limit], origins, now)
+    lifted = Curtain(tx, now, lifted=True) if suppressed else curtain
+    cards.extend(c for c in open_frames(tx, lifted) if since is None or c.end_at >= since)
     return sorted(cards, key=lambda c: (-c.end_at.timestamp(), c.episode_id.bytes))[:limit]
 
 
@@ -34,8 +56,10 @@ def chronological(
 ) -> list[EpisodeCard]:
     """Return cards by start of event time, oldest first; the newest `limit` of them."""
     threads = [t for t in tx.threads.list() if thread_id is None or t.id == thread_id]
-    cards = [_card(e, t.origin, now) for t in threads for e in tx.episodes.of_thread(t.id)]
-    cards.extend(c for c in open_frames(tx) if thread_id is None or c.thread_id == thread_id)
+    closed = [e for t in threads for e in tx.episodes.of_thread(t.id)]
+    cards = _marked(Curtain(tx, now), closed, {t.id: t.origin for t in threads}, now)
+    opened = open_frames(tx, Curtain(tx, now, lifted=True))
+    cards.extend(c for c in opened if thread_id is None or c.thread_id == thread_id)
     cards.sort(key=lambda c: (c.start_at, c.end_at, c.episode_id.bytes))
     return cards if limit is None else cards[max(0, len(cards) - limit) :]
 
@@ -46,7 +70,7 @@ def at_place(
     """Return the cards of episodes that reach into visits of a place, as `chronological` does; NotFound."""
     closed, opened = owners_of(tx, known_stays(tx, place, thread_id))
     origins = {t.id: t.origin for t in tx.threads.list()}
-    cards = [_card(e, origins[e.thread_id], now) for e in tx.episodes.by_ids(closed).values()]
+    cards = _marked(Curtain(tx, now), list(tx.episodes.by_ids(closed).values()), origins, now)
     for identity in opened:
         thread, frame = tx.threads.get(identity), tx.threads.frame(identity)
         inside = tx.threads.observations(identity, frame.first_seq, frame.next_seq - 1)
@@ -56,12 +80,17 @@ def at_place(
     return cards if limit is None else cards[max(0, len(cards) - limit) :]
 
 
-def open_frames(tx: Transaction) -> Iterator[EpisodeCard]:
-    """Yield a card for every thread's open frame that holds something (I2: it is never invisible)."""
+def open_frames(tx: Transaction, curtain: Curtain | None = None) -> Iterator[EpisodeCard]:
+    """Yield a card for every thread's open frame that holds something (I2: it is never invisible).
+
+    What a `curtain` hides of it is not shown, nor a frame that is hidden whole.
+    """
     for thread in tx.threads.list():
         frame = tx.threads.frame(thread.id)
         if frame.first_seq < frame.next_seq:
             inside = tx.threads.observations(thread.id, frame.first_seq, frame.next_seq - 1)
+            if curtain is not None and curtain.drawn:
+                inside = curtain.heard(tx.threads.number(thread.id), inside)
             if inside:
                 yield open_card(thread, frame.first_seq, inside)
 
@@ -86,6 +115,25 @@ def open_card(thread: Thread, first_seq: int, inside: Sequence[Observation]) -> 
         stability=0.0,
         retrievability=1.0,
     )
+
+
+def _marked(
+    curtain: Curtain, episodes: Sequence[Episode], origins: Mapping[UUID, str], now: datetime
+) -> list[EpisodeCard]:
+    """Describe episodes with their marks: a pinned one does not fade."""
+    cards = [_card(curtain.worded(e), origins.get(e.thread_id, ""), now) for e in episodes]
+    hidden, pinned = curtain.why_all(episodes), curtain.pinned_of(episodes)
+    if not hidden and not pinned:
+        return cards
+    return [
+        replace(
+            card,
+            pinned=card.episode_id in pinned,
+            hidden=hidden.get(card.episode_id, ""),
+            retrievability=1.0 if card.episode_id in pinned else card.retrievability,
+        )
+        for card in cards
+    ]
 
 
 def _card(episode: Episode, origin: str, now: datetime) -> EpisodeCard:
@@ -123,10 +171,11 @@ def card(tx: Transaction, identity: UUID, now: datetime) -> EpisodeCard:
     if found is not None:
         return found
     closed = episode(tx, identity)
-    thread = tx.threads.get(closed.thread_id)
     if closed.kind is EpisodeKind.CROSS_THREAD:
         return _card(closed, LINKED, now)
-    return _card(closed, thread.origin if thread is not None else "", now)
+    thread = tx.threads.get(closed.thread_id)
+    origins = {} if thread is None else {thread.id: thread.origin}
+    return _marked(Curtain(tx, now), [closed], origins, now)[0]
 
 
 def successor(tx: Transaction, identity: UUID) -> UUID:

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,15 +19,19 @@ from episodic_agent.core.prompts import compact, episode, topic_shift
 from episodic_agent.engine import listing
 from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
+from episodic_agent.engine.caring import CareVerbs
 from episodic_agent.engine.closing import Closer
 from episodic_agent.engine.compacting import Compactor
 from episodic_agent.engine.consolidating import FACTS, Consolidator
 from episodic_agent.engine.context import Contexts, ContextVerbs
 from episodic_agent.engine.doctor import Doctor, Finding
 from episodic_agent.engine.encode import Encoder
+from episodic_agent.engine.erased_facts import drop_facts
+from episodic_agent.engine.erasing import Eraser
 from episodic_agent.engine.explain import Explanation, WhatIf, explain, read_records, whatif
 from episodic_agent.engine.exporting import export
 from episodic_agent.engine.facts import FactVerbs
+from episodic_agent.engine.forgetting import ForgetVerbs
 from episodic_agent.engine.given import aware, episode_identity, given_item, listed, origin_of, tidy
 from episodic_agent.engine.importing import Importer
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
@@ -45,6 +50,7 @@ from episodic_agent.engine.reencoding import EncodingVerbs
 from episodic_agent.engine.repeating import remembering
 from episodic_agent.engine.resegmenting import Resegmented, Resegmenter, Undone
 from episodic_agent.engine.results import EpisodeCard, ImportReport, Stats
+from episodic_agent.engine.retaining import Keeper, drop_marks
 from episodic_agent.engine.reviewing import REVIEW, Reviewer
 from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs, interval_of
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
@@ -79,10 +85,12 @@ class Memory(
     ContextVerbs,
     FactVerbs,
     SkillVerbs,
+    CareVerbs,
     SummaryVerbs,
     EncodingVerbs,
     TuneVerbs,
     TurnVerbs,
+    ForgetVerbs,
 ):
     """An episodic memory over one store. Thread safe; several processes may share the store.
 
@@ -105,6 +113,9 @@ class Memory(
         self._ingest = Ingest(parts, self._segmenter)
         self._closer = Closer(parts, self._segmenter)
         self._resegmenter = Resegmenter(parts, self._segmenter)
+        self._eraser = Eraser(parts, self._segmenter, riders=(drop_marks, partial(drop_facts, parts)))
+        self._keeper = Keeper(parts, self._eraser)
+        self._again = self._run_here
         self._recaller = Recaller(parts)
         self._linker = Linker(parts)
         self._contexts = Contexts(parts, foreseen=self._linker.expected, summary_of=summary_of)
@@ -138,6 +149,8 @@ class Memory(
         role: str = "user",
         timestamp: "str | float | datetime | None" = None,
         id: str | None = None,
+        ttl: "str | float | timedelta | None" = None,
+        expires_at: "str | float | datetime | None" = None,
         wait: bool = True,
         progress: Progress | None = None,
     ) -> list[Receipt]:
@@ -146,6 +159,8 @@ class Memory(
         Takes a string, a chat message (`{"role", "content", "timestamp"?, "name"?, "id"?}`), a step, or an
         iterable of them. Without `thread` each joins the thread its channel and its time lead to (see
         docs/threads.md). A repeated id adds nothing.
+        What has a `ttl` (seconds, or "30d") is erased so long after its time, or at `expires_at` where that
+        is given; items may say so themselves. It is not shown from then on.
         `wait=False` leaves titles and summaries to the background, and a memory opened with
         `jobs="workers"` leaves them to worker processes; the observations are durable and searchable
         either way. Raises InvalidInput for an item that cannot be accepted: nothing of this call is stored
@@ -153,7 +168,8 @@ class Memory(
         """
         scope = self._scope(user_id)
         thread, channel, source = tidy(thread), tidy(channel), tidy(source)
-        read = [given_item(n, r, role, channel, timestamp, id) for n, r in enumerate(listed(items))]
+        about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
+        read = [given_item(n, r, role, channel, about) for n, r in enumerate(listed(items))]
         if id is not None and len(read) != 1:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
         named = self._named(scope, read, thread, source)
@@ -205,6 +221,7 @@ class Memory(
         closed = self._sweep(scopes, aware(now))
         self._run_here()
         self._finish_here(scopes)
+        self._eraser.settle(self._space)
         return closed
 
     def _sweep(self, scopes: Sequence[Scope], now: datetime | None = None) -> int:
@@ -213,6 +230,9 @@ class Memory(
     def _keep_up(self, scope: Scope, now: datetime | None = None) -> int:
         """Close what is silent, and have what is new looked through for skills where it is worth it."""
         closed = self._closer.upkeep(scope, now)
+        kept = self._keeper.keep_up(scope, now)
+        if (kept.erased or kept.expired) and not kept.left:  # sweeping the file once for all of it
+            self._eraser.settle(scope.space)
         ask_where_awaited(self._parts.store, scope, self._parts.clock(), least=SOME)
         return closed
 
@@ -544,6 +564,7 @@ class Memory(
         if repair:
             doctor.repair()
             self._run_here()
+            self._eraser.settle(self._space)
         return doctor.examine()
 
     def export(self, *, user_id: str | None = None) -> Iterator[str]:

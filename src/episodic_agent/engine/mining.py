@@ -19,7 +19,15 @@ import numpy as np
 
 from episodic_agent.core.boundary.policies import STEP
 from episodic_agent.core.identity import decision_id, skill_id
-from episodic_agent.core.interfaces import SKILLS, LanguageModel, Posting, Store, Transaction, ref_of
+from episodic_agent.core.interfaces import (
+    SKILLS,
+    LanguageModel,
+    MarkKind,
+    Posting,
+    Store,
+    Transaction,
+    ref_of,
+)
 from episodic_agent.core.prompts import skills as asking
 from episodic_agent.core.prompts.quoting import asked_again
 from episodic_agent.core.skills import (
@@ -42,6 +50,7 @@ from episodic_agent.core.skills.keeping import DECISION
 from episodic_agent.core.text import term_counts
 from episodic_agent.core.threads.turns import turns
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.curtain import span_of
 from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import BadReply, BudgetSpent, Conflict, ProviderError
 from episodic_agent.schemas import Episode, Job, Observation, Scope, Vector
@@ -302,9 +311,17 @@ def _read(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, Sequenc
 
 
 def _spoken(tx: Transaction, episodes: Iterable[Episode]) -> Iterator[Episode]:
-    """Yield the episodes of conversations: an agent's steps have neither turns nor tool calls."""
+    """Yield the episodes of conversations that are not suppressed.
+
+    An agent's steps have neither turns nor tool calls.
+    """
     steps: dict[UUID, bool] = {}
-    for episode in episodes:
+    given = list(episodes)
+    spans = [span_of(tx, e.thread_id, e.first_seq, e.last_seq) for e in given]
+    suppressed = tx.care.touched([MarkKind.SUPPRESSED], spans) if spans else {}
+    for place, episode in enumerate(given):
+        if place in suppressed:
+            continue
         if episode.thread_id not in steps:
             thread = tx.threads.get(episode.thread_id)
             steps[episode.thread_id] = thread is None or thread.modality == STEP

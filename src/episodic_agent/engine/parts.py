@@ -9,6 +9,7 @@ from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.interfaces import Embedder, LanguageModel, SpanSink, Store
 from episodic_agent.core.linking.policies import DEFAULT as DEFAULT_LINKING
+from episodic_agent.core.retention import Retention
 from episodic_agent.core.threads import Channels
 from episodic_agent.engine.turn_work import KEPT_DAYS, Tracer
 from episodic_agent.engine.usage import Meter, model_of
@@ -27,7 +28,8 @@ class Parts:
     stored policy name back into its value, so that a frame keeps the policy it began with. `calibration` is
     how recall reads the cosines of an embedder that is not the default; None: as they are. `channels` says
     where silence ends a thread, and how long it must be. `budget` is how many tokens a day language models
-    may cost a space; None: as many as they like. `link_policy` names what links threads, before any tuning.
+    may cost a space; None: as many as they like. `retention` is what users let go who have set no policy of
+    their own. `link_policy` names what links threads, before any tuning.
     """
 
     store: Store
@@ -44,6 +46,7 @@ class Parts:
     budget: int | None = None
     link_policy: str = DEFAULT_LINKING
     trace_days: int = KEPT_DAYS
+    retention: Retention = field(default_factory=Retention)
     sink: SpanSink | None = None
     meter: Meter = field(init=False)
     tracer: Tracer = field(init=False)

@@ -140,4 +140,8 @@ class Embedding:
             return
         vectors = np.asarray(embedder.embed([window for _, window in rows]))
         with self._parts.store.begin(scope) as tx:
-            tx.index.put_vectors(OBSERVATIONS, embedder.name, [ref for ref, _ in rows], vectors)
+            there = tx.threads.by_refs([*texts])  # what was erased meanwhile gets no vector
+            kept = [n for n, (ref, _) in enumerate(rows) if ref in there]
+            if kept:
+                refs = [rows[n][0] for n in kept]
+                tx.index.put_vectors(OBSERVATIONS, embedder.name, refs, vectors[kept])

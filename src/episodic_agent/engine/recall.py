@@ -10,19 +10,22 @@ from uuid import UUID
 
 from episodic_agent.core import ranking
 from episodic_agent.core.forgetting import retrievability
-from episodic_agent.core.interfaces import EPISODES, Transaction
+from episodic_agent.core.interfaces import EPISODES, Transaction, ref_of
 from episodic_agent.core.ranking.seed import PER_LEG
 from episodic_agent.engine import whereabouts
+from episodic_agent.engine.curtain import FADED, Curtain
 from episodic_agent.engine.fact_recall import answering, category_of
 from episodic_agent.engine.gathering import DAY, Filter, Gathered, Gatherer
 from episodic_agent.engine.parts import Parts
-from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall, hit_of
+from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, Hit, Recall, Suppressed, hit_of
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.schemas import Episode, Observation, Scope, Vector
 
 POLICIES = ("default", "seed-003")
 ALIASES = {"rrf-decay": "seed-003"}
 FEW_FACTS = 20  # seed 003
+PLACE = "place"  # what answers a question for a place alone
+HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
 PROOFS = 5  # observations shown with a hit
 SEED_DIGITS = 7  # rank fusion's scores are small
 DIGITS = 6  # scores are rounded before they order anything, so that machines agree
@@ -43,6 +46,21 @@ class SearchOptions:
     explain: bool = False
     facts: int = FEW_FACTS
     category: str | None = None
+    suppressed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query that was read and embedded, and how it is to be answered."""
+
+    query: ranking.Query
+    text: str
+    policy: str
+    wanted: Filter
+    options: SearchOptions
+    now: datetime
+    vector: Vector | None
+    notes: Sequence[str]
 
 
 class Recaller:
@@ -57,48 +75,83 @@ class Recaller:
         now = options.now or self._parts.clock()
         query = self._read(scope, text, now)
         wanted = Filter(options.since, options.until, options.thread_id, options.place)
-        if policy != "seed-003" and whereabouts.answers(query, wanted):
-            with self._parts.store.begin(scope, write=False) as tx:
-                found = whereabouts.recall(
-                    tx, query, wanted, now, limit=options.limit, observations=options.observations
-                )
-                return self._with_facts(tx, found, query, None, options)
-        vector, notes = self._embed(query.dense_text)
+        by_place = policy != "seed-003" and whereabouts.answers(query, wanted)
+        vector, notes = (None, []) if by_place else self._embed(query.dense_text)
+        asked = _Asked(query, text, PLACE if by_place else policy, wanted, options, now, vector, notes)
         with self._parts.store.begin(scope, write=False) as tx:
-            parts = self._parts
-            gatherer = Gatherer(tx, query, vector, parts.embedder_name, parts.calibration)
-            if policy == "seed-003":
-                found = self._by_ranks(tx, gatherer, options, now, text, notes=notes)
-            else:
-                gathered = gatherer.gather(wanted, now)
-                if len(gathered.refs):
-                    found = self._fused(gatherer, query, gathered, options, notes)
-                else:
-                    found = Recall(text, (), (), True, 0.0, [*notes, self._nothing(scope)])
-            return self._with_facts(tx, found, query, vector, options)
+            at = max(now, self._parts.clock())  # what has expired by now never shows, whenever is asked about
+            curtain = Curtain(tx, at)
+            found = replace(self._answer(tx, asked, curtain), facts=self._facts(tx, asked, curtain))
+            if not options.suppressed:
+                return found
+            return replace(found, suppressed=self._left_out(tx, asked, found, curtain, at))
 
-    def _with_facts(
-        self,
-        tx: Transaction,
-        found: Recall,
-        query: ranking.Query,
-        vector: Vector | None,
-        options: SearchOptions,
-    ) -> Recall:
-        """Add the facts that answer; those of a place alone are asked for nowhere."""
+    def _facts(self, tx: Transaction, asked: "_Asked", curtain: Curtain) -> Sequence[FactHit]:
+        """Return the facts that answer; those of a place alone are asked for nowhere."""
+        options = asked.options
         if not options.facts or options.place:
-            return found
-        facts = answering(
+            return ()
+        return answering(
             tx,
             self._parts,
-            query,
-            vector,
+            asked.query,
+            asked.vector,
+            curtain,
             limit=options.facts,
             category=options.category,
             at=options.now if options.until is None else options.until,
             thread_id=options.thread_id,
         )
-        return replace(found, facts=facts)
+
+    def _answer(self, tx: Transaction, asked: "_Asked", curtain: Curtain, *, fades: bool = True) -> Recall:
+        """Answer with what a curtain shows; `fades` False without what time has done."""
+        query, options = asked.query, asked.options
+        if asked.policy == PLACE:
+            return whereabouts.recall(
+                tx,
+                query,
+                asked.wanted,
+                asked.now,
+                limit=options.limit,
+                observations=options.observations,
+                curtain=curtain,
+            )
+        gatherer = Gatherer(
+            tx,
+            query,
+            asked.vector,
+            self._parts.embedder_name,
+            self._parts.calibration,
+            curtain=curtain,
+            fades=fades,
+        )
+        if asked.policy == "seed-003":
+            return self._by_ranks(tx, gatherer, asked)
+        gathered = gatherer.gather(asked.wanted, asked.now)
+        if not len(gathered.refs):
+            nothing = HIDDEN if curtain.drawn else self._nothing(tx.scope)
+            return Recall(asked.text, (), (), True, 0.0, [*asked.notes, nothing])
+        return self._fused(gatherer, query, gathered, options, list(asked.notes))
+
+    def _left_out(
+        self, tx: Transaction, asked: "_Asked", found: Recall, curtain: Curtain, at: datetime
+    ) -> list[Suppressed]:
+        """Return what would be a hit but for marks and suppressed words, then but for its strength."""
+        shown = {hit.episode_id for hit in found.hits}
+        left: list[Suppressed] = []
+        for hit in self._answer(tx, asked, Curtain(tx, at, lifted=True)).hits if curtain.drawn else ():
+            why = _why_hidden(tx, curtain, hit)
+            if why and hit.episode_id not in shown:
+                left.append(Suppressed(hit, why))
+        if asked.policy == PLACE:  # where somebody was counts, not how strong it is
+            return left
+        fresh = self._answer(tx, asked, curtain, fades=False).hits
+        stored = tx.episodes.by_ids([hit.episode_id for hit in fresh])
+        for hit in fresh:
+            if hit.episode_id not in shown and hit.episode_id in stored:
+                strength = round(_strength(stored[hit.episode_id], asked.now), DIGITS)
+                left.append(Suppressed(replace(hit, retrievability=strength), f"{FADED}: {strength:.2f}"))
+        return left
 
     def _read(self, scope: Scope, text: str, now: datetime) -> ranking.Query:
         with self._parts.store.begin(scope, write=False) as tx:
@@ -168,33 +221,41 @@ class Recaller:
             notes=notes,
         )
 
-    def _by_ranks(
-        self,
-        tx: Transaction,
-        gatherer: Gatherer,
-        options: SearchOptions,
-        now: datetime,
-        text: str,
-        *,
-        notes: Sequence[str],
-    ) -> Recall:
+    def _by_ranks(self, tx: Transaction, gatherer: Gatherer, asked: "_Asked") -> Recall:
         """Recall by policy `seed-003`: rank fusion over summaries times retrievability, to the letter."""
-        lexical, _ = gatherer.best_text(EPISODES, PER_LEG)
-        dense, _ = gatherer.best_vectors(EPISODES, PER_LEG)
+        options = asked.options
+        lexical = gatherer.best_shown(gatherer.best_text, EPISODES, PER_LEG)
+        dense = gatherer.best_shown(gatherer.best_vectors, EPISODES, PER_LEG)
         refs = list(dict.fromkeys([*lexical.tolist(), *dense.tolist()]))
         found = tx.episodes.by_refs(refs)
         stored = {str(e.id): e for e in found.values()}
         names = {r: str(e.id) for r, e in found.items()}
-        ages = {n: max(0.0, (now - e.last_reviewed_at).total_seconds() / DAY) for n, e in stored.items()}
-        strengths = {n: float(retrievability(e.stability, ages[n])) for n, e in stored.items()}
+        strengths = {n: _strength(e, asked.now) for n, e in stored.items()}
+        strengths |= {names[r]: 1.0 for r in gatherer.unfading(list(found))}
         by_words, by_meaning = ([names[r] for r in leg.tolist() if r in names] for leg in (lexical, dense))
         hits = []
         for name, score in ranking.seed_003(by_words, by_meaning, strengths, options.limit):
             proofs = [Evidence(o, s) for o, s in gatherer.proof(stored[name], PROOFS)]
             strength = round(strengths[name], DIGITS)
-            hits.append(hit_of(stored[name], round(score, SEED_DIGITS), 0.0, strength, proofs, {}))
+            card = gatherer.worded(stored[name])
+            hits.append(hit_of(card, round(score, SEED_DIGITS), 0.0, strength, proofs, {}))
         observations = [e for h in hits for e in h.evidence][: options.observations]
-        return Recall(text, hits, observations, not hits, 0.0, notes)
+        return Recall(asked.text, hits, observations, not hits, 0.0, asked.notes)
+
+
+def _strength(episode: Episode, now: datetime) -> float:
+    days = max(0.0, (now - episode.last_reviewed_at).total_seconds() / DAY)
+    return float(retrievability(episode.stability, days))
+
+
+def _why_hidden(tx: Transaction, curtain: Curtain, hit: Hit) -> str:
+    """Return why a hit is left out: its episode is hidden, or what proves it."""
+    closed = tx.episodes.get(hit.episode_id)
+    if closed is not None and (why := curtain.why_episode(closed)):
+        return why
+    number = tx.threads.number(hit.thread_id)
+    hidden = curtain.why([ref_of(number, one.observation.seq) for one in hit.evidence])
+    return next(iter(hidden.values()), "")
 
 
 def _checked(text: str, options: SearchOptions) -> str:

@@ -49,6 +49,7 @@ class RecallVerbs(Scoped):
         asking: str | None = None,
         facts: int = FEW_FACTS,
         category: str | None = None,
+        suppressed: bool = False,
     ) -> Recall:
         """Return the episodes and facts that best answer a query, with the observations that prove it.
 
@@ -62,6 +63,9 @@ class RecallVerbs(Scoped):
 
         `asking` names the thread that asks: what it says next tells how the episodes served, and they are
         stronger or weaker for it (a review). Otherwise nothing is written.
+
+        `suppressed` fills `Recall.suppressed`: the hits that the suppression list, retention or fading kept
+        out, each with its reason.
         """
         scope = self._known(user_id)
         options = SearchOptions(
@@ -76,6 +80,7 @@ class RecallVerbs(Scoped):
             explain=explain,
             facts=facts,
             category=category,
+            suppressed=suppressed,
         )
         reviewer = self._thread_id(scope, asking) if asking else None
         recall = self._recaller.run(scope, query, options)
@@ -128,15 +133,23 @@ class RecallVerbs(Scoped):
             return list(tx.episodes.decisions(subject=subject, type=REVIEW))
 
     def recent(
-        self, *, user_id: str | None = None, limit: int = 10, days: float | None = None
+        self,
+        *,
+        user_id: str | None = None,
+        limit: int = 10,
+        days: float | None = None,
+        suppressed: bool = False,
     ) -> list[EpisodeCard]:
-        """Return episodes by end of event time, newest first, open frames included."""
+        """Return episodes by end of event time, newest first, open frames included.
+
+        `suppressed` shows what is suppressed or archived too, each with why it is (`hidden`).
+        """
         if limit < 1 or (days is not None and not days >= 0):
             raise InvalidInput("`limit` is 1 or more, `days` 0 or more")
         now = self._parts.clock()
         since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
         with self._read(user_id) as tx:
-            return listing.recent(tx, now, limit=limit, since=since)
+            return listing.recent(tx, now, limit=limit, since=since, suppressed=suppressed)
 
     def episodes(
         self,

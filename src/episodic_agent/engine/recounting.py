@@ -21,6 +21,7 @@ from episodic_agent.core.identity import episode_id
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
 from episodic_agent.core.summaries import Words, encode_extractive
 from episodic_agent.core.threads.turns import Pair, Turn, pairs, turns
+from episodic_agent.engine.curtain import Curtain
 from episodic_agent.schemas import Episode, Observation, Thread, Vector
 
 SummaryOf: TypeAlias = Callable[[Transaction, Thread], str]
@@ -49,7 +50,7 @@ class Recounted:
 class Asking:
     """What the message brings: its vector (None without an embedder), its event time, and how to read both.
 
-    `summary_of` gives a thread's summary, "" where it has none.
+    `summary_of` gives a thread's summary, "" where it has none. What a `curtain` hides is not told.
     """
 
     vector: Vector | None
@@ -58,6 +59,7 @@ class Asking:
     calibration: Calibration | None = None
     language: str | None = None
     summary_of: SummaryOf | None = None
+    curtain: Curtain | None = None
 
 
 def recount(tx: Transaction, thread: Thread, asking: Asking, *, before: int | None = None) -> Recounted:
@@ -146,6 +148,8 @@ class _Thread:
         for reach in _REACHES:
             first = max(0, self._end - reach)
             said = self._tx.threads.observations(self._thread.id, first, self._end - 1)
+            if self._asking.curtain is not None:
+                said = self._asking.curtain.heard(self._number, said)
             found = list(turns(said))
             if first == 0:
                 break
@@ -164,7 +168,11 @@ class _Thread:
             return []
         span = (ref_of(self._number, observations[0].seq), ref_of(self._number, observations[-1].seq))
         named = [UUID(hex=cover.name) for cover in self._tx.episodes.covers([span])]
-        found = self._tx.episodes.by_ids(named).values()
+        found = list(self._tx.episodes.by_ids(named).values())
+        curtain = self._asking.curtain
+        if curtain is not None and curtain.drawn:
+            hidden = curtain.why_all(found)
+            found = [curtain.worded(one) for one in found if one.id not in hidden]
         return sorted(found, key=lambda episode: episode.first_seq)
 
     def words(self, owners: Sequence[Episode], *, with_summary: bool) -> Words:
@@ -181,7 +189,9 @@ class _Thread:
         return Words(title or made.title, summary or made.summary if with_summary else "", {})
 
     def _summary(self, owners: Sequence[Episode]) -> str:
-        given = self._asking.summary_of
+        given, curtain = self._asking.summary_of, self._asking.curtain
+        if curtain is not None and curtain.touches(self._thread):
+            given = None  # it tells of the whole thread
         if given is not None and (summary := given(self._tx, self._thread)):
             return summary
         return " ".join(e.summary for e in owners[-_SUMMARIES:] if e.summary)

@@ -31,6 +31,7 @@ from episodic_agent.engine.compacting import archive_again
 from episodic_agent.engine.encode import posting_of
 from episodic_agent.engine.explain import Span, recorded_drains, spans_of, stored_inputs, stored_spans
 from episodic_agent.engine.generations import (
+    ERASED,
     Former,
     Pass,
     last_resegmenting,
@@ -324,6 +325,8 @@ def check_pass(tx: Transaction, decision: Decision, parts: Parts) -> tuple[str, 
         policy = parts.resolve_policy(made.policy)
     except InvalidInput:
         return "note", f"it was segmented by policy {made.policy}, which this version does not know"
+    if decision.detail.get(ERASED):
+        return None  # some of what it read is erased: nobody can repeat it
     if made.mode not in (WHOLE, ONLINE):
         return "note", f"it was segmented by a pass {made.mode}, which this version cannot repeat"
     inputs = list(stored_inputs(tx, thread_id, made.embedder, made.end))
@@ -409,6 +412,8 @@ def _undoable(tx: Transaction, thread_id: UUID) -> tuple[Thread, Decision, Forme
     if decision is None:
         raise NotFound(f"thread {thread.origin!r} was not segmented again: there is nothing to undo")
     former = read_former(decision)
+    if decision.detail.get(ERASED):
+        raise NotFound(f"some of thread {thread.origin!r} was erased since: what was before is gone with it")
     if former is None:
         raise NotFound(
             f"thread {thread.origin!r} was segmented again before it was exported; an export holds no "

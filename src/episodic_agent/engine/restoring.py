@@ -1,12 +1,15 @@
 """Restore a thread from an export: exactly where it is not there yet, else only what is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
+from episodic_agent.core.erasing import Tombstone
 from episodic_agent.core.intake import Item
 from episodic_agent.core.interfaces import EPISODES, Transaction, ref_of
+from episodic_agent.core.places import joined, stays_of
 from episodic_agent.core.threads import turn_count
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.compacting import embeddable, index_part, searchable
@@ -86,7 +89,7 @@ class Restorer:
             return Counts(count, count)
         return self._merge(scope, exported)
 
-    def restore_links(self, scope: Scope, nouns: Sequence[Noun]) -> None:
+    def restore_links(self, scope: Scope, nouns: Sequence[Noun], exported_at: datetime) -> None:
         """Restore links between threads that are there, and the episodes they form; what is there stays."""
         with self._parts.store.begin(scope) as tx:
             tx.threads.hold()
@@ -96,17 +99,19 @@ class Restorer:
             for link in links:
                 if frozenset((link.earlier, link.later)) not in known:
                     tx.links.put(link)
-            self._join(tx, nouns, set(ends))
+            self._join(tx, nouns, set(ends), exported_at)
             settle(tx, ends, self._parts.clock())
 
-    def _join(self, tx: Transaction, nouns: Sequence[Noun], there: set[UUID]) -> None:
+    def _join(self, tx: Transaction, nouns: Sequence[Noun], there: set[UUID], exported_at: datetime) -> None:
         """Give cross-thread episodes back whose threads are in no other."""
         words, wholes = _of(nouns, Encoding), {e.id: e for e in _of(nouns, Episode)}
-        for joined in _of(nouns, Joined):
-            threads = [t for t in joined.threads if t in there]
-            whole = wholes.get(joined.episode_id)
+        for whole_of in _of(nouns, Joined):
+            threads = [t for t in whole_of.threads if t in there]
+            whole = wholes.get(whole_of.episode_id)
             if whole is None or not threads or tx.links.joined(threads):
                 continue
+            if erased_after(tx, threads, exported_at):
+                continue  # its words may tell of what is gone; it is made anew from the links
             if tx.episodes.get(whole.id) is None:
                 tx.episodes.insert(replace(whole, thread_id=threads[0], encoding_version=0))
                 for encoding in sorted(words, key=lambda e: e.version):
@@ -141,8 +146,7 @@ class Restorer:
     def _write(self, tx: Transaction, exported: _Exported) -> None:
         thread, frame = exported.thread, exported.frame
         tx.threads.create(thread, replace(frame, next_seq=0, first_seq=0, cursor=0, state=b"", version=0))
-        if exported.observations:
-            tx.threads.append(exported.observations)
+        _append(tx, exported)
         number = tx.threads.number(thread.id)
         index_observations(tx, number, exported.prepared, exported.observations, self._parts.embedder_name)
         for decision in _of(exported.others, Decision):
@@ -195,6 +199,28 @@ class Restorer:
             index_part(tx, ref, words, self._parts, vectors)
 
 
+def _append(tx: Transaction, exported: _Exported) -> None:
+    """Write a thread's observations, and tombstones where some were erased."""
+    erased, thread = _of(exported.others, Tombstone), exported.thread
+    blank = [Observation(t.id, t.thread_id, t.seq, t.at, t.at, "", "") for t in erased]
+    if exported.observations or blank:
+        tx.threads.append(sorted([*exported.observations, *blank], key=lambda o: o.seq))
+    for tombstone in erased:
+        tx.erasing.erase(thread.id, [tombstone.seq], tombstone.at)
+    stays = tx.places.stays(thread_id=thread.id) if erased else ()
+    if stays:  # those on both sides of what was erased are one
+        tx.places.rewrite(
+            thread.id, list(joined(stays_of(tx.threads.number(thread.id), exported.observations)))
+        )
+
+
+def erased_after(tx: Transaction, thread_ids: Iterable[UUID], moment: datetime) -> bool:
+    """Tell whether something of these threads was erased after a time: an export of then still tells it."""
+    there = [one for one in dict.fromkeys(thread_ids) if tx.threads.get(one) is not None]
+    ends = {one: tx.threads.frame(one).next_seq for one in there}
+    return any(t.at > moment for one in there for t in tx.erasing.erased(one, 0, ends[one]))
+
+
 def _of(nouns: Sequence[Noun], kind: type[N]) -> list[N]:
     return [n for n in nouns if isinstance(n, kind)]
 
@@ -204,7 +230,8 @@ def _sort(nouns: Sequence[Noun]) -> _Exported:
     if len(threads) != 1 or len(frames) != 1:
         raise InvalidInput("the export is damaged: a thread's head or frame is missing; export it again")
     observations = sorted(_of(nouns, Observation), key=lambda o: o.seq)
-    if [o.seq for o in observations] != list(range(frames[0].next_seq)):
+    erased = _of(nouns, Tombstone)
+    if sorted([o.seq for o in observations] + [t.seq for t in erased]) != list(range(frames[0].next_seq)):
         raise InvalidInput(
             f"the export is damaged: thread {threads[0].origin!r} has {len(observations)} of its "
             f"{frames[0].next_seq} observations; export it again"
@@ -241,4 +268,5 @@ def as_item(o: Observation) -> Item:
         events=o.events,
         prediction_error=o.prediction_error,
         extras=o.extras,
+        expires_at=o.expires_at,
     )

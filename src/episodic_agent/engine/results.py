@@ -73,11 +73,23 @@ class FactHit:
 
 
 @dataclass(frozen=True, slots=True)
+class Suppressed:
+    """An episode that would have been a hit, and why it is none.
+
+    `reason` begins with `suppressed`, `archived` or `faded`; the last was kept out by its strength alone.
+    """
+
+    hit: Hit
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """The answer to a query: facts, episodes with evidence, and the best observations over all.
 
     `abstained` says that no relevant episode was found; the hits are then the best of what is not good
-    enough. `notes` tell in words what limited the search (no embedder, an empty memory).
+    enough. `notes` tell in words what limited the search (no embedder, an empty memory). `suppressed` are
+    the hits that were left out, where that was asked for.
     """
 
     query: str
@@ -87,6 +99,7 @@ class Recall:
     confidence: float
     notes: Sequence[str] = ()
     facts: Sequence[FactHit] = ()
+    suppressed: Sequence[Suppressed] = ()
 
     def __str__(self) -> str:
         """Show what answers as a short text."""
@@ -98,7 +111,10 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeCard:
-    """One line of a listing: an episode, or the open frame of a thread (`state` open)."""
+    """One line of a listing: an episode, or the open frame of a thread (`state` open).
+
+    `hidden` says why recall leaves it out ("" where it does not).
+    """
 
     episode_id: UUID
     thread_id: UUID
@@ -113,6 +129,8 @@ class EpisodeCard:
     surprise: float
     stability: float
     retrievability: float
+    pinned: bool = False
+    hidden: str = ""
 
 
 @dataclass(frozen=True, slots=True)

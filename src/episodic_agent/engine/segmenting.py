@@ -95,7 +95,7 @@ class Segmenter:
                 kept = read_arrivals(tx, frame, frame.first_seq, frame.cursor - 1, lenient=True)
                 frame = self._renewed(frame)
                 policy, waiting = self.wanted, [*kept, *waiting]
-        return frame
+        return past_erased(tx, frame)
 
     def settle(self, tx: Transaction, frame: Frame, verdict: Verdict | None, now: datetime) -> Frame:
         """Settle the frame's open question and go on over the tail that waited behind it."""
@@ -161,11 +161,11 @@ class Segmenter:
             write_episode(tx, frame, cut, policy.name, now, clock if cut.edge == "drain_all" else None)
             frame = replace(frame, first_seq=cut.before_seq)
         save_records(tx, frame.thread_id, step.records)
-        arrivals = sum(isinstance(i, Arrival) for i in taken)
+        arrivals = [i for i in taken if isinstance(i, Arrival)]
         question = step.question
         frame = replace(
             frame,
-            cursor=frame.cursor + arrivals,
+            cursor=arrivals[-1].observation.seq + 1 if arrivals else frame.cursor,
             state=json.dumps(policy.pack(step.memory), separators=(",", ":")).encode(),
             question=None if question is None else dump_question(question),
         )
@@ -176,6 +176,16 @@ class Segmenter:
             return frame
         fallback = settle(step.memory, question, None, policy)
         return self._write(tx, replace(frame, question=None), policy, fallback, (), now)
+
+
+def past_erased(tx: Transaction, frame: Frame) -> Frame:
+    """Move a frame's cursor over what was erased: there is nothing to be decided about it."""
+    while frame.question is None and frame.cursor < frame.next_seq:
+        if tx.threads.observations(frame.thread_id, frame.cursor, frame.cursor):
+            return frame
+        first = frame.first_seq + (frame.first_seq == frame.cursor)
+        frame = replace(frame, first_seq=first, cursor=frame.cursor + 1)
+    return frame
 
 
 def end_thread(tx: Transaction, segmenter: Segmenter, thread_id: UUID, reason: str, now: datetime) -> int:

@@ -1,6 +1,7 @@
 """Skills in exports: written after the threads that show them, and put back where they are not there yet."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
 from typing import Final
@@ -12,6 +13,7 @@ from episodic_agent.core.skills.keeping import DECISION
 from episodic_agent.engine.files.own import Noun, SkillLine
 from episodic_agent.engine.mining import embedded, index_skill, take_up
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.restoring import erased_after
 from episodic_agent.engine.skills import USED
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Decision, Json, Scope, Vector
@@ -37,14 +39,16 @@ def without_skills(nouns: Iterator[Noun], skills: list[Noun]) -> Iterator[Noun]:
             yield noun
 
 
-def restore_skills(parts: Parts, scope: Scope, nouns: Sequence[Noun]) -> None:
+def restore_skills(parts: Parts, scope: Scope, nouns: Sequence[Noun], exported_at: datetime) -> None:
     """Put back the skills of an export where neither they nor their patterns are there yet.
 
-    Where there are none in the file, what it holds is looked through for some.
+    Where there are none in the file, what it holds is looked through for some. One whose threads had
+    something erased since the export stays away: its words may tell of that.
     """
     lines = [(line, _kept(line)) for line in nouns if isinstance(line, SkillLine)]
     with parts.store.begin(scope, write=False) as tx:
         there = tx.skills.list()
+        lines = [(line, kept) for line, kept in lines if not erased_after(tx, _threads(line), exported_at)]
     taken = {kept.id for kept in there} | {kept.pattern for kept in there}
     lines = [(line, kept) for line, kept in lines if kept.id not in taken and kept.pattern not in taken]
     vectors: dict[UUID, Vector | None] = {}
@@ -80,6 +84,12 @@ def _present(tx: Transaction, line: SkillLine) -> list[TurnRef]:
         ):
             turns.append(turn)
     return turns
+
+
+def _threads(line: SkillLine) -> list[UUID]:
+    with suppress(ValueError):  # `_present` says what is wrong
+        return [UUID(told.partition(":")[0]) for told in line.evidence]
+    return []
 
 
 def _plain(skill: Skill) -> Mapping[str, Json]:

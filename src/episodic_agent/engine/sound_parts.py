@@ -42,7 +42,8 @@ def part_problems(tx: Transaction, thread: Thread, frame: Frame) -> Iterator[tup
         is_last = part is parts[-1]
         yield from _span(part, episode, end, is_last=is_last)
         yield from _words(tx, part, episode)
-        if not part.grown and not covers(part, end) and f"{part.episode_id}:{end}" not in waiting:
+        late = not part.grown and not covers(part, end) and f"{part.episode_id}:{end}" not in waiting
+        if late and tx.threads.observations(part.thread_id, part.first_seq, end):  # not all of it is erased
             yield ERROR, f"nobody compacts the part at {part.first_seq}; `doctor --repair` asks for it"
 
 

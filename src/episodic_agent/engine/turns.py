@@ -141,6 +141,8 @@ def turn_around(tx: Transaction, place: Observation) -> Sequence[Observation]:
     before: list[Observation] = [place]
     while not opens_turn(before[0]) and before[0].seq > 0 and len(before) < LONGEST_TURN:
         page = tx.threads.observations(place.thread_id, max(0, before[0].seq - PAGE), before[0].seq - 1)
+        if not page:
+            break  # what came before was erased
         opening = next((n for n in reversed(range(len(page))) if opens_turn(page[n])), 0)
         before = [*page[opening:], *before]
     after: list[Observation] = []

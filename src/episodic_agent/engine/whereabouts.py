@@ -17,6 +17,7 @@ from episodic_agent.core.interfaces import Refs, Transaction, split_ref
 from episodic_agent.core.places import Stay, place_key
 from episodic_agent.core.ranking import Query, Signs, support, time_match
 from episodic_agent.core.timewords import TimeQuery
+from episodic_agent.engine.curtain import Curtain
 from episodic_agent.engine.gathering import DAY, Filter
 from episodic_agent.engine.listing import open_card
 from episodic_agent.engine.places import Owners, Stretch
@@ -44,22 +45,31 @@ def answers(query: Query, wanted: Filter) -> bool:
 
 
 def recall(
-    tx: Transaction, query: Query, wanted: Filter, now: datetime, *, limit: int, observations: int
+    tx: Transaction,
+    query: Query,
+    wanted: Filter,
+    now: datetime,
+    *,
+    limit: int,
+    observations: int,
+    curtain: Curtain,
 ) -> Recall:
     """Return the episodes at the places asked for, newest first (oldest for "the first time").
 
     Confident where somebody was there, at the time asked for if one was; else abstained, with other times.
     """
     anybody = replace(query, speakers=frozenset())  # "I" may be whoever has the robot
-    found = _first(_episodes(tx, query, wanted), limit) or _first(_episodes(tx, anybody, wanted), limit)
+    found = _first(_episodes(tx, query, wanted, curtain), limit) or _first(
+        _episodes(tx, anybody, wanted, curtain), limit
+    )
     there = bool(found)
     if not there and query.time:
-        found = _first(_episodes(tx, replace(anybody, time=TimeQuery()), wanted), limit)
+        found = _first(_episodes(tx, replace(anybody, time=TimeQuery()), wanted, curtain), limit)
     confidence = support(Signs(held=float(there)))
     shown = _observations(tx, found)
     hits = [
         _hit(rank, card, shown[n], confidence, now)
-        for rank, (n, card) in enumerate(_cards(tx, found).items(), 1)
+        for rank, (n, card) in enumerate(_cards(tx, found, curtain).items(), 1)
     ]
     best = [Evidence(o, h.score) for h, of in zip(hits, shown, strict=True) for o in sorted(of, key=_by_seq)]
     return Recall(
@@ -90,23 +100,25 @@ def _first(found: Iterator[_Found], limit: int) -> list[_Found]:
     return list(kept.values())
 
 
-def _episodes(tx: Transaction, query: Query, wanted: Filter) -> Iterator[_Found]:
+def _episodes(tx: Transaction, query: Query, wanted: Filter, curtain: Curtain) -> Iterator[_Found]:
     """Yield the parts of episodes at the places, the time and by whom it is asked about, in that order."""
     latest = query.order is None or query.order.latest
     stays = sorted(_stays(tx, query, wanted), key=_end if latest else _start, reverse=latest)
     owners = Owners(tx, [(stay.first_ref, stay.last_ref) for stay in stays])
     for stay in stays:
         closed = owners.closed(stay)
+        hidden = curtain.why_episodes([cover.first_ref for cover in closed])
         parts: list[tuple[UUID | int, int, int]] = [
             (UUID(hex=c.name), max(c.first_ref, stay.first_ref), min(c.last_ref, stay.last_ref))
             for c in closed
+            if c.first_ref not in hidden
         ]
         if owners.is_open(stay, closed):
             begin = max(stay.first_ref, closed[-1].last_ref + 1) if closed else stay.first_ref
             parts.append((stay.thread, begin, stay.last_ref))
         for identity, first, last in reversed(parts) if latest else parts:
             refs = np.arange(first, last + 1, dtype=np.int64)
-            refs = refs[_fits(tx, query, wanted, refs)]
+            refs = curtain.shown(refs[_fits(tx, query, wanted, refs)])
             if len(refs):
                 yield _Found(identity, refs)
 
@@ -162,23 +174,25 @@ def _tells(observation: Observation) -> bool:
     return any(kind_of(event) in SALIENT for event in observation.events)
 
 
-def _cards(tx: Transaction, found: Sequence[_Found]) -> Mapping[int, Episode | EpisodeCard]:
+def _cards(tx: Transaction, found: Sequence[_Found], curtain: Curtain) -> Mapping[int, Episode | EpisodeCard]:
     """Return the episodes found, by row; those still open are cards."""
     stored = tx.episodes.by_ids([one.identity for one in found if isinstance(one.identity, UUID)])
     return {
-        n: stored[one.identity] if isinstance(one.identity, UUID) else _open(tx, one.refs)
+        n: curtain.worded(stored[one.identity])
+        if isinstance(one.identity, UUID)
+        else _open(tx, one.refs, curtain)
         for n, one in enumerate(found)
     }
 
 
-def _open(tx: Transaction, refs: Refs) -> EpisodeCard:
+def _open(tx: Transaction, refs: Refs, curtain: Curtain) -> EpisodeCard:
     number = split_ref(int(refs[0]))[0]
     thread_id = tx.threads.by_numbers([number])[number]
     thread, frame = tx.threads.get(thread_id), tx.threads.frame(thread_id)
     if thread is None:  # a foreign key forbids it
         raise LookupError(f"observations without their thread {thread_id}")
     inside = tx.threads.observations(thread_id, frame.first_seq, frame.next_seq - 1)
-    return open_card(thread, frame.first_seq, inside)
+    return open_card(thread, frame.first_seq, curtain.heard(number, inside))
 
 
 def _hit(

@@ -10,8 +10,8 @@ from episodic_agent.core.fact_records import (
     Category,
     Evidence,
     Fact,
+    FactTombstone,
     KeptFact,
-    Tombstone,
     Version,
 )
 from episodic_agent.core.facts.slots import group_of
@@ -131,10 +131,10 @@ def evidence_of(observation: bytes, text: str) -> Evidence:
     )
 
 
-def tombstone_of(columns: tuple[Any, ...]) -> Tombstone:
+def tombstone_of(columns: tuple[Any, ...]) -> FactTombstone:
     """Build a tombstone from its observation, mark and time."""
     observation, mark, deleted_at = columns
-    return Tombstone(UUID(bytes=bytes(observation)), mark, to_time(deleted_at))
+    return FactTombstone(UUID(bytes=bytes(observation)), mark, to_time(deleted_at))
 
 
 def holders(gone: Mapping[UUID, UUID | None]) -> dict[UUID, UUID | None]:

@@ -24,6 +24,12 @@ RESEGMENTING: Final = (
 )
 # Reached only where facts are learned.
 LEARNING: Final = ("mid-facts",)  # facts are written, the words they rest on are not
+# Reached only where something is erased.
+ERASING: Final = (
+    "mid-erasure",  # rows are gone, the receipt is not written
+    "before-sweep",  # the deletion is committed, the file still holds what was deleted
+    "after-sweep",  # the file is clean, its receipt still pending
+)
 
 _armed: dict[str, tuple[int, Callable[[], None]]] = {}
 
@@ -33,7 +39,7 @@ def arm(name: str, countdown: int, action: Callable[[], None]) -> None:
 
     Raises ValueError for a point that does not exist, so that a renamed point cannot silence a test.
     """
-    if name not in (known := (*POINTS, *RESEGMENTING, *LEARNING)):
+    if name not in (known := (*POINTS, *RESEGMENTING, *LEARNING, *ERASING)):
         raise ValueError(f"no fault point {name!r}; known: {', '.join(known)}")
     _armed[name] = (countdown, action)
 

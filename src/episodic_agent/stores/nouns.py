@@ -169,6 +169,8 @@ def _rarer_fields(item: Observation) -> str | None:
         data["location_confidence"] = item.location_confidence
     if item.prediction_error is not None:
         data["prediction_error"] = item.prediction_error
+    if item.expires_at is not None:
+        data["expires_at"] = to_microseconds(item.expires_at)
     if item.events:
         data["events"] = item.events
     if item.extras:
@@ -198,6 +200,7 @@ def observation_of(columns: tuple[Any, ...], thread_id: UUID) -> Observation:
         events=tuple(data.get("events", ())),
         prediction_error=data.get("prediction_error"),
         extras=data.get("extras", {}),
+        expires_at=optional_time(data.get("expires_at")),
     )
 
 

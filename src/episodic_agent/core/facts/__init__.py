@@ -5,9 +5,9 @@ from episodic_agent.core.fact_records import (
     Category,
     Evidence,
     Fact,
+    FactTombstone,
     KeptFact,
     Statement,
-    Tombstone,
     Version,
 )
 from episodic_agent.core.facts.calibrating import Changes, learn, mark_of, marks, retold, settled
@@ -23,10 +23,10 @@ __all__ = [
     "Changes",
     "Evidence",
     "Fact",
+    "FactTombstone",
     "KeptFact",
     "Slot",
     "Statement",
-    "Tombstone",
     "Version",
     "confirm",
     "delete",

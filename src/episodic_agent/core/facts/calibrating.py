@@ -11,7 +11,7 @@ from datetime import datetime
 from hashlib import blake2b
 from uuid import UUID, uuid5
 
-from episodic_agent.core.fact_records import Candidate, Category, Evidence, Fact, Tombstone
+from episodic_agent.core.fact_records import Candidate, Category, Evidence, Fact, FactTombstone
 from episodic_agent.core.facts.slots import group_of, keywords, match_key
 from episodic_agent.core.identity import NAMESPACE
 from episodic_agent.core.text import fold
@@ -122,7 +122,7 @@ def _mark(subject: str, attribute: str, evidence: Evidence) -> str:
 
 
 def learn(
-    known: Sequence[Fact], candidates: Iterable[Candidate], tombstones: Iterable[Tombstone] = ()
+    known: Sequence[Fact], candidates: Iterable[Candidate], tombstones: Iterable[FactTombstone] = ()
 ) -> Changes:
     """Return what candidates change in the known facts (all of a scope, or at least of their slots).
 

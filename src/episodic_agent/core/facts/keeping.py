@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from episodic_agent.core.fact_records import Category, Fact, Tombstone, Version
+from episodic_agent.core.fact_records import Category, Fact, FactTombstone, Version
 from episodic_agent.core.facts.calibrating import marks, settled
 from episodic_agent.core.facts.slots import keywords
 from episodic_agent.errors import InvalidInput
@@ -52,12 +52,12 @@ def pin(fact: Fact, pinned: bool = True) -> Fact:
     return replace(fact, pinned=pinned)
 
 
-def delete(fact: Fact, now: datetime) -> tuple[Tombstone, ...]:
+def delete(fact: Fact, now: datetime) -> tuple[FactTombstone, ...]:
     """Return what is kept of a deleted fact, so that the same evidence does not teach it again.
 
     Other evidence may: who says it anew means it.
     """
-    return tuple(Tombstone(observation, mark, now) for observation, mark in sorted(marks(fact), key=str))
+    return tuple(FactTombstone(observation, mark, now) for observation, mark in sorted(marks(fact), key=str))
 
 
 def history(facts: Sequence[Fact], at: datetime, *, known_by: datetime | None = None) -> tuple[Fact, ...]:

@@ -7,13 +7,14 @@ name. Text is repaired here, once, so that no later room ever meets a NUL or a l
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from episodic_agent.core.intake.clean import Cleaner
 from episodic_agent.core.intake.times import Moment, place, read_clock, read_time
 from episodic_agent.core.intake.tools import ToolUse, describe, tool_uses
 from episodic_agent.core.intake.words import spoken, step_words, type_name
+from episodic_agent.core.retention import read_span
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Kind, TimeSource
 
@@ -38,6 +39,8 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "events": ("events",),
     "kind": ("kind",),
     "at_source": ("at_source",),
+    "ttl": ("ttl",),
+    "expires_at": ("expires_at",),
 }  # fmt: skip
 _TOOL_KEYS: Final = frozenset(
     (
@@ -60,7 +63,8 @@ class Item:
 
     `at` is aware UTC, None (with `at_source` assumed) where the caller gave none; `utc_offset` is in seconds
     east of UTC; `location_confidence` and `prediction_error` lie in [0, 1]. `conversation` is the caller's
-    name of the chat. `repaired` tells that characters no database can hold were replaced.
+    name of the chat. `repaired` tells that characters no database can hold were replaced. It is to be erased
+    `ttl` after its time, or at `expires_at`; one of the two at most.
     """
 
     actor: str
@@ -78,6 +82,16 @@ class Item:
     extras: Mapping[str, Json] = field(default_factory=dict)
     conversation: str | None = None
     repaired: bool = False
+    ttl: timedelta | None = None
+    expires_at: datetime | None = None
+
+    def expiry(self, at: datetime) -> datetime | None:
+        """Return when it is to be erased, said at this time; None: never.
+
+        >>> Item("user", "hi", ttl=timedelta(hours=1)).expiry(datetime(2024, 3, 1)).isoformat()
+        '2024-03-01T01:00:00'
+        """
+        return self.expires_at if self.ttl is None else at + self.ttl
 
 
 def read_item(
@@ -135,6 +149,8 @@ def read_item(
         extras=extras,
         conversation=_word(fields, given, "conversation", cleaner),
         repaired=cleaner.repaired,
+        ttl=_ttl(fields, given),
+        expires_at=_expires_at(fields, given, timezone),
     )
 
 
@@ -188,6 +204,34 @@ def _unit(fields: Mapping[str, object], given: Mapping[str, str], name: str) -> 
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{key} must be a number between 0 and 1, not {type_name(value)}")
     return 0.0 if value != value else float(min(1, max(0, value)))  # noqa: PLR0124 (the test for NaN)
+
+
+def _ttl(fields: Mapping[str, object], given: Mapping[str, str]) -> timedelta | None:
+    """Read for how long it is kept: seconds, or a text like "30d"."""
+    if "ttl" not in given:
+        return None
+    value = fields[given["ttl"]]
+    if isinstance(value, timedelta):
+        span = value
+    elif isinstance(value, str):
+        span = read_span(value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        span = read_span(f"{value!r}")
+    else:
+        raise InvalidInput(f'ttl must be a number of seconds or a text like "30d", not {type_name(value)}')
+    if span <= timedelta(0):
+        raise InvalidInput(f"ttl {value} is no time to live; give one above 0, or leave it out")
+    return span
+
+
+def _expires_at(
+    fields: Mapping[str, object], given: Mapping[str, str], timezone: tzinfo | None
+) -> datetime | None:
+    if "expires_at" not in given:
+        return None
+    if "ttl" in given:
+        raise InvalidInput("give either ttl or expires_at, not both")
+    return read_time(fields[given["expires_at"]], timezone).at
 
 
 def _events(

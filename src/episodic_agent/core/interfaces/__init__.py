@@ -4,6 +4,7 @@ Protocols in the domain's own words, never query text, and the one public ABC (s
 `BoundaryDetector`). Stores and providers implement these; `wiring` introduces them to the engine.
 """
 
+from episodic_agent.core.interfaces.care import Care, Mark, MarkKind, SuppressedWords
 from episodic_agent.core.interfaces.collaborators import (
     LONGEST_ANSWER,
     BoundaryDetector,
@@ -14,6 +15,7 @@ from episodic_agent.core.interfaces.collaborators import (
     Sensor,
     SpanSink,
 )
+from episodic_agent.core.interfaces.erasing import Erasing
 from episodic_agent.core.interfaces.facts import Facts
 from episodic_agent.core.interfaces.index import (
     EPISODES,
@@ -47,15 +49,19 @@ __all__ = [
     "PARTS",
     "SKILLS",
     "BoundaryDetector",
+    "Care",
     "Cover",
     "Embedder",
     "EpisodeMark",
     "Episodes",
+    "Erasing",
     "Facts",
     "Index",
     "Jobs",
     "LanguageModel",
     "Links",
+    "Mark",
+    "MarkKind",
     "ObservationMark",
     "Places",
     "Posting",
@@ -68,6 +74,7 @@ __all__ = [
     "Skills",
     "SpanSink",
     "Store",
+    "SuppressedWords",
     "TextStatistics",
     "ThreadParts",
     "Threads",

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from episodic_agent.core.fact_records import Candidate, KeptFact, Tombstone
+from episodic_agent.core.fact_records import Candidate, FactTombstone, KeptFact
 
 
 class Facts(Protocol):
@@ -75,11 +75,11 @@ class Facts(Protocol):
         """Return for each id that is gone where it leads, by id."""
         ...
 
-    def bury(self, tombstones: Sequence[Tombstone]) -> None:
+    def bury(self, tombstones: Sequence[FactTombstone]) -> None:
         """Keep what is not to be learned again; one that is there already stays as it is."""
         ...
 
-    def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[Tombstone]:
+    def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[FactTombstone]:
         """Return all, or those of these observations, by observation, then mark."""
         ...
 

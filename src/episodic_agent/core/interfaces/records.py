@@ -295,6 +295,10 @@ class Episodes(Protocol):
         """Append a version of an episode's words; writing the same version again changes nothing."""
         ...
 
+    def reconsider(self, ids: Sequence[UUID]) -> None:
+        """Let episodes wait to be consolidated again; unknown ones are left out."""
+        ...
+
     def strengthen(self, before: Episode, after: Strength, last_reviewed_at: datetime) -> None:
         """Give an episode another strength and clock; Conflict where `before` is no longer so."""
         ...

@@ -5,6 +5,9 @@ from contextlib import AbstractContextManager
 from datetime import date, datetime, timedelta
 from typing import Protocol
 
+from episodic_agent.core.erasing import Erasure
+from episodic_agent.core.interfaces.care import Care
+from episodic_agent.core.interfaces.erasing import Erasing
 from episodic_agent.core.interfaces.facts import Facts
 from episodic_agent.core.interfaces.index import Index
 from episodic_agent.core.interfaces.records import Episodes, Places, ThreadParts, Threads
@@ -45,6 +48,10 @@ class Transaction(Protocol):
     def skills(self) -> Skills: ...
     @property
     def facts(self) -> Facts: ...
+    @property
+    def erasing(self) -> Erasing: ...
+    @property
+    def care(self) -> Care: ...
 
 
 class Store(Protocol):
@@ -97,6 +104,29 @@ class Store(Protocol):
 
     def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
         """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
+        ...
+
+    def erase_scope(self, scope: Scope, erasure: Erasure) -> Erasure:
+        """Delete everything of a scope in one transaction with its receipt; return it with its counts."""
+        ...
+
+    def erasures(self, space: str, scope: Scope | None = None) -> Sequence[Erasure]:
+        """Return the receipts of a space, or of one user, oldest first."""
+        ...
+
+    def settle_erasure(self, space: str, erasure: Erasure) -> None:
+        """Keep how a receipt stands now: its state, residue and what it waits for."""
+        ...
+
+    def sweep(self) -> str:
+        """Take what is deleted out of the database's files; return what stands in the way, "" if nothing."""
+        ...
+
+    def residue(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
+        """Return those of some strings that are still found, and not in an observation that is kept.
+
+        A file is searched byte by byte, with what lies beside it; on a server the scope's rows are.
+        """
         ...
 
     def check(self) -> Sequence[str]:

@@ -18,7 +18,9 @@ from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 from uuid import UUID
 
-from episodic_agent.core.fact_records import Fact, Tombstone
+from episodic_agent.core.erasing import Tombstone
+from episodic_agent.core.fact_records import Fact, FactTombstone
+from episodic_agent.core.interfaces import SuppressedWords
 from episodic_agent.core.skill_records import SkillState
 from episodic_agent.engine.files.opening import Unreadable, excerpt, inspect, lines
 from episodic_agent.errors import InvalidInput
@@ -78,6 +80,25 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkLine:
+    """What is pinned, suppressed or archived, from one observation to another; None: to the thread's end."""
+
+    thread_id: UUID
+    kind: str
+    at: datetime
+    reason: str = ""
+    first_id: UUID | None = None
+    last_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionLine:
+    """The user's own retention policy, as its rules."""
+
+    policy: str
+
+
+@dataclass(frozen=True, slots=True)
 class Joined:
     """The threads of a cross-thread episode, in order of creation."""
 
@@ -100,6 +121,10 @@ Noun: TypeAlias = (
     | SkillLine
     | FactLine
     | Moved
+    | FactTombstone
+    | MarkLine
+    | SuppressedWords
+    | RetentionLine
     | Tombstone
 )
 TYPES: Final[Mapping[str, type[Noun]]] = {
@@ -117,7 +142,11 @@ TYPES: Final[Mapping[str, type[Noun]]] = {
     "skill": SkillLine,
     "fact": FactLine,
     "moved_fact": Moved,
-    "deleted_fact": Tombstone,
+    "deleted_fact": FactTombstone,
+    "mark": MarkLine,
+    "suppressed_words": SuppressedWords,
+    "retention": RetentionLine,
+    "erased": Tombstone,
 }
 _HINTS: Final[dict[type[Any], Mapping[str, Any]]] = {}
 _NAMES: Final = {noun: name for name, noun in TYPES.items()}

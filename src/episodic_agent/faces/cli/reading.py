@@ -43,6 +43,7 @@ OTHER_COLUMNS = 64  # of a listing, beside the title
 @click.option("--facts", type=click.IntRange(0, 1000), default=5, show_default=True, help="Facts to return.")
 @click.option("--category", help="Only facts of this category.")
 @click.option("--explain", is_flag=True, help="Show each leg's score.")
+@click.option("--suppressed", is_flag=True, help="List what was left out too, and why.")
 @common
 def search(
     app: App,
@@ -59,6 +60,7 @@ def search(
     facts: int,
     category: str | None,
     explain: bool,
+    suppressed: bool,
     user: str | None,
     as_json: bool,
 ) -> None:
@@ -79,9 +81,15 @@ def search(
             explain=explain,
             facts=facts,
             category=category,
+            suppressed=suppressed,
         )
     if as_json:
-        print_json(recall_json(recall, explain=explain))
+        shaped = recall_json(recall, explain=explain)
+        if suppressed:
+            shaped["suppressed"] = [
+                {**_hit_json(one.hit, explain=explain), "reason": one.reason} for one in recall.suppressed
+            ]
+        print_json(shaped)
     else:
         render_recall(recall, explain=explain)
 
@@ -177,6 +185,8 @@ def render_recall(recall: Recall, *, explain: bool = False) -> None:
         console.print(
             Text(f"• {fact.fact}"), Text(f"{fact.category}, since {fact.valid_at:%Y-%m-%d}", style="dim")
         )
+    for left in recall.suppressed:
+        say(f"left out: {left.hit.title} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
     if recall.abstained:
         if not recall.facts:
             console.print(Text("nothing relevant", style="yellow"))
@@ -210,11 +220,14 @@ def _line(text: str, width: int = 160) -> str:
 @click.command()
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
 @click.option("--days", type=click.FloatRange(min=0), help="Only episodes that ended in the last N days.")
+@click.option("--suppressed", is_flag=True, help="What is suppressed or archived too.")
 @common
-def recent(app: App, limit: int, days: float | None, user: str | None, as_json: bool) -> None:
+def recent(
+    app: App, limit: int, days: float | None, suppressed: bool, user: str | None, as_json: bool
+) -> None:
     """List the newest episodes first."""
     with app.memory() as memory:
-        cards = memory.recent(user_id=user, limit=limit, days=days)
+        cards = memory.recent(user_id=user, limit=limit, days=days, suppressed=suppressed)
         users = memory.users()
     _cards(cards, users, as_json=as_json)
 

@@ -31,6 +31,8 @@ def init(app: App, user: str | None, as_json: bool) -> None:
 @click.option("--channel", help="The channel it came by.")
 @click.option("--timestamp", help="When it was said (ISO 8601 or epoch; default: now).")
 @click.option("--id", "identity", help="Your own id of it; the same id is never added twice.")
+@click.option("--ttl", metavar="SPAN", help='Erase it so long after its time: "30d", "12h", seconds.')
+@click.option("--expires-at", metavar="TIME", help="Erase it at this time.")
 @common
 def add(
     app: App,
@@ -40,13 +42,23 @@ def add(
     channel: str | None,
     timestamp: str | None,
     identity: str | None,
+    ttl: str | None,
+    expires_at: str | None,
     user: str | None,
     as_json: bool,
 ) -> None:
     """Remember one message."""
     with app.memory(create=True) as memory:
         receipts = memory.add(
-            text, user_id=user, thread=thread, channel=channel, role=role, timestamp=timestamp, id=identity
+            text,
+            user_id=user,
+            thread=thread,
+            channel=channel,
+            role=role,
+            timestamp=timestamp,
+            id=identity,
+            ttl=ttl,
+            expires_at=expires_at,
         )
     receipt = receipts[0]
     if as_json:

@@ -44,6 +44,11 @@ DISTRIBUTED: Final = (
     "fact_evidence",
     "fact_move",
     "fact_tombstone",
+    "span_mark",
+    "suppressed_words",
+    "expiry",
+    "retention",
+    "erasure",
 )
 REFERENCE: Final = ("embedder",)
 # Claims look over all scopes and skip locked rows, which a cluster refuses over several nodes.

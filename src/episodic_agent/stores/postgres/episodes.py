@@ -310,6 +310,14 @@ class PostgresEpisodes:
         sql = f"UPDATE episode SET consolidated_at = %s WHERE {whose}"
         self._session.execute(sql, (to_microseconds(at), *keys, listed))
 
+    def reconsider(self, ids: Sequence[UUID]) -> None:
+        """Let episodes wait to be consolidated again."""
+        whose = "space = %s AND owner = %s AND id = ANY(%s::bytea[])"
+        held = f"SELECT id FROM episode WHERE {whose} ORDER BY id FOR NO KEY UPDATE"
+        keys = (*self._session.own(), byteas(sorted(identity.bytes for identity in set(ids))))
+        self._session.rows(held, keys)
+        self._session.execute(f"UPDATE episode SET consolidated_at = NULL WHERE {whose}", keys)
+
     def encodings(self, episode_id: UUID) -> Sequence[Encoding]:
         """Return every version of an episode's words, oldest first."""
         sql = (

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.core.fact_records import Candidate, Evidence, KeptFact, Tombstone
+from episodic_agent.core.fact_records import Candidate, Evidence, FactTombstone, KeptFact
 from episodic_agent.stores.fact_rows import (
     CHANGING,
     CURRENT,
@@ -253,7 +253,7 @@ class PostgresFacts:
         found = self._session.rows(sql, self._session.keys)
         return {UUID(bytes=bytes(identity)): UUID(bytes=bytes(now)) for identity, now in found}
 
-    def bury(self, tombstones: Sequence[Tombstone]) -> None:
+    def bury(self, tombstones: Sequence[FactTombstone]) -> None:
         """Keep what is not to be learned again; one that is there already stays as it is."""
         keys = self._hold()
         sql = (
@@ -266,7 +266,7 @@ class PostgresFacts:
             marks = texts([one.mark for one in tombstones])
             self._session.execute(sql, (*keys, observations, marks, times))
 
-    def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[Tombstone]:
+    def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[FactTombstone]:
         """Return all, or those of these observations, by observation, then mark."""
         whose, wanted = _OWN, list[Binary]()
         if observation_ids is not None:

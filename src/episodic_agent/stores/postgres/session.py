@@ -1,8 +1,6 @@
 """What the parts of one transaction share: the connection, the scope's keys, and small look-ups."""
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,11 +9,13 @@ import psycopg
 from episodic_agent.core.interfaces import ref_of
 from episodic_agent.errors import Conflict, NotFound, StoreError
 from episodic_agent.schemas import Scope
+from episodic_agent.stores.keys import key_of, keys_of
 from episodic_agent.stores.postgres.batches import bigints, byteas
 from episodic_agent.stores.postgres.text import read_columns, to_stored
 
+__all__ = ["Connection", "KnownScopes", "Session", "key_of", "keys_of"]
+
 Connection = psycopg.Connection[tuple[Any, ...]]
-_KEY_BITS: Final = 63  # so that a key is never negative
 LAST_SEQ: Final = 0xFFFFFFFF  # a ref has 32 bits for it
 _REMEMBERED_SCOPES: Final = 1 << 16
 # One look-up for each id. Where PostgreSQL has no statistics yet it believes a scope to hold a row or two,
@@ -24,22 +24,6 @@ EACH: Final = (
     "SELECT o.* FROM unnest(%s::bytea[]) AS k (id) CROSS JOIN LATERAL ({} AND id = k.id LIMIT 1) AS o"
 )
 _NUMBERS: Final = EACH.format("SELECT number, id FROM thread WHERE space = %s AND owner = %s")
-
-
-@lru_cache(maxsize=1 << 16)
-def key_of(name: str) -> int:
-    """Return the 63-bit BLAKE2b hash that stands for a space or a user in every key.
-
-    >>> 0 <= key_of("ana") < 1 << 63
-    True
-    """
-    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> (64 - _KEY_BITS)
-
-
-def keys_of(scope: Scope) -> tuple[int, int]:
-    """Return the (space, owner) that every row of a scope begins with."""
-    return key_of(scope.space), key_of(scope.user_id)
 
 
 class KnownScopes:

@@ -4,8 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 
+from episodic_agent.core.erasing import Erasure
 from episodic_agent.core.interfaces import (
+    Care,
     Episodes,
+    Erasing,
     Facts,
     Index,
     Jobs,
@@ -22,8 +25,17 @@ from episodic_agent.core.interfaces import (
 from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
+from episodic_agent.stores.postgres.care import PostgresCare
 from episodic_agent.stores.postgres.connection import Connections, Options
 from episodic_agent.stores.postgres.episodes import PostgresEpisodes
+from episodic_agent.stores.postgres.erasing import (
+    PostgresErasing,
+    erase_scope,
+    erasures,
+    residue,
+    settle,
+    sweep,
+)
 from episodic_agent.stores.postgres.facts import PostgresFacts
 from episodic_agent.stores.postgres.index import PostgresIndex
 from episodic_agent.stores.postgres.jobs import Claim, PostgresJobs, count_waiting, renew
@@ -56,6 +68,8 @@ class PostgresTransaction:
         self.work: Work = PostgresWork(session)
         self.skills: Skills = PostgresSkills(session)
         self.facts: Facts = PostgresFacts(session)
+        self.erasing: Erasing = PostgresErasing(session)
+        self.care: Care = PostgresCare(session)
 
     @property
     def scope(self) -> Scope:
@@ -146,6 +160,26 @@ class PostgresStore:
         """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
         with self._connections.reading(key_of(space), None) as db:
             return usage_of_space(db, space, first, last)
+
+    def erase_scope(self, scope: Scope, erasure: Erasure) -> Erasure:
+        """Delete everything of a scope in one transaction with its receipt; return it with its counts."""
+        return erase_scope(self._connections, scope, erasure, self._known_scopes)
+
+    def erasures(self, space: str, scope: Scope | None = None) -> Sequence[Erasure]:
+        """Return the receipts of a space, or of one user, oldest first."""
+        return erasures(self._connections, space, scope)
+
+    def settle_erasure(self, space: str, erasure: Erasure) -> None:
+        """Keep how a receipt stands now: its state, residue and what it waits for."""
+        settle(self._connections, space, erasure)
+
+    def sweep(self) -> str:
+        """Vacuum the tables; return what stands in the way, "" if nothing."""
+        return sweep(self._connections)
+
+    def residue(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
+        """Return those of some strings that stand in the scope's rows, not in a kept observation."""
+        return residue(self._connections, scope, texts)
 
     def check(self) -> Sequence[str]:
         """Return what is wrong with the database itself (one line each); empty when sound."""

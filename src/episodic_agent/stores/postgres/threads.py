@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.interfaces import ObservationMark, Refs, ref_of, split_ref
 from episodic_agent.core.places import stays_of
-from episodic_agent.errors import Conflict, InvalidInput, NotFound
+from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.schemas import Frame, Observation, Receipt, Thread, TimeSource
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
@@ -32,6 +32,7 @@ from episodic_agent.stores.nouns import (
     thread_of,
 )
 from episodic_agent.stores.postgres.batches import bigints, byteas, optional_integers, texts
+from episodic_agent.stores.postgres.care import keep_expiries
 from episodic_agent.stores.postgres.packing import Binary
 from episodic_agent.stores.postgres.places import go_on
 from episodic_agent.stores.postgres.session import EACH, LAST_SEQ, Session
@@ -226,7 +227,7 @@ class PostgresThreads:
             sql += " FOR NO KEY UPDATE"
         found = self._session.row(sql, (*self._session.keys, self._session.thread_number(thread_id)))
         if found is None:
-            raise NotFound(f"thread {thread_id} has no frame")
+            raise Conflict(f"thread {thread_id} was deleted just now; repeat the call")
         return frame_of(read_columns(found), thread_id)
 
     def frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
@@ -282,6 +283,7 @@ class PostgresThreads:
         self._count_actors(number, observations)
         if stays := stays_of(number, observations):
             go_on(self._session, stays)
+        keep_expiries(self._session, [ref_of(number, o.seq) for o in observations], observations)
         reach("after-append")
 
     def _take_back(self, refs: Sequence[int]) -> None:

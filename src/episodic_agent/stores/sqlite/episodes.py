@@ -284,6 +284,14 @@ class SqliteEpisodes:
         if self._session.db.changes() != len(wanted):
             raise Conflict("an episode to be consolidated is no longer pending; repeat the call")
 
+    def reconsider(self, ids: Sequence[UUID]) -> None:
+        """Let episodes wait to be consolidated again."""
+        sql = (
+            "UPDATE episode SET consolidated_at = NULL"
+            " WHERE scope = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
+        )
+        self._session.db.execute(sql, (self._session.own(), id_list(set(ids))))
+
     def encodings(self, episode_id: UUID) -> Sequence[Encoding]:
         """Return every version of an episode's words, oldest first."""
         sql = (

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.core.fact_records import Candidate, Evidence, KeptFact, Tombstone
+from episodic_agent.core.fact_records import Candidate, Evidence, FactTombstone, KeptFact
 from episodic_agent.stores.fact_rows import (
     CHANGING,
     CURRENT,
@@ -197,7 +197,7 @@ class SqliteFacts:
         found = self._session.rows(sql, (self._session.number,))
         return {UUID(bytes=identity): UUID(bytes=now) for identity, now in found}
 
-    def bury(self, tombstones: Sequence[Tombstone]) -> None:
+    def bury(self, tombstones: Sequence[FactTombstone]) -> None:
         """Keep what is not to be learned again; one that is there already stays as it is."""
         scope = self._session.own()
         sql = (
@@ -208,7 +208,7 @@ class SqliteFacts:
         ]
         self._session.db.executemany(sql, rows)
 
-    def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[Tombstone]:
+    def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[FactTombstone]:
         """Return all, or those of these observations, by observation, then mark."""
         whose: str = "scope = ?"
         bindings: list[int | str] = [self._session.number]

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import apsw
 
+from episodic_agent.core.erasing import Erasure
 from episodic_agent.core.interfaces import (
+    Care,
     Episodes,
+    Erasing,
     Facts,
     Index,
     Jobs,
@@ -27,8 +30,17 @@ from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.sqlite.care import SqliteCare
 from episodic_agent.stores.sqlite.connection import Connections, Options, row, rows
 from episodic_agent.stores.sqlite.episodes import SqliteEpisodes
+from episodic_agent.stores.sqlite.erasing import (
+    SqliteErasing,
+    erase_scope,
+    erasures,
+    residue,
+    settle,
+    sweep,
+)
 from episodic_agent.stores.sqlite.facts import SqliteFacts
 from episodic_agent.stores.sqlite.index import Shelves, SqliteIndex
 from episodic_agent.stores.sqlite.jobs import Claim, SqliteJobs, anything_to_claim, count_waiting, renew
@@ -63,6 +75,8 @@ class SqliteTransaction:
         self.work: Work = SqliteWork(session)
         self.skills: Skills = SqliteSkills(session)
         self.facts: Facts = SqliteFacts(session)
+        self.erasing: Erasing = SqliteErasing(session)
+        self.care: Care = SqliteCare(session)
 
     @property
     def scope(self) -> Scope:
@@ -180,6 +194,27 @@ class SqliteStore:
         """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
         with self._connections.borrow() as db:
             return usage_of_space(db, space, first, last)
+
+    def erase_scope(self, scope: Scope, erasure: Erasure) -> Erasure:
+        """Delete everything of a scope in one transaction with its receipt; return it with its counts."""
+        return erase_scope(self._connections, scope, erasure)
+
+    def erasures(self, space: str, scope: Scope | None = None) -> Sequence[Erasure]:
+        """Return the receipts of a space, or of one user, oldest first."""
+        return erasures(self._connections, space, scope)
+
+    def settle_erasure(self, space: str, erasure: Erasure) -> None:
+        """Keep how a receipt stands now: its state, residue and what it waits for."""
+        settle(self._connections, space, erasure)
+
+    def sweep(self) -> str:
+        """Rewrite the file without what was deleted; return what stands in the way, "" if nothing."""
+        return sweep(self._connections)
+
+    def residue(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
+        """Return those of some strings that stand in the file or beside it, not in a kept observation."""
+        del scope  # the file holds everybody's
+        return residue(self._connections, texts)
 
     def check(self) -> Sequence[str]:
         """Return what is wrong with the file itself (one line each); empty when sound."""

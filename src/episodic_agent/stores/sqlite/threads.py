@@ -34,6 +34,7 @@ from episodic_agent.stores.rows import (
     to_json,
     to_microseconds,
 )
+from episodic_agent.stores.sqlite.care import keep_expiries
 from episodic_agent.stores.sqlite.connection import all_or_nothing
 from episodic_agent.stores.sqlite.places import go_on
 from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_list
@@ -256,6 +257,7 @@ class SqliteThreads:
                 self._count_actors(scope, observations)
                 if stays := stays_of(number, observations):
                     go_on(self._session, stays)
+                keep_expiries(self._session, [ref for _, ref, *_ in columns], observations)
         except apsw.ConstraintError as error:
             raise Conflict(f"an observation id of thread {first.thread_id} is stored already") from error
         reach("after-append")

@@ -1,0 +1,184 @@
+"""The verbs that erase: forget something, see what that would take away, read receipts, look for residue."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.erasing import REQUEST, Erasure, What, fingerprint, samples
+from episodic_agent.core.interfaces import Transaction, ref_of
+from episodic_agent.engine.erasing import PREVIEW, Eraser, refs_of
+from episodic_agent.engine.given import aware, episode_identity, tidy
+from episodic_agent.engine.retrying import until_unopposed
+from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.schemas import EpisodeKind, Observation, Scope, Thread
+
+LOOKED_AT: Final = 64  # observations of a thread among which strings to look for are chosen
+THREADS: Final = 16  # threads of a user
+
+
+class _Previewed(Exception):
+    """Carries what an erasure would be out of a transaction that is not kept."""
+
+    def __init__(self, erasure: Erasure) -> None:
+        super().__init__()
+        self.erasure = erasure
+
+
+class ForgetVerbs(Scoped):
+    """The verbs of `Memory` that erase for good."""
+
+    _eraser: Eraser
+    _again: Callable[[Scope], object]  # does the later work of a scope where this process may
+
+    def forget(
+        self,
+        *,
+        observation: "UUID | str | None" = None,
+        episode: "UUID | str | None" = None,
+        thread: str | None = None,
+        everything: bool = False,
+        user_id: str | None = None,
+        dry_run: bool = False,
+        sweep: bool = True,
+        now: datetime | None = None,
+    ) -> Erasure:
+        """Erase one observation, episode or thread, or `everything` of the user, and return the receipt.
+
+        What was made of it goes too, or is made again without it (docs/forgetting.md). `dry_run` only counts.
+        Without `sweep` the receipt stays pending until `upkeep` cleans the file. Raises InvalidInput unless
+        exactly one thing is named, NotFound for what is not there.
+        """
+        given = [observation is not None, episode is not None, thread is not None, everything]
+        if sum(given) != 1:
+            raise InvalidInput("name one thing to forget: an observation, an episode, a thread or everything")
+        scope, at = self._known(user_id), aware(now) or self._parts.clock()
+        if everything:
+            return self._forget_user(scope, at, dry_run=dry_run, sweep=sweep)
+        if thread is not None:
+            return self._forget_thread(scope, tidy(thread) or "", at, dry_run=dry_run, sweep=sweep)
+        named = observation if observation is not None else episode
+        assert named is not None
+        what = What.OBSERVATION if observation is not None else What.EPISODE
+        return self._forget_some(scope, what, named, at, dry_run=dry_run, sweep=sweep)
+
+    def _forget_some(
+        self, scope: Scope, what: What, named: "UUID | str", at: datetime, *, dry_run: bool, sweep: bool
+    ) -> Erasure:
+        texts: list[str] = []
+
+        def once() -> Erasure:
+            with self._parts.store.begin(scope) as tx:
+                refs, identity = _found(tx, what, named)
+                texts[:] = [one.text for one in tx.threads.by_refs(refs).values()]
+                made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=str(identity))
+                if made is None:
+                    raise NotFound(
+                        f"{what} {identity} is erased already; `episodic forget receipts` lists when"
+                    )
+                if dry_run:
+                    raise _Previewed(made)
+            return made
+
+        try:
+            made = until_unopposed(once)
+        except _Previewed as seen:
+            return replace(seen.erasure, state=PREVIEW)
+        return self._swept(scope, made, samples(texts), sweep=sweep)
+
+    def _forget_thread(self, scope: Scope, name: str, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
+        if dry_run:
+            with self._parts.store.begin(scope, write=False) as tx:
+                found = find_thread(tx, name)
+                draft = self._eraser.draft(scope, What.THREAD, found.origin, REQUEST, at)
+                return replace(draft, counts=tx.erasing.count(found.id), state=PREVIEW)
+        texts: list[str] = []
+
+        def once() -> Erasure:
+            with self._parts.store.begin(scope) as tx:
+                found = find_thread(tx, name)
+                texts[:] = _said(tx, found)
+                return self._eraser.erase_thread(tx, found, reason=REQUEST, now=at)
+
+        return self._swept(scope, until_unopposed(once), samples(texts), sweep=sweep)
+
+    def _forget_user(self, scope: Scope, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
+        with self._parts.store.begin(scope, write=False) as tx:
+            if dry_run:
+                draft = self._eraser.draft(scope, What.USER, scope.user_id, REQUEST, at)
+                return replace(draft, counts=tx.erasing.count(), state=PREVIEW)
+            texts = [text for thread in tx.threads.list(limit=THREADS) for text in _said(tx, thread)]
+        made = until_unopposed(lambda: self._eraser.erase_user(scope, reason=REQUEST, now=at))
+        return self._swept(scope, made, samples(texts), sweep=sweep)
+
+    def _swept(self, scope: Scope, made: Erasure, texts: Sequence[str], *, sweep: bool) -> Erasure:
+        """Sweep the database, unless that is left to `upkeep`, and do the later work that was asked for."""
+        settled = self._eraser.settle(self._space, {made.id: (scope, texts)}) if sweep else ()
+        self._again(scope)
+        return next((one for one in settled if one.id == made.id), made)
+
+    def receipts(
+        self,
+        *,
+        user_id: str | None = None,
+        observation: "UUID | str | None" = None,
+        episode: "UUID | str | None" = None,
+        thread: str | None = None,
+    ) -> list[Erasure]:
+        """Return the receipts of a user (erased ones too) or of the space, oldest first; or of one thing."""
+        scope = None if user_id is None else self._scope(user_id)
+        found = list(self._parts.store.erasures(self._space, scope))
+        asked = (What.OBSERVATION, observation), (What.EPISODE, episode), (What.THREAD, thread)
+        prints = {
+            fingerprint(self._scope(user_id), what, str(name)) for what, name in asked if name is not None
+        }
+        return [one for one in found if not prints or one.subject in prints]
+
+    def residue(self, texts: Sequence[str], *, user_id: str | None = None) -> list[str]:
+        """Return those of these strings that the database still holds beside observations that are kept.
+
+        A file is searched byte by byte with its log, on a server the user's rows are. Raises InvalidInput for
+        an empty string.
+        """
+        if not all(text.strip() for text in texts):
+            raise InvalidInput("an empty string is everywhere; name the words to look for")
+        return list(self._parts.store.residue(self._scope(user_id), texts))
+
+
+def _found(tx: Transaction, what: What, named: "UUID | str") -> tuple[list[int], UUID]:
+    """Return the references that go, and the id of what was named."""
+    if what is What.EPISODE:
+        identity = episode_identity(named)
+        episode = tx.episodes.get(identity)  # one that was replaced is its own span, not its successor's
+        if episode is None:
+            raise NotFound(
+                f"no closed episode {identity}; `episodic episodes` lists them, `flush` closes one"
+            )
+        if episode.kind is not EpisodeKind.EVENT:
+            raise InvalidInput(f"{episode.id} is made up of others; forget its thread, or its episodes")
+        return refs_of(tx, episode), episode.id
+    observation = _observation(tx, named)
+    return [ref_of(tx.threads.number(observation.thread_id), observation.seq)], observation.id
+
+
+def _observation(tx: Transaction, named: "UUID | str") -> Observation:
+    """Return an observation by its id; NotFound for one that is erased, too."""
+    try:
+        identity = named if isinstance(named, UUID) else UUID(named)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise NotFound(f"no observation {named!r}; `episodic show EPISODE --json` lists their ids") from error
+    found = tx.threads.by_ids([identity]).get(identity)
+    if found is not None:
+        return found
+    if identity in tx.threads.known([identity]):
+        raise NotFound(f"observation {identity} is erased already; `episodic forget receipts` lists when")
+    raise NotFound(f"no observation {identity}; `episodic show EPISODE --json` lists their ids")
+
+
+def _said(tx: Transaction, thread: Thread) -> list[str]:
+    """Return some of what was said in a thread: what it began and ended with."""
+    end = tx.threads.frame(thread.id).next_seq
+    spans = ((0, LOOKED_AT - 1), (max(LOOKED_AT, end - LOOKED_AT), end - 1))
+    return [one.text for span in spans for one in tx.threads.observations(thread.id, *span)]

@@ -1,0 +1,75 @@
+"""The command `forget`: what it asks, what it prints, and what is left afterwards."""
+
+import json
+from pathlib import Path
+
+import pytest
+from builders.commands import Run
+
+from episodic_agent import Memory
+
+SAID = "The code of the safe is quokkazanzibar"
+
+
+@pytest.fixture
+def safe(database: Path) -> str:
+    """A memory of one episode; returns the id of the observation that should go."""
+    with Memory.open(database, embedder="hashing", policy="seed-001") as memory:
+        receipts = memory.add([SAID, "Then keep it to yourself"], thread="safe")
+        memory.flush()
+    return str(receipts[0].id)
+
+
+def test_a_dry_run_counts_and_changes_nothing(run: Run, safe: str) -> None:
+    told = run("forget", "observation", safe, "--dry-run")
+    assert told.out == f"observation {safe} would go: 1 observations, 1 summaries\n"
+    assert run("forget", "thread", "safe", "--dry-run", "--json").json["counts"]["observations"] == 2
+    assert run("forget", "user", "default", "--dry-run", "--json").json["state"] == "preview"
+    assert "quokkazanzibar" in run("search", "safe code").out
+    assert run("forget", "receipts").err == "nothing was erased\n"
+
+
+def test_without_a_terminal_it_asks_for_yes(run: Run, safe: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    for arguments in (["observation", safe], ["thread", "safe"], ["user", "default"]):
+        assert "--yes" in run("forget", *arguments).error
+    assert "quokkazanzibar" in run("search", "safe code").out
+
+
+def test_an_erased_observation_is_told_and_listed(run: Run, safe: str) -> None:
+    done = run("forget", "observation", safe, "--yes", "--json").json
+    assert (done["what"], done["state"], done["done"], done["residue"]) == ("observation", "done", True, 0)
+    assert "quokkazanzibar" not in run("search", "safe code").out
+    (listed,) = run("forget", "receipts", "--json").json["receipts"]
+    assert listed["id"] == done["id"]
+    assert done["id"] in run("forget", "receipts").out
+    assert "erased already" in run("forget", "observation", safe, "--yes").error
+
+
+def test_an_episode_is_named_by_the_beginning_of_its_id(run: Run, safe: str) -> None:
+    (episode,) = run("episodes", "--json").json["episodes"]
+    told = run("forget", "episode", episode["episode_id"][:8], "--yes").out
+    assert "is erased: 2 observations, 1 episodes" in told
+    assert "done, residue 0" in told
+    assert run("doctor").code == 0
+
+
+def test_a_user_is_forgotten_and_the_file_is_clean(run: Run, safe: str, database: Path) -> None:
+    assert run("forget", "check", "quokkazanzibar").code == 0  # a message that is kept
+    told = run("forget", "user", "default", "--yes", "--later")
+    assert "pending" in told.out
+    run("upkeep")
+    (receipt,) = run("forget", "receipts", "--json").json["receipts"]
+    assert (receipt["what"], receipt["state"]) == ("user", "done")
+    assert b"quokkazanzibar" not in database.read_bytes()
+    assert "no user" in run("forget", "user", "default", "--yes").error
+
+
+def test_check_tells_what_is_left(run: Run, safe: str) -> None:
+    run("forget", "observation", safe, "--yes")
+    assert run("forget", "check", "quokkazanzibar").out == "nothing of it is left\n"
+    run("add", "Who named this thread?", "--thread", "quokkazanzibar")
+    found = run("forget", "check", "quokkazanzibar", "--json")
+    assert found.code == 1
+    assert json.loads(found.out) == {"found": ["quokkazanzibar"], "clean": False}
+    assert "empty string" in run("forget", "check", " ").error

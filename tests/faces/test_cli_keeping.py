@@ -1,0 +1,83 @@
+"""The commands of care on a file: pin, suppress, retention, and messages that expire."""
+
+import json
+from pathlib import Path
+
+import pytest
+from builders.chats import CELLO, LISBON, talk
+from builders.commands import Run
+
+from episodic_agent import Memory
+
+
+@pytest.fixture
+def kept(database: Path) -> dict[str, str]:
+    with Memory.open(database, embedder="hashing", policy="seed-001") as memory:
+        for day, lines in ((0, LISBON), (9, CELLO)):
+            memory.add(talk(lines, day), thread=f"day{day}")
+            memory.flush()
+        return {card.origin: str(card.episode_id) for card in memory.episodes()}
+
+
+def test_a_pin_is_set_listed_and_taken_off(run: Run, kept: dict[str, str]) -> None:
+    told = run("pin", kept["day0"][:8], "--reason", "honeymoon", "--json").json
+    assert (told["kind"], told["episodes"], told["reason"]) == ("pinned", [kept["day0"]], "honeymoon")
+    assert "thread day9" in run("pin", "--thread", "day9").err
+    assert [one["last_seq"] for one in run("pinned", "--json").json["pinned"]] == [len(LISBON) - 1, None]
+    assert "honeymoon" in run("pinned").out
+    cards = run("episodes", "--json").json["episodes"]
+    assert [card["pinned"] for card in cards] == [True, True]
+    assert run("unpin", "--thread", "day9", "--json").json == {"unpinned": True}
+    assert run("unpin", kept["day9"]).err == "it was not on the list\n"
+    assert run("pin").code == 2
+    assert run("pin", "ffffffff").code == 3
+
+
+def test_what_is_suppressed_is_listed_with_its_reason(run: Run, kept: dict[str, str]) -> None:
+    run("suppress", kept["day0"], "--reason", "private")
+    run("suppress", "--words", "Odile")
+    found = run("search", "flights to Lisbon", "--suppressed", "--json").json
+    assert kept["day0"] not in [hit["episode_id"] for hit in found["hits"]]
+    assert (kept["day0"], "suppressed: private") in [
+        (s["episode_id"], s["reason"]) for s in found["suppressed"]
+    ]
+    assert "suppressed" not in run("search", "flights to Lisbon", "--json").json
+    assert "left out: " in run("search", "flights to Lisbon", "--suppressed").err
+    assert run("recent", "--json").json["episodes"] == []
+    hidden = {c["hidden"] for c in run("recent", "--suppressed", "--json").json["episodes"]}
+    assert hidden == {"suppressed: private", "suppressed words: Odile"}
+    listed = run("suppressed")
+    assert "private" in listed.out
+    assert "Odile" in listed.out
+    assert len(run("suppressed", "--json").json["suppressed"]) == 2
+    assert run("unsuppress", "--words", "odile", "--json").json == {"unsuppressed": True}
+    assert run("unsuppress", kept["day0"]).err == "unsuppressed\n"
+    assert run("suppressed").err == "nothing is suppressed\n"
+
+
+def test_retention_is_set_seen_beforehand_and_applied(run: Run, kept: dict[str, str]) -> None:
+    assert run("retention", "show", "--json").json["policy"] == "none"
+    assert run("retention", "preview").err == "nothing would go\n"
+    assert "older than 30 days" in run("retention", "preview", "--policy", "age=30d").out
+    assert run("retention", "set", "age=30d,grace=0s", "--json").json["own"] is True
+    assert "rule" in run("retention", "set", "whenever").error
+    assert run("retention", "set").code == 2
+    assert run("retention", "apply", "--json").json["archived"] == 2
+    assert "2 archived" in run("retention", "show").out
+    assert {e["action"] for e in run("retention", "preview", "--json").json["episodes"]} == {"erase"}
+    assert "--yes" in run("retention", "apply").error, "nobody can be asked here"
+    assert run("retention", "apply", "--yes").err.startswith("0 episodes archived, 0 returned, 2 erased")
+    assert run("episodes", "--json").json["episodes"] == []
+    assert run("retention", "set", "--default", "--json").json["own"] is False
+
+
+def test_a_message_can_be_added_for_a_while(run: Run) -> None:
+    run("add", "The door code is 8472", "--ttl", "30d", "--id", "code")
+    run("add", "The door code was 1111", "--expires-at", "2024-01-01")
+    found = run("search", "door code", "--json").json
+    assert "8472" in json.dumps(found)
+    assert "1111" not in json.dumps(found)
+    run("upkeep")
+    assert run("forget", "check", "The door code was 1111").code == 0
+    assert run("retention", "show", "--json").json["expiring"] == 1
+    assert "span of time" in run("add", "x", "--ttl", "soon").error

@@ -1,0 +1,202 @@
+"""What every store must do about erasing: tombstones, wholes, claimed jobs, receipts, the sweep."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from stores.builders import (
+    ANA,
+    BO,
+    NOW,
+    fill,
+    identity,
+    make_episode,
+    make_observations,
+    make_skill,
+    minute,
+    posting,
+    random_vectors,
+)
+from stores.conformance import StoreFixture
+from stores.verbs import KITCHEN, PORCH, THREAD, everything, furnish
+
+from episodic_agent.core.erasing import Erasure, Tombstone, What, fingerprint
+from episodic_agent.core.interfaces import OBSERVATIONS, Store, ref_of
+from episodic_agent.core.skills import TurnRef
+from episodic_agent.errors import Conflict, NotFound, StoreError
+from episodic_agent.schemas import WorkRow
+
+LATER = timedelta(hours=1)
+
+
+def receipt(name: str = "one", what: What = What.THREAD) -> Erasure:
+    return Erasure(identity(name), what, fingerprint(ANA, what, name), NOW)
+
+
+class ErasingConformance(StoreFixture):
+    def test_an_erased_observation_leaves_a_tombstone_and_nothing_else(self, store: Store) -> None:
+        number = fill(store, texts=("a", "b", "c"))
+        with store.begin(ANA) as tx:
+            tx.threads.save_records(THREAD, dict.fromkeys(range(3), b"x"))
+            tx.work.put([WorkRow(ref_of(number, 0), ref_of(number, 1), NOW, "add", "b")])
+            tx.skills.put(make_skill("known"), [TurnRef(THREAD, 0), TurnRef(THREAD, 1)])
+            assert tx.erasing.erase(THREAD, [1, 7], minute(9)) == 1
+            assert tx.erasing.erase(THREAD, [1], minute(10)) == 0
+        with store.begin(ANA, write=False) as tx:
+            assert [o.text for o in tx.threads.observations(THREAD, 0, 9)] == ["a", "c"]
+            assert tx.erasing.erased(THREAD, 0, 9) == [Tombstone(THREAD, 1, identity("kitchen/1"), minute(9))]
+            assert tx.erasing.erased(THREAD, 2, 9) == []
+            assert tx.threads.known([identity("kitchen/1")])[identity("kitchen/1")].seq == 1
+            assert tx.threads.by_ids([identity("kitchen/1")]) == {}
+            assert sorted(tx.threads.records(THREAD, 0, 9)) == [0, 2]
+            assert (tx.threads.count(), dict(tx.threads.actors())) == (2, {"ana": 2})
+            assert list(tx.work.of(ref_of(number, 0), ref_of(number, 2))) == []
+            assert list(tx.skills.evidence(make_skill("known").id)) == [TurnRef(THREAD, 0)]
+
+    def test_a_thread_goes_on_behind_a_tombstone(self, store: Store) -> None:
+        fill(store, texts=("a", "b"))
+        with store.begin(ANA) as tx:
+            tx.erasing.erase(THREAD, [0, 1], NOW)
+            tx.threads.append(make_observations("kitchen", ["c"], first=2))
+        with store.begin(ANA, write=False) as tx:
+            assert [o.seq for o in tx.threads.observations(THREAD, 0, 9)] == [2]
+
+    def test_words_and_rows_of_episodes_go(self, store: Store) -> None:
+        furnish(store, ANA, "secret")
+        episode = make_episode(KITCHEN, 0, 2).id
+        with store.begin(ANA) as tx:
+            tx.erasing.unword([episode])
+            found = tx.episodes.get(episode)
+            assert found is not None
+            assert (found.encoding_version, found.title, dict(found.metadata)) == (0, "", {})
+            assert list(tx.episodes.encodings(episode)) == []
+            tx.erasing.remove([episode])
+            assert tx.episodes.get(episode) is None
+            assert tx.erasing.replaced(THREAD, [0, 1]) == []
+            tx.episodes.insert(replace(make_episode(KITCHEN, 0, 2, generation=1), generation_to=2))
+            assert tx.erasing.replaced(THREAD, [1]) == [make_episode(KITCHEN, 0, 2, generation=1).id]
+            assert tx.erasing.replaced(THREAD, [3]) == []
+
+    def test_a_dropped_thread_takes_its_rows_and_no_others(self, store: Store) -> None:
+        furnish(store, ANA, "secret")
+        furnish(store, BO, "other")
+        before = everything(store, BO)
+        with store.begin(ANA) as tx:
+            number = tx.threads.number(THREAD)
+            counts = tx.erasing.count(THREAD)
+            refs = [ref_of(number, seq) for seq in range(4)]
+            for kind in "oe":
+                tx.index.drop(kind, refs)
+            tx.erasing.drop_thread(THREAD)
+            with pytest.raises(NotFound):
+                tx.erasing.drop_thread(identity("nowhere"))
+        assert counts["observations"] == 4
+        assert counts["episodes"] == 2
+        with store.begin(ANA, write=False) as tx:
+            assert [thread.origin for thread in tx.threads.list()] == [PORCH]
+            assert (tx.threads.count(), dict(tx.threads.actors())) == (0, {})
+            assert tx.index.statistics(OBSERVATIONS, ["secret"]).documents == 0
+            assert list(tx.links.list(limit=9)) == []
+        assert everything(store, BO) == before
+
+    def test_the_number_of_a_dropped_thread_is_never_given_again(self, store: Store) -> None:
+        number = fill(store)
+        with store.begin(ANA) as tx:
+            tx.erasing.drop_thread(THREAD)
+        assert fill(store) > number
+
+    def test_an_erased_scope_leaves_only_its_receipt(self, store: Store) -> None:
+        furnish(store, ANA, "secret")
+        furnish(store, BO, "other")
+        before = everything(store, BO)
+        with store.begin(ANA, write=False) as tx:
+            counts = dict(tx.erasing.count())
+        made = store.erase_scope(ANA, receipt("ana", What.USER))
+        assert dict(made.counts) == counts
+        assert store.scopes() == [BO]
+        assert not store.exists(ANA)
+        assert everything(store, BO) == before
+        assert made in store.erasures("home", ANA)
+        assert made in store.erasures("home")
+        assert made not in store.erasures("home", BO)
+        assert list(store.erasures("elsewhere")) == []
+        with store.begin(ANA, write=False) as tx:
+            assert tx.erasing.count() == {}
+            assert tx.index.statistics(OBSERVATIONS, ["secret"]).documents == 0
+        fill(store)
+        with store.begin(ANA, write=False) as tx:
+            assert tx.threads.count() == 3
+
+    def test_the_index_of_an_erased_scope_begins_anew(self, store: Store) -> None:
+        number = fill(store)
+        with store.begin(ANA) as tx:
+            tx.index.put_postings(OBSERVATIONS, [posting(ref_of(number, 0), "safe")])
+            tx.index.put_vectors(OBSERVATIONS, "small", [ref_of(number, 0)], random_vectors(1, 1))
+        with store.begin(ANA, write=False) as tx:
+            assert (
+                len(tx.index.vector_scores(OBSERVATIONS, "small", random_vectors(1, 1)[0], limit=9)[0]) == 1
+            )
+        store.erase_scope(ANA, receipt())
+        number = fill(store)
+        with store.begin(ANA) as tx:
+            tx.index.put_postings(OBSERVATIONS, [posting(ref_of(number, 1), "key")])
+            tx.index.put_vectors(OBSERVATIONS, "small", [ref_of(number, 1)], random_vectors(2, 1))
+        with store.begin(ANA, write=False) as tx:
+            found = tx.index.vector_scores(OBSERVATIONS, "small", random_vectors(2, 1)[0], limit=9)[0]
+            assert found.tolist() == [ref_of(number, 1)]
+            assert tx.index.statistics(OBSERVATIONS, ["safe", "key"]).frequencies == {"safe": 0, "key": 1}
+
+    def test_a_recalled_job_is_nobodys(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            for key in ("a", "b"):
+                tx.jobs.put("encode", key, key, now=NOW)
+        claimed = store.claim("elsewhere:1:1", now=NOW, lease=LATER, limit=2)
+        assert claimed is not None
+        with store.begin(ANA) as tx:
+            tx.jobs.put("encode", "a", "a", now=NOW)
+            tx.jobs.fail(claimed[1][1], "the code of the safe", retry_at=None)
+            tx.erasing.recall_jobs()
+        with store.begin(ANA, write=False) as tx:
+            found = sorted((job.key, job.state, job.last_error or "") for job in tx.jobs.list())
+        assert found == [("a", "waiting", ""), ("b", "dead", "")]
+        with pytest.raises(Conflict), store.begin(ANA) as tx:
+            tx.jobs.finish(claimed[1][0])
+        again = store.claim("elsewhere:1:1", now=NOW, lease=LATER, limit=2)
+        assert again is not None
+        assert [job.key for job in again[1]] == ["a"]
+
+    def test_a_receipt_is_kept_and_settled(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            tx.erasing.record(replace(receipt(), counts={"observations": 3}))
+        (kept,) = store.erasures("home")
+        assert kept == replace(receipt(), counts={"observations": 3})
+        assert not kept.is_done
+        done = replace(kept, state="done", done_at=minute(3), residue=0)
+        store.settle_erasure("elsewhere", done)
+        assert list(store.erasures("home")) == [kept]
+        store.settle_erasure("home", done)
+        assert list(store.erasures("home")) == [done]
+
+    def test_a_swept_database_holds_no_word_of_what_was_erased(self, store: Store) -> None:
+        fill(store, texts=("the code of the safe is 4711", "and the key hangs there"))
+        assert list(store.residue(ANA, ["code of the safe", "nowhere to be found"])) == []  # it is kept
+        with store.begin(ANA) as tx:
+            tx.erasing.erase(THREAD, [0], NOW)
+            tx.jobs.put("encode", "a job that tells the code of the safe", "s", now=NOW)
+        assert store.sweep() == ""
+        assert list(store.residue(ANA, ["code of the safe", "hangs there"])) == ["code of the safe"]
+        with store.begin(ANA) as tx:
+            tx.jobs.cancel(tx.jobs.list()[0].id)
+        assert store.sweep() == ""
+        assert list(store.residue(ANA, ["code of the safe"])) == []
+
+    def test_nothing_is_erased_in_a_read_or_a_broken_transaction(self, store: Store) -> None:
+        fill(store)
+        with pytest.raises(ZeroDivisionError), store.begin(ANA) as tx:  # noqa: PT012 the block is the case
+            tx.erasing.erase(THREAD, [0], NOW)
+            tx.erasing.drop_thread(THREAD)
+            raise ZeroDivisionError
+        with store.begin(ANA, write=False) as tx:
+            assert tx.threads.count() == 3
+            with pytest.raises(StoreError):
+                tx.erasing.erase(THREAD, [0], NOW)
