@@ -16,6 +16,7 @@ import numpy as np
 
 from episodic_agent.core.compaction import Resolutions, Trigger, resolutions
 from episodic_agent.core.context import estimate
+from episodic_agent.core.echo import all_heard
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.interfaces import PARTS, LanguageModel, Posting, Transaction, ref_of
 from episodic_agent.core.prompts import compact
@@ -126,6 +127,7 @@ class Compactor:
                 if not inside:  # all of it was erased: there is nothing to tell
                     idle.append(job)
                     continue
+                inside = all_heard(inside) or inside
                 following = found[-1].at if len(inside) < len(found) else None
                 works.append(_Work(job, episode, through, inside, following, _skills_in(tx, inside)))
         return works, idle

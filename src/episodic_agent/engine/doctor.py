@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from episodic_agent.core.boundary import asking
 from episodic_agent.core.boundary.contract import DRAIN_ALL
+from episodic_agent.core.echo import heard
 from episodic_agent.core.interfaces import EPISODES, FACTS, OBSERVATIONS, PARTS, SKILLS, Transaction
 from episodic_agent.core.places import Stay, joined, stays_of
 from episodic_agent.core.windows import windows
@@ -274,7 +275,8 @@ def _texts(tx: Transaction, kind: str, refs: list[int]) -> dict[int, str]:
     if kind == PARTS:
         return {ref: text for ref, text in part_texts(tx, refs).items() if text}
     if kind == OBSERVATIONS:
-        return {ref: o.text for ref, o in tx.threads.by_refs(refs).items() if o.text.strip()}
+        texts = {ref: heard(o).text for ref, o in tx.threads.by_refs(refs).items()}
+        return {ref: text for ref, text in texts.items() if text.strip()}
     return {ref: e.summary for ref, e in tx.episodes.by_refs(refs).items() if e.summary.strip()}
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from episodic_agent.core.echo import all_heard
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Transaction, ref_of
 from episodic_agent.core.summaries import Words, encode_extractive, encode_steps
 from episodic_agent.core.text import term_counts
@@ -27,6 +28,8 @@ from episodic_agent.engine.segmenting import ENCODE
 from episodic_agent.engine.wording import Worded, worded
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
+
+RECALLED = Words("Recalled memories", "", {})  # of an episode that holds nothing else
 
 
 @dataclass(slots=True)
@@ -110,7 +113,9 @@ class Encoder:
                     idle.append(job)
                     continue
                 number = tx.threads.number(episode.thread_id)
-                cover = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
+                cover = all_heard(
+                    tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
+                )
                 words = self._words(tx, episode, cover, number)
                 spoken = any(one.kind is not Kind.STEP for one in cover)
                 ref = ref_of(number, episode.first_seq)
@@ -125,6 +130,8 @@ class Encoder:
         cover: Sequence[Observation],
         number: int,
     ) -> Words:
+        if not cover:
+            return RECALLED
         if any(one.kind is not Kind.STEP for one in cover):
             refs = [ref_of(number, o.seq) for o in cover]
             vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs)

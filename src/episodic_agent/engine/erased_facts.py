@@ -46,7 +46,7 @@ def _unlearn(tx: Transaction, parts: Parts, said: Sequence[UUID], now: datetime)
 
 
 def _without(fact: Fact, gone: set[UUID]) -> Fact | None:
-    """Return a fact without some of its evidence, nor how it read before; None where nothing else proves it."""
+    """Return a fact without some of its evidence, nor how it read before; None where nothing is left."""
     evidence = tuple(one for one in fact.evidence if one.observation_id not in gone)
     return replace(fact, evidence=evidence, versions=()) if evidence else None
 

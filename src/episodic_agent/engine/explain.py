@@ -23,6 +23,7 @@ from episodic_agent.core.boundary.machine import replay as replay_inputs
 from episodic_agent.core.boundary.policies import asking as asking_policy
 from episodic_agent.core.boundary.records import unpack_record
 from episodic_agent.core.boundary.steps.default import PLACE
+from episodic_agent.core.echo import echo_of, heard
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
 from episodic_agent.engine.listing import open_frames, successor
 from episodic_agent.engine.parting import whole
@@ -66,7 +67,8 @@ class RunnerUp:
 class Explanation:
     """Why an episode begins and ends where it does.
 
-    `asked` is the id of the replaced episode that was asked for, where this one stands in its place.
+    `asked` is the id of the replaced episode that was asked for, where this one stands in its place. `echoes`
+    tell which of its messages only repeat what was recalled.
     """
 
     episode: Episode
@@ -75,6 +77,7 @@ class Explanation:
     runners_up: Sequence[RunnerUp]
     what_would_change: Sequence[str]
     asked: UUID | None = None
+    echoes: Sequence[str] = ()
 
 
 def explain(tx: Transaction, episode_id: UUID) -> Explanation:
@@ -94,8 +97,9 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
         return _explain_part(tx, whole(tx, episode))
     thread = tx.episodes.of_thread(episode.thread_id)
     before = next((e for e in thread if e.last_seq == episode.first_seq - 1), None)
-    records = read_records(tx, episode.thread_id, episode.first_seq, episode.last_seq + 1)
-    around = max(0, episode.first_seq - 1), episode.last_seq + 1
+    ends = episode.last_seq + 1
+    records = read_records(tx, episode.thread_id, episode.first_seq, ends)
+    around = max(0, episode.first_seq - 1), ends
     words = {o.seq: o for o in tx.threads.observations(episode.thread_id, *around)}
     began = tx.episodes.decision(before.decision_id) if before and before.decision_id else None
     ended = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
@@ -105,11 +109,25 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
     return Explanation(
         episode=episode,
         begins=_edge(episode.first_seq, began, words, "the thread begins here"),
-        ends=_edge(episode.last_seq + 1, ended, words, "the episode is still open"),
+        ends=_edge(ends, ended, words, "the episode is still open"),
         runners_up=[RunnerUp(r.seq, r.probability, r.threshold, words.get(r.seq)) for r in nearest],
         what_would_change=_changes(began, ended, nearest),
         asked=None if found == episode_id else episode_id,
+        echoes=[told for seq in range(episode.first_seq, ends) if (told := _echo(words.get(seq)))],
     )
+
+
+def _echo(observation: Observation | None) -> str:
+    """Say that an observation repeats recalled text, and of what it is an echo; "" where it does not."""
+    echo = None if observation is None else echo_of(observation.extras, observation.text)
+    if observation is None or echo is None:
+        return ""
+    share = sum(end - first for first, end in echo.spans) / len(observation.text)
+    known = {"form": "by its form", "paste": "by its words", "quote": "quoted"}[echo.by]
+    of = ", ".join(name[:8] for name in echo.sources if name)
+    source = f"an echo of {of}" if of else "an echo of recalled text"
+    how = "all of it" if echo.whole else f"{share:.0%} of it"
+    return f"message {observation.seq} is {source} ({how}, {known}): no new memory"
 
 
 _BEGAN: Final = {
@@ -323,7 +341,7 @@ def stored_inputs(
         refs = [ref_of(number, o.seq) for o in observations]
         vectors = {} if embedder == NO_EMBEDDER else tx.index.vectors(OBSERVATIONS, embedder, refs)
         for ref, observation in zip(refs, observations, strict=True):
-            yield Arrival(observation, vectors.get(ref))
+            yield Arrival(heard(observation), vectors.get(ref))
             if observation.seq in drains:
                 yield drains[observation.seq]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.echo import is_echo
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.interfaces import (
     EPISODES,
@@ -162,11 +163,22 @@ class Gatherer:
         """Read candidates, their neighbours' scores, their episodes and strengths."""
         marks = self._tx.threads.marks(self._choose(wanted))
         refs = np.array([mark.ref for mark in marks], np.int64)
+        echoes = self._echoes(refs)
+        if echoes:
+            marks = [mark for mark in marks if mark.ref not in echoes]
+            refs = np.array([mark.ref for mark in marks], np.int64)
         cards, threads, rows = self._episodes(refs, wanted)
         found = self._candidates(refs, marks, rows)
         episodes = self._episode_arrays(cards, threads, now)
         leg = self._legs[OBSERVATIONS]
         return Gathered(refs, found, episodes, cards, leg.ceiling + leg.named, leg.unknown)
+
+    def _echoes(self, refs: Refs) -> set[int]:
+        """Return which of these only repeat recalled text: in no index, they come as neighbours."""
+        silent = refs[(self.text(OBSERVATIONS, refs) == 0) & np.isnan(self.cosines(OBSERVATIONS, refs))]
+        if not len(silent):
+            return set()
+        return {ref for ref, o in self._tx.threads.by_refs(silent.tolist()).items() if is_echo(o)}
 
     def _choose(self, wanted: Filter) -> Refs:
         if wanted:

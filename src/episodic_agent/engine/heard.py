@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from episodic_agent.core.echo import silenced
 from episodic_agent.core.fact_records import Statement
 from episodic_agent.core.interfaces import MarkKind, Transaction
 from episodic_agent.core.summaries.languages import ASSISTANTS, SOURCES
@@ -46,7 +47,7 @@ def read_page(tx: Transaction, most: int) -> tuple[list[Heard], bool]:
     suppressed = tx.care.touched([MarkKind.SUPPRESSED], spans) if spans else {}
     for place, episode in enumerate(waiting[:most]):
         cover = (episode.thread_id, episode.first_seq, episode.last_seq)
-        said = () if place in suppressed else tx.threads.observations(*cover)
+        said = () if place in suppressed else silenced(tx.threads.observations(*cover))
         heard = Heard(episode, [o for o in said if o.kind is not Kind.TOOL])
         left -= sum(len(o.text) for o in heard.said)
         if page and left < 0:

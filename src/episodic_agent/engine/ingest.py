@@ -17,6 +17,7 @@ import numpy as np
 
 from episodic_agent.core.boundary.contract import Arrival, Input
 from episodic_agent.core.boundary.policies import STEP
+from episodic_agent.core.echo import heard, heard_text
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.intake import Item
 from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, Posting, Transaction, ref_of
@@ -27,6 +28,7 @@ from episodic_agent.core.threads.records import INACTIVITY, OPEN
 from episodic_agent.core.timewords import date_words
 from episodic_agent.core.turn_trace import Recorder, Span, recording, span
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.echoing import Listening, by_form, is_agent, with_echo
 from episodic_agent.engine.linking import OFF, ask_for_link
 from episodic_agent.engine.outcomes import listen
 from episodic_agent.engine.parting import take_in
@@ -131,32 +133,46 @@ class Ingest:
             while group:
                 ready = ahead.result()
                 following = list(islice(stream, GROUP))
-                if following:
-                    ahead = pool.submit(self._prepare, scope, following)
+                if following:  # what this group says may not be stored yet when it is repeated there
+                    ahead = pool.submit(self._prepare, scope, following, group)
                 yield group, ready
                 group = following
 
-    def _prepare(self, scope: Scope, group: Sequence[Incoming]) -> dict[UUID, Prepared]:
+    def _prepare(
+        self, scope: Scope, group: Sequence[Incoming], before: Sequence[Incoming] = ()
+    ) -> dict[UUID, Prepared]:
         with recording(Recorder(self._parts.tracer.ticks)) as record:
-            fresh = self._computed(scope, group)
+            fresh = self._computed(scope, group, before)
         for one in fresh.values():
             one.took = record.spans
         return fresh
 
-    def _computed(self, scope: Scope, group: Sequence[Incoming]) -> dict[UUID, Prepared]:
+    def _computed(
+        self, scope: Scope, group: Sequence[Incoming], before: Sequence[Incoming]
+    ) -> dict[UUID, Prepared]:
         known: Collection[UUID] = ()
         if any(i.id.version != MADE_ONCE for i in group):
             with self._parts.store.begin(scope, write=False) as tx:
                 known = tx.threads.known([i.id for i in group])
+        new = [i for i in group if i.id not in known]
+        with span("echo"):
+            new = self._listened(scope, new, before)
         with span("words"):
-            fresh = {
-                i.id: prepare(i, self._parts.language, embeds=self._parts.embedder is not None)
-                for i in group
-                if i.id not in known
-            }
+            embeds = self._parts.embedder is not None
+            fresh = {i.id: prepare(i, self._parts.language, embeds=embeds) for i in new}
         with span("embed", embedder=self._parts.embedder_name):
             embed_prepared(self._parts.embedder, list(fresh.values()))
         return fresh
+
+    def _listened(self, scope: Scope, new: Sequence[Incoming], before: Sequence[Incoming]) -> list[Incoming]:
+        """Return items with a mark on what only repeats recalled text."""
+        if not any(is_agent(i.item) for i in new):
+            return [replace(i, item=with_echo(i.item, by_form(i.item))) for i in new]
+        with self._parts.store.begin(scope, write=False) as tx:
+            parts = self._parts
+            told = parts.told.of(scope)
+            listening = Listening(tx, before, parts.clock(), told, language=parts.language)
+            return [replace(i, item=with_echo(i.item, listening.hear(i))) for i in new]
 
     def _commit_group(
         self,
@@ -342,14 +358,19 @@ def _arrivals(
     for observation, p in zip(observations, fresh, strict=True):
         if p.vectors is None and p.texts and waits:
             break
-        arrivals.append(Arrival(observation, None if p.vectors is None else p.vectors[0]))
+        arrivals.append(Arrival(heard(observation), None if p.vectors is None else p.vectors[0]))
     return arrivals
 
 
 def prepare(incoming: Incoming, language: str | None = None, *, embeds: bool) -> Prepared:
-    """Compute an item's searchable words (its own, its speaker's and its date's) and what to embed."""
+    """Compute an item's searchable words (its own, its speaker's and its date's) and what to embed.
+
+    Of an item that only repeats what was recalled nothing is searchable.
+    """
     item = incoming.item
-    text = item.text
+    text = heard_text(item.text, item.extras)
+    if not text:
+        return Prepared(incoming, {}, 0)
     counts = dict(term_counts(text, language))
     for term in (*tokens(item.actor, language), *(date_words(item.at) if dated(item) and item.at else ())):
         counts[term] = counts.get(term, 0) + 1

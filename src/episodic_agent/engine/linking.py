@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.echo import all_heard
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
 from episodic_agent.core.linking import (
@@ -164,7 +165,8 @@ class Linker:
         thread = tx.threads.get(identity)
         if thread is None or self._parts.link_policy == OFF or thread.selected_at is not None:
             return None
-        said = [o for o in tx.threads.observations(identity, 0, PAGE - 1) if opens_turn(o)][:LAST_TRY]
+        page = all_heard(tx.threads.observations(identity, 0, PAGE - 1))
+        said = [o for o in page if opens_turn(o)][:LAST_TRY]
         decisions = tx.episodes.decisions(subject=identity, type=LINK)
         judged = {d.detail.get("observation") for d in decisions}
         unsettled = is_unsettled(decisions)

@@ -18,6 +18,7 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.boundary.policies import STEP
+from episodic_agent.core.echo import all_heard
 from episodic_agent.core.identity import decision_id, skill_id
 from episodic_agent.core.interfaces import (
     SKILLS,
@@ -302,7 +303,7 @@ def _read(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, Sequenc
             joined.append([])
         joined[-1].append(episode)
     for group in joined:
-        found = tx.threads.observations(group[0].thread_id, group[0].first_seq, group[-1].last_seq)
+        found = all_heard(tx.threads.observations(group[0].thread_id, group[0].first_seq, group[-1].last_seq))
         seqs = [o.seq for o in found]
         for episode in group:
             first, after = bisect_left(seqs, episode.first_seq), bisect_right(seqs, episode.last_seq)

@@ -11,6 +11,7 @@ from episodic_agent.core.interfaces import Embedder, LanguageModel, SpanSink, St
 from episodic_agent.core.linking.policies import DEFAULT as DEFAULT_LINKING
 from episodic_agent.core.retention import Retention
 from episodic_agent.core.threads import Channels
+from episodic_agent.engine.told import Told
 from episodic_agent.engine.turn_work import KEPT_DAYS, Tracer
 from episodic_agent.engine.usage import Meter, model_of
 from episodic_agent.schemas import Scope
@@ -50,9 +51,11 @@ class Parts:
     sink: SpanSink | None = None
     meter: Meter = field(init=False)
     tracer: Tracer = field(init=False)
+    told: Told = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "meter", Meter(self.store, self.clock, self.budget))
+        object.__setattr__(self, "told", Told())
         object.__setattr__(self, "tracer", Tracer(self.store, self.clock, self.trace_days, self.sink))
 
     @property

@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.boundary.contract import Question, Verdict
+from episodic_agent.core.echo import all_heard, heard
 from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, ref_of
 from episodic_agent.core.prompts import topic_shift
 from episodic_agent.core.windows import windows
@@ -44,8 +45,10 @@ class Asker:
             frame = tx.threads.frame(thread)
             question = load_question(frame)
             waiting = question is not None and question.id == job.key
-            heard = tx.threads.observations(thread, question.first_seq, question.seq) if question else ()
-        verdict = self._ask(scope, job, question, heard) if waiting and question is not None else None
+            asked = tx.threads.observations(thread, question.first_seq, question.seq) if question else ()
+        verdict = (
+            self._ask(scope, job, question, all_heard(asked)) if waiting and question is not None else None
+        )
         with self._parts.store.begin(scope) as tx:
             tx.jobs.finish(job)
             frame = tx.threads.frame(thread)
@@ -57,14 +60,12 @@ class Asker:
             await_vectors(tx, frame, now)
             tx.threads.save_frame(frame)
 
-    def _ask(
-        self, scope: Scope, job: Job, question: Question, heard: Sequence[Observation]
-    ) -> Verdict | None:
+    def _ask(self, scope: Scope, job: Job, question: Question, said: Sequence[Observation]) -> Verdict | None:
         model = self._parts.model_for(scope, topic_shift.STAGE)
         if model is None:
             return None
         try:
-            prompt = topic_shift.prompt(question.event_model, heard, question.gap)
+            prompt = topic_shift.prompt(question.event_model, said, question.gap)
             verdict = ask(model, prompt, topic_shift.SCHEMA, topic_shift.STAGE, topic_shift.read_verdict)
             embedder = self._parts.embedder
             if question.gap is None and verdict.updated_event_model and embedder is not None:
@@ -108,7 +109,7 @@ class Embedding:
             segmenter = self._segmenter.of(tx.threads.get(thread))
             frame = segmenter.restarted(tx.threads.frame(thread), self._parts.embedder_name)
             number = tx.threads.number(thread)
-            waiting = tx.threads.observations(thread, frame.cursor, frame.next_seq - 1)
+            waiting = all_heard(tx.threads.observations(thread, frame.cursor, frame.next_seq - 1))
             texts = {ref_of(number, o.seq): o.text for o in waiting if o.text.strip()}
             there = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, list(texts))
         missing = [(ref, text) for ref, text in texts.items() if ref not in there]
@@ -131,7 +132,7 @@ class Embedding:
                 found = tx.threads.by_refs(refs)
             if not refs:
                 return
-            yield {ref: o.text for ref, o in found.items() if o.text.strip()}
+            yield {ref: text for ref, o in found.items() if (text := heard(o).text.strip())}
             first = refs[-1] + 1
 
     def _fill(self, scope: Scope, embedder: Embedder, texts: Texts) -> None:

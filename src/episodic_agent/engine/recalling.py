@@ -21,6 +21,7 @@ from episodic_agent.engine.recall import FEW_FACTS, Recaller, SearchOptions
 from episodic_agent.engine.results import EpisodeCard, FactHit, Hit, Recall, Whole
 from episodic_agent.engine.reviewing import REVIEW, note_recall
 from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.told import told_by
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Decision, Scope
 
@@ -84,6 +85,7 @@ class RecallVerbs(Scoped):
         )
         reviewer = self._thread_id(scope, asking) if asking else None
         recall = self._recaller.run(scope, query, options)
+        self._parts.told.note(scope, told_by(recall.hits, recall.observations))
         if reviewer is not None and not recall.abstained:
             closed = [hit.episode_id for hit in recall.hits if hit.state != "open"]
             note_recall(self._parts, scope, reviewer, query, closed, policy=policy, identity=self._fresh())
@@ -149,7 +151,9 @@ class RecallVerbs(Scoped):
         now = self._parts.clock()
         since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
         with self._read(user_id) as tx:
-            return listing.recent(tx, now, limit=limit, since=since, suppressed=suppressed)
+            found = listing.recent(tx, now, limit=limit, since=since, suppressed=suppressed)
+        self._parts.told.note(self._known(user_id), told_by(found))
+        return found
 
     def episodes(
         self,

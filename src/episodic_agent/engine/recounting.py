@@ -15,6 +15,7 @@ import numpy as np
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.context import Asked, Background
+from episodic_agent.core.echo import all_heard
 from episodic_agent.core.entities import mentions
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.identity import episode_id
@@ -150,6 +151,7 @@ class _Thread:
             said = self._tx.threads.observations(self._thread.id, first, self._end - 1)
             if self._asking.curtain is not None:
                 said = self._asking.curtain.heard(self._number, said)
+            said = all_heard(said)
             found = list(turns(said))
             if first == 0:
                 break

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.echo import By, all_heard, echo_of
 from episodic_agent.core.forgetting import Rating, Strength
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.interfaces import LanguageModel, Transaction
@@ -22,7 +23,7 @@ from episodic_agent.core.review.uptake import MOST_TURNS
 from episodic_agent.engine.listing import successor
 from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import BadReply, BudgetSpent, EpisodicError, ProviderError
-from episodic_agent.schemas import Decision, Episode, Job, PendingReview, Scope
+from episodic_agent.schemas import Decision, Episode, Job, Observation, PendingReview, Scope
 
 REVIEW: Final = "review"  # the kind of job, and the type of decision
 BY_UPTAKE: Final = "uptake-2026-12"
@@ -145,12 +146,20 @@ def _heard(tx: Transaction, pending: PendingReview) -> _Heard:
     before = tx.threads.observations(pending.thread_id, max(0, first - BEFORE), first - 1)
     after = tx.threads.observations(pending.thread_id, first, first + MOST_TURNS - 1)
     return _Heard(
-        pending, shown, [o.text for o in before], [Turn(o.actor, o.text) for o in after if o.text.strip()]
+        pending, shown, [o.text for o in all_heard(before)], [Turn(o.actor, o.text) for o in _used(after)]
     )
 
 
+def _used(after: Sequence[Observation]) -> list[Observation]:
+    """Return what was said without what was pasted; to answer with a recalled sentence is to use it."""
+    echoes = [(o, echo_of(o.extras, o.text)) for o in after]
+    answers = [o for o, echo in echoes if echo is not None and echo.by is By.QUOTE]
+    said = {o.seq: o for o in (*all_heard(after), *answers)}
+    return [said[seq] for seq in sorted(said) if said[seq].text.strip()]
+
+
 def _shown(tx: Transaction, episode: Episode) -> Shown:
-    said = tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
+    said = all_heard(tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq))
     return Shown(episode.id, "\n".join([episode.title, episode.summary, *(o.text for o in said)]))
 
 

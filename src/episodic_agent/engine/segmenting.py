@@ -26,6 +26,7 @@ from episodic_agent.core.boundary.contract import (
 from episodic_agent.core.boundary.machine import run, settle
 from episodic_agent.core.boundary.policies import STEP, asking
 from episodic_agent.core.boundary.records import pack_record
+from episodic_agent.core.echo import heard
 from episodic_agent.core.forgetting import Strength, blended, initial_strength
 from episodic_agent.core.identity import decision_id, episode_id
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction
@@ -385,7 +386,7 @@ def read_arrivals(
     """
     if last_seq < first_seq:
         return []
-    observations = tx.threads.observations(frame.thread_id, first_seq, last_seq)
+    observations = [heard(o) for o in tx.threads.observations(frame.thread_id, first_seq, last_seq)]
     number = tx.threads.number(frame.thread_id)
     refs = [(number << 32) | o.seq for o in observations]
     found = tx.index.vectors(OBSERVATIONS, frame.embedder, refs)

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
+from episodic_agent.core.echo import all_heard
 from episodic_agent.core.interfaces import OBSERVATIONS, Transaction, ref_of
 from episodic_agent.core.linking import Features, ThreadFeatures, thread_of
 from episodic_agent.core.linking.reading import read_message
@@ -133,6 +134,7 @@ def last_said(
         lasts = {thread: end - page * PAGE - 1 for thread, end in ends.items() if len(found[thread]) < most}
         spans = [(thread, max(0, last - PAGE + 1), last) for thread, last in lasts.items() if last >= 0]
         for (thread, *_), some in zip(spans, tx.threads.ranges(spans) if spans else (), strict=True):
-            said = [o for o in some if o.kind is Kind.MESSAGE and o.at <= until and o.text.strip()]
+            heard = all_heard(some)
+            said = [o for o in heard if o.kind is Kind.MESSAGE and o.at <= until and o.text.strip()]
             found[thread] = [*said, *found[thread]]
     return {thread: some[-most:] for thread, some in found.items()}

@@ -14,10 +14,12 @@ from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.engine.running import RunReport
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, common, moment, out, print_json, say
+from episodic_agent.faces.cli.demo_year import demo_year
 from episodic_agent.faces.cli.reading import recall_json, render_cards, render_recall
 from episodic_agent.faces.cli.why import render_explanation
 from episodic_agent.faces.markdown import write_episode
 from episodic_agent.faces.plot import map_png, map_terminal, plot_png, plot_terminal
+from episodic_agent.faces.year.story import DAYS
 from episodic_agent.wiring import Memory
 from episodic_agent.wiring_agents import make_sensor
 
@@ -34,12 +36,17 @@ MARK = ".episodic-demo"  # marks a folder as ours, so that only such a one is ev
 
 @click.command()
 @click.option("--output", type=click.Path(path_type=Path), default=Path("demo"), show_default=True)
+@click.option("--year", is_flag=True, help="Simulate a year: what fades, what reviews keep, what is found.")
+@click.option("--days", type=click.IntRange(31, DAYS), default=DAYS, hidden=True)
 @common
-def demo(app: App, output: Path, user: str | None, as_json: bool) -> None:
+def demo(app: App, output: Path, year: bool, days: int, user: str | None, as_json: bool) -> None:
     """Import bundled conversations and run an agent: episodes, answers, why a boundary is where it is."""
     del user
     data = Path(str(files("episodic_agent") / "demo" / "data"))
     _fresh(output)
+    if year:
+        demo_year(output, app.embedder, say, days=days, as_json=as_json)
+        return
     questions = json.loads((data / "questions.json").read_text(encoding="utf-8"))
     with Memory.open(output / "memory.db", user_id=USER, embedder=app.embedder, say=say) as memory:
         for name in CHATS:

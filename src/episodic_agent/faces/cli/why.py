@@ -49,6 +49,8 @@ def render_explanation(told: Explanation) -> None:
         console.print(
             Text(f"nearly cut at {near.seq}: {near.probability:.2f} of {near.threshold:.2f}{quoted}")
         )
+    for line in told.echoes:
+        console.print(Text(line, style="dim"))
     for line in told.what_would_change:
         console.print(Text(f"→ {line}"))
 

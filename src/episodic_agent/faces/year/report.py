@@ -1,0 +1,76 @@
+"""The report of a year: JSON for machines, Markdown for people, one picture."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from episodic_agent.faces.plot.year import year_png
+from episodic_agent.faces.year.living import Lived, hit_rates
+from episodic_agent.faces.year.story import Event, Story
+
+DRAWN: Final = 4
+
+
+def told(story: Story, lived: Lived, days: int) -> dict[str, Any]:
+    """Return everything the report says."""
+    drawn = _drawn([event for event in story.events if event.day < days - 1], lived)
+    counts = " and ".join(f"{count} episodes {name}" for name, count in lived.episodes.items())
+    return {
+        "person": story.person,
+        "days": days,
+        "heading": f"{days} days, {lived.messages:,} messages; {counts}",
+        "episodes": lived.episodes,
+        "curves": {e.key: {name: lived.curves[name][e.key] for name in lived.curves} for e in drawn},
+        "reviews": lived.reviews,
+        "rates": hit_rates(lived),
+        "facts": _facts(story.facts, days),
+        "questions": {event.key: event.question for event in story.events},
+    }
+
+
+def write(report: Mapping[str, Any], folder: Path) -> None:
+    """Write `year.json`, `year.md` and `year.png`."""
+    text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    (folder / "year.json").write_text(text, encoding="utf-8")
+    (folder / "year.md").write_text(markdown(report), encoding="utf-8")
+    year_png(report, folder / "year.png")
+
+
+def markdown(report: Mapping[str, Any]) -> str:
+    """Render the report for people."""
+    lines = ["# A year of remembering", "", f"{report['heading']}.", "", "![](year.png)", ""]
+    lines += ["## What was found", ""]
+    lines += ["| age in days | asked for | memory | probes | first | among three | R |"]
+    lines += ["|---|---|---|---|---|---|---|"]
+    for row in report["rates"]:
+        low, high = row["days"]
+        asked = "yes" if row["asked for"] else "never"
+        figures = f"{row['first']:.2f} | {row['found']:.2f} | {row['retrievability']:.2f}"
+        lines.append(f"| {low}-{high} | {asked} | {row['memory']} | {row['probes']} | {figures} |")
+    lines += ["", "## What was reviewed", ""]
+    for key, judged in report["reviews"].items():
+        if judged:
+            when = ", ".join(f"day {day} {verdict}" for day, verdict in judged)
+            lines.append(f"- {report['questions'][key]} {when}")
+    lines += ["", "## What was so, and when (as told)", ""]
+    for fact in report["facts"]:
+        until = f" to day {fact['until']}" if fact["until"] else " on"
+        lines.append(f"- {fact['slot']}: {fact['value']}, from day {fact['day']}{until}")
+    return "\n".join(lines) + "\n"
+
+
+def _drawn(events: Sequence[Event], lived: Lived) -> list[Event]:
+    """Return the events whose curves tell most: those reviewed most often, in the order they happened."""
+    busiest = sorted(events, key=lambda e: (-len(lived.reviews.get(e.key, ())), e.day))[:DRAWN]
+    return sorted(busiest, key=lambda e: e.day)
+
+
+def _facts(facts: Sequence[Mapping[str, Any]], days: int) -> list[dict[str, Any]]:
+    """Return the facts with the day they ended: that of the next one in the same slot."""
+    found: list[dict[str, Any]] = []
+    for n, fact in enumerate(facts):
+        later = [f["day"] for f in facts[n + 1 :] if f["slot"] == fact["slot"] and f["slot"] != "hobby"]
+        until = later[0] if later else 168 if fact["value"] == "pottery" else None
+        found.append({**fact, "until": until if until is not None and until < days else None})
+    return found

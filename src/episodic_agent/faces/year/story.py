@@ -1,0 +1,103 @@
+"""The conversations of a year, day by day, the same for the same seed."""
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from importlib.resources import files
+from typing import Any, Final
+
+DAYS: Final = 365
+MOST_ROUNDS: Final = 8  # a message and its reply each
+TAILED: Final = 0.8  # of what is said, with a second sentence
+SEED: Final = 2025
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened once: on which day, what was said, and after how many days it is asked for.
+
+    `key` is a word that only its messages hold, so that a recall can be judged without a reader.
+    """
+
+    day: int
+    key: str
+    said: Sequence[str]
+    question: str
+    answer: str
+    asked: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One day: when it is talked about, what is said, and which events are asked for afterwards."""
+
+    number: int
+    at: datetime
+    messages: Sequence[Mapping[str, str]]
+    asks: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A person and her year."""
+
+    person: str
+    start: date
+    events: Sequence[Event]
+    facts: Sequence[Mapping[str, Any]]
+    topics: Sequence[Mapping[str, Any]]
+    slots: Mapping[str, Sequence[str]]
+    tails: Sequence[str]
+
+    def days(self, count: int = DAYS, seed: int = SEED) -> Iterator[Day]:
+        """Yield the days in order, each of 6 to 20 messages."""
+        chance = random.Random(seed)
+        for number in range(count):
+            noon = datetime.combine(self.start, datetime.min.time(), UTC) + timedelta(days=number)
+            at = noon + timedelta(hours=18, minutes=chance.randrange(150))
+            asks = [event for event in self.events if number - event.day in event.asked]
+            yield Day(number, at, self._talk(number, at, chance), asks)
+
+    def _talk(self, number: int, at: datetime, chance: random.Random) -> list[Mapping[str, str]]:
+        said: list[tuple[str, str]] = []
+        for event in self.events:
+            if event.day == number:
+                said += [("user", event.said[0]), ("assistant", "Oh! Tell me more, I keep it in mind.")]
+                said += [("user", line) for line in event.said[1:]] + [("assistant", "Noted.")]
+        active = [t for t in self.topics if t["from"] <= number < t["to"]]
+        weights = [t["weight"] for t in active]
+        told: set[str] = set()
+        topic = chance.choices(active, weights)[0]
+        for _ in range(chance.randint(3, MOST_ROUNDS)):
+            if chance.random() < 0.35:
+                topic = chance.choices(active, weights)[0]
+            pattern = chance.choice([line for line in topic["says"] if line not in told] or topic["says"])
+            told.add(pattern)
+            line = self._filled(pattern, chance)
+            if chance.random() < TAILED:
+                line = f"{line} {self._filled(chance.choice(self.tails), chance)}"
+            said.append(("user", line))
+            said.append(("assistant", self._filled(chance.choice(topic["replies"]), chance)))
+        times = (at + timedelta(seconds=45 * n) for n in range(len(said)))
+        rows = zip(said, times, strict=False)
+        return [{"role": r, "content": text, "timestamp": t.isoformat()} for (r, text), t in rows]
+
+    def _filled(self, pattern: str, chance: random.Random) -> str:
+        return pattern.format_map({name: chance.choice(words) for name, words in self.slots.items()})
+
+
+def read_story() -> Story:
+    """Read the bundled year.
+
+    >>> story = read_story()
+    >>> first = next(story.days())
+    >>> 6 <= len(first.messages) <= 24, first.messages[0]["role"]
+    (True, 'user')
+    """
+    data = files("episodic_agent") / "demo" / "data" / "year.json"
+    told = json.loads(data.read_text(encoding="utf-8"))
+    events = [Event(**event) for event in told["events"]]
+    start = date.fromisoformat(told["start"])
+    return Story(told["person"], start, events, told["facts"], told["topics"], told["slots"], told["tails"])

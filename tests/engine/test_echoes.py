@@ -1,0 +1,268 @@
+"""What was recalled into a prompt and comes back is kept, but is no new memory: on both stores, end to end."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from builders.chats import Clock
+from conftest import OpenMemory
+
+from episodic_agent import Memory
+from episodic_agent.core.echo import By, Echo, echo_of, heard, marked
+from episodic_agent.engine.ingest import Incoming, Ingest
+from episodic_agent.schemas import Observation, Scope
+
+TAP = (
+    "The kitchen tap dripped all night, so I called plumber Rossi; he came on Friday afternoon, "
+    "replaced the ceramic cartridge and charged 80 euros in cash"
+)
+MARKDOWN = (
+    "## Episodic Memories\n### Kitchen tap [rank: 1, score: 0.83]\n"
+    "**When:** 2026-03-02 10:15 UTC (3 weeks ago)\n**Summary:** Rossi replaced the cartridge.\n"
+)
+
+
+@pytest.fixture
+def stores(url: str, clock: Clock) -> Iterator[Memory]:
+    with ExitStack() as stack:
+        yield stack.enter_context(Memory.open(url, embedder="hashing", policy="seed-001", clock=clock))
+
+
+def told_of_the_tap(memory: Memory, clock: Clock) -> None:
+    memory.add(TAP, thread="march", timestamp=clock.now)
+    memory.flush(thread="march")
+    clock.forward(days=9)
+
+
+def kept(memory: Memory, thread: str) -> list[Observation]:
+    return [o for card in memory.episodes(thread=thread) for o in memory.messages(card.episode_id)]
+
+
+def echo(observation: Observation) -> Echo | None:
+    return echo_of(observation.extras, observation.text)
+
+
+def test_a_tool_message_with_what_was_recalled_is_kept_whole_and_found_by_nobody(
+    stores: Memory, clock: Clock
+) -> None:
+    told_of_the_tap(stores, clock)
+    receipts = stores.add(
+        [
+            {"role": "user", "content": "Who repaired the tap?"},
+            {"role": "tool", "name": "retrieve_memory", "content": MARKDOWN},
+        ],
+        thread="today",
+        timestamp=clock.now,
+    )
+    assert [r.seq for r in receipts] == [0, 1]
+    assert all(r.added for r in receipts)
+    message = kept(stores, "today")[1]
+    found = echo(message)
+    assert "Rossi replaced the cartridge." in message.text
+    assert found is not None
+    assert found.whole
+    assert found.by is By.FORM
+    shown = {
+        e.observation.id for e in stores.search("Rossi cartridge", limit=20, observations=50).observations
+    }
+    assert message.id not in shown
+    assert shown
+    assert all(f.severity == "note" for f in stores.doctor())
+
+
+def test_a_message_that_is_part_echo_is_found_by_its_own_words_alone(stores: Memory, clock: Clock) -> None:
+    told_of_the_tap(stores, clock)
+    prompt = (
+        "You were discussing the kitchen tap.\nPrevious questions:\n- Who fixed it? (Rossi, on Friday)\n\n"
+        "Current question: Is the dishwasher still under warranty?"
+    )
+    stores.add(prompt, thread="today", timestamp=clock.now)
+    (message,) = kept(stores, "today")
+    assert message.text == prompt
+    assert heard(message).text == "Is the dishwasher still under warranty?"
+    found = stores.search("dishwasher warranty", observations=5).observations
+    assert found[0].observation.id == message.id
+    assert message.id not in {
+        e.observation.id for e in stores.search("Who fixed it, Rossi?", observations=1).observations
+    }
+
+
+def test_pasted_text_is_known_by_what_was_recalled_before(stores: Memory, clock: Clock) -> None:
+    told_of_the_tap(stores, clock)
+    stores.search("kitchen tap")
+    stores.add(TAP, role="assistant", thread="today", timestamp=clock.now)
+    (message,) = kept(stores, "today")
+    found = echo(message)
+    assert found is not None
+    assert found.whole
+    assert found.sources
+    (card,) = stores.episodes(thread="today")
+    assert "an echo of" in stores.explain(card.episode_id).echoes[0]
+
+
+def test_a_person_who_repeats_himself_is_believed(stores: Memory, clock: Clock) -> None:
+    told_of_the_tap(stores, clock)
+    stores.search("kitchen tap")
+    stores.add(TAP, thread="today", timestamp=clock.now)
+    assert [echo(o) for o in kept(stores, "today")] == [None]
+
+
+def test_an_answer_that_uses_a_memory_is_a_new_message(stores: Memory, clock: Clock) -> None:
+    told_of_the_tap(stores, clock)
+    stores.search("kitchen tap")
+    answer = "Plumber Rossi repaired it on Friday, he charged 80 euros."
+    stores.add(answer, role="assistant", thread="today", timestamp=clock.now)
+    assert [echo(o) for o in kept(stores, "today")] == [None]
+
+
+def test_what_a_caller_marked_as_recalled_is_an_echo(stores: Memory, clock: Clock) -> None:
+    told_of_the_tap(stores, clock)
+    text = marked("The tap: Rossi, 80 euros.") + "\nTell him it drips again."
+    stores.add(text, thread="today", timestamp=clock.now)
+    assert [heard(o).text for o in kept(stores, "today")] == ["Tell him it drips again."]
+
+
+def test_pasted_recall_is_no_use_of_it_but_an_answer_is(open_memory: OpenMemory, tmp_path: Path) -> None:
+    verdicts = {}
+    for name, said in (
+        ("pasted", MARKDOWN + f'\n**Details:**\n- user: "{TAP}"'),
+        ("answered", "Plumber Rossi replaced the ceramic cartridge on Friday, he charged 80 euros in cash."),
+    ):
+        clock = Clock()
+        memory = open_memory(tmp_path / f"{name}.db", clock=clock)
+        told_of_the_tap(memory, clock)
+        memory.add("What about the tap?", thread="today", timestamp=clock.now)
+        memory.search("what about the kitchen tap that dripped?", asking="today")
+        clock.forward(seconds=20)
+        memory.add(said, role="assistant", thread="today", timestamp=clock.now)
+        memory.flush(thread="today")
+        (card,) = memory.episodes(thread="march")
+        verdicts[name] = [d.verdict for d in memory.reviews(card.episode_id)]
+    assert verdicts == {"pasted": [], "answered": ["Good"]}
+
+
+def test_an_export_keeps_what_is_an_echo(stores: Memory, clock: Clock, tmp_path: Path) -> None:
+    told_of_the_tap(stores, clock)
+    stores.add(MARKDOWN, role="assistant", thread="today", timestamp=clock.now)
+    stores.flush()
+    lines = "\n".join(stores.export())
+    (tmp_path / "all.jsonl").write_text(lines + "\n", encoding="utf-8")
+    with Memory.open(tmp_path / "other.db", embedder="hashing", policy="seed-001", clock=clock) as other:
+        other.import_file(tmp_path / "all.jsonl")
+        assert [echo(o) for o in kept(other, "today")] == [echo(o) for o in kept(stores, "today")]
+        assert all(
+            e.observation.thread_id != kept(other, "today")[0].thread_id
+            for e in other.search("Rossi cartridge", observations=20).observations
+        )
+
+
+def test_segmenting_again_hears_the_same(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory(policy="default")
+    told_of_the_tap(memory, clock)
+    for n in range(12):
+        clock.forward(minutes=4)
+        memory.add(
+            f"Question {n} about my garden: which {n} roses should I plant?", thread="t", timestamp=clock.now
+        )
+        clock.forward(seconds=5)
+        memory.add(MARKDOWN, role="system", thread="t", timestamp=clock.now)
+    memory.flush()
+    before = [(c.start_at, c.end_at, c.title) for c in memory.episodes(thread="t")]
+    told = memory.whatif("t", "default")
+    assert [(s.first_seq, s.last_seq) for s in told.stored] == [
+        (s.first_seq, s.last_seq) for s in told.proposed
+    ]
+    assert before
+    assert all("Rossi" not in c.summary for c in memory.episodes(thread="t"))
+
+
+# --- the loop ------------------------------------------------------------------------------------------------
+
+TURNS = 200
+FEW = 30
+
+
+def loop(memory: Memory, clock: Clock, turns: int = TURNS) -> None:
+    """An agent that asks its memory at each turn and stores everything it saw, prompts included."""
+    for n in range(turns):
+        clock.forward(minutes=7)
+        question = f"Day {n}: what should I remember about errand number {n % 17} at the {PLACES[n % 7]}?"
+        memory.add(question, thread=f"day-{n // 20}", timestamp=clock.now)
+        recall = memory.search(question, limit=4)
+        context = memory.context(question, thread=f"day-{n // 20}")
+        shown = "\n".join(f"- {e.observation.text}" for hit in recall.hits for e in hit.evidence)
+        memory.add(
+            [
+                {
+                    "role": "system",
+                    "content": f"Relevant memories:\n{shown}" if shown else "No memories yet.",
+                },
+                {"role": "tool", "name": "get_context", "content": context.text or "nothing"},
+                {"role": "assistant", "content": f"Noted for errand {n % 17}: go there by {n % 12} o'clock."},
+            ],
+            thread=f"day-{n // 20}",
+            timestamp=clock.now,
+        )
+
+
+PLACES = ("bakery", "library", "harbour", "post office", "garage", "market hall", "town archive")
+
+
+def letters(memory: Memory) -> tuple[int, int]:
+    """Count the letters that are searchable: of what was really said, and of all."""
+    own = everything = 0
+    threads = dict.fromkeys(card.origin for card in memory.episodes())
+    for observation in (o for thread in threads for o in kept(memory, thread)):
+        searchable = len(heard(observation).text)
+        everything += searchable
+        own += searchable if observation.actor in ("user", "assistant") else 0
+    return own, everything
+
+
+@pytest.mark.parametrize("turns", [FEW, pytest.param(TURNS, marks=pytest.mark.slow)])
+def test_a_memory_that_hears_itself_does_not_fill_up_with_itself(
+    open_memory: OpenMemory, clock: Clock, turns: int
+) -> None:
+    memory = open_memory()
+    loop(memory, clock, turns)
+    own, everything = letters(memory)
+    assert own > 100 * turns
+    assert everything - own < 0.05 * everything
+    assert all(f.severity == "note" for f in memory.doctor())
+
+
+def test_without_the_guard_most_of_a_memory_is_its_own_echo(
+    open_memory: OpenMemory, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deaf(_: Ingest, scope: Scope, new: Sequence[Incoming], before: Sequence[Incoming]) -> list[Incoming]:
+        return list(new)
+
+    monkeypatch.setattr(Ingest, "_listened", deaf)
+    memory = open_memory()
+    loop(memory, clock, turns=14)  # more would take minutes: what is pasted doubles
+    own, everything = letters(memory)
+    assert everything - own > 0.8 * everything
+
+
+def test_pasted_facts_and_episodes_teach_nothing_and_what_is_new_beside_them_does(
+    stores: Memory, clock: Clock
+) -> None:
+    for number, text in enumerate(("I live in Lisbon.", "I work as a nurse.", "I love fado.")):
+        stores.add(text, thread=f"{number}", timestamp=clock.now)
+        stores.flush(thread=f"{number}")
+    stores.consolidate()
+    before = {card.fact.id: len(card.fact.evidence) for card in stores.facts()}
+    clock.forward(days=40)
+    told = stores.retrieve("where do I live?", detail="high")
+    assert told.startswith("## Known Facts")
+    stores.add(f"{told}\nI play the cello.", thread="pasted", timestamp=clock.now)
+    stores.flush(thread="pasted")
+    stores.consolidate()
+    after = {card.fact.id: len(card.fact.evidence) for card in stores.facts()}
+    assert before.items() <= after.items()
+    (new,) = [card.fact for card in stores.facts() if card.fact.id not in before]
+    assert new.value == "the cello"
+    (quote,) = stores.fact(new.id).quotes
+    assert "cello" in str(quote)
+    assert all(f.severity == "note" for f in stores.doctor())
