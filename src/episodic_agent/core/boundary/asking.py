@@ -74,7 +74,7 @@ def read(cues: Mapping[str, float]) -> Said | None:
     """Return the answer a record keeps; None where no model spoke in it, or to another policy.
 
     >>> read(shown(Said(0.38, True, 0.9))).odds, read({"content": 0.4})
-    (0.676, None)
+    (0.6723, None)
     """
     if UNASKED not in cues:
         return None
