@@ -191,6 +191,28 @@ def test_no_everyday_word_is_a_name() -> None:
     assert slots("I'm Late, sorry.") == set()
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I think it has my OLD number. from Cardiff",
+        "I've got a phone.",
+        "Currently studying in the library!",
+        "I'm trying to balance work and study prep",
+        "I am not the best cook to be honest",
+        "我是主要监督的人，怕时间久了",
+    ],
+)
+def test_what_only_looks_like_a_fact_is_none(said: str) -> None:
+    assert slots(said) == set()
+
+
+def test_what_it_looks_like_is_one() -> None:
+    assert slots("From Cardiff.") == {("from", "Cardiff", True)}
+    assert slots("I am the plumber") == {("job", "plumber", True)}
+    assert slots("I study in the Netherlands.") == {("studies", "in the Netherlands", True)}
+    assert slots("我是上海人") == {("from", "上海", True)}
+
+
 def test_assistants_devices_and_pasted_pages_say_nothing_of_people() -> None:
     assert read("I live in Utrecht.", actor="assistant") == ()
     assert read("I live in Utrecht.", actor="calendar") == ()

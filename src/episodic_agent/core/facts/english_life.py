@@ -105,7 +105,7 @@ def occupation(said: str) -> str:
         )[0]
     )
     words = value.casefold().split()
-    if not words or len(words) > 6:
+    if not words or len(words) > 6 or words[0] in ("best", "worst", "greatest"):
         return ""
     known = head(value) in people.WORK or singular(head(value)) in people.WORK
     leads = words[0] in people.TITLES and (len(words) == 1 or words[1] in ("of", "at"))
@@ -337,7 +337,7 @@ def _studies(match: re.Match[str]) -> Iterator[Found]:
     )
     if re.match(
         r"(?:all|hard|a lot|different|various|the|my|how|what|this|that|some|late|together|it|more"
-        r"|too)\b",
+        r"|too|prep|notes|in (?:the|my|a|our) (?=[a-z])(?!field|area))\b",
         value,
     ):
         return

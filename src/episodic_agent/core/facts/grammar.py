@@ -296,7 +296,7 @@ _DROPPED: Final = (
             r"(?:(?:going for|saving (?:up )?for|moving to|training for|working (?:as|at|for)|learning"
             r"|planning to|studying|hoping to)(?![^.;!?]*(?::|\b(?:is|are|was|sounds|seems|can|will|takes"
             r"|makes|helps|has|would|feels|looks)\b))|allergic to|born in"
-            r"|from (?-i:[A-Z])[\w ]+(?:, (?-i:[A-Z])\w+)?[.!]?$|originally from|based in|vegan|vegetarian"
+            r"|(?-i:From [A-Z])[\w ]+(?:, (?-i:[A-Z])\w+)?[.!]?$|originally from|based in|vegan|vegetarian"
             r"|married to|retired|engaged to|currently (?:leading|working|living)|leading the"
             r"|VAT registered)",
             re.I,

@@ -10,7 +10,7 @@ BELONGINGS: Final = word_set(
     kayak caravan campervan camper trailer house flat apartment cottage cabin farm allotment garden
     greenhouse shed workshop studio garage desk sofa piano guitar cello violin viola ukulele banjo
     accordion saxophone trumpet flute clarinet harp drums keyboard synth synthesiser laptop computer
-    macbook thinkpad pc mac phone iphone ipad tablet pixel kindle e-reader printer camera leica nikon
+    macbook thinkpad pc mac iphone ipad tablet pixel kindle e-reader printer camera leica nikon
     canon drone telescope microscope console playstation xbox switch loom kiln lathe sewing-machine oven
     tattoo tattoos piercing licence license passport visa degree pension mortgage season-ticket
     subscription membership pool sauna hammock tesla volvo fiat skoda toyota honda volkswagen bmw saab
