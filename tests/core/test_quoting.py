@@ -15,7 +15,7 @@ from episodic_agent.core.prompts.quoting import Aliases, cleaned, fence_for, nam
 from episodic_agent.core.prompts.topic_shift import LONGEST_CONVERSATION, LONGEST_MESSAGE, prompt
 from episodic_agent.errors import BadReply
 from episodic_agent.providers.scripted_server import read_conversation
-from episodic_agent.schemas import Observation
+from episodic_agent.schemas import Json, Observation
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)
 HARD = st.text(st.sampled_from("`<|>[]/sINT_ \n\r\t\x0b\u2028\x85\u200b\u00ad\ud800\x00a\"'\\"), max_size=60)
@@ -147,6 +147,13 @@ def test_a_verdict_is_read_as_before() -> None:
     assert topic_shift.read_verdict(value).is_boundary
     with pytest.raises(BadReply, match="confidence must be a number"):
         topic_shift.read_verdict({**value, "confidence": "high"})
+
+
+@pytest.mark.parametrize("strange", [float("nan"), float("inf"), -1, 10**400, "high", None])
+def test_a_signal_that_is_no_share_is_left_out(strange: Json) -> None:
+    signals: Json = {"topic_shift": strange, "intent_shift": 1, "weather": 0.5}
+    read = topic_shift.read_verdict({"is_boundary": True, "confidence": 1, "signals": signals})
+    assert read.signals == {"intent_shift": 1.0}
 
 
 # --- aliases ---------------------------------------------------------------------------------------------

@@ -309,6 +309,19 @@ def test_a_fact_is_put_right_by_hand_and_stays_so(open_memory: Opened, database:
         memory.edit_fact(fact.id, text=" ")
 
 
+def test_what_a_hand_makes_the_same_as_another_is_one_with_it(opened: Opened) -> None:
+    memory = opened()
+    episode(memory, "I like tea. I like coffee.", 0)
+    memory.consolidate()
+    first, second = memory.facts()
+    memory.edit_fact(first.id, text="Maya likes mate", value="mate")
+    one = memory.edit_fact(second.id, text="Maya likes maté", value="mate")
+    assert told(memory) == {one.fact.fact} <= {"Maya likes mate", "Maya likes maté"}
+    assert len(one.fact.evidence) == 2
+    assert memory.fact(first.id).id == memory.fact(second.id).id == one.id
+    assert memory.doctor() == []
+
+
 def test_a_pinned_fact_withstands_and_unpinned_gives_way(opened: Opened) -> None:
     memory = opened()
     episode(memory, LISBON, 0)

@@ -87,6 +87,51 @@ def die_with(store: Store, clock: Clock, count: int = BATCH) -> None:
     clock.forward(seconds=2)
 
 
+# --- company --------------------------------------------------------------------------------------------
+
+
+def test_whoever_waits_for_a_scope_waits_for_what_another_thread_does_for_it(bench: Bench) -> None:
+    begun, go_on, waited = threading.Event(), threading.Event(), threading.Event()
+
+    def slow() -> None:
+        begun.set()
+        go_on.wait(PATIENTLY)
+
+    bench.meanwhile["long"] = slow
+    bench.put("long")
+    runner = bench.runner()
+    working = threading.Thread(target=runner.run_due)
+    working.start()
+    assert begun.wait(PATIENTLY)
+    assert runner.run_due(BO) == 0  # nobody works for Bo
+    waiting = threading.Thread(target=lambda: (runner.run_due(ANA), waited.set()))
+    waiting.start()
+    assert not waited.wait(0.1)
+    assert bench.did() == []
+    go_on.set()
+    assert waited.wait(PATIENTLY)
+    assert bench.did() == ["long"]
+    working.join(PATIENTLY)
+    waiting.join(PATIENTLY)
+
+
+def test_a_halted_runner_keeps_nobody_waiting(bench: Bench) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    bench.meanwhile["long"] = lambda: (begun.set(), go_on.wait(PATIENTLY))
+    bench.put("long")
+    runner = bench.runner()
+    working = threading.Thread(target=runner.run_due)
+    working.start()
+    assert begun.wait(PATIENTLY)
+    waiting = threading.Thread(target=runner.run_due, args=(ANA,))
+    waiting.start()
+    runner.halt()
+    waiting.join(PATIENTLY)
+    assert not waiting.is_alive()
+    go_on.set()
+    working.join(PATIENTLY)
+
+
 # --- failures -------------------------------------------------------------------------------------------
 
 

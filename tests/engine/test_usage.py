@@ -53,6 +53,12 @@ def test_a_ledger_that_cannot_be_written_fails_no_call_and_is_written_later(stor
     assert [use.calls for use in store.usage("home", TODAY, TODAY)] == [3]
 
 
+def test_what_no_store_can_keep_is_repaired_in_every_answer(store: FaultyStore) -> None:
+    said: Mapping[str, Json] = {"a": "x\x00", "b": ["\ud800", {"c\x00": 1.5, "d": None}], "e": True}
+    told = ask(Meter(store, Clock()), ScriptedModel([said])).value
+    assert told == {"a": "x\ufffd", "b": ["\ufffd", {"c\ufffd": 1.5, "d": None}], "e": True}
+
+
 def test_what_waits_to_be_written_counts_for_the_budget(store: FaultyStore) -> None:
     meter, model = Meter(store, Clock(), LONGEST_ANSWER + 150), ScriptedModel([{}] * 4)
     store.at_commit = deque([StoreUnavailable("the disk is full")])

@@ -134,6 +134,24 @@ def test_one_user_may_hold_several_conversations(client: TestClient) -> None:
     assert [e["conversation_id"] for e in one] == ["one"]
 
 
+def test_what_is_suppressed_is_in_no_answer(client: TestClient, opened: Callable[[], Memory]) -> None:
+    furnish(client)
+    asked = {"query": "when am I moving to Lisbon?", "conversation_id": "ana-42", "detail": "high"}
+    assert "step 2" in post(client, "retrieve_memory", **asked).text
+    with opened() as memory:
+        memory.suppress(words="step 2", user_id="ana-42")
+    answers = [
+        post(client, route, **asked, **narrowed).text
+        for route in ("retrieve_memory", "retrieve_memory/raw", "recent_memory", "recent_memory/raw")
+        for narrowed in ({}, {"user_id": "ana-42"})
+    ]
+    assert not [answer for answer in answers if "step 2" in answer]
+    with opened() as memory:
+        assert "step 2" not in memory.retrieve(asked["query"], detail="high", user_id="ana-42")
+        memory.suppress(thread="ana-42", user_id="ana-42")
+    assert post(client, "recent_memory/raw", conversation_id="ana-42").json() == []
+
+
 def test_recent_memory_is_ordered_by_its_end_and_bounded(client: TestClient) -> None:
     furnish(client)
     recent = post(client, "recent_memory/raw", conversation_id="ana-42").json()
@@ -181,7 +199,9 @@ def test_what_is_too_large_or_nowhere_is_refused(client: TestClient) -> None:
     chunks = (b"x" * 1000 for _ in range(30))
     assert client.post("/api/v0/add_message", content=chunks).status_code == 413
     assert client.get("/nowhere").json()["status"] == 404
-    assert client.get("/api/v0/add_message").status_code == 405
+    wrong = client.get("/api/v0/add_message")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
+    assert "/docs" in wrong.json()["detail"]
 
 
 def test_an_answer_costs_as_many_transactions_however_much_it_holds(tmp_path: Path) -> None:

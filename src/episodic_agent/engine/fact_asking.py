@@ -1,9 +1,9 @@
 """What a model is asked for facts: what to expect of some episodes, then what they tell beyond that."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final
 from uuid import UUID
 
 from episodic_agent.core import ranking
@@ -11,18 +11,17 @@ from episodic_agent.core.fact_records import Candidate, Fact
 from episodic_agent.core.facts.consolidating import reinforcing
 from episodic_agent.core.interfaces import FACTS, LanguageModel, Transaction
 from episodic_agent.core.prompts import facts as question
-from episodic_agent.core.prompts.quoting import asked_again
+from episodic_agent.engine.asking import ask
 from episodic_agent.engine.fact_recall import best_facts
 from episodic_agent.engine.fact_writing import Vectors, embedded
 from episodic_agent.engine.heard import Heard, speaks_for_people
 from episodic_agent.engine.matching import as_shown
 from episodic_agent.engine.parts import Parts
-from episodic_agent.errors import BadReply, ProviderError
+from episodic_agent.errors import ProviderError
 from episodic_agent.schemas import Json, Observation, Scope, TimeSource
 
 NEAR: Final = 10  # known facts a new one is compared with
 MOST_MESSAGES: Final = question.LONGEST_CONVERSATION // question.LEAST_OF_MESSAGE  # one question shows
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def ask_for_facts(parts: Parts, scope: Scope, model: LanguageModel, group: Seque
     if known:  # who knows nothing expects nothing
         title = "; ".join(one.episode.title for one in group)
         asked = question.predict(title, known)
-        expected = _answer(model, asked, question.EXPECTED_SCHEMA, question.read_expected)
+        expected = ask(model, asked, question.EXPECTED_SCHEMA, question.STAGE, question.read_expected)
     found: list[Candidate] = []
     actions: list[str] = []
     refused: list[str] = []
@@ -54,21 +53,13 @@ def ask_for_facts(parts: Parts, scope: Scope, model: LanguageModel, group: Seque
         def read(value: Mapping[str, Json], shown: Sequence[Observation] = messages) -> question.Calibrated:
             return question.read_facts_told(value, known, shown)
 
-        told = _answer(model, question.calibrate(expected, known, messages), question.SCHEMA, read)
+        asked = question.calibrate(expected, known, messages)
+        told = ask(model, asked, question.SCHEMA, question.STAGE, read)
         found += told.candidates
         actions += told.actions
         refused += told.refused
     placed = [_placed(one, group) for one in found]
     return Asked(_repeating(parts, scope, placed, actions), refused, expected, model.name)
-
-
-def _answer(
-    model: LanguageModel, asked: str, schema: Mapping[str, Json], read: Callable[[Mapping[str, Json]], T]
-) -> T:
-    try:
-        return read(model.complete(asked, schema, question.STAGE).value)
-    except BadReply as error:  # one re-ask that says what was wrong
-        return read(model.complete(asked_again(asked, error), schema, question.STAGE).value)
 
 
 def _portions(said: Sequence[Observation]) -> Iterator[Sequence[Observation]]:

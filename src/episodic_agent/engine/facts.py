@@ -258,7 +258,8 @@ class FactVerbs(Scoped):
             if change(before) is None:
                 tx.facts.bury(core.delete(before, now))
             write_facts(tx, parts, known, changes, vectors, now=now)
-            after = tx.facts.get(before.id)
+            heir = tx.facts.successor(before.id)  # what a hand made the same as another is one with it
+            after = tx.facts.get(before.id if heir is None else heir)
             return FactCard(before if after is None else after.fact)
 
 

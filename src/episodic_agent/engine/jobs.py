@@ -6,9 +6,10 @@ The same runner serves the process that made the work (`engine.background`) and 
 
 import logging
 import re
+import threading
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -28,6 +29,7 @@ DEATHS = 30  # of processes, before the job is given up; one that is merely unlu
 AT_ONCE = 3  # tries of a job whose effect another writer was in the way of, before it waits
 BACKOFF = timedelta(seconds=2)
 JITTER_BITS = 16
+LOOK = 1.0  # seconds between looks at whether another thread has ended or was halted
 
 log = logging.getLogger(__name__)
 _FAILED = re.compile(r"attempt (\d+): ")
@@ -85,17 +87,50 @@ class Runner:
         self._heartbeat = Heartbeat(store, clock, lease)
         self._stranded: deque[Held] = deque()  # claimed, but the store went away before it could be said why
         self._halted = False
+        self._at_work: dict[int, Scope | None] = {}  # by thread: whose jobs it has; None while it looks
+        self._ended = threading.Condition()
 
     def run_due(self, scope: Scope | None = None) -> int:
         """Run what is due until nothing is (or the runner is halted), and return how many jobs ran.
 
         A job that fails is tried again later, and after its last attempt becomes a dead letter; it
-        never stops the others.
+        never stops the others. What another thread of this runner is doing for `scope` is waited for.
         """
         ran = 0
-        while not self._halted and (batch := self.run_batch(scope)) is not None:
-            ran += batch.done + batch.failed + batch.lost
+        while not self._halted:
+            batch = self.run_batch(scope)
+            if batch is not None:
+                ran += batch.done + batch.failed + batch.lost
+            elif scope is None or not self._waited_for(scope):
+                break
         return ran
+
+    def _waited_for(self, scope: Scope) -> bool:
+        """Wait until no other thread has jobs of a scope; tell whether any had."""
+        me = threading.get_ident()
+
+        def idle() -> bool:
+            others = (whose for thread, whose in self._at_work.items() if thread != me)
+            return self._halted or not any(whose in (None, scope) for whose in others)
+
+        with self._ended:
+            if idle():
+                return False
+            while not idle():
+                self._ended.wait(LOOK)  # a signal handler halts, and may not notify
+            return True
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        me = threading.get_ident()
+        with self._ended:
+            self._at_work[me] = None
+        try:
+            yield
+        finally:
+            with self._ended:
+                del self._at_work[me]
+                self._ended.notify_all()
 
     def try_due(self, scope: Scope | None = None) -> None:
         """Run what is due; where the store refuses the work waits, for its cause is stored already."""
@@ -106,8 +141,11 @@ class Runner:
 
     def run_batch(self, scope: Scope | None = None) -> Batch | None:
         """Claim once and handle what came; None when nothing is due. Raises StoreError when it is away."""
+        with self._working():
+            return self._run_batch(scope or self._scope)
+
+    def _run_batch(self, scope: Scope | None) -> Batch | None:
         self._give_back_stranded()
-        scope = scope or self._scope
         claimed = self._store.claim(
             self._owner,
             now=self._clock(),
@@ -120,6 +158,9 @@ class Runner:
         if claimed is None:
             return None
         held = Held(*claimed)
+        with self._ended:
+            self._at_work[threading.get_ident()] = held.scope
+            self._ended.notify_all()
         batch = Batch(held.scope, held.jobs[0].kind)
         try:
             with self._heartbeat.holding(held):

@@ -29,9 +29,10 @@ def recent(
     *,
     limit: int,
     since: datetime | None = None,
+    thread_id: UUID | None = None,
     suppressed: bool = False,
 ) -> list[EpisodeCard]:
-    """Return cards by end of event time, newest first; open frames count like episodes.
+    """Return cards (of a thread) by end of event time, newest first; open frames count like episodes.
 
     What is suppressed or archived is left out unless `suppressed`; what has expired always.
     """
@@ -39,7 +40,7 @@ def recent(
     curtain = Curtain(tx, now)
     asked = limit
     while True:
-        found = tx.episodes.recent(limit=asked, since=since)
+        found = _newest(tx, asked, since, thread_id)
         hidden = {} if suppressed else curtain.why_all(found)
         shown = [e for e in found if e.id not in hidden]
         if len(shown) >= limit or len(found) < asked:
@@ -47,8 +48,16 @@ def recent(
         asked *= WIDER
     cards = _marked(curtain, shown[:limit], origins, now)
     lifted = Curtain(tx, now, lifted=True) if suppressed else curtain
-    cards.extend(c for c in open_frames(tx, lifted) if since is None or c.end_at >= since)
+    opened = (c for c in open_frames(tx, lifted) if thread_id is None or c.thread_id == thread_id)
+    cards.extend(c for c in opened if since is None or c.end_at >= since)
     return sorted(cards, key=lambda c: (-c.end_at.timestamp(), c.episode_id.bytes))[:limit]
+
+
+def _newest(tx: Transaction, limit: int, since: datetime | None, thread_id: UUID | None) -> Sequence[Episode]:
+    if thread_id is None:
+        return tx.episodes.recent(limit=limit, since=since)
+    found = [e for e in tx.episodes.of_thread(thread_id) if since is None or e.end_at >= since]
+    return sorted(found, key=lambda e: (-e.end_at.timestamp(), e.id.bytes))[:limit]
 
 
 def chronological(
@@ -230,8 +239,11 @@ def messages(tx: Transaction, identity: UUID) -> list[Observation]:
     raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
 
 
-def wholes(tx: Transaction, cards: Sequence[EpisodeCard | Hit]) -> list[Whole | None]:
-    """Return what is behind event episodes and open frames, all at once; None for what is there no more."""
+def wholes(tx: Transaction, cards: Sequence[EpisodeCard | Hit], now: datetime) -> list[Whole | None]:
+    """Return what is behind event episodes and open frames, all at once; None for what is there no more.
+
+    Messages that recall leaves out are left out, but of a card that is itself shown though it is hidden.
+    """
     episodes = tx.episodes.by_ids([card.episode_id for card in cards])
     ids = list({card.thread_id for card in cards})
     threads, frames = tx.threads.many(ids), tx.threads.frames(ids)
@@ -249,12 +261,16 @@ def wholes(tx: Transaction, cards: Sequence[EpisodeCard | Hit]) -> list[Whole | 
             if named == card.episode_id and frame.first_seq < frame.next_seq:
                 spans[named] = (thread.id, frame.first_seq, frame.next_seq - 1)
     read = dict(zip(spans, tx.threads.ranges(list(spans.values())), strict=True))
-    return [
-        Whole(threads[card.thread_id].origin, episodes.get(card.episode_id), read[card.episode_id])
-        if card.episode_id in read
-        else None
-        for card in cards
-    ]
+    curtain, lifted = Curtain(tx, now), Curtain(tx, now, lifted=True)
+    behind: list[Whole | None] = []
+    for card in cards:
+        closed, said = episodes.get(card.episode_id), list(read.get(card.episode_id, ()))
+        if said and curtain.drawn:
+            meant = lifted if isinstance(card, EpisodeCard) and card.hidden else curtain
+            said = meant.heard(tx.threads.number(card.thread_id), said)
+        there = card.episode_id in read and (closed is not None or said)
+        behind.append(Whole(threads[card.thread_id].origin, closed, said) if there else None)
+    return behind
 
 
 def spoken(tx: Transaction, whole: Episode) -> list[Observation]:

@@ -15,6 +15,7 @@ from episodic_agent.core.context.retrieved import (
 )
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine import listing
+from episodic_agent.engine.curtain import Curtain
 from episodic_agent.engine.given import aware, episode_identity, tidy
 from episodic_agent.engine.places import Places, Stretch, VisitCard, count_places, route_of, visits_of
 from episodic_agent.engine.recall import FEW_FACTS, Recaller, SearchOptions
@@ -123,8 +124,10 @@ class RecallVerbs(Scoped):
         )
         scope = self._known(user_id)
         with self._parts.store.begin(scope, write=False) as tx:
-            hits = () if recall.abstained else recall.hits
-            told = [_told(tx, hit, is_detailed(n, hit.surprise, detail)) for n, hit in enumerate(hits, 1)]
+            hits, curtain = () if recall.abstained else recall.hits, Curtain(tx, self._parts.clock())
+            told = [
+                _told(tx, curtain, hit, is_detailed(n, hit.surprise, detail)) for n, hit in enumerate(hits, 1)
+            ]
         known = [told_fact(hit) for hit in recall.facts]
         return retrieved(known, told, detail, aware(now) or self._parts.clock())
 
@@ -140,9 +143,10 @@ class RecallVerbs(Scoped):
         user_id: str | None = None,
         limit: int = 10,
         days: float | None = None,
+        thread: str | None = None,
         suppressed: bool = False,
     ) -> list[EpisodeCard]:
-        """Return episodes by end of event time, newest first, open frames included.
+        """Return episodes (of a thread) by end of event time, newest first, open frames included.
 
         `suppressed` shows what is suppressed or archived too, each with why it is (`hidden`).
         """
@@ -150,9 +154,13 @@ class RecallVerbs(Scoped):
             raise InvalidInput("`limit` is 1 or more, `days` 0 or more")
         now = self._parts.clock()
         since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
-        with self._read(user_id) as tx:
-            found = listing.recent(tx, now, limit=limit, since=since, suppressed=suppressed)
-        self._parts.told.note(self._known(user_id), told_by(found))
+        scope = self._known(user_id)
+        thread_id = self._thread_id(scope, thread) if thread else None
+        with self._parts.store.begin(scope, write=False) as tx:
+            found = listing.recent(
+                tx, now, limit=limit, since=since, thread_id=thread_id, suppressed=suppressed
+            )
+        self._parts.told.note(scope, told_by(found))
         return found
 
     def episodes(
@@ -172,9 +180,12 @@ class RecallVerbs(Scoped):
             return listing.chronological(tx, now, thread_id=thread_id, limit=limit)
 
     def wholes(self, cards: Sequence[EpisodeCard | Hit], *, user_id: str | None = None) -> list[Whole | None]:
-        """Return what is behind cards or hits (events, open frames), read at once; None for what is gone."""
+        """Return what is behind cards or hits (events, open frames), read at once; None for what is gone.
+
+        Messages that recall leaves out (`suppress`, expiry) are left out here too.
+        """
         with self._read(user_id) as tx:
-            return listing.wholes(tx, cards)
+            return listing.wholes(tx, cards, self._parts.clock())
 
     def places(
         self,
@@ -239,6 +250,8 @@ def told_fact(hit: FactHit) -> ToldFact:
     return ToldFact(hit.fact.category.value, hit.fact.fact, len(hit.episodes))
 
 
-def _told(tx: Transaction, hit: Hit, detailed: bool) -> ToldEpisode:
-    said = [(o.actor, o.text) for o in listing.messages(tx, hit.episode_id)] if detailed else []
+def _told(tx: Transaction, curtain: Curtain, hit: Hit, detailed: bool) -> ToldEpisode:
+    found = listing.messages(tx, hit.episode_id) if detailed else []
+    shown = curtain.heard(tx.threads.number(hit.thread_id), found) if curtain.drawn else found
+    said = [(o.actor, o.text) for o in shown]
     return ToldEpisode(hit.title, hit.summary, hit.start_at, hit.end_at, hit.surprise, said, hit.score)

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from episodic_agent.core.interfaces import LONGEST_ANSWER, LanguageModel, Reply, Routed, Store
+from episodic_agent.core.text import repair
 from episodic_agent.core.turn_trace import CALL, current, span
 from episodic_agent.errors import BadReply, BudgetSpent, EpisodicError, ProviderError
 from episodic_agent.schemas import Json, ModelUse, Scope
@@ -155,7 +156,16 @@ class Metered:
                 seconds=self._ticks() - begun,
             )
             self._meter.count(self._scope, use)
-        return reply
+        return replace(reply, value={name: _repaired(value) for name, value in reply.value.items()})
+
+
+def _repaired(value: Json) -> Json:
+    """Return an answer without what no store can keep: JSON may escape NUL and halves of characters."""
+    if isinstance(value, str):
+        return repair(value)[0]
+    if isinstance(value, Mapping):
+        return {repair(name)[0]: _repaired(one) for name, one in value.items()}
+    return [_repaired(one) for one in value] if isinstance(value, Sequence) else value
 
 
 def model_of(model: LanguageModel | None, stage: str) -> LanguageModel | None:

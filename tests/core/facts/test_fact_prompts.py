@@ -119,6 +119,20 @@ def test_a_new_fact_cites_the_words_where_they_stand() -> None:
     assert (one.subject, one.attribute, one.value, one.holds) == ("Maya", "job", "midwife", True)
 
 
+@pytest.mark.parametrize(
+    "given", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0044-03-15", "2026-02-30", "May", ""]
+)
+def test_a_day_that_cannot_be_is_when_it_was_said(given: str) -> None:
+    (one,) = read_facts_told(answer(valid_from=given), KNOWN, TALK).candidates
+    assert one.evidence.valid_at == one.evidence.said_at
+
+
+def test_a_fact_is_one_line_without_anything_hidden() -> None:
+    odd = answer(fact="Maya is\n## Known Facts\x00", value="mid\u202ewife", subject=" Maya\u200b\n")
+    (one,) = read_facts_told(odd, KNOWN, TALK).candidates
+    assert (one.fact, one.value, one.subject) == ("Maya is ## Known Facts\ufffd", "midwife", "Maya")
+
+
 def test_an_update_a_reinforcement_and_an_end_become_statements() -> None:
     update = answer(action="update", known="F1", value="Faro", fact="Maya lives in Faro", message="m2", quote="moved to Faro", valid_from="2026-03-09")  # fmt: skip
     (moved,) = read_facts_told(update, KNOWN, TALK).candidates
@@ -145,7 +159,9 @@ REFUSED = [
     (answer(action="update", known=str(KNOWN[0].id)), "is none of F1 to F2"),
     (answer(fact="Maya has been a midwife since 1987"), "nobody said 1987"),
     (answer(value=" "), "must not be empty"),
+    (answer(value="x" * 301), "nor longer than 300"),
     (answer(subject=" "), "subject must not be empty"),
+    (answer(subject="x" * 81), "nor longer than 80"),
 ]  # fmt: skip
 
 

@@ -44,6 +44,20 @@ def by_hand(facts: tuple[Fact, ...], hand: str, number: int) -> tuple[Fact, ...]
     return retold(facts, {fact.id: after}).applied(facts)
 
 
+def test_facts_that_hands_made_one_rest_on_all_they_rested_on() -> None:
+    known = learn((), [claim("tea", 0, attribute="likes"), claim("coffee", 1, attribute="likes")]).applied(())
+    first, second = known
+    proofs = marks(first) | marks(second)
+    for fact in (first, second):
+        whole = (one for one in known if one.id == fact.id)
+        known = retold(known, {fact.id: confirm(edit(next(whole), START, value="mate"))}).applied(known)
+    (one,) = known
+    assert (one.id, one.value, len(one.evidence), one.confirmed) == (first.id, "mate", 2, True)
+    assert marks(one) == proofs
+    assert [version.value for version in one.versions] == ["tea", "coffee"]
+    assert not retold(known)
+
+
 @given(CLAIMS, HANDS, CLAIMS)
 def test_telling_facts_anew_changes_nothing(
     before: list[Candidate], hands: list[tuple[str, int]], later: list[Candidate]

@@ -11,7 +11,7 @@ from datetime import datetime
 from hashlib import blake2b
 from uuid import UUID, uuid5
 
-from episodic_agent.core.fact_records import Candidate, Category, Evidence, Fact, FactTombstone
+from episodic_agent.core.fact_records import Candidate, Category, Evidence, Fact, FactTombstone, Version
 from episodic_agent.core.facts.slots import group_of, keywords, match_key
 from episodic_agent.core.identity import NAMESPACE
 from episodic_agent.core.text import fold
@@ -290,11 +290,20 @@ def _facts(runs: Sequence[_Run], before: Sequence[Fact]) -> list[Fact]:
 
 def _fact(run: _Run) -> Fact:
     first, by = run.first, run.by.id if run.by else None
-    fixed = next((claim.fixed for claim in run.claims if claim.fixed), None)
+    hands = [claim.fixed for claim in run.claims if claim.fixed]
     said = tuple(claim.evidence for claim in run.claims if claim.fixed is None)
-    if fixed is not None:
+    if hands:
         return replace(
-            fixed, evidence=(*fixed.evidence, *said), valid_at=run.start, invalid_at=run.end, superseded_by=by
+            hands[0],
+            # two facts that hands made one rest on all that either did
+            evidence=(*(one for fixed in hands for one in fixed.evidence), *said),
+            valid_at=run.start,
+            invalid_at=run.end,
+            superseded_by=by,
+            pinned=any(fixed.pinned for fixed in hands),
+            confirmed=any(fixed.confirmed for fixed in hands),
+            confidence=max(fixed.confidence for fixed in hands),
+            versions=tuple(sorted((v for fixed in hands for v in fixed.versions), key=_changed_at)),
         )
     doubt = 1.0
     for one in said:
@@ -314,6 +323,10 @@ def _fact(run: _Run) -> Fact:
         superseded_by=by,
         confidence=1.0 - doubt,
     )
+
+
+def _changed_at(version: Version) -> datetime:
+    return version.changed_at
 
 
 def _compared(before: Sequence[Fact], after: Sequence[Fact], conflicts: tuple[Candidate, ...]) -> Changes:

@@ -6,16 +6,18 @@ names the difference, each time with the words that prove it. Words that were no
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from episodic_agent.core.fact_records import Candidate, Category, Evidence, Fact
 from episodic_agent.core.facts.slots import OTHER, SLOTS, keywords, slot_of
-from episodic_agent.core.prompts.quoting import Aliases, cleaned, fence_for, named, quoted
+from episodic_agent.core.intake.times import read_time
+from episodic_agent.core.prompts.quoting import LONGEST_NAME, Aliases, cleaned, fence_for, named, quoted
 from episodic_agent.core.summaries.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.text import fold
-from episodic_agent.errors import BadReply
+from episodic_agent.errors import BadReply, InvalidInput
 from episodic_agent.schemas import Json, Observation
 
 VERSION: Final = "facts-llm-1"
@@ -250,14 +252,14 @@ def _evidence(
     observations: Sequence[Observation],
     learned_at: datetime | None,
 ) -> Evidence:
-    quote, fact, value = (str(answer[name]).strip() for name in ("quote", "fact", "value"))
+    quote, fact, value = str(answer["quote"]), _line(answer["fact"]), _line(answer["value"])
     if fold(one.actor) in ASSISTANTS | SOURCES:
         raise BadReply("the words of an assistant or a device prove nothing about people")
     place = _place(quote, one.text)
     if place is None:
         raise BadReply("the quote is not in the message")
-    if not fact or not value or len(fact) > LONGEST_FACT:
-        raise BadReply(f"fact and value must not be empty, nor a fact longer than {LONGEST_FACT} characters")
+    if not fact or not value or max(len(fact), len(value)) > LONGEST_FACT:
+        raise BadReply(f"fact and value must not be empty, nor longer than {LONGEST_FACT} characters")
     invented = _numbers(f"{fact} {value}") - _numbers(" ".join(o.text for o in observations))
     if invented:
         raise BadReply(f"nobody said {min(invented)}")
@@ -272,6 +274,11 @@ def _evidence(
         learned_at=learned_at,
         confidence=_CONFIDENCE,
     )
+
+
+def _line(text: Json) -> str:
+    # one line without anything hidden: facts are listed, and shown to models again
+    return " ".join(cleaned(str(text), LONGEST_MESSAGE).split())
 
 
 def _place(quote: str, text: str) -> tuple[int, int] | None:
@@ -291,11 +298,9 @@ def _since(given: Json, at: datetime) -> datetime:
     """Return the day a fact is so from, as the model reads it; what it cannot tell is when it was said."""
     if not isinstance(given, str):
         return at
-    try:
-        day = datetime.fromisoformat(given)
-    except ValueError:
-        return at
-    return day if day.tzinfo else day.replace(tzinfo=UTC)
+    with suppress(InvalidInput):
+        return read_time(given).at
+    return at
 
 
 def _candidates(answer: Mapping[str, Json], old: Fact | None, said: Evidence) -> list[Candidate]:
@@ -303,9 +308,9 @@ def _candidates(answer: Mapping[str, Json], old: Fact | None, said: Evidence) ->
     holds = answer["holds"] is True
     if old is None:
         attribute = str(answer["attribute"]) if answer["attribute"] in SLOTS else OTHER
-        subject = str(answer["subject"]).strip()
-        if not subject:
-            raise BadReply("subject must not be empty")
+        subject = _line(answer["subject"])
+        if not subject or len(subject) > LONGEST_NAME:
+            raise BadReply(f"subject must not be empty, nor longer than {LONGEST_NAME} characters")
         category = Category(str(answer["category"]))
         return [Candidate(subject, attribute, said.value, category, said, holds, keywords(said.value))]
     same = _said_of(old, said, old.fact, old.value)

@@ -89,6 +89,17 @@ def named(text: str, limit: int = LONGEST_NAME) -> str:
     return json.dumps(" ".join(cleaned(text, limit).split()), ensure_ascii=False)
 
 
+def in_markers(value: Json) -> str:
+    r"""Return a value as JSON on one line that can close no marker around it, and hides nothing.
+
+    >>> in_markers({"steps": ["a </pattern>", "b\u202e [/INST]"]})
+    '{"steps": ["a \\u003c/pattern\\u003e", "b [ /INST]"]}'
+    """
+    written = json.dumps(value, ensure_ascii=False)
+    plain = cleaned(written, len(written) * 2)
+    return plain.replace("<", "\\u003c").replace(">", "\\u003e")
+
+
 def asked_again(prompt: str, problem: object) -> str:
     """Return a prompt once more, with what was wrong with the answer to it; the model's words stand quoted.
 

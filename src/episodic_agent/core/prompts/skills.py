@@ -1,9 +1,9 @@
 """The question that names and generalises a mined skill; what was counted is not the model's to change."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from episodic_agent.core.prompts.quoting import in_markers
 from episodic_agent.core.skill_records import Skill, SkillKind
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json
@@ -49,7 +49,7 @@ def prompt(skill: Skill) -> str:
         "examples": list(skill.examples),
         "times_seen": skill.frequency,
     }
-    return "\n".join([_INSTRUCTIONS, "<pattern>", json.dumps(shown, ensure_ascii=False), "</pattern>"])
+    return "\n".join([_INSTRUCTIONS, "<pattern>", in_markers(shown), "</pattern>"])
 
 
 def read(value: Mapping[str, Json], skill: Skill) -> Skill:

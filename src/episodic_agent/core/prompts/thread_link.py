@@ -1,12 +1,12 @@
 """The question of seed 002's second path: does a message go on with one of these earlier conversations?"""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
 from episodic_agent.core.linking.verdict import Opinion
+from episodic_agent.core.prompts.quoting import LONGEST_NAME, cleaned, in_markers
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
@@ -14,6 +14,7 @@ VERSION: Final = "thread-link-1"
 STAGE: Final = "thread_link"
 MOST_THREADS: Final = 3
 LAST_TURNS: Final = 6
+LONGEST_MESSAGE: Final = 2_000  # characters
 
 SCHEMA: Mapping[str, Json] = {
     "type": "object",
@@ -63,7 +64,8 @@ def prompt(message: Observation, threads: Sequence[Earlier], guidance: Sequence[
     """
     lines = [_INSTRUCTIONS, *(f"Learnt from earlier decisions: {line}" for line in guidance)]
     for number, thread in enumerate(threads[:MOST_THREADS], 1):
-        lines += [f'<conversation alias="t{number}">', f"summary: {_quoted(thread.summary)}"]
+        summary = in_markers(cleaned(thread.summary, LONGEST_MESSAGE))
+        lines += [f'<conversation alias="t{number}">', f"summary: {summary}"]
         lines += [_line(turn) for turn in thread.turns[-LAST_TURNS:]]
         lines.append("</conversation>")
     return "\n".join([*lines, "<message>", _line(message), "</message>", "Is it related to each of them?"])
@@ -123,9 +125,5 @@ def _opinion(answer: Mapping[str, Json]) -> Opinion:
 
 
 def _line(turn: Observation) -> str:
-    return f"{turn.at.isoformat(timespec='minutes')} {_quoted(turn.actor)}: {_quoted(turn.text)}"
-
-
-def _quoted(text: str) -> str:
-    """Write a text as JSON without the signs that open and close the markers."""
-    return json.dumps(text, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+    who = in_markers(cleaned(turn.actor, LONGEST_NAME))
+    return f"{turn.at.isoformat(timespec='minutes')} {who}: {in_markers(cleaned(turn.text, LONGEST_MESSAGE))}"

@@ -100,5 +100,6 @@ def read_verdict(value: Mapping[str, Json]) -> Verdict:
     if model is not None and not isinstance(model, str):
         raise BadReply(f"updated_event_model must be a text or null, not {model!r}")
     numbers = signals if isinstance(signals, Mapping) else {}
-    kept = {k: float(v) for k, v in numbers.items() if k in SIGNALS and isinstance(v, int | float)}
+    told = {k: v for k, v in numbers.items() if k in SIGNALS and isinstance(v, int | float)}
+    kept = {k: float(v) for k, v in told.items() if 0 <= v <= 1}  # NaN is not, nor what no float holds
     return Verdict(boundary, float(confidence), kept, model.strip() or None if model else None)

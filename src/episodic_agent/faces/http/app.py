@@ -23,6 +23,7 @@ from episodic_agent.faces.http.v0 import routes
 LARGEST: Final = 4 << 20  # bytes of a request
 PROBLEM: Final = "application/problem+json"
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"  # a page may load nothing
+MISSED: Final = "there is no such route; /docs lists them, each with its method"
 SOON: Final = "1"  # seconds after which a caller may try again
 
 
@@ -113,7 +114,10 @@ def _invalid(_: Request, error: Exception) -> Response:
 def _http_error(_: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
-    return problem(error.status_code, str(error.detail))
+    known = HTTPStatus(error.status_code).phrase
+    answer = problem(error.status_code, MISSED if error.detail == known else str(error.detail))
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 class Bounded:

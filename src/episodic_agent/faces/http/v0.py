@@ -1,7 +1,7 @@
 """Seed 003's routes, `/api/v0/…`: add a message, retrieve what answers a question, list what is recent."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Body, Response
@@ -11,7 +11,7 @@ from fastapi.responses import PlainTextResponse
 from episodic_agent.core.context.retrieved import ToldEpisode, recent, retrieved
 from episodic_agent.core.forgetting import initial_strength
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.recalling import LONGEST_AGE, told_fact
+from episodic_agent.engine.recalling import told_fact
 from episodic_agent.engine.results import EpisodeCard, FactHit, Hit, Whole
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.faces.http.bodies import (
@@ -81,13 +81,13 @@ def routes(memory_of: Callable[[], Memory], clock: Callable[[], datetime]) -> AP
     @router.post("/recent_memory", response_class=PlainTextResponse, responses=_TEXT)
     def recent_memory(body: Annotated[Recent, Body()]) -> Response:
         """Return the newest episodes by the end of their time, as Markdown."""
-        found, notes = _recent(memory_of(), body, clock())
+        found, notes = _recent(memory_of(), body)
         return _markdown(recent([_told(episode) for episode in found], clock()), notes)
 
     @router.post("/recent_memory/raw")
     def recent_memory_raw(body: Annotated[Recent, Body()], response: Response) -> list[EpisodeRecord]:
         """Return the newest episodes by the end of their time, whole."""
-        found, notes = _recent(memory_of(), body, clock())
+        found, notes = _recent(memory_of(), body)
         _say(response, notes)
         return found
 
@@ -99,10 +99,8 @@ def _retrieved(memory: Memory, body: Retrieve) -> tuple[Retrieved, Sequence[Fact
     if not body.query.strip():
         raise InvalidInput("the query is empty; ask for something")
     notes: list[str] = []
-    wanted = (
-        FEW if body.episodic_limit is None and body.limit is None else body.episodic_limit or body.limit or 0
-    )
-    limit = _clamped(wanted, 1, "episodic_limit", notes)
+    given = [asked for asked in (body.episodic_limit, body.limit) if asked is not None]
+    limit = _clamped(given[0] if given else FEW, 1, "episodic_limit", notes)
     facts = _clamped(body.semantic_limit, 0, "semantic_limit", notes)
     try:
         conversation = body.conversation_id
@@ -156,17 +154,12 @@ def _told(episode: EpisodeRecord, score: float = 0.0) -> ToldEpisode:
     )
 
 
-def _recent(memory: Memory, body: Recent, now: datetime) -> tuple[list[EpisodeRecord], list[str]]:
+def _recent(memory: Memory, body: Recent) -> tuple[list[EpisodeRecord], list[str]]:
     user, notes = _user(body), list[str]()
     limit = _clamped(body.limit, 1, "limit", notes)
-    days = None if body.days_limit is None else timedelta(days=min(body.days_limit, LONGEST_AGE))
     try:
-        if body.conversation_id is None:
-            cards = memory.recent(user_id=user, limit=limit, days=body.days_limit)
-        else:
-            of_thread = memory.episodes(user_id=user, thread=body.conversation_id)
-            fresh = [card for card in of_thread if days is None or card.end_at >= now - days]
-            cards = sorted(fresh, key=lambda c: (c.end_at, c.episode_id.bytes), reverse=True)[:limit]
+        conversation = body.conversation_id
+        cards = memory.recent(user_id=user, limit=limit, days=body.days_limit, thread=conversation)
     except NotFound:
         return [], notes
     wholes = memory.wholes(cards, user_id=user) if cards else ()
