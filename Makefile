@@ -10,7 +10,7 @@ PARALLEL := -n auto --dist worksteal
 # Many tests start programs of ours: uncompiled, each would take twice the time to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo check test test-all test-slow fix run bench bench-quality docs clean
+.PHONY: setup demo demo-year check test test-all test-slow fix run bench bench-quality docs clean
 
 setup: $(READY)
 
@@ -24,6 +24,10 @@ $(READY): pyproject.toml constraints.txt
 
 demo: setup
 	$(BIN)/episodic demo --output demo
+
+# A year in two minutes: reviews and forgetting, facts that change, what strength suppresses.
+demo-year: setup
+	$(BIN)/episodic demo --year --output demo-year
 
 check: setup
 	$(BIN)/ruff check .
@@ -60,4 +64,4 @@ docs: setup
 	$(BIN)/pytest tests/docs
 
 clean:
-	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo demo-year dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

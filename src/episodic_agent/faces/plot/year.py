@@ -1,7 +1,8 @@
 """A year of remembering as a picture, by matplotlib (the extra `plot`).
 
-Above: how strong some memories were on each day, with reviews and without. Below left: how often the right
-episode was found, by age; below right: what was so, and when.
+Above: how strong three memories were on each day, and the average strength by age, with reviews and without.
+Below: how often the right episode was found, by age; what was so and when, as it was told and as it was
+learned.
 """
 
 import importlib
@@ -13,10 +14,18 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.plot.figure import save, styled
 from episodic_agent.faces.plot.style import AMBER, BLUE, DPI, GRID, INK, PLACE_COLOURS, QUIET, ROSE
 
-SIZE: Final = (12.8, 8.4)  # inches; 1600 x 1050 pixels
-LINES: Final = (BLUE, ROSE, AMBER, "#2e8b6f")
-Curve = Sequence[tuple[int, float]]
+SIZE: Final = (12.8, 9.6)  # inches; 1600 x 1200 pixels
+LINES: Final = (BLUE, ROSE, AMBER)
+WITH, WITHOUT = BLUE, "#b9c4cc"
+DOTTED: Final = (0, (1, 2))
+OLD: Final = 365  # days; ages that reach further have no upper end
 MONTHS: Final = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+
+def check_drawing() -> None:
+    """Raise InvalidInput where there is no matplotlib, before a year is lived for its picture."""
+    with styled("png"):
+        pass
 
 
 def year_png(told: Mapping[str, Any], path: Path) -> None:
@@ -29,11 +38,12 @@ def year_png(told: Mapping[str, Any], path: Path) -> None:
 
 def _draw(told: Mapping[str, Any]) -> Any:
     figure = importlib.import_module("matplotlib.figure").Figure(figsize=SIZE, dpi=DPI)
-    figure.text(0.06, 0.965, "A year of remembering", fontsize=16, fontweight="bold", color=INK, va="top")
-    figure.text(0.06, 0.926, told["heading"], fontsize=9.5, color=QUIET, va="top")
-    _curves(figure.add_axes((0.06, 0.51, 0.915, 0.35)), told)
-    _found(figure.add_axes((0.06, 0.08, 0.40, 0.30)), told["rates"])
-    _facts(figure.add_axes((0.565, 0.08, 0.41, 0.30)), told["facts"], told["days"])
+    figure.text(0.065, 0.972, "A year of remembering", fontsize=17, fontweight="bold", color=INK, va="top")
+    figure.text(0.065, 0.935, told["heading"], fontsize=10, color=QUIET, va="top")
+    _curves(figure.add_axes((0.065, 0.595, 0.545, 0.265)), told)
+    _strengths(figure.add_axes((0.695, 0.595, 0.20, 0.265)), told["rates"])
+    _found(figure.add_axes((0.065, 0.115, 0.33, 0.335)), told["rates"])
+    _facts(figure.add_axes((0.495, 0.115, 0.48, 0.335)), told)
     return figure
 
 
@@ -54,68 +64,143 @@ def _months(axes: Any, days: int) -> None:
         axes.axvline(start, color=GRID, linewidth=0.8, zorder=0)
 
 
-def _curves(axes: Any, told: Mapping[str, Any]) -> None:
-    """Draw strength over the year: full lines were asked for and reviewed, dotted ones nobody touched."""
-    _plain(axes, "How strong a memory is: it fades, and each time it serves it is strengthened")
-    _months(axes, told["days"])
-    axes.set_ylim(0.38, 1.04)
-    axes.set_yticks([0.4, 0.6, 0.8, 1.0], ["40 %", "60 %", "80 %", "100 %"])
+def _percent(axes: Any, low: float, steps: Sequence[float]) -> None:
+    axes.set_ylim(low, 1.05)
+    axes.set_yticks(steps, [f"{100 * step:.0f} %" for step in steps])
     axes.grid(axis="y", color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def _curves(axes: Any, told: Mapping[str, Any]) -> None:
+    """Draw strength over the year: full lines were reviewed at the dots, dotted ones never."""
+    _plain(axes, "A memory fades; each time it serves it is strengthened")
+    _months(axes, told["days"])
+    _percent(axes, 0.38, (0.4, 0.6, 0.8, 1.0))
     for colour, (name, both) in zip(LINES, told["curves"].items(), strict=False):
         reviewed, alone = both["with reviews"], both["without"]
-        axes.plot(*zip(*alone, strict=True), color=colour, linewidth=1.2, linestyle=(0, (1, 2)), zorder=3)
-        axes.plot(*zip(*reviewed, strict=True), color=colour, linewidth=2.0, zorder=4, label=name)
+        axes.plot(*zip(*alone, strict=True), color=colour, linewidth=1.4, linestyle=DOTTED, zorder=3)
+        question = told["questions"][name]
+        axes.plot(*zip(*reviewed, strict=True), color=colour, linewidth=2.0, zorder=4, label=question)
         level = dict(reviewed)
         jumps = [(day, level[day]) for day, _ in told["reviews"][name] if day in level]
         if jumps:
             axes.scatter(*zip(*jumps, strict=True), s=30, color=colour, edgecolor="white", zorder=5)
-    axes.plot([], [], color=QUIET, linewidth=1.2, linestyle=(0, (1, 2)), label="the same, never reviewed")
-    axes.legend(
-        loc="lower center", bbox_to_anchor=(0.5, -0.2), ncols=5, frameon=False, fontsize=9, labelcolor=INK
-    )
+    axes.plot([], [], color=QUIET, linewidth=1.4, linestyle=DOTTED, label="the same, never reviewed")
+    axes.set_ylabel("retrievability", fontsize=8.5, color=QUIET)
+    _legend(axes, -0.11, 2)
+
+
+def _strengths(axes: Any, rates: Sequence[Mapping[str, Any]]) -> None:
+    """Draw the average strength of what was asked for, by age, with reviews and without."""
+    _plain(axes, "Reviews keep what is asked for")
+    _percent(axes, 0.38, (0.4, 0.6, 0.8, 1.0))
+    ages = _ages(rates)
+    for memory, colour, ink in (("with reviews", WITH, WITH), ("without", QUIET, QUIET)):
+        levels = _levels(rates, memory, asked=True, figure="retrievability")
+        places = [ages.index(age) for age in levels]
+        values = list(levels.values())
+        axes.plot(places, values, color=colour, linewidth=2.6, marker="o", markersize=6, zorder=4)
+        if values:
+            x, y = places[-1] + 0.18, values[-1]
+            axes.text(x, y, f"{100 * y:.0f} %", fontsize=17, fontweight="bold", color=ink, va="center")
+            axes.text(x, y - 0.068, memory, fontsize=9, color=ink, va="center")
+    axes.set_xlim(-0.25, len(ages) - 0.9)
+    axes.set_xticks(range(len(ages)), [_age(age) for age in ages])
+    axes.set_xlabel("age of the event, days", fontsize=8.5, color=QUIET)
+    axes.set_ylabel("mean retrievability", fontsize=8.5, color=QUIET)
 
 
 def _found(axes: Any, rates: Sequence[Mapping[str, Any]]) -> None:
     """Draw how often the right episode was among the first three, by age and memory."""
-    _plain(axes, "Found among the first three, by age of the event")
-    ages = list(dict.fromkeys(tuple(row["days"]) for row in rates))
-    axes.set_ylim(0, 1.12)
-    axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-    axes.grid(axis="y", color=GRID, linewidth=0.8)
-    axes.set_axisbelow(True)
-    kinds = (
-        ("with reviews", True, BLUE, "asked for, with reviews"),
-        ("without", True, "#9fc3df", "asked for, without"),
-        ("with reviews", False, AMBER, "never asked for, with reviews"),
-        ("without", False, "#fbe3c0", "never asked for, without"),
+    _plain(axes, "The right episode is among the first three")
+    _percent(axes, 0, (0, 0.25, 0.5, 0.75, 1.0))
+    ages = _ages(rates)
+    for n, (memory, colour) in enumerate((("with reviews", WITH), ("without", WITHOUT))):
+        levels = _levels(rates, memory, asked=True, figure="found")
+        places = [ages.index(age) + 0.38 * (n - 0.5) for age in levels]
+        axes.bar(places, list(levels.values()), 0.35, color=colour, label=f"asked for, {memory}")
+        for x, y in zip(places, levels.values(), strict=True):
+            ink = "white" if colour == WITH else INK
+            axes.text(x, y - 0.02, f"{100 * y:.0f}", ha="center", va="top", fontsize=9, color=ink)
+    never = _levels(rates, "with reviews", asked=False, figure="found")
+    diamonds = {"marker": "D", "s": 34, "color": AMBER, "zorder": 5, "clip_on": False}
+    places = [ages.index(age) for age in never]
+    axes.scatter(places, list(never.values()), label="never asked for (with reviews)", **diamonds)
+    asked = _levels(rates, "with reviews", asked=True, figure="probes")
+    axes.set_xticks(range(len(ages)), [f"{_age(age)}\n{asked.get(age, 0):.0f} questions" for age in ages])
+    axes.set_xlabel("age of the event, days", fontsize=8.5, color=QUIET)
+    _legend(axes, -0.175, 2)
+
+
+def _facts(axes: Any, told: Mapping[str, Any]) -> None:
+    """Draw what was so, from when to when: bars as it was learned, a line above each as it was told."""
+    score, days = told["facts"], told["days"]
+    _plain(
+        axes,
+        f"What was so, and when: {score['learned']} of {score['told']} facts learned,"
+        f" {score['ends_learned']} of {score['ends_told']} ends",
     )
-    for n, (memory, asked, colour, label) in enumerate(kinds):
-        heights = {
-            tuple(r["days"]): r["found"] for r in rates if (r["memory"], r["asked for"]) == (memory, asked)
-        }
-        places = [place + 0.2 * (n - 1.5) for place, age in enumerate(ages) if age in heights]
-        values = [heights[age] for age in ages if age in heights]
-        axes.bar(places, values, 0.18, color=colour, label=label)
-        for x, y in zip(places, values, strict=True):
-            axes.text(x, y + 0.015, f"{100 * y:.0f}", ha="center", fontsize=7, color=QUIET)
-    names = [f"{low}-{high} days" if high < 400 else f"over {low} days" for low, high in ages]
-    axes.set_xticks(range(len(ages)), names)
+    _months(axes, days)
+    slots = list(dict.fromkeys(row["slot"] for row in score["facts"]))
+    axes.set_ylim(len(slots) - 0.4, -0.6)
+    axes.set_yticks(range(len(slots)), slots)
+    for n, row in enumerate(score["facts"]):
+        place, end = slots.index(row["slot"]), days if row["until"] is None else row["until"]
+        axes.plot([row["day"] + 0.7, end - 1.5], [place - 0.40] * 2, color=INK, linewidth=1.3, zorder=4)
+        if row["heard"] is not None:
+            _learned(axes, row, place + 0.04, days, PLACE_COLOURS[n % len(PLACE_COLOURS)])
+    _values(axes, score["facts"], slots, days)
+    axes.plot([], [], color=INK, linewidth=1.3, label="as told")
+    axes.bar([0], [0], color=PLACE_COLOURS[0], label="as the memory learned it")
+    axes.bar([0], [0], color="white", edgecolor=ROSE, hatch="////", linewidth=0, label="an end it missed")
+    _legend(axes, -0.075, 3)
+
+
+def _learned(axes: Any, row: Mapping[str, Any], place: float, days: int, colour: str) -> None:
+    """Draw when a fact holds by what was learned; hatched where its end was told and not learned."""
+    heard = row["heard"]
+    until = days if heard["until"] is None else min(heard["until"], days)
+    axes.barh(place, until - heard["day"] - 1.5, 0.6, left=heard["day"], color=colour)
+    if row["ended"] is False and until > row["until"]:
+        width = until - row["until"] - 1.5
+        axes.barh(
+            place, width, 0.6, left=row["until"], color="white", edgecolor=ROSE, hatch="////", linewidth=0
+        )
+
+
+def _values(axes: Any, rows: Sequence[Mapping[str, Any]], slots: Sequence[str], days: int) -> None:
+    """Write the values on their bars, or before bars that are too short; in red what was not learned."""
+    spans: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        spans.setdefault((row["slot"], row["day"]), []).append(row)
+    for (slot, day), same in spans.items():
+        short = day > 0.8 * days
+        axes.text(
+            day - 4 if short else day + 4, slots.index(slot) + 0.04, ", ".join(row["value"] for row in same),
+            va="center", ha="right" if short else "left", fontsize=8.5, clip_on=True, zorder=5,
+            color=INK if all(row["heard"] for row in same) else ROSE,
+        )  # fmt: skip
+
+
+def _legend(axes: Any, below: float, columns: int) -> None:
     axes.legend(
-        loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=4, frameon=False, fontsize=7.5, labelcolor=INK,
-        handlelength=1.0, columnspacing=1.0,
+        loc="upper left", bbox_to_anchor=(-0.01, below), ncols=columns, frameon=False, fontsize=8.5,
+        labelcolor=INK, handlelength=1.4, columnspacing=1.6, borderaxespad=0,
     )  # fmt: skip
 
 
-def _facts(axes: Any, facts: Sequence[Mapping[str, Any]], days: int) -> None:
-    """Draw what was so, from when to when."""
-    _plain(axes, "What was so, and when")
-    _months(axes, days)
-    slots = list(dict.fromkeys(fact["slot"] for fact in facts))
-    axes.set_ylim(len(slots) - 0.4, -0.6)
-    axes.set_yticks(range(len(slots)), slots)
-    for n, fact in enumerate(facts):
-        row, end = slots.index(fact["slot"]), min(fact["until"] or days, days)
-        if fact["day"] >= days:
-            continue
-        axes.barh(row, end - fact["day"] - 1.5, 0.62, left=fact["day"], color=PLACE_COLOURS[n % 10])
-        axes.text(fact["day"] + 4, row, fact["value"], va="center", fontsize=8.5, color=INK, clip_on=True)
+def _ages(rates: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
+    return list(dict.fromkeys((row["days"][0], row["days"][1]) for row in rates))
+
+
+def _age(age: tuple[int, int]) -> str:
+    low, high = age
+    return f"{low}-{high}" if high < OLD else f"{low}+"
+
+
+def _levels(
+    rates: Sequence[Mapping[str, Any]], memory: str, *, asked: bool, figure: str
+) -> dict[tuple[int, int], float]:
+    """Return one figure by age."""
+    rows = [row for row in rates if row["memory"] == memory and row["asked for"] == asked]
+    return {(row["days"][0], row["days"][1]): row[figure] for row in rows}

@@ -1,16 +1,18 @@
 """Live through a year with two memories, and note how well each keeps what happened."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.results import EpisodeCard
+from episodic_agent.faces.year.sections import Learned, Row, held_in_turn, learned_facts, suppressed_by
 from episodic_agent.faces.year.story import Day, Event, Story
 
 REVIEWED, ALONE = "with reviews", "without"
+FLUSHED_EVERY: Final = 7  # days
 PROBED_EVERY: Final = 30  # days from one examination of everything to the next
 FIRST: Final = 3  # hits among which the right episode counts as found
 AGES: Final = ((0, 30), (30, 90), (90, 180), (180, 400))  # days
@@ -43,45 +45,70 @@ class Probe:
 
 @dataclass(slots=True)
 class Lived:
-    """What a year brought: curves are (day, R) of events by memory; `reviews` the days they were reviewed."""
+    """What a year brought: curves are (day, R) of events by memory; `reviews` the days they were reviewed.
+
+    `suppressed` is what strength kept from the last day's questions, by memory; `learned` and `held` are what
+    the memory with reviews made of what was told.
+    """
 
     messages: int = 0
     episodes: dict[str, int] = field(default_factory=dict)
     probes: list[Probe] = field(default_factory=list)
     curves: dict[str, dict[str, list[tuple[int, float]]]] = field(default_factory=dict)
     reviews: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    suppressed: dict[str, list[Row]] = field(default_factory=dict)
+    learned: list[Learned] = field(default_factory=list)
+    held: list[Row] = field(default_factory=list)
 
 
 def live(
     story: Story,
-    memories: dict[str, Memory],
+    name: str,
+    memory: Memory,
     clock: SimulatedClock,
     days: int,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Lived:
-    """Tell both memories the story; only the one named `REVIEWED` says which thread asks."""
-    lived = Lived(curves={name: {} for name in memories})
-    homes: dict[str, dict[str, EpisodeCard]] = {name: {} for name in memories}
+    """Tell a memory the story; only the one named `REVIEWED` says which thread asks."""
+    lived = Lived(curves={name: {}})
+    homes: dict[str, EpisodeCard] = {}
     for day in story.days(days):
         clock.now = day.at
-        for name, memory in memories.items():
-            _spend(day, name, memory, clock)
+        _spend(day, story, name, memory, clock)
         lived.messages += len(day.messages)
         past = [event for event in story.events if event.day < day.number]
-        for name, memory in memories.items():
-            _note_strengths(lived, name, memory, homes[name], past, day)
-            if past and day.number % PROBED_EVERY == PROBED_EVERY - 1:
-                lived.probes += [_probe(memory, name, homes[name][e.key], e, day) for e in past]
+        _note_strengths(lived, name, memory, homes, past, day)
+        if past and day.number % PROBED_EVERY == PROBED_EVERY - 1:
+            lived.probes += [_probe(memory, name, homes[e.key], e, day) for e in past]
         progress(day.number + 1)
-    for name, memory in memories.items():
-        memory.flush()
-        lived.episodes[name] = len(memory.episodes())
-    lived.reviews = _reviews(story, memories[REVIEWED], homes[REVIEWED])
+    memory.flush()
+    memory.consolidate()  # the last days' too, though too few wait
+    lived.episodes[name] = len(memory.episodes())
+    lived.suppressed[name] = suppressed_by(memory, [e for e in story.events if e.key in homes])
+    if name == REVIEWED:
+        lived.reviews = _reviews(story, memory, homes)
+        lived.learned = learned_facts(story, memory, days)
+        lived.held = held_in_turn(story, memory, days)
     return lived
 
 
-def _spend(day: Day, name: str, memory: Memory, clock: SimulatedClock) -> None:
-    """Talk, ask for what is asked today, and answer from what was recalled."""
+def joined(reviewed: Lived, alone: Lived) -> Lived:
+    """Put together what two memories lived of one story."""
+    return replace(
+        reviewed,
+        episodes=reviewed.episodes | alone.episodes,
+        probes=reviewed.probes + alone.probes,
+        curves=reviewed.curves | alone.curves,
+        suppressed=reviewed.suppressed | alone.suppressed,
+    )
+
+
+def _spend(day: Day, story: Story, name: str, memory: Memory, clock: SimulatedClock) -> None:
+    """Talk, ask for what is asked today, and answer from what was recalled.
+
+    Frames are closed once a week, and on days when something happens or is asked: what a flush has to do
+    costs more than a day of talk.
+    """
     thread = f"day-{day.number:03d}"
     memory.add(list(day.messages), thread=thread)
     clock.now = day.at + timedelta(minutes=20)
@@ -92,7 +119,8 @@ def _spend(day: Day, name: str, memory: Memory, clock: SimulatedClock) -> None:
         answer = event.answer if found else "I do not know that any more."
         clock.now += timedelta(seconds=30)
         memory.add(answer, role="assistant", thread=thread, timestamp=clock.now)
-    memory.flush(thread=thread)
+    if day.asks or day.number % FLUSHED_EVERY == 0 or any(event.day == day.number for event in story.events):
+        memory.flush()
     clock.now = day.at
 
 

@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from episodic_agent.faces.plot.year import year_png
 from episodic_agent.faces.year.living import Lived, hit_rates
+from episodic_agent.faces.year.sections import facts_section, judged, suppressed_section
 from episodic_agent.faces.year.story import Event, Story
 
-DRAWN: Final = 4
+DRAWN: Final = 3
 
 
 def told(story: Story, lived: Lived, days: int) -> dict[str, Any]:
@@ -24,7 +26,11 @@ def told(story: Story, lived: Lived, days: int) -> dict[str, Any]:
         "curves": {e.key: {name: lived.curves[name][e.key] for name in lived.curves} for e in drawn},
         "reviews": lived.reviews,
         "rates": hit_rates(lived),
-        "facts": _facts(story.facts, days),
+        "facts": judged(story.facts, lived.learned, days),
+        "learned": [asdict(fact) for fact in lived.learned],
+        "held": lived.held,
+        "suppressed": lived.suppressed,
+        "asked": [event.key for event in story.events if event.day < days - 1],
         "questions": {event.key: event.question for event in story.events},
     }
 
@@ -49,28 +55,16 @@ def markdown(report: Mapping[str, Any]) -> str:
         figures = f"{row['first']:.2f} | {row['found']:.2f} | {row['retrievability']:.2f}"
         lines.append(f"| {low}-{high} | {asked} | {row['memory']} | {row['probes']} | {figures} |")
     lines += ["", "## What was reviewed", ""]
-    for key, judged in report["reviews"].items():
-        if judged:
-            when = ", ".join(f"day {day} {verdict}" for day, verdict in judged)
+    for key, verdicts in report["reviews"].items():
+        if verdicts:
+            when = ", ".join(f"day {day} {verdict}" for day, verdict in verdicts)
             lines.append(f"- {report['questions'][key]} {when}")
-    lines += ["", "## What was so, and when (as told)", ""]
-    for fact in report["facts"]:
-        until = f" to day {fact['until']}" if fact["until"] else " on"
-        lines.append(f"- {fact['slot']}: {fact['value']}, from day {fact['day']}{until}")
-    return "\n".join(lines) + "\n"
+    lines += ["", *facts_section(report)]
+    lines += suppressed_section(report["suppressed"], len(report["asked"]))
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _drawn(events: Sequence[Event], lived: Lived) -> list[Event]:
     """Return the events whose curves tell most: those reviewed most often, in the order they happened."""
     busiest = sorted(events, key=lambda e: (-len(lived.reviews.get(e.key, ())), e.day))[:DRAWN]
     return sorted(busiest, key=lambda e: e.day)
-
-
-def _facts(facts: Sequence[Mapping[str, Any]], days: int) -> list[dict[str, Any]]:
-    """Return the facts with the day they ended: that of the next one in the same slot."""
-    found: list[dict[str, Any]] = []
-    for n, fact in enumerate(facts):
-        later = [f["day"] for f in facts[n + 1 :] if f["slot"] == fact["slot"] and f["slot"] != "hobby"]
-        until = later[0] if later else 168 if fact["value"] == "pottery" else None
-        found.append({**fact, "until": until if until is not None and until < days else None})
-    return found

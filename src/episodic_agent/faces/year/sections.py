@@ -1,85 +1,182 @@
-"""Two sections of a year's report: facts that changed, and what strength suppressed.
+"""Two sections of a year's report: facts that changed and when, and what strength suppressed."""
 
-They ask a memory for verbs that it may not have; whoever hooks them in gives a memory that has them.
-"""
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Protocol
-from uuid import UUID
+from episodic_agent.core.fact_records import Fact
+from episodic_agent.engine.memory import Memory
+from episodic_agent.faces.year.story import Event, Scripted, Story
 
-
-class Fact(Protocol):
-    """A fact as it is listed."""
-
-    @property
-    def fact(self) -> str:
-        """What is so, in words."""
-        ...
-
-
-class KnowsFacts(Protocol):
-    """A memory with facts."""
-
-    def facts(self, *, at: datetime | None = None) -> Sequence[Fact]:
-        """Return what was so at a time."""
-        ...
+NEAR: Final = 7  # days by which a change may be learned at another time than it was told
+ALL: Final = 1_000  # facts
+OFTEN: Final = 30  # days from one look at what is held to be so to the next
+SHOWN: Final = 5  # questions of which the report says what was suppressed, per memory
+_DAY: Final = timedelta(days=1)
+Row = dict[str, Any]
 
 
-class Faded(Protocol):
-    """An episode that was left out because it is weak."""
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A fact as a memory learned it, in days of the story; `slot` is None where the story has none such."""
 
-    @property
-    def episode_id(self) -> UUID:
-        """Its id."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """What it is called."""
-        ...
-
-    @property
-    def retrievability(self) -> float:
-        """How strong it is."""
-        ...
+    slot: str | None
+    fact: str
+    value: str
+    day: int
+    until: int | None
+    said: int
 
 
-class Answer(Protocol):
-    """An answer that tells what it left out."""
-
-    @property
-    def suppressed(self) -> Sequence[Faded]:
-        """What is too weak to be shown."""
-        ...
+# --- facts -----------------------------------------------------------------------------------------------
 
 
-class Suppresses(Protocol):
-    """A memory whose recall can tell what it left out."""
+def learned_facts(story: Story, memory: Memory, days: int) -> list[Learned]:
+    """Return every fact a memory learned and believes to have held, by its first day."""
+    noon = datetime.combine(story.start, datetime.min.time(), UTC)
+    known = [card.fact for card in memory.facts(history=True, limit=ALL) if card.fact.holds]
+    found = [_learned(fact, story.facts, noon) for fact in known]
+    return sorted((one for one in found if one.day < days), key=lambda one: (one.day, one.fact))
 
-    def search(self, query: str, *, suppressed: bool = False) -> Answer:
-        """Answer a query."""
-        ...
 
-
-def facts_section(memory: KnowsFacts, moments: Sequence[datetime]) -> list[str]:
-    """Return lines on what a memory holds to be so at some moments, and what was new since the one before."""
-    lines = ["## What the memory holds to be so", ""]
+def held_in_turn(story: Story, memory: Memory, days: int) -> list[Row]:
+    """Ask a memory every month what is so; return what was new and what held no longer, by day."""
+    rows: list[Row] = []
     before: set[str] = set()
-    for moment in moments:
-        now = {fact.fact for fact in memory.facts(at=moment)}
-        new = "; ".join(sorted(now - before)) or "nothing new"
-        gone = "; ".join(sorted(before - now))
-        lines.append(f"- {moment:%Y-%m-%d}: {new}" + (f" (no longer: {gone})" if gone else ""))
+    for day in [*range(OFTEN, days, OFTEN), days]:
+        moment = datetime.combine(story.start, datetime.min.time(), UTC) + day * _DAY
+        now = {card.fact.fact for card in memory.facts(at=moment, limit=ALL) if card.fact.holds}
+        if now != before:
+            rows.append({"day": day, "new": sorted(now - before), "gone": sorted(before - now)})
         before = now
+    return rows
+
+
+def judged(scripted: Sequence[Scripted], learned: Sequence[Learned], days: int) -> Row:
+    """Hold what was learned against the story: `told` fact by fact, how many, and how many ends.
+
+    A fact counts as learned when its beginning is, within `NEAR` days; an end likewise. Of the facts a memory
+    holds those are right that the story has, beginning then.
+    """
+    rows: list[Row] = []
+    for fact in (fact for fact in scripted if fact.day < days):
+        until = fact.until if fact.until is not None and fact.until < days else None
+        heard = next((one for one in learned if one.slot == fact.slot and _same(fact, one)), None)
+        ended = heard is not None and until is not None and _near(heard.until, until)
+        rows.append(
+            {
+                "slot": fact.slot,
+                "value": fact.value,
+                "day": fact.day,
+                "until": until,
+                "heard": None if heard is None else asdict(heard),
+                "ended": ended if until is not None else None,
+            }
+        )
+    right = [one for one in learned if any(_same(f, one) for f in scripted if f.slot == one.slot)]
+    over = [one for one in learned if one.until is not None]
+    ends = [f for f in scripted if f.until is not None]
+    return {
+        "facts": rows,
+        "told": len(rows),
+        "learned": sum(row["heard"] is not None for row in rows),
+        "held": len(learned),
+        "right": len(right),
+        "ends_told": sum(row["until"] is not None for row in rows),
+        "ends_learned": sum(bool(row["ended"]) for row in rows),
+        "ends_held": len(over),
+        "ends_right": sum(any(_same(f, one) and _near(one.until, f.until) for f in ends) for one in over),
+    }
+
+
+def facts_section(told: Mapping[str, Any]) -> list[str]:
+    """Return lines on what was so, when it changed, and how much of it the memory learned."""
+    score = told["facts"]
+    lines = ["## Facts that changed, and when", ""]
+    lines.append(
+        f"Of {score['told']} facts that were told {score['learned']} were learned, and"
+        f" {score['ends_learned']} of {score['ends_told']} ends. Of {score['held']} facts that the memory"
+        f" holds {score['right']} are the story's, and {score['ends_right']} of {score['ends_held']} ends."
+    )
+    lines += ["", "| what | as told | learned | day | to day | learned as |", "|---|---|---|---|---|---|"]
+    for row in score["facts"]:
+        heard = row["heard"]
+        as_told = f"day {row['day']}" + (f" to {row['until']}" if row["until"] is not None else "")
+        mark = "no" if heard is None else "its end not" if row["ended"] is False else "yes"
+        figures = (
+            "- | - | -" if heard is None else f"{heard['day']} | {_end(heard['until'])} | {heard['fact']}"
+        )
+        lines.append(f"| {row['slot']}: {row['value']} | {as_told} | {mark} | {figures} |")
+    others = [one["fact"] for one in told["learned"] if one["slot"] is None]
+    lines += ["", f"Learned, and not in the story: {'; '.join(others) or 'nothing'}.", ""]
+    for row in told["held"]:
+        new = "; ".join(row["new"]) or "nothing new"
+        lines.append(f"- by day {row['day']}: {new}" + _gone(row["gone"]))
     return [*lines, ""]
 
 
-def suppressed_section(memory: Suppresses, questions: Sequence[str]) -> list[str]:
+def _end(until: int | None) -> str:
+    return "-" if until is None else str(until)
+
+
+def _gone(gone: Sequence[str]) -> str:
+    return f" (no longer: {'; '.join(gone)})" if gone else ""
+
+
+def _learned(fact: Fact, scripted: Sequence[Scripted], start: datetime) -> Learned:
+    slots = [
+        f for f in scripted if f.attribute == fact.attribute and f.key.casefold() in fact.value.casefold()
+    ]
+    until = None if fact.invalid_at is None else (fact.invalid_at - start) // _DAY
+    slot, day = slots[0].slot if slots else None, (fact.valid_at - start) // _DAY
+    return Learned(slot, fact.fact, fact.value, day, until, len(fact.evidence))
+
+
+def _same(fact: Scripted, one: Learned) -> bool:
+    return fact.key.casefold() in one.value.casefold() and _near(one.day, fact.day)
+
+
+def _near(one: int | None, other: int | None) -> bool:
+    return one is not None and other is not None and abs(one - other) <= NEAR
+
+
+# --- strength --------------------------------------------------------------------------------------------
+
+
+def suppressed_by(memory: Memory, events: Sequence[Event]) -> list[Row]:
+    """Ask for every event, and return what would have been a hit were it stronger.
+
+    `its own` is True where that is the very episode of the event.
+    """
+    rows: list[Row] = []
+    for event in events:
+        for left in memory.search(event.question, suppressed=True).suppressed:
+            text = " ".join(o.text for o in memory.messages(left.hit.episode_id))
+            rows.append(
+                {
+                    "question": event.question,
+                    "title": left.hit.title,
+                    "retrievability": left.hit.retrievability,
+                    "reason": left.reason,
+                    "its own": event.said[0] in text,
+                }
+            )
+    return rows
+
+
+def suppressed_section(suppressed: Mapping[str, Sequence[Row]], questions: int) -> list[str]:
     """Return lines on what questions would have brought, were it stronger."""
     lines = ["## What strength suppressed", ""]
-    for question in questions:
-        faded = memory.search(question, suppressed=True).suppressed
-        named = ", ".join(f"{one.title} (R {one.retrievability:.2f})" for one in faded)
-        lines.append(f"- {question} {named or 'nothing'}")
-    return [*lines, ""]
+    for name, rows in suppressed.items():
+        asked = len({row["question"] for row in rows})
+        own = sum(row["its own"] for row in rows)
+        lines.append(
+            f"{name.capitalize()}, {asked} of {questions} questions lose {len(rows)} hits to strength;"
+            f" {own} of these are the episode that was asked for."
+        )
+        by_question = {row["question"]: row for row in sorted(rows, key=lambda row: row["its own"])}
+        shown = sorted(by_question.values(), key=lambda row: not row["its own"])[:SHOWN]
+        named = [f"- {row['question']} *{row['title']}* (R {row['retrievability']:.2f})" for row in shown]
+        lines += ["", *named, *[""][: len(named)]]
+    return lines

@@ -30,6 +30,24 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Scripted:
+    """What is so in the story from `day` to the day `until` (None: to its end).
+
+    A fact that was learned is this one where it has the `attribute`, and `key` in its value. `said` is said
+    on the first day and `ends` on the last; without them an event of that day says it.
+    """
+
+    slot: str
+    value: str
+    attribute: str
+    key: str
+    day: int
+    until: int | None = None
+    said: Sequence[str] = ()
+    ends: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Day:
     """One day: when it is talked about, what is said, and which events are asked for afterwards."""
 
@@ -46,7 +64,7 @@ class Story:
     person: str
     start: date
     events: Sequence[Event]
-    facts: Sequence[Mapping[str, Any]]
+    facts: Sequence[Scripted]
     topics: Sequence[Mapping[str, Any]]
     slots: Mapping[str, Sequence[str]]
     tails: Sequence[str]
@@ -66,6 +84,7 @@ class Story:
             if event.day == number:
                 said += [("user", event.said[0]), ("assistant", "Oh! Tell me more, I keep it in mind.")]
                 said += [("user", line) for line in event.said[1:]] + [("assistant", "Noted.")]
+        said += [("user", line) for line in self._lasting(number)]
         active = [t for t in self.topics if t["from"] <= number < t["to"]]
         weights = [t["weight"] for t in active]
         told: set[str] = set()
@@ -84,6 +103,11 @@ class Story:
         rows = zip(said, times, strict=False)
         return [{"role": r, "content": text, "timestamp": t.isoformat()} for (r, text), t in rows]
 
+    def _lasting(self, number: int) -> list[str]:
+        """Return what is said on a day of what begins or ends to be so."""
+        ends = [line for fact in self.facts if fact.until == number for line in fact.ends]
+        return ends + [line for fact in self.facts if fact.day == number for line in fact.said]
+
     def _filled(self, pattern: str, chance: random.Random) -> str:
         return pattern.format_map({name: chance.choice(words) for name, words in self.slots.items()})
 
@@ -100,4 +124,5 @@ def read_story() -> Story:
     told = json.loads(data.read_text(encoding="utf-8"))
     events = [Event(**event) for event in told["events"]]
     start = date.fromisoformat(told["start"])
-    return Story(told["person"], start, events, told["facts"], told["topics"], told["slots"], told["tails"])
+    facts = [Scripted(**fact) for fact in told["facts"]]
+    return Story(told["person"], start, events, facts, told["topics"], told["slots"], told["tails"])
