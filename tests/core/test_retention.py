@@ -39,6 +39,7 @@ def standings(draw: st.DrawFn) -> list[Standing]:
         ("age=1y", Retention(age=365)),
         ("COUNT=5, grace=0", Retention(count=5, grace=0)),
         ("age=2w,grace=12h", Retention(age=14, grace=0.5)),
+        ("strength=0.9999999,grace=1234.5678d", Retention(strength=0.9999999, grace=1234.5678)),
     ],
 )
 def test_rules_are_read_and_written(text: str, policy: Retention) -> None:
@@ -49,7 +50,8 @@ def test_rules_are_read_and_written(text: str, policy: Retention) -> None:
 @pytest.mark.parametrize(
     "text",
     ["forever", "age", "age=", "age=soon", "age=0", "age=-3d", "strength=1", "strength=nan", "count=0",
-     "count=½", "grace=3d", "age=1d,grace=x", "age=inf", "age=365d,days=3"],
+     "count=½", "grace=3d", "age=1d,grace=x", "age=inf", "age=365d,days=3", "age=1y,age=30d",
+     f"count={'9' * 5000}"],
 )  # fmt: skip
 def test_rules_that_say_nothing_sound_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"retention|grace"):

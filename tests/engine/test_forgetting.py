@@ -220,6 +220,33 @@ def test_a_preview_counts_and_writes_nothing(opened: OpenMemory, clock: Clock, u
     assert [r.id for r in memory.receipts(observation=secret.id)] == [done.id]
 
 
+def test_copies_that_stay_are_told_before_and_after(opened: OpenMemory, clock: Clock, url: str) -> None:
+    memory = opened()
+    said = memory.add(_a("user", SAID), thread="safe")[0]
+    memory.search(f"the safe {SECRET}")
+    echo, copy = memory.add([_a("assistant", SAID), _a("user", f"As I wrote: {SAID}.")], thread="desk")
+    memory.add(_a("user", "The cellar is damp"), thread="desk")
+    for named in ({"observation": said.id}, {"thread": "safe"}):
+        assert set(memory.forget(**named, dry_run=True).repeated_by) == {echo.id, copy.id}
+    assert set(memory.forget(observation=said.id).repeated_by) == {echo.id, copy.id}
+    assert memory.forget(observation=echo.id).repeated_by == (copy.id,)
+    assert memory.forget(observation=copy.id).repeated_by == ()
+    assert everywhere(url, SECRET) == []
+
+
+def test_what_was_erased_is_no_recall_that_comes_back(opened: OpenMemory, clock: Clock) -> None:
+    memory = opened()
+    said = memory.add(_a("user", SAID), thread="safe")[0]
+    memory.search(SAID)
+    memory.forget(observation=said.id)
+    again = memory.add(_a("assistant", SAID), thread="desk")[0]
+    assert [o.observation.id for o in memory.search(SAID).observations] == [again.id]
+
+
+def _a(role: str, text: str) -> dict[str, str]:
+    return {"role": role, "content": text}
+
+
 def test_exactly_one_thing_is_named(memory: Memory) -> None:
     for given in ({}, {"thread": "a", "everything": True}, {"thread": "a", "episode": "b"}):
         with pytest.raises(InvalidInput, match="one thing"):

@@ -1,14 +1,18 @@
 """Facts where what proves them is erased, suppressed or expired: they go, or stay untold."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from builders.chats import START, Clock
-from builders.erasing import everywhere
+from builders.erasing import SECRET, everywhere
 
 from episodic_agent import Memory
+from episodic_agent.providers.scripted import ScriptedModel
+from episodic_agent.providers.staged import StagedModel
+from episodic_agent.schemas import Json
 
 OpenMemory = Callable[..., Memory]
 QUERY = "where do I live?"
@@ -99,3 +103,93 @@ def test_a_user_s_facts_go_with_the_user(memory: Memory, url: str) -> None:
     memory.forget(everything=True, user_id="default")
     assert everywhere(url, "fado") == []
     assert memory.users() == []
+
+
+# --- what a model tells ----------------------------------------------------------------------------------
+
+SAFE, HOME, SISTER = f"The code of the safe is {SECRET}", "I live in Lisbon", "My sister Hannah is a nurse"
+
+
+class Gossip:
+    """A model that tells in every fact what it read in another message of the same question."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    @property
+    def model(self) -> StagedModel:
+        return StagedModel(None, {"facts": ScriptedModel(respond=self.respond)})
+
+    def respond(self, prompt: str, _stage: str) -> dict[str, Json]:
+        self.asked.append(prompt)
+        knows = f" and knows {SECRET}" if SECRET in prompt else ""
+        self.meanwhile()
+        if "What do you expect?" in prompt:
+            return {"expected": f"She lives in Lisbon{knows}."}
+        told = {
+            HOME: ("lives_in", "Lisbon", f"She lives in Lisbon{knows}"),
+            SISTER: ("other", "nurse", f"Her sister is a nurse{knows}"),
+        }
+        return {"facts": [_fact(prompt, said, *more) for said, more in told.items() if said in prompt]}
+
+
+def _fact(prompt: str, said: str, attribute: str, value: str, text: str) -> Json:
+    found = re.search(rf"^(m\d+), [^\n]*:\n(`+)\n{said}", prompt, re.MULTILINE)
+    assert found is not None
+    return {
+        "action": "new", "known": None, "subject": "Maya", "category": "identity", "attribute": attribute,
+        "value": value, "fact": text, "holds": True, "message": found[1], "quote": said, "valid_from": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["one thread", "three threads"])
+def test_what_a_model_told_of_other_messages_is_asked_for_again(
+    url: str, clock: Clock, together: bool
+) -> None:
+    gossip = Gossip()
+    with Memory.open(url, embedder="hashing", clock=clock, language_model=gossip.model) as memory:
+        ids = [
+            memory.add({"role": "Maya", "content": text}, thread="one" if together else text[:6])[0].id
+            for text in (SAFE, HOME, SISTER)
+        ]
+        memory.flush()
+        memory.consolidate()
+        assert sum(SECRET in card.fact.fact for card in memory.facts()) == 2
+        memory.forget(observation=ids[0])
+        memory.consolidate()
+        assert everywhere(url, SECRET) == []
+        assert {card.fact.fact for card in memory.facts()} == {"She lives in Lisbon", "Her sister is a nurse"}
+        assert [f.message for f in memory.doctor() if f.severity == "error"] == []
+
+
+def test_what_a_model_was_told_before_an_erasure_is_not_learned_after_it(url: str, clock: Clock) -> None:
+    gossip = Gossip()
+    with Memory.open(url, embedder="hashing", clock=clock, language_model=gossip.model) as memory:
+        ids = [
+            memory.add({"role": "Maya", "content": text}, thread="one")[0].id for text in (SAFE, HOME, SISTER)
+        ]
+        memory.flush()
+        with Memory.open(url, embedder="hashing", clock=clock) as other:
+            gossip.meanwhile = lambda: len(gossip.asked) > 1 or other.forget(observation=ids[0])
+            memory.consolidate()
+        assert everywhere(url, SECRET) == []
+        assert [f.message for f in memory.doctor() if f.severity == "error"] == []
+        memory.consolidate()
+        assert "Lisbon" in known(memory)
+
+
+def test_a_fact_that_a_person_wrote_outlives_the_words_of_the_model(url: str, clock: Clock) -> None:
+    gossip = Gossip()
+    with Memory.open(url, embedder="hashing", clock=clock, language_model=gossip.model) as memory:
+        ids = [
+            memory.add({"role": "Maya", "content": text}, thread="one")[0].id for text in (SAFE, HOME, SISTER)
+        ]
+        memory.flush()
+        memory.consolidate()
+        sister = next(card.id for card in memory.facts() if "sister" in card.fact.fact)
+        memory.edit_fact(sister, text="Hannah is a nurse", value="nurse Hannah")
+        memory.forget(observation=ids[0])
+        assert "Hannah is a nurse" in {card.fact.fact for card in memory.facts()}
+        assert everywhere(url, SECRET) == []
+        assert [f.message for f in memory.doctor() if f.severity == "error"] == []

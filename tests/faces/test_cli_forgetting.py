@@ -46,6 +46,16 @@ def test_an_erased_observation_is_told_and_listed(run: Run, safe: str) -> None:
     assert "erased already" in run("forget", "observation", safe, "--yes").error
 
 
+def test_copies_that_stay_are_named_before_and_after(run: Run, safe: str, database: Path) -> None:
+    with Memory.open(database, embedder="hashing", policy="seed-001") as memory:
+        copy = str(memory.add(f"As I said: {SAID}!", thread="copy")[0].id)
+    assert run("forget", "observation", safe, "--dry-run", "--json").json["repeated_by"] == [copy]
+    for how in ("--dry-run", "--yes"):
+        told = run("forget", "observation", safe, how).out
+        assert "hold the same words: 1 messages" in told
+        assert copy in told
+
+
 def test_an_episode_is_named_by_the_beginning_of_its_id(run: Run, safe: str) -> None:
     (episode,) = run("episodes", "--json").json["episodes"]
     told = run("forget", "episode", episode["episode_id"][:8], "--yes").out

@@ -190,6 +190,21 @@ class ErasingConformance(StoreFixture):
         assert store.sweep() == ""
         assert list(store.residue(ANA, ["code of the safe"])) == []
 
+    def test_observations_that_hold_words_are_found_to_the_letter(self, store: Store) -> None:
+        number = fill(
+            store, texts=("the code is 100%", "the CODE is 100%", "it's told: the code is 100%, yes")
+        )
+        fill(store, BO, texts=("the code is 100%",))
+        with store.begin(ANA) as tx:
+            assert tx.erasing.holding(["the code is 100%", "100_"], limit=9) == [
+                ref_of(number, 0),
+                ref_of(number, 2),
+            ]
+            assert tx.erasing.holding(["nowhere", "code is"], limit=1) == [ref_of(number, 0)]
+            assert tx.erasing.holding([], limit=9) == []
+            tx.erasing.erase(THREAD, [0], NOW)
+            assert tx.erasing.holding(["the code is 100%"], limit=9) == [ref_of(number, 2)]
+
     def test_nothing_is_erased_in_a_read_or_a_broken_transaction(self, store: Store) -> None:
         fill(store)
         with pytest.raises(ZeroDivisionError), store.begin(ANA) as tx:  # noqa: PT012 the block is the case

@@ -42,6 +42,8 @@ class Erasure:
     `subject` is `fingerprint` of what was erased, `counts` how many of which kind went, `at` record time.
     `state` is "pending" while something of it may still be readable, which `waits_for` explains, else "done".
     `residue` is how many of the strings looked for were still found in the file; None: nobody looked.
+    `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy. They
+    are told to who erases, and not written.
     """
 
     id: UUID
@@ -54,6 +56,7 @@ class Erasure:
     done_at: datetime | None = None
     residue: int | None = None
     waits_for: str = ""
+    repeated_by: Sequence[UUID] = ()
 
     @property
     def is_done(self) -> bool:

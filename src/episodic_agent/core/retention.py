@@ -20,6 +20,7 @@ NONE: Final = "none"
 GRACE: Final = 30.0  # days
 _UNITS: Final = {"s": 1 / 86_400, "m": 1 / 1440, "h": 1 / 24, "d": 1.0, "w": 7.0, "y": 365.0}
 _LONGEST: Final = 100_000.0  # days
+_MOST_DIGITS: Final = 18  # of a number of episodes
 _DAY: Final = 86_400e6  # microseconds
 _HELP: Final = 'write rules as "age=365d,strength=0.2,count=10000,grace=30d", or "none"'
 
@@ -46,10 +47,10 @@ class Retention:
         """Return the rules as `read_retention` takes them."""
         if not self:
             return NONE
-        rules = [] if self.age is None else [f"age={self.age:g}d"]
-        rules += [] if self.strength is None else [f"strength={self.strength:g}"]
+        rules = [] if self.age is None else [f"age={_written(self.age)}d"]
+        rules += [] if self.strength is None else [f"strength={_written(self.strength)}"]
         rules += [] if self.count is None else [f"count={self.count}"]
-        return ",".join([*rules, f"grace={self.grace:g}d"])
+        return ",".join([*rules, f"grace={_written(self.grace)}d"])
 
 
 class Standing(NamedTuple):
@@ -106,6 +107,8 @@ def read_retention(text: str) -> Retention:
         name, found, value = (part.strip().lower() for part in piece.partition("="))
         if not found or name not in ("age", "strength", "count", "grace"):
             raise InvalidInput(f"no retention rule {piece!r}; {_HELP}")
+        if name in rules:
+            raise InvalidInput(f"retention: {name} is said twice; {_HELP}")
         rules[name] = value
     policy = Retention(
         age=_read_days("age", rules),
@@ -199,9 +202,16 @@ def _read_strength(rules: dict[str, str]) -> float | None:
 def _read_count(rules: dict[str, str]) -> int | None:
     if "count" not in rules:
         return None
-    if not rules["count"].isdecimal() or not rules["count"].isascii() or int(rules["count"]) < 1:
-        raise InvalidInput(f"retention: count={rules['count']} is no number of episodes; {_HELP}")
-    return int(rules["count"])
+    said = rules["count"]
+    if not said.isdecimal() or not said.isascii() or len(said) > _MOST_DIGITS or int(said) < 1:
+        raise InvalidInput(f"retention: count={said} is no number of episodes; {_HELP}")
+    return int(said)
+
+
+def _written(number: float) -> str:
+    """Return a number as it is read again: rounded, a strength just below 1 could not be."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
 
 
 def _or(value: float | None, default: float) -> float:

@@ -151,14 +151,21 @@ class Consolidator:
             vectors = embedded(parts, [fact.fact for fact in reworded(known, changes)])
         now = parts.clock()
         with parts.store.begin(scope) as tx:
-            if told.candidates:
-                tx.facts.hold()
+            tx.facts.hold()  # erasing holds them too: what is still there now is not erased meanwhile
+            if not _is_there(tx, group):
+                return  # what was read may tell of it; erasing had the run asked for again
             tx.episodes.consolidate([one.episode.id for one in group], now)
             known, changes = _weighed(tx, told.candidates)
             write_facts(tx, parts, known, changes, vectors, now=now)
             for one in group:
                 if one.people:
                     tx.episodes.decide(_decision(one, group, told, known, changes, now=now))
+
+
+def _is_there(tx: Transaction, group: Sequence[Heard]) -> bool:
+    """Tell whether nothing of what was read was erased since."""
+    said = {o.id for one in group for o in one.said}
+    return len(tx.threads.by_ids(sorted(said))) == len(said)
 
 
 def _weighed(tx: Transaction, candidates: Sequence[Candidate]) -> tuple[Sequence[KeptFact], Changes]:

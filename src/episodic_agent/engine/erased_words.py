@@ -1,6 +1,6 @@
 """Take words out of the records of verdicts when what they were about is erased; their numbers stay (I6)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 from uuid import UUID
@@ -48,24 +48,25 @@ def forget_asked(tx: Transaction, thread_id: UUID) -> None:
     tx.reviews.settle(list(tx.reviews.pending(thread_id)))
 
 
-def forget_history(tx: Transaction, thread_id: UUID, *, gone: bool = False) -> None:
-    """Take queries of a thread, and what a model said of it, out of the records of reviews and links.
+def forget_history(tx: Transaction, threads: Iterable[UUID], *, gone: bool = False) -> None:
+    """Take queries of threads, and what a model said of them, out of the records of reviews and links.
 
-    `gone` tells that the thread itself goes: then no record names it any more.
+    All records of both kinds are read: once for an erasure. `gone` tells that the threads themselves go: then
+    no record names them any more.
     """
-    name = str(thread_id)
+    names = set(map(str, threads))
     for review in tx.episodes.decisions(type=REVIEW):
-        if review.detail.get("thread") == name:
+        if str(review.detail.get("thread")) in names:
             blank = {**review.detail, "query": "", "why": ""}
             _keep(tx, review, {**blank, "thread": ""} if gone else blank)
     for decision in tx.episodes.decisions(type=LINK):
-        about = name in (str(decision.subject), decision.detail.get("candidate"))
+        about = not names.isdisjoint((str(decision.subject), str(decision.detail.get("candidate"))))
         if about and gone:
             tx.episodes.revoke(decision.id)
         elif about:
             _keep(tx, decision, _silent(decision.detail))
-        elif gone and any(one.get("candidate") == name for one in decision.alternatives):
-            others = tuple(one for one in decision.alternatives if one.get("candidate") != name)
+        elif gone and any(str(one.get("candidate")) in names for one in decision.alternatives):
+            others = tuple(one for one in decision.alternatives if str(one.get("candidate")) not in names)
             tx.episodes.amend(replace(decision, alternatives=others))
 
 

@@ -66,6 +66,7 @@ class Eraser:
             found = list(group)
             seqs = [split_ref(ref)[1] for ref in found]
             self._of_thread(tx, _Cascade(live[found[0]].thread_id, number, seqs, now, counts))
+        forget_history(tx, {one.thread_id for one in live.values()})
         named = name or ",".join(sorted(str(one.id) for one in live.values()))
         made = replace(self.draft(tx.scope, what, named, reason, now), counts=dict(+counts))
         tx.erasing.record(made)
@@ -89,7 +90,6 @@ class Eraser:
         self._episodes(tx, cascade)
         cascade.counts["parts"] += retell_parts(tx, thread_id, seqs, frame, now)
         forget_asked(tx, thread_id)
-        forget_history(tx, thread_id)
         for whole in tx.links.joined([thread_id]).values():
             tx.erasing.unword([whole])
             joining.reword(tx, whole, now)
@@ -142,7 +142,7 @@ class Eraser:
         for kind in (OBSERVATIONS, EPISODES, PARTS):
             for start in range(0, len(refs), PAGE):
                 tx.index.drop(kind, refs[start : start + PAGE])
-        forget_history(tx, thread.id, gone=True)
+        forget_history(tx, [thread.id], gone=True)
         _cancel_jobs(tx, thread.id)
         neighbours = _apart(tx, thread.id)
         tx.erasing.drop_thread(thread.id)

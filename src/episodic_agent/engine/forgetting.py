@@ -17,6 +17,7 @@ from episodic_agent.schemas import EpisodeKind, Observation, Scope, Thread
 
 LOOKED_AT: Final = 64  # observations of a thread among which strings to look for are chosen
 THREADS: Final = 16  # threads of a user
+REPEATED: Final = 1000  # observations that hold the same words; more are not told
 
 
 class _Previewed(Exception):
@@ -79,21 +80,23 @@ class ForgetVerbs(Scoped):
                         f"{what} {identity} is erased already; `episodic forget receipts` lists when"
                     )
                 if dry_run:
-                    raise _Previewed(made)
+                    raise _Previewed(replace(made, repeated_by=_repeated(tx, texts)))
             return made
 
         try:
             made = until_unopposed(once)
         except _Previewed as seen:
             return replace(seen.erasure, state=PREVIEW)
-        return self._swept(scope, made, samples(texts), sweep=sweep)
+        return self._swept(scope, made, texts, sweep=sweep)
 
     def _forget_thread(self, scope: Scope, name: str, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
         if dry_run:
             with self._parts.store.begin(scope, write=False) as tx:
                 found = find_thread(tx, name)
                 draft = self._eraser.draft(scope, What.THREAD, found.origin, REQUEST, at)
-                return replace(draft, counts=tx.erasing.count(found.id), state=PREVIEW)
+                elsewhere = _repeated(tx, _said(tx, found), but=found.id)
+                counts = tx.erasing.count(found.id)
+                return replace(draft, counts=counts, state=PREVIEW, repeated_by=elsewhere)
         texts: list[str] = []
 
         def once() -> Erasure:
@@ -102,7 +105,7 @@ class ForgetVerbs(Scoped):
                 texts[:] = _said(tx, found)
                 return self._eraser.erase_thread(tx, found, reason=REQUEST, now=at)
 
-        return self._swept(scope, until_unopposed(once), samples(texts), sweep=sweep)
+        return self._swept(scope, until_unopposed(once), texts, sweep=sweep)
 
     def _forget_user(self, scope: Scope, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
         with self._parts.store.begin(scope, write=False) as tx:
@@ -111,13 +114,19 @@ class ForgetVerbs(Scoped):
                 return replace(draft, counts=tx.erasing.count(), state=PREVIEW)
             texts = [text for thread in tx.threads.list(limit=THREADS) for text in _said(tx, thread)]
         made = until_unopposed(lambda: self._eraser.erase_user(scope, reason=REQUEST, now=at))
-        return self._swept(scope, made, samples(texts), sweep=sweep)
+        return self._swept(scope, made, texts, sweep=sweep)
 
     def _swept(self, scope: Scope, made: Erasure, texts: Sequence[str], *, sweep: bool) -> Erasure:
         """Sweep the database, unless that is left to `upkeep`, and do the later work that was asked for."""
-        settled = self._eraser.settle(self._space, {made.id: (scope, texts)}) if sweep else ()
+        self._parts.told.forget(scope)
+        wanted = {made.id: (scope, samples(texts))}
+        settled = self._eraser.settle(self._space, wanted) if sweep else ()
         self._again(scope)
-        return next((one for one in settled if one.id == made.id), made)
+        done = next((one for one in settled if one.id == made.id), made)
+        if made.what is What.USER:
+            return done
+        with self._parts.store.begin(scope, write=False) as tx:
+            return replace(done, repeated_by=_repeated(tx, texts))
 
     def receipts(
         self,
@@ -175,6 +184,12 @@ def _observation(tx: Transaction, named: "UUID | str") -> Observation:
     if identity in tx.threads.known([identity]):
         raise NotFound(f"observation {identity} is erased already; `episodic forget receipts` lists when")
     raise NotFound(f"no observation {identity}; `episodic show EPISODE --json` lists their ids")
+
+
+def _repeated(tx: Transaction, texts: Sequence[str], *, but: UUID | None = None) -> Sequence[UUID]:
+    """Return observations that are kept, of threads `but` one, and hold the words of some texts."""
+    found = tx.threads.by_refs(tx.erasing.holding(samples(texts), limit=REPEATED)).values()
+    return tuple(one.id for one in found if one.thread_id != but)
 
 
 def _said(tx: Transaction, thread: Thread) -> list[str]:

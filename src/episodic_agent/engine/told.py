@@ -50,6 +50,11 @@ class Told:
             for name in list(known)[: max(0, len(known) - self._kept)]:
                 del known[name]
 
+    def forget(self, scope: Scope) -> None:
+        """Let go what was shown: some of it was erased, and what repeats that later repeats nothing."""
+        with self._lock:
+            self._texts.pop(scope, None)
+
     def of(self, scope: Scope) -> Sequence[ToldText]:
         """Return what was shown last."""
         with self._lock:

@@ -1,6 +1,7 @@
 """Erasing as statements both stores understand; each says how it runs them (`catalogue.bound`)."""
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -75,6 +76,7 @@ class ErasingRows(ABC):
     """The `Erasing` of one transaction, whatever runs its statements."""
 
     tables: Sequence[Kept]
+    place: str  # the function that tells where in one text another stands
     records: Sequence[str]  # statements that take the check record of `:ref` away
 
     @abstractmethod
@@ -159,13 +161,20 @@ class ErasingRows(ABC):
 
     def replaced(self, thread_id: UUID, seqs: Sequence[int]) -> Sequence[UUID]:
         """Return the replaced episodes that owned some of these observations."""
+        if not seqs:
+            return []
         sql = (
-            "SELECT id FROM episode WHERE :mine AND thread = :thread AND kind = 'event'"
-            " AND generation_to IS NOT NULL AND first_seq <= :seq AND last_seq >= :seq"
+            "SELECT id, first_seq, last_seq FROM episode WHERE :mine AND thread = :thread AND kind = 'event'"
+            " AND generation_to IS NOT NULL AND first_seq <= :last AND last_seq >= :first"
         )
-        number = self.number(thread_id)
-        found = {bytes(key) for seq in seqs for (key,) in self.read(sql, thread=number, seq=seq)}
-        return [UUID(bytes=key) for key in sorted(found)]
+        wanted, number = sorted(seqs), self.number(thread_id)
+        spans = self.read(sql, thread=number, first=wanted[0], last=wanted[-1])
+        owned = [
+            bytes(key)
+            for key, first, last in spans
+            if bisect_left(wanted, first) < bisect_right(wanted, last)
+        ]
+        return [UUID(bytes=key) for key in sorted(owned)]
 
     # --- wholes -----------------------------------------------------------------------------------------
 
@@ -200,6 +209,16 @@ class ErasingRows(ABC):
         """Take every claimed job of the scope back and blank its errors."""
         for sql in _RECALLED:
             self.write(sql)
+
+    def holding(self, texts: Sequence[str], *, limit: int) -> Sequence[int]:
+        """Return the references of observations that hold one of some texts to the letter, in order."""
+        wanted = {f"text{n}": text for n, text in enumerate(texts)}
+        if not wanted:
+            return []
+        told = " OR ".join(f"{self.place}(text, :{name}) > 0" for name in wanted)
+        where = f":mine AND erased_at IS NULL AND ({told})"
+        sql = f"SELECT ref FROM observation WHERE {where} ORDER BY ref LIMIT :n"
+        return [ref for (ref,) in self.read(sql, n=limit, **wanted)]
 
     # --- receipts ---------------------------------------------------------------------------------------
 

@@ -43,6 +43,13 @@ class Erasing(Protocol):
         """Count what the scope, or one of its threads, holds, by kind of thing."""
         ...
 
+    def holding(self, texts: Sequence[str], *, limit: int) -> Sequence[int]:
+        """Return the references of observations that hold one of some texts to the letter, in order.
+
+        Every observation of the scope is read.
+        """
+        ...
+
     def recall_jobs(self) -> None:
         """Take every claimed job of the scope back and blank its errors: no worker keeps what it read."""
         ...

@@ -12,6 +12,7 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, common, out, parse_id, plain, print_json, say
 
 LISTED = ("observations", "episodes", "threads", "summaries", "decisions", "vectors", "skills")  # told first
+NAMED = 5  # messages that hold the same words
 
 
 @click.group()
@@ -110,18 +111,21 @@ def _erase(app: App, what: Mapping[str, Any], told: str, given: Mapping[str, Any
     with app.memory() as memory:
         preview = memory.forget(**what, user_id=user, dry_run=True)
         if given["dry_run"]:
-            _tell(preview, f"{told} would go: {_counted(preview.counts)}", as_json=as_json)
+            would = f"{told} would go: {_counted(preview.counts)}{_repeats(preview)}"
+            _tell(preview, would, as_json=as_json)
             return
         if not given["yes"]:
             _confirm(told, preview)
         done = memory.forget(**what, user_id=user, sweep=not given["later"])
-    _tell(done, f"{told} is erased: {_counted(done.counts)}\n{_state(done)}", as_json=as_json)
+    gone = f"{told} is erased: {_counted(done.counts)}\n{_state(done)}{_repeats(done)}"
+    _tell(done, gone, as_json=as_json)
 
 
 def _confirm(told: str, preview: Erasure) -> None:
     if not sys.stdin.isatty():
         raise InvalidInput(f"{told} would be erased for good; say so with --yes, or look with --dry-run")
-    click.confirm(f"Erase {told} for good ({_counted(preview.counts)})?", abort=True, err=True)
+    asked = f"Erase {told} for good ({_counted(preview.counts)})?{_repeats(preview)}"
+    click.confirm(asked, abort=True, err=True)
 
 
 def _tell(erasure: Erasure, told: str, *, as_json: bool) -> None:
@@ -137,6 +141,15 @@ def _state(erasure: Erasure) -> str:
         return f"receipt {erasure.id}: pending, {why}; `episodic upkeep` completes it"
     left = "" if erasure.residue is None else f", residue {erasure.residue}"
     return f"receipt {erasure.id}: done{left}"
+
+
+def _repeats(erasure: Erasure) -> str:
+    """Say which messages that stay hold the same words, "" where none does."""
+    if not erasure.repeated_by:
+        return ""
+    named = ", ".join(str(one) for one in erasure.repeated_by[:NAMED])
+    more = ", …" if len(erasure.repeated_by) > NAMED else ""
+    return f"\nkept, though they hold the same words: {len(erasure.repeated_by)} messages ({named}{more})"
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -30,6 +30,7 @@ class PostgresErasing(ErasingRows):
     """The `Erasing` of one transaction."""
 
     tables = POSTGRES
+    place = "strpos"
     records = ("DELETE FROM verdict WHERE :mine AND ref = :ref",)
 
     def __init__(self, session: Session) -> None:

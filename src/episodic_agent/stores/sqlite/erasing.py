@@ -29,6 +29,7 @@ class SqliteErasing(ErasingRows):
     """The `Erasing` of one transaction."""
 
     tables = SQLITE
+    place = "instr"
     records = ("UPDATE observation SET cues = NULL WHERE :mine AND ref = :ref",)
 
     def __init__(self, session: Session) -> None:
