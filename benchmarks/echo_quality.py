@@ -2,34 +2,38 @@
 
 Each case is told to a memory of its own: what was said a week ago in another thread, then the message. One
 half is for development; the frozen half is run to judge, never to tune, and only when it is named. `--cost`
-measures what looking costs an `add`, the guard and a memory without it in turns.
+measures what looking costs an ingest of real messages.
 """
 
 import argparse
-import itertools
 import json
+import os
 import statistics
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.provenance import provenance
 from benchmarks.results import merge
+from benchmarks.speed import fresh
+from benchmarks.synthetic import real_texts
 from episodic_agent import Memory
 from episodic_agent.core.echo import echo_of, heard
 from episodic_agent.engine.evaluate.cases import digest
-from episodic_agent.engine.ingest import Incoming, Ingest
+from episodic_agent.engine.ingest import Ingest, Prepared
 from episodic_agent.schemas import Observation, Scope
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases" / "echoes.jsonl"
 RESULTS = HERE / "results"
 HALVES = ("dev", "frozen")
+COST_ROUNDS = 3
 START = datetime(2026, 3, 2, 10, tzinfo=UTC)
 Case = Mapping[str, Any]
 
@@ -100,74 +104,73 @@ def measure(half: str, *, recalls: bool) -> tuple[dict[str, Any], list[str]]:
     return row, wrong
 
 
-def chat(count: int) -> Iterator[dict[str, str]]:
-    """Yield messages of a user and an assistant in turns, of a few dozen words, none like another."""
-    subjects = [
-        "garden",
-        "roof",
-        "boat",
-        "bakery",
-        "piano",
-        "passport",
-        "orchard",
-        "scooter",
-        "library",
-        "tunnel",
-        "harvest",
-        "ladder",
-    ]
-    acts = [
-        "paint",
-        "repair",
-        "borrow",
-        "measure",
-        "photograph",
-        "insure",
-        "polish",
-        "sketch",
-        "deliver",
-        "rebuild",
-        "inspect",
-        "mend",
-    ]
-    for n in range(count):
-        a, b = subjects[n % 12], acts[(n // 12 + n) % 12]
-        words = f"About the {a} number {n}: I would {b} it on day {n % 31} with {n * 7919 % 10_007} screws"
-        place = n * 104_729 % 9_973
-        more = f", then {acts[n * 5 % 12]} the {subjects[n * 7 % 12]} at place {place} before noon."
-        yield {"role": "user" if n % 2 == 0 else "assistant", "content": words + more * (1 + n % 3)}
+def cost(data: Path, source: str, embedder: str, count: int) -> dict[str, Any]:
+    """Return what the guard costs an ingest of real messages: processor time of a message, and shares of it.
 
-
-def cost(count: int, rounds: int, embedder: str) -> dict[str, Any]:
-    """Return what the guard costs an ingest: seconds a message with and without it, told in turns."""
-    seconds: dict[str, list[float]] = {"with": [], "without": []}
-    messages = list(chat(count))
-    with tempfile.TemporaryDirectory(prefix="episodic-") as folder:
-        for n, name in itertools.product(range(rounds), seconds):
-            with Memory.open(Path(folder) / f"{n}-{name}.db", embedder=embedder) as memory:
-                guard = Ingest._listened
-                if name == "without":
-                    Ingest._listened = _deaf  # type: ignore[method-assign,assignment]
-                try:
-                    started = time.process_time()
-                    for start in range(0, count, 256):
-                        memory.add(messages[start : start + 256], thread="t", timestamp=START, wait=False)
-                    seconds[name].append((time.process_time() - started) / count)
-                finally:
-                    Ingest._listened = guard  # type: ignore[method-assign]
-    middle = {name: statistics.median(found) for name, found in seconds.items()}
+    `share` is what the guard's own calls take, of the same run without them: of `add` alone, and of the whole
+    ingest with its titles and summaries. `told_in_turns` compares runs with it and without, which a machine
+    that others use blurs.
+    """
+    texts = real_texts(data, count, (source,))[source]
+    first = texts[0]["name"]
+    messages = [
+        {"role": "user" if m["name"] == first else "assistant", "content": m["content"]} for m in texts
+    ]
+    runs: dict[bool, list[_Run]] = {True: [], False: []}
+    for n in range(2 * COST_ROUNDS):
+        with patched(guarded=n % 2 == 0) as spent, fresh() as path:
+            runs[n % 2 == 0].append(_run(path, messages, embedder, spent))
+    with_it, without = runs[True], runs[False]
     return {
-        "messages": count,
-        "embedder": embedder,
-        "rounds": rounds,
-        "microseconds_with": round(middle["with"] * 1e6, 1),
-        "microseconds_without": round(middle["without"] * 1e6, 1),
-        "share": round(middle["with"] / middle["without"] - 1, 4),
+        "messages": len(messages),
+        "letters_each": round(statistics.mean(len(m["content"]) for m in messages)),
+        "rounds": COST_ROUNDS,
+        "guard_microseconds": round(1e6 * statistics.median(r.guard for r in with_it) / len(messages), 1),
+        "add_microseconds": round(
+            1e6 * statistics.median(r.add - r.guard for r in with_it) / len(messages), 1
+        ),
+        "share_of_add": round(statistics.median(r.guard / (r.add - r.guard) for r in with_it), 4),
+        "share_of_ingest": round(statistics.median(r.guard / (r.whole - r.guard) for r in with_it), 4),
+        "told_in_turns": round(min(r.whole for r in with_it) / min(r.whole for r in without) - 1, 4),
+        "load": round(os.getloadavg()[0], 1),
     }
 
 
-def _deaf(_: Ingest, scope: Scope, new: Sequence[Incoming], before: Sequence[Incoming]) -> list[Incoming]:
-    return list(new)
+class _Run(NamedTuple):
+    """Processor seconds of one ingest: of `add`, with the later work, and of the guard in it."""
+
+    add: float
+    whole: float
+    guard: float
+
+
+def _run(path: Path, messages: Sequence[Mapping[str, Any]], embedder: str, spent: list[float]) -> _Run:
+    with Memory.open(path, embedder=embedder) as memory:
+        started = time.process_time()
+        memory.add(messages, thread="t", timestamp=START, wait=False)
+        added = time.process_time()
+        memory.work()
+        return _Run(added - started, time.process_time() - started, sum(spent))
+
+
+@contextmanager
+def patched(*, guarded: bool) -> Iterator[list[float]]:
+    """Time the guard, or take it away; yield the list of what its calls took in their own thread."""
+    guard, spent = Ingest._listened, list[float]()
+
+    def timed(
+        self: Ingest, scope: Scope, new: Sequence[Prepared], before: Sequence[Prepared]
+    ) -> list[Prepared]:
+        started = time.thread_time()
+        heard_of = guard(self, scope, new, before) if guarded else list(new)
+        spent.append(time.thread_time() - started)
+        return heard_of
+
+    Ingest._listened = timed  # type: ignore[method-assign]
+    try:
+        yield spent
+    finally:
+        Ingest._listened = guard  # type: ignore[method-assign]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -177,13 +180,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--elsewhere", action="store_true", help="recall in another process than the adding")
     parser.add_argument("--cost", action="store_true", help="measure the cost instead")
     parser.add_argument("--embedder", default="hashing")
-    parser.add_argument("--messages", type=int, default=4096)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of labelled files")
+    parser.add_argument("--source", default="ret_realtalk", help="its messages, with --cost")
+    parser.add_argument("--messages", type=int, default=1000)
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of results")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
     key, wrong = options.half, list[str]()
     if options.cost:
-        key, row = f"cost {options.embedder}", cost(options.messages, 5, options.embedder)
+        key = f"cost {options.source} {options.embedder}"
+        row = cost(options.data, options.source, options.embedder, options.messages)
     else:
         key += ", recalled elsewhere" if options.elsewhere else ""
         row, wrong = measure(options.half, recalls=not options.elsewhere)

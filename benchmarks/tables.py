@@ -217,6 +217,25 @@ def _figures(name: str) -> Callable[[Path], str]:
     return table
 
 
+def _costs(results: Path) -> str:
+    """Show what the guard against echoes costs an ingest."""
+    rows = {key: row for key, row in read(results, "echoes").items() if key.startswith("cost ")}
+    lines = [
+        [
+            key.removeprefix("cost ").replace(" ", ", embedder "),
+            *(number(row[name]) for name in ("letters_each", "guard_microseconds", "add_microseconds")),
+            *(f"{100 * row[name]:.1f} %" for name in ("share_of_add", "share_of_ingest", "told_in_turns")),
+            number(row["load"]),
+        ]
+        for key, row in rows.items()
+    ]
+    return markdown(_COST_HEAD, lines)
+
+
+_COST_HEAD = (
+    "messages of", "letters each", "guard µs", "`add` without it µs", "share of `add`", "share of ingest",
+    "runs in turns", "load",
+)  # fmt: skip
 SMALL = 10  # bytes: what takes less is not shown
 _LAYOUT_HEAD = (
     "layout", "search ms", "p95", "packed", "a file instead", "index verbs ms", "exact scan ms",
@@ -299,7 +318,7 @@ def _figure(value: Any) -> str:
 PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
 SOURCES = (
     "segmentation", "retrieval", "threads", QUALITY, "speed", "agents", "context", "linking_speed", "tuning",
-    "service", "postgres_recall", "parity", "kills",
+    "forgetting", "strength_speed", "service", "postgres_recall", "parity", "kills",
 )  # fmt: skip
 
 
@@ -332,6 +351,9 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "agents": _figures("agents"),
     "context": _figures("context"),
     "linking": _figures("linking_speed"),
+    "forgetting": _figures("forgetting"),
+    "strength": _figures("strength_speed"),
+    "echo-cost": _costs,
     "tuning": _tuning,
     "service": _figures("service"),
     "postgres-recall": _layouts,

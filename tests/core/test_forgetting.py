@@ -1,14 +1,16 @@
 """FSRS-6: the design's vectors, agreement with the `fsrs` package, and what must hold for any memory."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import fsrs
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.forgetting import (
+    PIECE,
     WEIGHTS,
     Rating,
     initial_strength,
@@ -147,6 +149,34 @@ def test_a_whole_result_list_is_judged_like_its_members(rows: list[tuple[float, 
     together = retrievability(stability, days)
     assert together.shape == (len(rows),)
     assert together.tolist() == pytest.approx([retrievability(*row) for row in rows], rel=1e-12)
+
+
+@pytest.mark.parametrize("count", [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 2 * PIECE + 1])
+@given(st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]))
+@settings(max_examples=5, deadline=None)
+def test_a_whole_memory_computed_in_pieces_is_judged_like_its_members(
+    count: int, seed: int, kind: "type[np.floating[Any]]"
+) -> None:
+    random = np.random.default_rng(seed)
+    stability = random.lognormal(2.0, 3.0, count).astype(kind)
+    days = random.uniform(-100.0, 900.0, count).astype(kind)  # some are dated after now
+    together = retrievability(stability, days)
+    assert (together.shape, together.dtype) == ((count,), np.float64)
+    alone = [retrievability(float(s), float(d)) for s, d in zip(stability, days, strict=True)]
+    np.testing.assert_allclose(together, alone, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("stable", "aged"),
+    [((), (PIECE + 1,)), ((PIECE + 1,), ()), ((2, PIECE + 1), (PIECE + 1,)), ((PIECE + 1, 1), (1, 2))],
+)
+def test_whole_memories_are_broadcast_beyond_a_piece(stable: tuple[int, ...], aged: tuple[int, ...]) -> None:
+    random = np.random.default_rng(7)
+    stability, days = random.uniform(0.1, 90.0, stable), random.uniform(-9.0, 900.0, aged)
+    wide, old = np.broadcast_arrays(stability, days)
+    together = retrievability(stability, days)
+    assert together.shape == wide.shape
+    np.testing.assert_allclose(together.ravel(), retrievability(wide.ravel(), old.ravel()), rtol=1e-12)
 
 
 def test_arrays_and_numbers_are_broadcast() -> None:

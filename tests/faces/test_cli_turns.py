@@ -32,7 +32,7 @@ def test_scripts_get_the_tree_as_json(run: Run) -> None:
     assert message["text"] is None
     add = told["work"][0]
     assert set(add) == {"name", "at", "start", "seconds", "attributes", "verdicts", "children"}
-    assert [one["name"] for one in add["children"]] == ["echo", "words", "embed", "store", "boundary"]
+    assert [one["name"] for one in add["children"]] == ["words", "echo", "embed", "store", "boundary"]
     (check,) = add["children"][-1]["verdicts"]
     assert set(check) == {
         "type", "verdict", "score", "threshold", "policy", "confidence", "decision", "detail"

@@ -6,8 +6,7 @@ and, where a message looks as if it handed on memories, with what the index find
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Protocol
@@ -15,6 +14,7 @@ from uuid import UUID
 
 from episodic_agent.core.echo import (
     ECHO,
+    RUN,
     By,
     Echo,
     Source,
@@ -23,12 +23,14 @@ from episodic_agent.core.echo import (
     marked_as,
     recalled_spans,
     repeated,
+    unfenced,
     wanted_terms,
 )
 from episodic_agent.core.echo.overlap import LEAST_SHARED
 from episodic_agent.core.intake import Item
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
 from episodic_agent.core.summaries.languages import ASSISTANTS
+from episodic_agent.core.text import words
 from episodic_agent.engine.told import ToldText
 from episodic_agent.schemas import Kind
 
@@ -39,13 +41,20 @@ RECALLS: Final = 3  # of a thread that may be pasted now
 PROMPTS: Final = frozenset({"system", "developer"})
 AGENTS: Final = ASSISTANTS | PROMPTS | {"tool", "function"}
 _OF_MEMORY: Final = re.compile(r"(?i)memor|recall|retriev|remember|histor|context|past")
-_SIGNS: Final = (  # of somebody who hands on what was remembered
-    "memory", "memories", "remember", "recall", "your notes", "you said", "you told", "you wrote",
-    "you mentioned", "contaste", "dijiste", "recuerd", "erinner", "gesagt", "souvien", "lembr", "ricord",
-    "помн", "记忆", "记得", "说过",
-)  # fmt: skip
+# Signs of somebody who hands on what was remembered. The cheapest look comes first: most messages hold none.
+_SIGNS: Final = ("contaste", "dijiste", "recuerd", "erinner", "gesagt", "souvien", "lembr", "ricord")
+_WIDER: Final = ("помн", "记忆", "记得", "说过")
+_YOU: Final = re.compile("you(?:r notes| said| told| wrote| mentioned)")
+_WORDS: Final = ("memor", "remember", "recall")  # signs where they are one's own, or announce something
+_WORD: Final = r"(?<![\w-])(?:memory|memories|remember\w*|recall\w*)\b"
+_OWN: Final = re.compile(
+    rf"(?s:\A.{{0,60}}?){_WORD}|\b(?:i|we|my|our|from|in) (?:\w+ )?{_WORD}"
+    rf"|{_WORD}[^\n.?!;]{{0,40}}?(?:[:\"“«\n]|\Z)"
+)
 _SPEAKERS: Final = ("user: ", "human: ", "assistant: ")
-_QUOTED: Final = re.compile(r"[\"“«„「][^\"”»“」\n]{40,400}[\"”»“」]")
+_QUOTED: Final = re.compile(r"[“«„「]([^”»“」\n]{40,})[”»“」]")
+_QUOTE: Final = 40  # characters of a quotation from where on it may be what somebody said at length
+_SHARE: Final = 4  # and it is a quarter of the message: one sentence among twenty does no harm
 
 
 class Arriving(Protocol):
@@ -59,6 +68,11 @@ class Arriving(Protocol):
     @property
     def item(self) -> Item:
         """What is to be remembered."""
+        ...
+
+    @property
+    def said(self) -> Collection[str]:
+        """The search terms of its text."""
         ...
 
 
@@ -84,14 +98,11 @@ class Listening:
         earlier: Sequence[Arriving],
         now: datetime,
         told: Sequence[ToldText] = (),
-        *,
-        language: str | None = None,
     ) -> None:
         self._tx = tx
-        self._passing = _Passing(earlier, language)
+        self._passing = _Passing(earlier)
         self._now = now
         self._told = told
-        self._language = language
         self._places: dict[str | None, _Place] = {}
 
     def hear(self, arriving: Arriving) -> Echo | None:
@@ -108,7 +119,7 @@ class Listening:
             place = replace(place, thread_id=None)
         shown = [one for one in (*self._told, *place.shown) if not place.is_near(one.thread_id, one.seq)]
         sources = [one.heard_by(item.actor) for one in shown]
-        terms = wanted_terms(item.text, self._language) if _may_pass_on(item) else ()
+        terms = wanted_terms(item.text, arriving.said) if _may_pass_on(item) else ()
         if terms:
             sources += self._stored(item, place, terms)
             sources += self._passing.sharing(arriving, terms, 0 if _passes_on(item) else NEAR)
@@ -161,11 +172,8 @@ class Listening:
 class _Passing:
     """What came in the same call: not in the index yet, but as good as said."""
 
-    def __init__(self, items: Sequence[Arriving], language: str | None) -> None:
-        self._language = language
+    def __init__(self, items: Sequence[Arriving]) -> None:
         self._items = list(items)[-PASSING:]
-        self._read = 0  # so many are in `_holders`: most groups hold nothing that is looked for
-        self._holders: dict[str, list[int]] = {}
 
     def add(self, arriving: Arriving) -> None:
         """Keep an item as what later ones may repeat."""
@@ -173,17 +181,13 @@ class _Passing:
 
     def sharing(self, arriving: Arriving, terms: Sequence[str], apart: int) -> list[Source]:
         """Return what shares enough terms with an item and is not the talk it is in."""
-        for n in range(self._read, len(self._items)):
-            for term in wanted_terms(self._items[n].item.text, self._language):
-                self._holders.setdefault(term, []).append(n)
-        self._read = len(self._items)
-        shared = Counter(n for term in terms for n in self._holders.get(term, ()))
-        alike = sorted((n for n, count in shared.items() if count >= LEAST_SHARED), reverse=True)
-        if not alike:
-            return []
         own = [n for n, one in enumerate(self._items) if one.origin == arriving.origin]
-        near = {*own[len(own) - apart if len(own) > apart else 0 :]}
-        some = [self._items[n].item for n in alike if n not in near][:LOOKED_AT]
+        near = {*own[max(0, len(own) - apart) :]}
+        held = [
+            (sum(map(one.said.__contains__, terms)), n) for n, one in enumerate(self._items) if n not in near
+        ]
+        alike = sorted((found for found in held if found[0] >= LEAST_SHARED), reverse=True)[:LOOKED_AT]
+        some = [self._items[n].item for _, n in alike]
         return [Source("", one.text, one.actor == arriving.item.actor) for one in some]
 
 
@@ -218,11 +222,23 @@ def _may_pass_on(item: Item) -> bool:
     """Tell whether an item looks as if it handed on what a memory holds: only then is the index asked."""
     if item.kind is not Kind.MESSAGE or _passes_on(item):
         return _passes_on(item)
-    low = item.text.lower()
-    if any(sign in low for sign in _SIGNS) or low.startswith(_SPEAKERS):
+    text = unfenced(item.text)
+    low = text.lower()
+    if _YOU.search(low) or any(sign in low for sign in _SIGNS) or low.startswith(_SPEAKERS):
         return True
-    quotes = '"' in low or not low.isascii()
-    return quotes and bool(_QUOTED.search(item.text))
+    if any(word in low for word in _WORDS) and _OWN.search(low):
+        return True
+    return (not low.isascii() and any(sign in low for sign in _WIDER)) or _quotes(text)
+
+
+def _quotes(text: str) -> bool:
+    """Tell whether a text quotes anything so long that it could be what is looked for."""
+    said = text.split('"')[1:-1]
+    if not text.isascii():
+        said += _QUOTED.findall(text)
+    least = max(_QUOTE, len(text) // _SHARE)
+    long = (one for one in said if len(one) >= least and "\n" not in one)
+    return any(not one.isascii() or len(words(one)) >= RUN for one in long)
 
 
 def _passes_on(item: Item) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from episodic_agent.core.boundary.contract import Arrival, Input
 from episodic_agent.core.boundary.policies import STEP
-from episodic_agent.core.echo import heard, heard_text
+from episodic_agent.core.echo import Echo, heard, heard_text
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.intake import Item
 from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, Posting, Transaction, ref_of
@@ -59,7 +59,8 @@ class Incoming:
 class Prepared:
     """An incoming item with everything computed that needs no transaction.
 
-    `vectors` is [windows, d] float32, or None where there is nothing to embed or nobody to do it.
+    `vectors` is [windows, d] float32, or None where there is nothing to embed or nobody to do it. `said` are
+    the terms of its text alone.
     """
 
     incoming: Incoming
@@ -68,6 +69,17 @@ class Prepared:
     texts: Sequence[str] = ()
     vectors: Vector | None = None
     took: Sequence[Span] = ()  # what its group's preparation took
+    said: Collection[str] = ()
+
+    @property
+    def origin(self) -> str | None:
+        """The caller's name of the thread, if any."""
+        return self.incoming.origin
+
+    @property
+    def item(self) -> Item:
+        """What is to be remembered."""
+        return self.incoming.item
 
 
 @dataclass(slots=True)
@@ -134,12 +146,12 @@ class Ingest:
                 ready = ahead.result()
                 following = list(islice(stream, GROUP))
                 if following:  # what this group says may not be stored yet when it is repeated there
-                    ahead = pool.submit(self._prepare, scope, following, group)
+                    ahead = pool.submit(self._prepare, scope, following, list(ready.values()))
                 yield group, ready
                 group = following
 
     def _prepare(
-        self, scope: Scope, group: Sequence[Incoming], before: Sequence[Incoming] = ()
+        self, scope: Scope, group: Sequence[Incoming], before: Sequence[Prepared] = ()
     ) -> dict[UUID, Prepared]:
         with recording(Recorder(self._parts.tracer.ticks)) as record:
             fresh = self._computed(scope, group, before)
@@ -148,31 +160,35 @@ class Ingest:
         return fresh
 
     def _computed(
-        self, scope: Scope, group: Sequence[Incoming], before: Sequence[Incoming]
+        self, scope: Scope, group: Sequence[Incoming], before: Sequence[Prepared]
     ) -> dict[UUID, Prepared]:
         known: Collection[UUID] = ()
         if any(i.id.version != MADE_ONCE for i in group):
             with self._parts.store.begin(scope, write=False) as tx:
                 known = tx.threads.known([i.id for i in group])
-        new = [i for i in group if i.id not in known]
-        with span("echo"):
-            new = self._listened(scope, new, before)
         with span("words"):
-            embeds = self._parts.embedder is not None
-            fresh = {i.id: prepare(i, self._parts.language, embeds=embeds) for i in new}
+            new = [self._words(i) for i in group if i.id not in known]
+        with span("echo"):
+            fresh = {one.incoming.id: one for one in self._listened(scope, new, before)}
         with span("embed", embedder=self._parts.embedder_name):
             embed_prepared(self._parts.embedder, list(fresh.values()))
         return fresh
 
-    def _listened(self, scope: Scope, new: Sequence[Incoming], before: Sequence[Incoming]) -> list[Incoming]:
-        """Return items with a mark on what only repeats recalled text."""
-        if not any(is_agent(i.item) for i in new):
-            return [replace(i, item=with_echo(i.item, by_form(i.item))) for i in new]
+    def _words(self, incoming: Incoming) -> Prepared:
+        return prepare(incoming, self._parts.language, embeds=self._parts.embedder is not None)
+
+    def _listened(self, scope: Scope, new: Sequence[Prepared], before: Sequence[Prepared]) -> list[Prepared]:
+        """Return items with a mark on what only repeats recalled text, and without the words of that."""
+        if not any(is_agent(one.item) for one in new):
+            return [self._marked(one, by_form(one.item)) for one in new]
         with self._parts.store.begin(scope, write=False) as tx:
-            parts = self._parts
-            told = parts.told.of(scope)
-            listening = Listening(tx, before, parts.clock(), told, language=parts.language)
-            return [replace(i, item=with_echo(i.item, listening.hear(i))) for i in new]
+            listening = Listening(tx, before, self._parts.clock(), self._parts.told.of(scope))
+            return [self._marked(one, listening.hear(one)) for one in new]
+
+    def _marked(self, prepared: Prepared, echo: Echo | None) -> Prepared:
+        if echo is None:  # nearly always
+            return prepared
+        return self._words(replace(prepared.incoming, item=with_echo(prepared.item, echo)))
 
     def _commit_group(
         self,
@@ -371,11 +387,12 @@ def prepare(incoming: Incoming, language: str | None = None, *, embeds: bool) ->
     text = heard_text(item.text, item.extras)
     if not text:
         return Prepared(incoming, {}, 0)
-    counts = dict(term_counts(text, language))
+    said = term_counts(text, language)
+    counts = dict(said)
     for term in (*tokens(item.actor, language), *(date_words(item.at) if dated(item) and item.at else ())):
         counts[term] = counts.get(term, 0) + 1
     embedded = windows(text) if embeds and text.strip() else ()
-    return Prepared(incoming, counts, sum(counts.values()), embedded)
+    return Prepared(incoming, counts, sum(counts.values()), embedded, said=said)
 
 
 def dated(item: Item) -> bool:

@@ -1,7 +1,7 @@
 """Recalled text that comes back: which part of an observation only repeats what memory itself had told."""
 
 from episodic_agent.core.echo.forms import marked, recalled_spans
-from episodic_agent.core.echo.overlap import Source, repeated, wanted_terms
+from episodic_agent.core.echo.overlap import RUN, Source, repeated, unfenced, wanted_terms
 from episodic_agent.core.echo.records import (
     ECHO,
     By,
@@ -17,6 +17,7 @@ from episodic_agent.core.echo.records import (
 
 __all__ = [
     "ECHO",
+    "RUN",
     "By",
     "Echo",
     "Source",
@@ -30,5 +31,6 @@ __all__ = [
     "recalled_spans",
     "repeated",
     "silenced",
+    "unfenced",
     "wanted_terms",
 ]

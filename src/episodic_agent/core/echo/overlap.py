@@ -6,13 +6,13 @@ count only beside somebody else's, because a bot's daily reminder is no recall.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from episodic_agent.core.echo.records import By, Echo, marked_as
-from episodic_agent.core.text import fold, tokens
+from episodic_agent.core.text import fold, words
 
 SHINGLE: Final = 5  # words in a row that two texts share by more than habit
 RUN: Final = 12.0  # words of a run that is a repetition
@@ -27,7 +27,7 @@ LEAST_LETTERS: Final = 40  # shorter texts hold none
 _WIDE: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff"  # a word is two or so of these
 _UNIT: Final = re.compile(rf"[{_WIDE}]|[^\W{_WIDE}]+")
 _IS_WIDE: Final = re.compile(rf"[{_WIDE}]")
-_FENCED: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)  # programs are alike, and nobody's memories
+_FENCE: Final = "```"
 Unit = tuple[str, int, int]
 Shingle = tuple[str, ...]
 
@@ -41,18 +41,33 @@ class Source:
     same: bool = False
 
 
-def wanted_terms(text: str, language: str | None = None) -> list[str]:
+def wanted_terms(text: str, terms: Collection[str]) -> list[str]:
     """Return the terms by which to look for what a text repeats: its longest, which are its rarest.
 
     Only of the text itself, so that the same text always looks for the same; none where it is too short.
 
-    >>> wanted_terms("Yes, on Friday."), wanted_terms("The plumber repaired the dripping kitchen tap twice")
-    ([], ['kitchen', 'plumber', 'repair', 'twice', 'drip', 'tap'])
+    >>> wanted_terms("Yes, on Friday.", {"friday"})
+    []
+    >>> wanted_terms("Rossi the plumber came twice to see the tap", {"rossi", "plumber", "twice", "tap"})
+    ['plumber', 'rossi', 'twice', 'tap']
     """
-    if len(text) < LEAST_LETTERS and not _IS_WIDE.search(text):
+    if len(terms) < LEAST_SHARED or (len(text) < LEAST_LETTERS and not _IS_WIDE.search(text)):
         return []
-    distinct = sorted(set(tokens(text, language)), key=lambda term: (-len(term), term))
-    return distinct[:MOST_TERMS] if len(distinct) >= LEAST_SHARED else []
+    return sorted(sorted(terms), key=len, reverse=True)[:MOST_TERMS]
+
+
+def unfenced(text: str) -> str:
+    """Return a text with blanks for its programs: those are alike, and nobody's memories.
+
+    >>> unfenced("Run ```ls``` here")
+    'Run          here'
+    """
+    pieces = text.split(_FENCE)
+    if len(pieces) == 1:
+        return text
+    last = len(pieces) - 1
+    fences = [len(_FENCE) * (1 if n == last else 2) for n in range(len(pieces))]
+    return "".join(" " * (len(one) + fences[n]) if n % 2 else one for n, one in enumerate(pieces))
 
 
 def repeated(text: str, sources: Sequence[Source], *, trusted: bool = False) -> Echo | None:
@@ -66,13 +81,13 @@ def repeated(text: str, sources: Sequence[Source], *, trusted: bool = False) -> 
     >>> echo.by.name, echo.spans
     ('QUOTE', ((7, 86),))
     """
-    units = _units(_FENCED.sub(lambda code: " " * len(code.group()), text))
-    own = _shingles([word for word, _, _ in units])
+    text = unfenced(text)
+    own = _shingles(_words(text))
     whole = [one for one in sources if _is_pasted(own, one.text)]
     if not any(trusted or not one.same for one in whole):
         return None
     known = frozenset().union(*(_shingles_of(one.text) for one in whole))
-    runs = [run for run in _runs(units, known) if run[2] >= (SHORT_RUN if trusted else RUN)]
+    runs = [run for run in _runs(_units(text), known) if run[2] >= (SHORT_RUN if trusted else RUN)]
     if not runs:
         return None
     spans = [(first, end) for first, end, _ in runs]
@@ -85,6 +100,11 @@ def _units(text: str) -> list[Unit]:
     return [(fold(found.group()), found.start(), found.end()) for found in _UNIT.finditer(text)]
 
 
+def _words(text: str) -> list[str]:
+    """Return the words of `_units` alone, which most texts are asked for and nothing else."""
+    return words(text) if text.isascii() else [fold(found) for found in _UNIT.findall(text)]
+
+
 def _shingles(line: Sequence[str]) -> frozenset[Shingle]:
     return frozenset(zip(*(line[n:] for n in range(SHINGLE)), strict=False))
 
@@ -92,13 +112,12 @@ def _shingles(line: Sequence[str]) -> frozenset[Shingle]:
 @lru_cache(maxsize=256)
 def _shingles_of(text: str) -> frozenset[Shingle]:
     """Return the shingles of a source; what was recalled is compared with all that is said for a while."""
-    return _shingles([word for word, _, _ in _units(text[:LONGEST])])
+    return _shingles(_words(text[:LONGEST]))
 
 
 def _is_pasted(own: frozenset[Shingle], source: str) -> bool:
     there = _shingles_of(source)
-    shared = len(own & there)
-    return shared > 0 and shared >= min(MOST * len(there), PASTED)
+    return not own.isdisjoint(there) and len(own & there) >= min(MOST * len(there), PASTED)
 
 
 def _runs(units: Sequence[Unit], known: frozenset[Shingle]) -> list[tuple[int, int, float]]:
