@@ -7,6 +7,7 @@ not of what a real model would say.
 """
 
 import json
+import math
 import re
 import statistics
 import time
@@ -29,14 +30,23 @@ from episodic_agent.providers.openai_model import OpenAIModel
 from episodic_agent.providers.scripted import ScriptedModel
 from episodic_agent.providers.scripted_server import serving, verdict_of
 from episodic_agent.schemas import Json, Vector
+from episodic_agent.wiring import Memory
 
 FILE: Final = "ret_realtalk.jsonl.gz"
 MOST: Final = 8.0  # calls of a model for a hundred messages
 ALLOWED_MS: Final = 20.0  # of the pipeline's own time an episode may take
+_WEEK: Final = timedelta(weeks=1)
+PAUSES: Final = (timedelta(minutes=1), timedelta(minutes=40), timedelta(hours=2))  # of silence: looks by then
+SWEEPS: Final = 24  # hours after an import in which later work is done
 EVERY: Final = 20  # messages between two recalls of a thread that asks
 _SAID: Final = re.compile(
     r'^m\d+, (?:.*, )?("(?:[^"\\]|\\.)*") says:\n(`{3,})\n(.*?)\n\2$', re.MULTILINE | re.DOTALL
 )
+_NUMBERED: Final = re.compile(
+    r'^(m\d+), (?:.*, )?("(?:[^"\\]|\\.)*") says:\n`{3,}\n(.*?)\n`{3,}$', re.MULTILINE | re.DOTALL
+)
+TELLING: Final = 8  # words a message has of which a fact is made
+MOST_LASTING: Final = 4  # facts of one answer
 _PATTERN: Final = re.compile(r"<pattern>\n(.*)\n</pattern>", re.DOTALL)
 _THREAD: Final = re.compile(r'<conversation alias="(t\d)">')
 
@@ -81,6 +91,18 @@ class Timed:
             return reply
 
 
+class _Looked(Deferring):
+    """A memory whose later work is done when it is told to, as its background does it."""
+
+    def due(self) -> None:
+        """Do what is due, as after each message."""
+        self._run_here()
+
+    def look(self) -> None:
+        """Look for what the clock has made due, as the background does every minute."""
+        self._sweep(self._scopes())
+
+
 def answer(prompt: str, stage: str) -> Mapping[str, Json]:
     """Answer any stage rightly in form, from what the prompt holds."""
     if stage == "topic_shift":
@@ -89,6 +111,8 @@ def answer(prompt: str, stage: str) -> Mapping[str, Json]:
         return _told(prompt)
     if stage == "skills":
         return _skill(prompt)
+    if stage == "facts":
+        return _facts(prompt)
     if stage == "thread_link":
         plain = {"related": False, "confidence": 0.5, "reasoning": "", "key_signals": []}
         return {"threads": [{"thread": alias, **plain} for alias in _THREAD.findall(prompt)]}
@@ -109,6 +133,21 @@ def _compact(prompt: str) -> Mapping[str, Json]:
     return {"micro": text[:120].split(".")[0] + ".", "meso": text[:600], "macro": ""}
 
 
+def _facts(prompt: str) -> Mapping[str, Json]:
+    """Expect little, and find something lasting in a few of the messages."""
+    if prompt.endswith("What do you expect?"):
+        return {"expected": "They talk of what they did."}
+    told = [(alias, json.loads(actor), text.split()) for alias, actor, text in _NUMBERED.findall(prompt)]
+    long = [one for one in told if len(one[2]) >= TELLING][:MOST_LASTING]
+    return {"facts": [_fact(alias, actor, " ".join(words[:TELLING])) for alias, actor, words in long]}
+
+
+def _fact(alias: str, actor: str, quote: str) -> Mapping[str, Json]:
+    about = {"subject": actor, "category": "experience", "attribute": "other", "value": quote}
+    said = {"fact": f"{actor} says: {quote}", "holds": True, "message": alias, "quote": quote}
+    return {"action": "new", "known": None, **about, **said, "valid_from": None}
+
+
 def _skill(prompt: str) -> Mapping[str, Json]:
     found = _PATTERN.search(prompt)
     pattern = json.loads(found[1]) if found else {}
@@ -118,7 +157,7 @@ def _skill(prompt: str) -> Mapping[str, Json]:
 
 def measure(data: Path, embedder: Embedder, *, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (key, figures): in process, with recalls that are reviewed, and over HTTP."""
-    chats = [[dict(m) for m in case["messages"]] for case in rows(data / FILE)]
+    chats = _in_turn([[dict(m) for m in case["messages"]] for case in rows(data / FILE)])
     if quick:
         chats = [chat[:120] for chat in chats[:1]]
     embedder = Lasting(embedder, data / "none")  # each text once: its time is not counted
@@ -126,6 +165,8 @@ def measure(data: Path, embedder: Embedder, *, quick: bool = False) -> Iterator[
     scripted = lambda: ScriptedModel(respond=answer)  # noqa: E731 - a fresh one each time
     yield "no model", _live(chats, embedder, None)
     yield "in process", _live(chats, embedder, scripted())
+    yield "in process, silence ends events", _live(chats, embedder, scripted(), sweeping=True)
+    yield "bulk import", _bulk(chats, embedder, scripted())
     yield f"in process, a recall every {EVERY} messages", _live(chats, embedder, scripted(), every=EVERY)
     with serving(lambda prompt: answer(prompt, _stage_of(prompt))) as server:
         yield "over HTTP", _live(chats[:1], embedder, OpenAIModel("scripted", base_url=server.url))
@@ -138,6 +179,7 @@ def _stage_of(prompt: str) -> str:
         "A pattern was found": "skills",
         "A user wrote a message": "thread_link",
         "Memories were recalled": "review",
+        "A memory keeps lasting facts": "facts",
     }
     return next((stage for mark, stage in marks.items() if prompt.startswith(mark)), "compact")
 
@@ -148,21 +190,27 @@ def _live(
     model: LanguageModel | None,
     *,
     every: int = 0,
+    sweeping: bool = False,
 ) -> dict[str, Any]:
     """Add chats message by message on their own clock; return what that took and how often it asked."""
     reads, asks = Timed(embedder), None if model is None else Timed(model)
     now = [datetime(2023, 1, 1, tzinfo=UTC)]
     own: list[float] = []  # of each closed episode, milliseconds
-    spent = ingest = 0.0
+    spent = ingest = looks = 0.0
     recalls = 0
     with TemporaryDirectory(prefix="episodic-") as folder:
         parts: dict[str, Any] = {"embedder": reads, "language_model": asks or "none", "clock": lambda: now[0]}
-        with Deferring.open(Path(folder) / "memory.db", **parts) as memory:
+        with _Looked.open(Path(folder) / "memory.db", **parts) as memory:
             closed = 0
             for number, chat in enumerate(chats):
                 thread, since = f"chat {number}", 0.0
                 for place, message in enumerate(chat):
-                    at = datetime.fromisoformat(str(message["time"])).replace(tzinfo=UTC)
+                    at = _at(message)
+                    for pause in PAUSES if sweeping else ():
+                        if now[0] + pause < at:
+                            now[0] += pause
+                            looks += _own(reads, asks, memory.look)
+                            since += _own(reads, asks, memory.due)
                     now[0] = max(now[0], at + timedelta(seconds=1))
                     fields = {"role": message["speaker"], "content": message["text"], "timestamp": at}
                     ingest += _own(reads, asks, partial(memory.add, fields, thread=thread, wait=False))
@@ -171,13 +219,48 @@ def _live(
                         memory.search(str(message["text"]), asking=thread)
                     if place == len(chat) - 1:
                         memory.close_thread(thread)
+                        since += _own(reads, asks, memory.work)  # what waits for more is done at the end
                     if memory.stats().waiting_jobs:
-                        since += _own(reads, asks, memory.work)
+                        since += _own(reads, asks, memory.due)
                     count = memory.stats().episodes
                     if count > closed:
                         own += [1000 * since / (count - closed)] * (count - closed)
                         spent, closed, since = spent + since, count, 0.0
-    return _figures(chats, own, (spent, ingest), asks, recalls)
+    return _figures(chats, own, (spent, ingest, looks), asks, recalls)
+
+
+def _bulk(
+    chats: Sequence[Sequence[Mapping[str, Any]]], embedder: Embedder, model: LanguageModel
+) -> dict[str, Any]:
+    """Import whole chats, each at once and long after they were held; return how often that asked."""
+    asks, begun = Timed(model), datetime(2025, 1, 1, tzinfo=UTC)
+    now = [begun]
+    with TemporaryDirectory(prefix="episodic-") as folder:
+        parts: dict[str, Any] = {"embedder": embedder, "language_model": asks, "clock": lambda: now[0]}
+        with Memory.open(Path(folder) / "memory.db", **parts) as memory:
+            for number, chat in enumerate(chats):
+                items = [{"role": m["speaker"], "content": m["text"], "timestamp": _at(m)} for m in chat]
+                memory.add(items, thread=f"chat {number}")
+                memory.close_thread(f"chat {number}")
+                for _ in range(SWEEPS):  # a day goes by, of which the clock has its share
+                    now[0] += timedelta(hours=1)
+                    memory.work()
+            episodes = memory.stats().episodes
+    return {"messages": sum(map(len, chats)), "episodes": episodes, **_asked(asks, sum(map(len, chats)))}
+
+
+def _in_turn(chats: Sequence[Sequence[dict[str, Any]]]) -> list[list[dict[str, Any]]]:
+    """Return chats moved by whole weeks so that each begins when the one before is over."""
+    moved: list[list[dict[str, Any]]] = []
+    for chat in chats:
+        late = _at(moved[-1][-1]) - _at(chat[0]) if moved else timedelta()
+        shift = max(0, math.ceil(late / _WEEK)) * _WEEK
+        moved.append([{**m, "time": (_at(m) + shift).isoformat()} for m in chat])
+    return moved
+
+
+def _at(message: Mapping[str, Any]) -> datetime:
+    return datetime.fromisoformat(str(message["time"])).replace(tzinfo=UTC)
 
 
 def _own(reads: Timed, asks: Timed | None, act: Callable[[], object]) -> float:
@@ -192,22 +275,29 @@ def _own(reads: Timed, asks: Timed | None, act: Callable[[], object]) -> float:
 def _figures(
     chats: Sequence[Sequence[Any]],
     own: Sequence[float],
-    seconds: tuple[float, float],
+    seconds: tuple[float, float, float],
     asks: Timed | None,
     recalls: int,
 ) -> dict[str, Any]:
     messages, ordered = sum(map(len, chats)), sorted(own)
-    calls = asks.stages if asks else Counter[str]()
-    share = 100 / max(messages, 1)
     return {
         "messages": messages,
         "episodes": len(own),
         "recalls": recalls,
         "own_ms_per_episode": round(1000 * seconds[0] / max(len(own), 1), 2),
         "ingest_ms_per_message": round(1000 * seconds[1] / max(messages, 1), 2),
+        "looks_ms_in_all": round(1000 * seconds[2], 1),
         "own_ms_median": round(statistics.median(ordered), 2),
         "own_ms_p95": round(ordered[max(0, round(0.95 * len(ordered)) - 1)], 2),
         "allowed_ms": ALLOWED_MS,
+        **_asked(asks, messages),
+    }
+
+
+def _asked(asks: Timed | None, messages: int) -> dict[str, Any]:
+    calls = asks.stages if asks else Counter[str]()
+    share = 100 / max(messages, 1)
+    return {
         "calls": {stage: calls[stage] for stage in STAGES},
         "calls_per_100": {stage: round(share * calls[stage], 2) for stage in STAGES},
         "calls_per_100_in_all": round(share * sum(calls.values()), 2),

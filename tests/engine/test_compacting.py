@@ -396,6 +396,18 @@ def test_a_served_model_is_asked_again_and_counted(open_memory: OpenMemory) -> N
         assert "shellfish" in server.prompts[0]
 
 
+def test_a_part_whose_event_a_model_worded_is_not_asked_about_again(open_memory: OpenMemory) -> None:
+    told = {"title": "A trip to Lisbon is planned", "summary": "A trip to Lisbon was planned and booked."}
+    model = ScriptedModel(respond=lambda _prompt, stage: told if stage == "episode" else REPLY)
+    memory = open_memory(language_model=model, policy="default")
+    talk(memory, conversation_id="trip")
+    memory.close_thread("trip")
+    (card,) = memory.summaries()
+    assert (card.meso, card.by) == (told["summary"], "scripted episode-1 events-1")
+    assert "compact" not in [stage for stage, _ in model.calls]
+    assert errors(memory) == []
+
+
 # --- what stays true ---------------------------------------------------------------------------------------
 
 

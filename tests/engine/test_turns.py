@@ -61,8 +61,8 @@ def test_a_turn_is_told_from_its_append_to_its_episode(open_memory: OpenMemory, 
     assert [node.name for node in found.work] == ["add", "link", "add", "encode"]
     asked, _, answered, encoded = found.work
     assert [one.name for one in asked.children] == [
-        "echo",
         "words",
+        "echo",
         "embed",
         "resolution",
         "store",

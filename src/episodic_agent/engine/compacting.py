@@ -15,17 +15,19 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.compaction import Resolutions, Trigger, resolutions
+from episodic_agent.core.compaction.resolutions import source_tokens
 from episodic_agent.core.context import estimate
 from episodic_agent.core.echo import all_heard
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.interfaces import PARTS, LanguageModel, Posting, Transaction, ref_of
 from episodic_agent.core.prompts import compact
-from episodic_agent.core.prompts.quoting import asked_again
 from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.core.summaries import Words, encode_extractive, encode_steps
 from episodic_agent.core.text import term_counts
 from episodic_agent.core.threads.turns import turn_count
 from episodic_agent.core.windows import windows
+from episodic_agent.engine.asking import ask
+from episodic_agent.engine.part_words import events_of, told_before, told_by_events
 from episodic_agent.engine.parting import COMPACT, MESSAGES, covers, current, limits_of, request
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
@@ -47,6 +49,9 @@ from episodic_agent.schemas import (
 
 EXTRACTIVE: Final = "compact-extractive-1"
 LAST_TRY: Final = 3  # attempts at a model before the extractive words do (I8)
+LITTLE: Final = 120  # tokens; a part of so few is told by what was said, at no cost
+LOOK_AGAIN: Final = timedelta(minutes=10)
+LONGEST_WAIT: Final = timedelta(days=3)  # for the words of an event that began in a part
 _AT_ONCE: Final = 500  # parts one look by the clock asks for; the next look finds the rest
 
 log = logging.getLogger(__name__)
@@ -87,6 +92,9 @@ class _Work:
     observations: Sequence[Observation]
     followed_at: datetime | None
     skills: Sequence[str] = ()
+    events: Sequence[Episode] = ()  # where a model may have told all of it already
+    waits: bool = False  # for the end of the event it is cut in, whose words will tell it
+    compacted_through: int | None = None
     told: Told | None = None
     vectors: Vector | None = None
 
@@ -99,19 +107,23 @@ class Compactor:
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
         """Compact the parts the jobs name; one that is gone or compacted so far only ends its job."""
-        works, idle = self._read(scope, jobs)
+        works, idle = self._read(scope, jobs, asks=self._parts.model_for(scope, compact.STAGE) is not None)
+        waiting = [work.job for work in works if work.waits]
+        works = [work for work in works if not work.waits]
         for work in works:
             work.told = self._tell(scope, work)
         self._embed(works)
         now = self._parts.clock()
         with self._parts.store.begin(scope) as tx:
-            for job in (*idle, *(work.job for work in works)):
+            for job in (*idle, *waiting, *(work.job for work in works)):
                 tx.jobs.finish(job)
+            for job in waiting:
+                tx.jobs.put(COMPACT, job.key, job.serial, now=now, run_after=now + LOOK_AGAIN)
             # in one order everywhere: each holds the frame of its thread
             for work in sorted(works, key=lambda w: (w.episode.thread_id.bytes, w.episode.first_seq)):
                 self._write(tx, work, now)
 
-    def _read(self, scope: Scope, jobs: Sequence[Job]) -> tuple[list[_Work], list[Job]]:
+    def _read(self, scope: Scope, jobs: Sequence[Job], *, asks: bool) -> tuple[list[_Work], list[Job]]:
         works: list[_Work] = []
         idle: list[Job] = []
         with self._parts.store.begin(scope, write=False) as tx:
@@ -129,20 +141,34 @@ class Compactor:
                     continue
                 inside = all_heard(inside) or inside
                 following = found[-1].at if len(inside) < len(found) else None
-                works.append(_Work(job, episode, through, inside, following, _skills_in(tx, inside)))
+                work = _Work(job, episode, through, inside, following, _skills_in(tx, inside))
+                if asks:
+                    work.events, to_come = events_of(tx, episode, through, inside)
+                    work.waits = to_come and self._may_wait(part, following or inside[-1].at)
+                work.compacted_through = part.compacted_through
+                works.append(work)
         return works, idle
+
+    def _may_wait(self, part: ThreadPart, ended_at: datetime) -> bool:
+        """Tell whether a part may wait for the words of the event that it ends in."""
+        asked_for = part.trigger in (Trigger.MANUAL, Trigger.THREAD_END)
+        return not asked_for and self._parts.clock() - ended_at < LONGEST_WAIT
 
     def _tell(self, scope: Scope, work: _Work) -> Told:
         language = self._parts.language
         said = distinct(work.observations)
-        found = resolutions(said, skills=work.skills, language=language)
         if all(one.kind is Kind.STEP for one in said):
+            found = resolutions(said, skills=work.skills, language=language)
             return Told(found, encode_steps(work.observations), EXTRACTIVE)
-        about = encode_extractive(work.observations, (), language=language)
-        extractive = Told(found, about, EXTRACTIVE)
         model = self._parts.model_for(scope, compact.STAGE)
-        if model is None:
-            return extractive
+        if model is None or source_tokens(said) <= LITTLE:
+            return _extractive(work, said, language)
+        known = told_by_events(work.events, said, work.skills)
+        known = known or told_before(work.episode, work.compacted_through, said, language)
+        if known is not None:
+            return Told(*known)
+        extractive = _extractive(work, said, language)
+        found, about = extractive.found, extractive.about
         try:
             better, refused = compact.checked(_asked(model, said, found), found, said)
         except ProviderError as error:
@@ -215,13 +241,14 @@ def distinct(observations: Sequence[Observation]) -> Sequence[Observation]:
     return kept
 
 
+def _extractive(work: _Work, said: Sequence[Observation], language: str | None) -> Told:
+    found = resolutions(said, skills=work.skills, language=language)
+    return Told(found, encode_extractive(work.observations, (), language=language), EXTRACTIVE)
+
+
 def _asked(model: LanguageModel, said: Sequence[Observation], found: Resolutions) -> Mapping[str, str]:
     prompt = compact.prompt(said, found.source_tokens)
-    try:
-        return compact.read(model.complete(prompt, compact.SCHEMA, compact.STAGE).value)
-    except BadReply as error:  # one re-ask that says what was wrong
-        again = asked_again(prompt, error)
-        return compact.read(model.complete(again, compact.SCHEMA, compact.STAGE).value)
+    return ask(model, prompt, compact.SCHEMA, compact.STAGE, compact.read)
 
 
 def _encoding(episode: Episode, told: Told, now: datetime) -> Encoding:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from episodic_agent.core.echo import all_heard
@@ -73,7 +74,8 @@ class Encoder:
         works, idle = self._read(scope, jobs)
         for work in works:
             if work.spoken:  # what an agent's steps were is known exactly: nothing is to be understood
-                work.found = worded(self._parts, scope, work.job, work.said, work.words)
+                own = partial(self._extracted, scope, work)
+                work.found = worded(self._parts, scope, work.job, work.said, own)
         idle += [work.job for work in works if not work.changes]
         works = [work for work in works if work.changes]
         self._embed(works)
@@ -116,28 +118,26 @@ class Encoder:
                 cover = all_heard(
                     tx.threads.observations(episode.thread_id, episode.first_seq, episode.last_seq)
                 )
-                words = self._words(tx, episode, cover, number)
                 spoken = any(one.kind is not Kind.STEP for one in cover)
+                words = RECALLED if spoken else self._words(tx, episode, cover)
                 ref = ref_of(number, episode.first_seq)
                 silent = not spoken and not any(map(speaks_for_people, cover))
                 works.append(_Work(job, episode, ref, cover, Worded(words), spoken=spoken, silent=silent))
         return works, idle
 
-    def _words(
-        self,
-        tx: Transaction,
-        episode: Episode,
-        cover: Sequence[Observation],
-        number: int,
-    ) -> Words:
+    def _words(self, tx: Transaction, episode: Episode, cover: Sequence[Observation]) -> Words:
         if not cover:
             return RECALLED
-        if any(one.kind is not Kind.STEP for one in cover):
-            refs = [ref_of(number, o.seq) for o in cover]
-            vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs)
-            return encode_extractive(cover, [vectors.get(r) for r in refs], language=self._parts.language)
         decision = tx.episodes.decision(episode.decision_id) if episode.decision_id else None
         return encode_steps(cover, decision.detail if decision is not None else None)
+
+    def _extracted(self, scope: Scope, work: _Work) -> Words:
+        """Return the words of an episode that need no model; found only where they are needed."""
+        first = work.episode.first_seq
+        refs = [work.ref + o.seq - first for o in work.said]
+        with self._parts.store.begin(scope, write=False) as tx:
+            vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs)
+        return encode_extractive(work.said, [vectors.get(r) for r in refs], language=self._parts.language)
 
     def _embed(self, works: Sequence[_Work]) -> None:
         embedder = self._parts.embedder

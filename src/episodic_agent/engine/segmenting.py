@@ -36,6 +36,7 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Decision, Episode, EpisodeState, Frame, Observation, Reason, Thread
 
 ENCODE = "encode"
+FIRST = timedelta(minutes=5)  # how much earlier the words of an event count as asked for
 ASK = "ask"
 EMBED = "embed"
 LONGEST_TAIL = 64  # observations that may wait behind an open question before the fallback answers it
@@ -248,7 +249,8 @@ def write_episode(
     if part is not None and covers(part, episode.last_seq):  # it closes late: its part is compacted already
         episode = replace(episode, state=EpisodeState.ARCHIVED)
     tx.episodes.insert(episode)
-    tx.jobs.put(ENCODE, str(identity), f"{ENCODE}:{identity}", now=now)
+    # before other later work: what is told of several events rests on the words of each
+    tx.jobs.put(ENCODE, str(identity), f"{ENCODE}:{identity}", now=now, run_after=now - FIRST)
     return identity
 
 

@@ -1,17 +1,17 @@
 """Who finds an episode's words: a language model where one is there and what it says holds, else extraction.
 
 Asked outside of any transaction. What was said is never lost for a model: whatever it answers, or does not,
-the extractive words are there already, and what became of the question stands in the metadata.
+the extractive words can be had of it, and what became of the question stands in the metadata.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from episodic_agent.core.interfaces import LanguageModel
 from episodic_agent.core.prompts import episode as question
-from episodic_agent.core.summaries import Words
+from episodic_agent.core.summaries import Words, plain_metadata
 from episodic_agent.engine.asking import ask
 from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import BadReply, BudgetSpent, ProviderError
@@ -33,31 +33,35 @@ class Worded:
     by: str = EXTRACTIVE
 
 
-def worded(parts: Parts, scope: Scope, job: Job, said: Sequence[Observation], own: Words) -> Worded:
-    """Return the words of an episode of messages: the model's in place of its `own` where they can be used.
+def worded(
+    parts: Parts, scope: Scope, job: Job, said: Sequence[Observation], own: Callable[[], Words]
+) -> Worded:
+    """Return the words of an episode of messages: the model's where they can be used, else its `own`.
 
     A model that cannot be reached is tried again with the job, thrice in all; a spent budget, a refusal and
     an answer that is wrong twice are not waited for.
     """
     model = parts.model_for(scope, question.STAGE)
     if model is None or sum(len(o.text) for o in said) < LEAST:
-        return Worded(own)
+        return Worded(own())
     try:
         told, faults = _asked(model, said, parts.language)
     except ProviderError as error:
         if job.attempts < LAST_TRY and not isinstance(error, BudgetSpent | BadReply):
             raise
         log.warning("episode %s is told without a language model: %s", job.key, error)
-        return Worded(_refused(own, {"answer": str(error)}))
+        return Worded(_refused(own(), {"answer": str(error)}))
     if "summary" in faults:
-        return Worded(_refused(own, faults))
-    title = own.title if "title" in faults else told.title
+        return Worded(_refused(own(), faults))
+    title = own().title if "title" in faults else told.title
     about: dict[str, Json] = {
         "entities": list(told.entities),
         "tags": list(told.tags),
         "outcome": told.outcome,
     }
-    found = Words(title, told.summary, {**own.metadata, **about})
+    # its subjects are what key phrases would be looked for to find
+    plain = plain_metadata(said, list(told.tags), language=parts.language)
+    found = Words(title, told.summary, {**plain, **about})
     return Worded(_refused(found, faults), f"{model.name} {question.VERSION}")
 
 

@@ -1,8 +1,9 @@
 """Requests that come again and again: what is asked, without the names, numbers and times that differ."""
 
+import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -16,6 +17,7 @@ from episodic_agent.core.text import tokens, words
 from episodic_agent.core.threads.turns import Turn, pairs
 
 _LIKE: Final = 0.6  # Jaccard of two requests' words from which they are the same request
+_ROUNDING: Final = 1e-9
 _MOST: Final = 5_000  # requests looked at: the newest
 _LONGEST: Final = 400  # characters of a request that is one; a pasted page is not
 _CORE: Final = 0.6  # share of the requests a word is in to be said of all
@@ -112,8 +114,7 @@ def recurring(exchanges: Sequence[Exchange], least: int = 3) -> list[Recurring]:
     with_term: dict[str, list[int]] = {}
     for exchange in ordered:
         terms = constant_terms(exchange.request)
-        shared = Counter(n for term in sorted(terms) for n in with_term.get(term, ()))
-        likeness = {n: c / (len(terms) + len(groups[n][0]) - c) for n, c in shared.items()}
+        likeness = {n: _likeness(terms, groups[n][0]) for n in _near(terms, with_term)}
         best = max(likeness, key=lambda n: (likeness[n], -n), default=-1)
         if best >= 0 and likeness[best] >= _LIKE:
             groups[best][1].append(exchange)
@@ -123,6 +124,22 @@ def recurring(exchanges: Sequence[Exchange], least: int = 3) -> list[Recurring]:
             groups.append((terms, [exchange]))
     found = [Recurring(_core(members), tuple(members)) for _, members in groups if len(members) >= least]
     return sorted(found, key=lambda group: (-len(group.exchanges), group.core))
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared)
+
+
+def _near(terms: frozenset[str], with_term: Mapping[str, Sequence[int]]) -> set[int]:
+    """Return the groups that may be like a request of these terms.
+
+    Who shares enough of them misses so few that, of one more than that, it has at least one: the groups of
+    its rarest terms are all there is to compare, and of common words thousands have some.
+    """
+    missed = len(terms) - math.ceil(_LIKE * len(terms) - _ROUNDING)
+    rarest = sorted(terms, key=lambda term: len(with_term.get(term, ())))[: missed + 1]
+    return {number for term in rarest for number in with_term.get(term, ())}
 
 
 def _core(members: Sequence[Exchange]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from episodic_agent.core.summaries.topics import key_phrases, keywords, title_of
 from episodic_agent.core.text import script, tokens, words
 from episodic_agent.schemas import Json, Kind, Observation, Vector
 
-__all__ = ["Words", "encode_extractive", "encode_steps", "tame", "told"]
+__all__ = ["Words", "encode_extractive", "encode_steps", "plain_metadata", "tame", "told"]
 
 _NAMED: Final = 3  # speakers named in a title; more are counted
 _SAMPLE: Final = 200  # characters of each message that its language is guessed from
@@ -88,6 +88,15 @@ def encode_steps(observations: Sequence[Observation], detail: Mapping[str, Json]
     keys = [str(one) for one in entities][:_KEYWORDS] if isinstance(entities, list) else []
     metadata = _metadata(observations, speakers, keys, "") | about
     return Words(title, step_summary(observations), metadata)
+
+
+def plain_metadata(
+    observations: Sequence[Observation], keys: list[str], *, language: str | None = None
+) -> Mapping[str, Json]:
+    """Return the metadata of an episode whose words, and `keys` among them, somebody else found."""
+    sample = " ".join([o.text[:_SAMPLE] for o in observations[:12]])
+    tongue = language or guess_language(words(sample), sample)
+    return _metadata(observations, Counter(o.actor for o in observations if o.actor), keys, tongue)
 
 
 def _who(actors: Sequence[str], book: Phrasebook) -> str:

@@ -55,6 +55,7 @@ _STOP_BY_SCRIPT: Final = {"latin": "en", "cyrillic": "ru"}
 _READ_ANYWAY: Final = frozenset(_STOP_BY_SCRIPT.values())  # naming these languages changes nothing
 _LONGEST: Final = 64  # longer words are keys, hashes, base64: kept, cut, never stemmed
 _LONG_PIECES: Final = 16  # beyond so many characters a space, pieces are sentences, which never come again
+_BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]")  # ASCII has no marks to take off
 _local = threading.local()  # a Snowball stemmer holds state while it works: one set for each thread
 
 
@@ -126,9 +127,10 @@ def fold(word: str) -> str:
     if folded.isascii():
         return folded
     folded = "".join(unicodedata.normalize("NFKC", folded).replace("ё", "е").split())  # ﷺ unfolds to words
-    return unicodedata.normalize("NFC", "".join(map(_bare, folded)))
+    return unicodedata.normalize("NFC", _BEYOND_ASCII.sub(lambda found: _bare(found[0]), folded))
 
 
+@lru_cache(maxsize=16_384)
 def _bare(character: str) -> str:
     if "\u0300" <= character <= "\u036f":
         return ""
