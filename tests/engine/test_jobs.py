@@ -115,6 +115,20 @@ def test_whoever_waits_for_a_scope_waits_for_what_another_thread_does_for_it(ben
     waiting.join(PATIENTLY)
 
 
+def test_only_awaited_kinds_are_waited_for_and_work_may_call_for_work(bench: Bench) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    runner = bench.runner(awaited=["ask"])
+    bench.meanwhile["long"] = lambda: (runner.run_due(ANA), begun.set(), go_on.wait(PATIENTLY))
+    bench.put("long")
+    working = threading.Thread(target=runner.run_due)
+    working.start()
+    assert begun.wait(PATIENTLY)
+    assert runner.run_due(ANA) == 0
+    go_on.set()
+    working.join(PATIENTLY)
+    assert bench.did() == ["long"]
+
+
 def test_a_halted_runner_keeps_nobody_waiting(bench: Bench) -> None:
     begun, go_on = threading.Event(), threading.Event()
     bench.meanwhile["long"] = lambda: (begun.set(), go_on.wait(PATIENTLY))

@@ -275,6 +275,7 @@ READS: Mapping[str, Verb] = {
     "usage.totals": lambda tx: list(tx.usage.totals(date.min, date.max)),
     "erasing.erased": lambda tx: list(tx.erasing.erased(identity(PORCH), 0, 9)),
     "erasing.replaced": lambda tx: list(tx.erasing.replaced(THREAD, [0, 1])),
+    "erasing.holding": lambda tx: list(tx.erasing.holding(["the porch", "nowhere"], limit=9)),
     "erasing.count": lambda tx: [tx.erasing.count(), tx.erasing.count(THREAD)],
     "skills.get": lambda tx: tx.skills.get(SKILL),
     "skills.list": lambda tx: [*tx.skills.list(), *tx.skills.list(state=SkillState.ACTIVE)],

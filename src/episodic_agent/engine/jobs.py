@@ -68,12 +68,14 @@ class Runner:
         space: str | None = None,
         scope: Scope | None = None,
         singly: Collection[str] = (),
+        awaited: Collection[str] | None = None,
         lease: timedelta = LEASE,
     ) -> None:
         """Take `owner` to name this process for leases; `space` or `scope` bound what it ever claims.
 
         Jobs of the kinds in `singly` go to their handler one by one, and what is not begun yet is given
-        back when the runner is halted.
+        back when the runner is halted. `awaited` are the kinds that `run_due` of a scope waits for where
+        another thread does them; None: all.
         """
         self._store = store
         self._handlers = handlers
@@ -87,14 +89,16 @@ class Runner:
         self._heartbeat = Heartbeat(store, clock, lease)
         self._stranded: deque[Held] = deque()  # claimed, but the store went away before it could be said why
         self._halted = False
-        self._at_work: dict[int, Scope | None] = {}  # by thread: whose jobs it has; None while it looks
+        self._awaited = awaited
+        # by thread: whose jobs of which kind it has; None while it looks for some
+        self._at_work: dict[int, tuple[Scope, str] | None] = {}
         self._ended = threading.Condition()
 
     def run_due(self, scope: Scope | None = None) -> int:
         """Run what is due until nothing is (or the runner is halted), and return how many jobs ran.
 
         A job that fails is tried again later, and after its last attempt becomes a dead letter; it
-        never stops the others. What another thread of this runner is doing for `scope` is waited for.
+        never stops the others. What is `awaited` and another thread is doing for `scope` is waited for.
         """
         ran = 0
         while not self._halted:
@@ -110,8 +114,8 @@ class Runner:
         me = threading.get_ident()
 
         def idle() -> bool:
-            others = (whose for thread, whose in self._at_work.items() if thread != me)
-            return self._halted or not any(whose in (None, scope) for whose in others)
+            others = (work for thread, work in self._at_work.items() if thread != me)
+            return self._halted or not any(work is None or self._is_awaited(scope, *work) for work in others)
 
         with self._ended:
             if idle():
@@ -120,16 +124,23 @@ class Runner:
                 self._ended.wait(LOOK)  # a signal handler halts, and may not notify
             return True
 
+    def _is_awaited(self, scope: Scope, whose: Scope, kind: str) -> bool:
+        return whose == scope and (self._awaited is None or kind in self._awaited)
+
     @contextmanager
     def _working(self) -> Iterator[None]:
         me = threading.get_ident()
         with self._ended:
+            around = self._at_work.get(me)  # work may call for work
             self._at_work[me] = None
         try:
             yield
         finally:
             with self._ended:
-                del self._at_work[me]
+                if around is None:
+                    del self._at_work[me]
+                else:
+                    self._at_work[me] = around
                 self._ended.notify_all()
 
     def try_due(self, scope: Scope | None = None) -> None:
@@ -159,7 +170,7 @@ class Runner:
             return None
         held = Held(*claimed)
         with self._ended:
-            self._at_work[threading.get_ident()] = held.scope
+            self._at_work[threading.get_ident()] = (held.scope, held.jobs[0].kind)
             self._ended.notify_all()
         batch = Batch(held.scope, held.jobs[0].kind)
         try:

@@ -325,6 +325,7 @@ class Memory(
             owner=self._parts.owner,
             space=space,
             scope=scope,
+            awaited=(ENCODE, FACTS, MINE),  # what callers are promised; questions to models may take long
             singly=(
                 ASK,
                 EMBED,
