@@ -13,7 +13,14 @@ HOME = Path("/home/ana")
 
 @pytest.mark.parametrize("field", [f.name for f in fields(Settings)])
 def test_every_field_is_an_environment_variable(field: str) -> None:
-    number = field in {"threads", "connections", "thread_timeout", "llm_concurrency", "trace_days"}
+    number = field in {
+        "threads",
+        "connections",
+        "thread_timeout",
+        "llm_concurrency",
+        "trace_days",
+        "tool_budget",
+    }
     value = "7" if number else "something"
     settings = read_settings({f"EPISODIC_{field.upper()}": value}, HOME)
     assert getattr(settings, field) == (7 if number else "something")

@@ -12,7 +12,7 @@ from pathlib import Path
 from episodic_agent.errors import InvalidInput
 
 PREFIX = "EPISODIC_"
-_NUMBERS = ("threads", "connections", "thread_timeout", "llm_concurrency", "trace_days")
+_NUMBERS = ("threads", "connections", "thread_timeout", "llm_concurrency", "trace_days", "tool_budget")
 FALLBACKS = {
     "OPENAI_BASE_URL": "openai_base_url",
     "OPENAI_API_KEY": "openai_api_key",
@@ -55,6 +55,7 @@ class Settings:
       `age=365d,strength=0.2,count=10000,grace=30d`.
     - `otel_endpoint`: where spans go besides, an OpenTelemetry collector's address for OTLP over HTTP (falls
       back to the standard variable).
+    - `tool_budget`: how many bytes an answer of a tool may take as JSON (MCP), from 1000 on.
     - `jobs`: who does later work: `here` (this process) or `workers` (only `episodic worker` processes).
     """
 
@@ -83,6 +84,7 @@ class Settings:
     trace_days: int = 30
     retention: str = "none"
     otel_endpoint: str = ""
+    tool_budget: int = 16_000
 
 
 def read_settings(environment: Mapping[str, str], home: Path) -> Settings:

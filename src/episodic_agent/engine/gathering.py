@@ -154,10 +154,14 @@ class Gatherer:
 
     def cosines(self, kind: str, refs: Refs) -> Floats:
         """Return cosines of these documents, NaN where there is no vector."""
+        scores = self.raw_cosines(kind, refs)
+        return scores if self._calibration is None else self._calibration.as_default(scores)
+
+    def raw_cosines(self, kind: str, refs: Refs) -> Floats:
+        """Return cosines of these documents as the embedder gives them, NaN where there is no vector."""
         if self._vector is None or not len(refs):
             return np.full(len(refs), np.nan)
-        scores = self._tx.index.vector_scores_of(kind, self._embedder, self._vector, refs).astype(np.float64)
-        return scores if self._calibration is None else self._calibration.as_default(scores)
+        return self._tx.index.vector_scores_of(kind, self._embedder, self._vector, refs).astype(np.float64)
 
     def gather(self, wanted: Filter, now: datetime) -> Gathered:
         """Read candidates, their neighbours' scores, their episodes and strengths."""

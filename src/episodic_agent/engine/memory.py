@@ -54,6 +54,7 @@ from episodic_agent.engine.retaining import Keeper, drop_marks
 from episodic_agent.engine.reviewing import REVIEW, Reviewer
 from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs, interval_of
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
+from episodic_agent.engine.sequences import SequenceVerbs
 from episodic_agent.engine.skills import SkillVerbs
 from episodic_agent.engine.summaries import SummaryVerbs
 from episodic_agent.engine.threads import MANUAL, ThreadVerbs
@@ -80,6 +81,7 @@ HERE, WORKERS = "here", "workers"  # who does later work
 
 class Memory(
     RecallVerbs,
+    SequenceVerbs,
     ThreadVerbs,
     LinkVerbs,
     ContextVerbs,

@@ -13,6 +13,7 @@ from episodic_agent import __version__
 from episodic_agent.errors import EpisodicError, InvalidInput
 from episodic_agent.faces.cli import (
     admin,
+    agents,
     calibrating,
     care,
     compacting,
@@ -54,6 +55,8 @@ COMMANDS: tuple[click.Command, ...] = (
     reading.recent,
     reading.episodes,
     reading.show,
+    agents.sequence,
+    agents.replay,
     threads.threads,
     threads.thread,
     linking.link,
@@ -78,6 +81,7 @@ COMMANDS: tuple[click.Command, ...] = (
     jobs.worker,
     jobs.jobs,
     serving.serve,
+    agents.mcp,
     reading.stats,
     spending.usage,
     forgetting.forget,

@@ -1,0 +1,1 @@
+"""Memory over the Model Context Protocol; needs the extra `mcp`."""

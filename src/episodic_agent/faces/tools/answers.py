@@ -1,0 +1,106 @@
+"""What a tool answers: text for a model and the same as data, marked as recalled and held to a budget."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from episodic_agent.core.echo import marked
+from episodic_agent.errors import InvalidInput
+
+LEAST_BUDGET: Final = 1_000  # bytes; a receipt takes some hundred
+SHORTEST: Final = 40  # characters a text is cut to at the most
+# a pasted answer is known by these, as text and as JSON (core/echo)
+OPEN, CLOSE = (mark.strip() for mark in marked(" ").split("\n")[::2])
+NONE_LEFT: Final = "the answer did not fit; ask for something narrower"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing of an answer: its lines for a model, and its data."""
+
+    text: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a tool found, before it is held to a budget; `recalled` tells that it is memory, to be marked."""
+
+    head: str
+    name: str = "items"
+    items: Sequence[Item] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    recalled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool answers. `data` fits the tool's output schema, but for an error, which has none."""
+
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    is_error: bool = False
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes it takes as JSON, text and data together."""
+        payload = {"content": [{"type": "text", "text": self.text}], "structuredContent": self.data}
+        return len(json.dumps(payload, ensure_ascii=False).encode())
+
+
+def answer_of(found: Found, budget: int) -> Answer:
+    """Return an answer of at most `budget` bytes: the last items go first, then what is long is cut."""
+    for count in range(len(found.items), 0, -1):
+        built = _built(found, found.items[:count], len(found.items) - count)
+        if built.size <= budget:
+            return built
+    longest = budget
+    while longest > SHORTEST:
+        longest //= 2
+        cut = Found(
+            shortened(found.head, longest), found.name, (), shortened(found.data, longest), found.recalled
+        )
+        first = [Item(shortened(i.text, longest), shortened(i.data, longest)) for i in found.items[:1]]
+        built = _built(cut, first, max(len(found.items) - 1, 0))
+        if built.size <= budget:
+            return built
+    return Answer(f"error: {NONE_LEFT}", is_error=True)
+
+
+def _built(found: Found, items: Sequence[Item], left_out: int) -> Answer:
+    note = f"({left_out} more did not fit; ask for fewer, or for something narrower)" if left_out else ""
+    text = "\n".join(filter(None, (found.head, *(item.text for item in items), note)))
+    data: dict[str, Any] = dict(found.data)
+    if found.name:
+        data[found.name] = [item.data for item in items]
+        data["left_out"] = left_out
+    if not found.recalled:
+        return Answer(text, data)
+    return Answer(marked(text), {"begin": OPEN, **data, "end": CLOSE})
+
+
+def shortened(value: Any, longest: int) -> Any:
+    """Return a value with every text in it cut to so many characters.
+
+    >>> shortened({"a": ["abcdef", 1]}, 4)
+    {'a': ['abc…', 1]}
+    """
+    if isinstance(value, str):
+        return value if len(value) <= longest else value[: longest - 1] + "…"
+    if isinstance(value, Mapping):
+        return {key: shortened(one, longest) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [shortened(one, longest) for one in value]
+    return value
+
+
+def check_budget(budget: int) -> int:
+    """Return a budget that an answer can be held to; InvalidInput for a smaller one."""
+    if budget < LEAST_BUDGET:
+        raise InvalidInput(f"a budget of {budget} bytes holds no answer; EPISODIC_TOOL_BUDGET from 1000 on")
+    return budget

@@ -1,0 +1,95 @@
+"""The JSON Schemas of tools: how they are written, and how arguments are checked against them."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from episodic_agent.errors import InvalidInput
+
+Schema = Mapping[str, Any]
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+def text(description: str, **more: Any) -> Schema:
+    """Return the schema of a text."""
+    return {"type": "string", "description": description, **more}
+
+
+def count(description: str, default: int, most: int) -> Schema:
+    """Return the schema of how many are wanted."""
+    return {
+        "type": "integer", "description": description, "minimum": 1, "maximum": most, "default": default
+    }  # fmt: skip
+
+
+def arguments(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
+    """Return the schema of a tool's arguments; it takes no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def recalled(name: str = "", item: Schema | None = None, **properties: Schema) -> Schema:
+    """Return the schema of an answer that holds memory: a list of items, beside what else is told."""
+    listed: dict[str, Schema] = {}
+    if item is not None:
+        listed = {name: {"type": "array", "items": item}, "left_out": {"type": "integer"}}
+    shown = {"begin": {"type": "string"}, **properties, **listed, "end": {"type": "string"}}
+    return {"type": "object", "properties": shown, "required": list(shown)}
+
+
+def shape(**properties: str) -> Schema:
+    """Return the schema of an object whose fields all are there; "?" behind a type allows null.
+
+    >>> shape(title="string", end="string?")["properties"]["end"]
+    {'type': ['string', 'null']}
+    """
+    types = {n: {"type": [t[:-1], "null"] if t.endswith("?") else t} for n, t in properties.items()}
+    return {"type": "object", "properties": types, "required": list(properties)}
+
+
+def checked(name: str, given: object, schema: Schema) -> dict[str, Any]:
+    """Return the arguments of a call with defaults in place; InvalidInput names what is wrong and allowed.
+
+    >>> checked("recent", {}, arguments(limit=count("how many", 5, 9)))
+    {'limit': 5}
+    """
+    properties: Mapping[str, Schema] = schema["properties"]
+    if given is None:
+        given = {}
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{name} takes an object of arguments, not {type(given).__name__}")
+    unknown = [key for key in given if key not in properties]
+    if unknown:
+        takes = ", ".join(properties)
+        raise InvalidInput(f"{name} takes no argument {unknown[0]!r}; it takes {takes}")
+    read = {key: value for key, value in given.items() if value is not None}
+    missing = [key for key in schema["required"] if key not in read]
+    if missing:
+        raise InvalidInput(f"{name} needs {missing[0]!r}: {properties[missing[0]]['description']}")
+    for key, value in read.items():
+        _check(f"{name}: {key}", value, properties[key])
+    defaults = {key: one["default"] for key, one in properties.items() if "default" in one}
+    return {**defaults, **read}
+
+
+def _check(where: str, value: Any, schema: Schema) -> None:
+    kinds = _TYPES[schema["type"]]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise InvalidInput(f"{where} is of type {schema['type']}, not {type(value).__name__}")
+    if isinstance(value, str) and not value.strip() and schema.get("minLength"):
+        raise InvalidInput(f"{where} is empty; give some words")
+    if "enum" in schema and value not in schema["enum"]:
+        raise InvalidInput(f"{where} is one of {', '.join(schema['enum'])}, not {value!r}")
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if (least is not None and value < least) or (most is not None and value > most):
+        raise InvalidInput(f"{where} lies from {least} to {most}, not {value}")

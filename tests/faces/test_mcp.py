@@ -1,0 +1,197 @@
+"""The MCP server, by the official client: in this process, on standard input and output, and over HTTP."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from builders.chats import diary
+from faces.test_tools import NAMES, WRONG, calls, first_episode
+from httpx2 import AsyncClient
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+from episodic_agent import Memory
+from episodic_agent.faces.mcp.server import PROMPT, make_server
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    memory.add(diary())
+    memory.flush()
+    return memory
+
+
+def talk_to(memory: Memory, use: Callable[[Client], Any]) -> None:
+    async def run() -> None:
+        async with Client(make_server(memory, budget=16_000)) as client:
+            await use(client)
+
+    anyio.run(run)
+
+
+def test_the_tools_carry_titles_schemas_and_annotations(told: Memory) -> None:
+    async def use(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(tools) == NAMES
+        assert all(t.title and t.description and t.output_schema for t in tools.values())
+        marks = {n: t.annotations for n, t in tools.items()}
+        assert [n for n, m in marks.items() if m and m.destructive_hint] == ["forget_memory"]
+        writing = [n for n, m in marks.items() if m and not m.read_only_hint]
+        assert writing == ["add_memory", "forget_memory"]
+        assert [n for n, m in marks.items() if m and not m.idempotent_hint] == ["add_memory"]
+
+    talk_to(told, use)
+
+
+def test_every_tool_answers_by_its_output_schema(told: Memory) -> None:
+    async def use(client: Client) -> None:
+        for name, given in calls(told):
+            found = await client.call_tool(name, given)  # the client holds it to the schema
+            assert not found.is_error, found
+            assert found.structured_content is not None
+            assert found.content[0].text.startswith("<recalled-memory>")  # type: ignore[union-attr]
+        added = await client.call_tool("add_memory", {"content": "The tap is new"})
+        assert set(added.structured_content) == {"observation_id", "thread_id"}
+        gone = await client.call_tool("forget_memory", {"episode_id": first_episode(told), "confirm": True})
+        assert gone.structured_content["erased"] is True
+
+    talk_to(told, use)
+
+
+def test_wrong_arguments_are_tool_errors_and_an_unknown_tool_a_protocol_error(told: Memory) -> None:
+    async def use(client: Client) -> None:
+        for name, cases in WRONG.items():
+            for given, remedy in cases:
+                found = await client.call_tool(name, given)
+                assert found.is_error
+                assert remedy in found.content[0].text  # type: ignore[union-attr]
+        with pytest.raises(MCPError, match="no tool"):
+            await client.call_tool("make_tea", {})
+
+    talk_to(told, use)
+
+
+def test_episodes_and_threads_are_resources(told: Memory) -> None:
+    async def use(client: Client) -> None:
+        found = (await client.list_resources()).resources
+        uris = [str(one.uri) for one in found]
+        assert f"episodic://episode/{first_episode(told)}" in uris
+        assert "episodic://thread/chat" in uris
+        for uri in uris:
+            read = await client.read_resource(uri)
+            assert read.contents[0].text.startswith("<recalled-memory>")  # type: ignore[union-attr]
+        templates = (await client.list_resource_templates()).resource_templates
+        assert len(templates) == 2
+        for wrong in ("episodic://thread/nowhere", "episodic://episode/1", "episodic://tea"):
+            with pytest.raises(MCPError, match="error: no "):
+                await client.read_resource(wrong)
+
+    talk_to(told, use)
+
+
+def test_the_prompt_primes_an_agent_with_what_bears_on_its_message(told: Memory) -> None:
+    async def use(client: Client) -> None:
+        (prompt,) = (await client.list_prompts()).prompts
+        assert prompt.name == PROMPT
+        bare = await client.get_prompt(PROMPT)
+        assert "episodic memory" in bare.messages[0].content.text  # type: ignore[union-attr]
+        primed = await client.get_prompt(PROMPT, {"message": "Is the tap still dripping?"})
+        assert "The message to answer: Is the tap" in primed.messages[0].content.text  # type: ignore[union-attr]
+        with pytest.raises(MCPError, match="no prompt"):
+            await client.get_prompt("tea")
+
+    talk_to(told, use)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("EPISODIC_")}
+    return {**inherited, "EPISODIC_EMBEDDER": "hashing", "PYTHONPATH": str(ROOT / "src"), "HOME": str(folder)}
+
+
+def command(folder: Path, *more: str) -> list[str]:
+    return ["-m", "episodic_agent", "--db", str(folder / "memory.db"), "mcp", *more]
+
+
+def test_a_client_keeps_and_finds_a_message_over_standard_input_and_output(tmp_path: Path) -> None:
+    async def run() -> None:
+        server = StdioServerParameters(
+            command=sys.executable, args=command(tmp_path, "--user", "ana"), env=environment(tmp_path)
+        )
+        async with Client(stdio_client(server)) as client:
+            await client.call_tool("add_memory", {"content": "The key is under the blue pot"})
+            found = await client.call_tool("search_memory", {"query": "where is the key?"})
+            assert "blue pot" in found.content[0].text  # type: ignore[union-attr]
+            assert (await client.call_tool("search_memory", {})).is_error
+
+    anyio.run(run)
+    with Memory.open(tmp_path / "memory.db", embedder="hashing") as memory:
+        assert memory.users() == ["ana"]
+
+
+def test_standard_output_holds_nothing_but_the_protocol(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, *command(tmp_path)], env=environment(tmp_path), input="", capture_output=True,
+        text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[int]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number = int(free.getsockname()[1])
+    with subprocess.Popen(
+        [sys.executable, *command(tmp_path, "--http", str(number))], env=environment(tmp_path)
+    ) as server:
+        try:
+            _until_it_listens(number, server)
+            yield number
+        finally:
+            server.terminate()
+
+
+def _until_it_listens(port: int, server: "subprocess.Popen[bytes]") -> None:
+    for _ in range(600):
+        assert server.poll() is None
+        with socket.socket() as trying:
+            if trying.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError("the server never listened")
+
+
+@asynccontextmanager
+async def over_http(port: int, user: str) -> AsyncIterator[Client]:
+    address = f"http://127.0.0.1:{port}/mcp"
+    async with (
+        AsyncClient(headers={"X-Episodic-User": user}) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        yield client
+
+
+def test_over_http_the_header_names_the_user(port: int) -> None:
+    async def run() -> None:
+        async with over_http(port, "ana") as ana, over_http(port, "bo") as bo:
+            await ana.call_tool("add_memory", {"content": "The key is under the blue pot"})
+            await bo.call_tool("add_memory", {"content": "The key is in the red car"})
+            found = await ana.call_tool("search_memory", {"query": "where is the key?"})
+            text = found.content[0].text  # type: ignore[union-attr]
+            assert "blue pot" in text
+            assert "red car" not in text
+            assert (await ana.call_tool("replay_topic", {"topic": "key", "limit": 99})).is_error
+
+    anyio.run(run)

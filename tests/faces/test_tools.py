@@ -1,0 +1,133 @@
+"""Function tools: the two formats, arguments that are wrong, the budget, and answers that come back as echoes."""
+
+import json
+from typing import Any
+
+import pytest
+from builders.chats import TAP, diary, talk
+
+from episodic_agent import Memory
+from episodic_agent.core.echo import is_echo
+from episodic_agent.errors import InvalidInput
+from episodic_agent.faces.tools.table import TOOLS
+from episodic_agent.tools import memory_tools
+
+NAMES = [
+    "add_memory", "search_memory", "recent_memory", "get_context", "replay_topic", "list_threads",
+    "explain_memory", "forget_memory",
+]  # fmt: skip
+WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "add_memory": [({}, "needs 'content'"), ({"content": 3}, "of type string"), ({"content": " "}, "empty"),
+                   ({"content": "x", "role": "king"}, "one of user, assistant"), ({"content": "x", "user_id": "bo"}, "takes no argument"),
+                   ({"content": "x", "timestamp": "yesteryear"}, "error:")],
+    "search_memory": [({}, "needs 'query'"), ({"query": ""}, "empty"), ({"query": "x", "limit": 0}, "lies from 1"),
+                      ({"query": "x", "limit": True}, "of type integer"), ({"query": "x", "since": "soon"}, "error:")],
+    "recent_memory": [({"limit": "3"}, "of type integer"), ({"days": -1}, "lies from 0")],
+    "get_context": [({}, "needs 'message'"), ({"message": "x", "max_tokens": 0}, "lies from 1")],
+    "replay_topic": [({}, "needs 'topic'"), ({"topic": "x", "order": "odd"}, "one of"), ({"topic": "x", "where": "mood=good"}, "no field")],
+    "list_threads": [({"limit": 1000}, "lies from 1"), ({"all": True}, "takes no argument")],
+    "explain_memory": [({}, "needs 'episode_id'"), ({"episode_id": "nonsense"}, "error:"),
+                       ({"episode_id": "00000000-0000-0000-0000-000000000001"}, "no episode")],
+    "forget_memory": [({}, "name one of"), ({"confirm": "yes", "thread": "chat"}, "of type boolean"), ({"thread": "nowhere"}, "no thread")],
+}  # fmt: skip
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    memory.add(diary())
+    memory.flush()
+    return memory
+
+
+def first_episode(memory: Memory) -> str:
+    return str(memory.episodes()[0].episode_id)
+
+
+def calls(memory: Memory) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        ("search_memory", {"query": "what did the plumber say about the tap?"}),
+        ("recent_memory", {}),
+        ("get_context", {"message": "Is the kitchen tap still dripping?", "thread": "chat"}),
+        ("replay_topic", {"topic": "kitchen tap"}),
+        ("list_threads", {}),
+        ("explain_memory", {"episode_id": first_episode(memory)}),
+    ]
+
+
+def test_both_formats_describe_every_tool_of_the_table(told: Memory) -> None:
+    tools = memory_tools(told)
+    assert [t["function"]["name"] for t in tools.openai()] == NAMES
+    assert [t["name"] for t in tools.anthropic()] == NAMES == [t.name for t in TOOLS]
+    json.dumps([tools.openai(), tools.anthropic()])
+    assert not any("user" in name for t in TOOLS for name in t.takes["properties"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wrong_arguments_are_answered_with_the_remedy(told: Memory, name: str) -> None:
+    tools = memory_tools(told)
+    for given, remedy in WRONG[name]:
+        answer = tools.answer(name, given)
+        assert answer.is_error, given
+        assert answer.text.startswith("error: ")
+        assert remedy in answer.text
+        assert "\n" not in answer.text
+    assert "no tool" in tools.call("make_tea")
+    assert "object of arguments" in tools.call(name, [])  # type: ignore[arg-type]
+
+
+def test_every_tool_answers_within_the_budget_however_small(told: Memory) -> None:
+    for name, given in calls(told):
+        whole = memory_tools(told, budget=100_000).answer(name, given)
+        assert not whole.is_error, whole.text
+        for budget in (1_000, 2_000, 4_000):
+            answer = memory_tools(told, budget=budget).answer(name, given)
+            assert not answer.is_error
+            assert answer.size <= budget
+    with pytest.raises(InvalidInput, match="EPISODIC_TOOL_BUDGET"):
+        memory_tools(told, budget=999)
+
+
+def test_what_did_not_fit_is_told(told: Memory) -> None:
+    tight = memory_tools(told, budget=1_500).answer("recent_memory", {})
+    assert tight.data["left_out"] > 0
+    assert "did not fit" in tight.text
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_pasted_answer_is_an_echo(told: Memory, as_json: bool) -> None:
+    tools = memory_tools(told)
+    for number, (name, given) in enumerate(calls(told)):
+        answer = tools.answer(name, given)
+        pasted = json.dumps(answer.data) if as_json else answer.text
+        (receipt,) = told.add(pasted, thread=f"another {number}", role="assistant")
+        (card,) = told.episodes(thread=f"another {number}")
+        (kept,) = told.messages(card.episode_id)
+        assert kept.id == receipt.id
+        assert is_echo(kept), (name, pasted)
+
+
+def test_forgetting_shows_before_it_erases(told: Memory) -> None:
+    tools, episode = memory_tools(told), first_episode(told)
+    preview = tools.answer("forget_memory", {"episode_id": episode})
+    assert preview.data["erased"] is False
+    assert "confirm=true" in preview.text
+    assert first_episode(told) == episode
+    done = tools.answer("forget_memory", {"episode_id": episode, "confirm": True})
+    assert done.data["erased"] is True
+    assert first_episode(told) != episode
+
+
+def test_a_new_user_is_told_nothing_of_others(told: Memory) -> None:
+    told.add(talk(TAP, 9), user_id="secret-other")
+    tools = memory_tools(told, user_id="newcomer")
+    for name, given in calls(told):
+        assert "secret-other" not in tools.call(name, given)
+    assert "nothing is remembered yet" in tools.call("recent_memory")
+    tools.call("add_memory", {"content": "Hello, I am new here"})
+    assert "Hello" in tools.call("recent_memory")
+
+
+def test_a_replay_tells_the_story_in_the_seeds_form(told: Memory) -> None:
+    text = memory_tools(told).call("replay_topic", {"topic": "kitchen tap"})
+    assert "📜 Episode history for 'kitchen tap' (1 episodes):" in text
+    assert memory_tools(told).call("replay_topic", {"topic": "zeppelins"}).count("No episodes found") == 1
