@@ -51,7 +51,7 @@ def test_an_unknown_setting_is_refused_with_the_nearest_name(name: str, nearest:
 def test_a_setting_like_no_other_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
         InvalidInput,
-        match=r"unknown setting EPISODIC_QQQQ.*known: EPISODIC_CACHE, EPISODIC_CALIBRATION, EPISODIC_CHANNELS, EPISODIC_CONNECTIONS",
+        match=r"unknown setting EPISODIC_QQQQ.*known: EPISODIC_CACHE, EPISODIC_CALIBRATION, EPISODIC_CHAIN_POLICY, EPISODIC_CHANNELS",
     ):
         read_settings({"EPISODIC_QQQQ": "x"}, HOME)
 

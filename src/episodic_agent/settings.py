@@ -42,6 +42,8 @@ class Settings:
     - `policy`: the boundary policy of new threads.
     - `link_policy`: the policy that links threads, `default` or `seed-002`, before tuning changes it; `none`:
       threads are not linked.
+    - `chain_policy`: the policy that says which earlier session one goes on from, `default`, `chain-fixed` or
+      `seed-004`; `none`: sessions are not chained.
     - `cache`: the folder of downloaded models.
     - `synchronous`: `normal` survives a killed process, `full` a power cut (a server: both).
     - `threads`: processors the embedder uses (0: all there are).
@@ -73,6 +75,7 @@ class Settings:
     calibration: str = "auto"
     policy: str = "default"
     link_policy: str = "default"
+    chain_policy: str = "default"
     cache: str = ""
     synchronous: str = "normal"
     threads: int = 0

@@ -27,6 +27,7 @@ from episodic_agent.core.retention import read_retention
 from episodic_agent.core.threads.channels import read_channels
 from episodic_agent.engine.calibrating import Conversation, Fitted, conversations_in, load, save
 from episodic_agent.engine.calibrating import calibrate as fit
+from episodic_agent.engine.chains import check_chain_policy
 from episodic_agent.engine.linking import check_link_policy
 from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.engine.memory import check_jobs
@@ -67,6 +68,7 @@ class Memory(Engine):
         resume: bool = True,
         jobs: str | None = None,
         link_policy: str | None = None,
+        chain_policy: str | None = None,
     ) -> Self:
         """Open (and create, if need be) the memory at a path, `sqlite:///` or `postgresql://` URL.
 
@@ -74,16 +76,14 @@ class Memory(Engine):
         `embedder` is `auto`, `minilm`, `openai:MODEL`, `hashing`, `none`, or an object with `name,
         dimensions, embed`; `language_model` is `none`, `openai:MODEL`, or an object with `name, complete`
         (which then answers every stage); `calibration` is `auto`, `none`, a file, or what `calibrate` fitted.
-        `say` receives one line when the model must be fetched or cannot be. Work an earlier process left
-        is taken up in the background unless `resume` is False. `jobs` is `here`, or `workers` where
-        `episodic worker` processes alone do the later work. `link_policy` says which earlier threads a new
-        one is linked to, by what (`default`, `seed-002`, or `none`). Raises StoreError when the file
-        cannot be used, InvalidInput for unknown names.
+        `resume` has the background do what an earlier process left; `link_policy` links threads,
+        `chain_policy` sessions. Raises StoreError for an unusable file, InvalidInput for unknown names.
         """
         settings = load_settings()
         chosen = settings.embedder if embedder is None else embedder
         resolve_policy(policy or settings.policy)  # an unknown name is refused before a file is made
         links = check_link_policy(link_policy or settings.link_policy)
+        chained = check_chain_policy(chain_policy or settings.chain_policy)
         done_by = check_jobs(jobs or settings.jobs)
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
         fitted = find_calibration(built, settings, calibration)
@@ -101,6 +101,7 @@ class Memory(Engine):
             owner=process_owner(),
             language_model=model,
             link_policy=links,
+            chain_policy=chained,
             language=settings.language or None,
             calibration=fitted,
             channels=read_channels(settings.channels, timedelta(minutes=settings.thread_timeout)),

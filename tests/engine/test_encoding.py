@@ -203,7 +203,10 @@ def test_what_is_said_to_the_model_changes_no_words(open_memory: OpenMemory, inj
     memory = open_memory(language_model=only(model, question.STAGE))
     one = closed(memory, (*TAP, ("user", f"The tap {attack}"), (attack[:80] or "x", "Yes, the tap")))
     assert model.calls
-    assert one.metadata.get("outcome", "ongoing") == "ongoing"
+    assert one.metadata["outcome"] in (
+        "ongoing",
+        "unknown",
+    )  # the model's, or extraction's where it was refused
 
 
 # --- one by one -----------------------------------------------------------------------------------------
@@ -291,7 +294,7 @@ def test_words_a_model_found_can_be_taken_back_to_extraction(open_memory: OpenMe
     assert plain.reencode(thread="chat", by="scripted") == 1
     after = plain.get(one.id)
     assert (after.encoding_version, after.encoded_by) == (2, EXTRACTIVE)
-    assert "tags" not in after.metadata
+    assert one.metadata["tags"] != after.metadata["tags"]
 
 
 def test_only_what_is_asked_for_is_encoded_again(open_memory: OpenMemory) -> None:

@@ -460,6 +460,7 @@ def test_every_exported_type_has_a_noun_in_the_round_trip() -> None:
         "link",
         "joined",
         "skill",
+        "refused_chain",
         "recall",
         "fact",
         "moved_fact",

@@ -482,6 +482,9 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
     memory.close()
     spoil(
         url,
+        *(f"DROP TABLE {{{name}}}" for name in CHAINS),
+        "DROP INDEX {episode_parent}",
+        "DROP INDEX {episode_primary}",
         *(f"DROP TABLE {{{name}}}" for name in FORGETTING),
         "DROP TABLE {stay}",
         "DROP TABLE {timeout}",
@@ -509,14 +512,18 @@ def test_a_memory_from_before_places_is_upgraded_and_mended(opened: Opened, url:
     memory = opened()
     memory.add(walk(("kitchen", 2), first=45), thread="robot")
     assert [c.steps for c in memory.places().places] == [2]
-    assert [f.invariant for f in memory.doctor()] == ["places"]
+    assert [f.invariant for f in memory.doctor()] == ["places", "metadata"]
     assert memory.doctor(repair=True) == []
     assert [v.steps for v in memory.route("robot")] == [10, 6, 8, 12, 9]
     assert [v.episodes for v in memory.route("robot")][:4] == before
 
 
+CHAINS = ("chain_refusal", "metadata_term")  # tables of schema 12
 FORGETTING = ("erasure", "span_mark", "suppressed_words", "expiry", "retention")  # tables of schema 11
 SPOILT = (
+    *CHAINS,
+    "episode_parent",
+    "episode_primary",
     *FORGETTING,
     "stay",
     "timeout",

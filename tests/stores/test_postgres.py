@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from stores.conformance import StoreConformance
 from stores.conformance_care import CareConformance
+from stores.conformance_chains import ChainsConformance
 from stores.conformance_erasing import ErasingConformance
 from stores.conformance_facts import FactProgramsConformance, FactsConformance, PendingConformance
 from stores.conformance_generations import GenerationsConformance
@@ -30,6 +31,7 @@ class PostgresConformance(
     GenerationsConformance,
     IndexConformance,
     LinksConformance,
+    ChainsConformance,
     PartsConformance,
     PlacesConformance,
     ReviewsConformance,

@@ -68,6 +68,7 @@ def test_every_verb_of_the_port_is_here() -> None:
         "episodes": interfaces.Episodes,
         "parts": interfaces.ThreadParts,
         "links": interfaces.Links,
+        "chains": interfaces.Chains,
         "reviews": interfaces.Reviews,
         "places": interfaces.Places,
         "index": interfaces.Index,

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from stores.conformance import StoreConformance
 from stores.conformance_care import CareConformance
+from stores.conformance_chains import ChainsConformance
 from stores.conformance_erasing import ErasingConformance
 from stores.conformance_facts import FactProgramsConformance, FactsConformance, PendingConformance
 from stores.conformance_generations import GenerationsConformance
@@ -34,6 +35,7 @@ class TestSqlite(
     GenerationsConformance,
     IndexConformance,
     LinksConformance,
+    ChainsConformance,
     PartsConformance,
     PlacesConformance,
     ReviewsConformance,

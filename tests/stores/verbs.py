@@ -26,6 +26,7 @@ from stores.builders import (
     random_vectors,
 )
 
+from episodic_agent.core.chaining import Condition, Refusal, Term
 from episodic_agent.core.erasing import Erasure, What
 from episodic_agent.core.facts import Candidate, Category, Evidence
 from episodic_agent.core.forgetting import Strength
@@ -107,6 +108,9 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.care.mark(Mark(refs[0], refs[seed % 3], MarkKind.SUPPRESSED, NOW, secret))
         tx.care.suppress_words(SuppressedWords(secret, NOW))
         tx.care.set_policy(f"count={seed}")
+        tx.chains.lead(PRIMARY, EPISODE)
+        tx.chains.refuse(_refusal(secret))
+        tx.chains.describe(PRIMARY, [Term("tag", secret)])
 
 
 def _encoding(secret: str, version: int = 1) -> Encoding:
@@ -171,6 +175,10 @@ def _erasure(secret: str) -> Erasure:
 
 def _use(secret: str) -> ModelUse:
     return ModelUse(NOW.date(), "topic_shift", secret, 1, 0, sum(map(ord, secret)), 5, 0.25)
+
+
+def _refusal(secret: str) -> Refusal:
+    return Refusal(EPISODE, PRIMARY, NOW, secret)
 
 
 def _work(number: int, secret: str) -> WorkRow:
@@ -246,6 +254,16 @@ READS: Mapping[str, Verb] = {
     "parts.compacted": lambda tx: [
         *tx.parts.compacted(limit=9),
         *tx.parts.compacted(limit=9, thread_id=THREAD),
+    ],
+    "chains.nodes": lambda tx: list(tx.chains.nodes([PRIMARY, EPISODE])),
+    "chains.children": lambda tx: list(tx.chains.children([EPISODE])),
+    "chains.latest": lambda tx: list(tx.chains.latest(limit=9, before=minute(99))),
+    "chains.refusals": lambda tx: [*tx.chains.refusals(), *tx.chains.refusals(EPISODE)],
+    "chains.described": lambda tx: list(tx.chains.described([PRIMARY, EPISODE])),
+    "chains.matching": lambda tx: [
+        (word, list(tx.chains.matching([[Condition("tag", (word,), contains=part)]])))
+        for word in WORDS
+        for part in (False, True)
     ],
     "links.of": lambda tx: list(tx.links.of([THREAD], taken_back=True)),
     "links.list": lambda tx: list(tx.links.list(limit=9)),
@@ -343,6 +361,10 @@ WRITES: Mapping[str, Verb] = {
     "episodes.consolidate": lambda tx: tx.episodes.consolidate([EPISODE], minute(99)),
     "reviews.ask": lambda tx: tx.reviews.ask(replace(_pending("written"), id=identity("other"))),
     "reviews.settle": lambda tx: tx.reviews.settle([_pending("written")]),
+    "chains.lead": lambda tx: tx.chains.lead(EPISODE, PRIMARY),
+    "chains.refuse": lambda tx: tx.chains.refuse(_refusal("written")),
+    "chains.lift": lambda tx: tx.chains.lift(EPISODE, PRIMARY),
+    "chains.describe": lambda tx: tx.chains.describe(PRIMARY, [Term("tag", "written")]),
     "links.put": lambda tx: tx.links.put(_link("written")),
     "links.join": lambda tx: tx.links.join(identity("other"), [THREAD]),
     "index.put_postings": lambda tx: tx.index.put_postings(

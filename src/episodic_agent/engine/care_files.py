@@ -1,7 +1,9 @@
-"""Pins, suppressions and the retention policy in exports: written last, put back where nothing stands yet."""
+"""Pins, suppressions, retention, refused chains in exports: written last, put back where nothing stands."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
+from episodic_agent.core.chain_records import Refusal
 from episodic_agent.core.interfaces import Mark, MarkKind, SuppressedWords, Transaction, ref_of, split_ref
 from episodic_agent.core.retention import read_retention
 from episodic_agent.engine.curtain import span_of
@@ -9,6 +11,8 @@ from episodic_agent.engine.files.own import MarkLine, Noun, RetentionLine
 from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Scope
+
+PAIR: Final = 2  # a link has two ends: both must be there to be kept apart
 
 
 def care_nouns(tx: Transaction) -> Iterator[Noun]:
@@ -18,12 +22,13 @@ def care_nouns(tx: Transaction) -> Iterator[Noun]:
     yield from tx.care.words()
     if (policy := tx.care.policy()) is not None:
         yield RetentionLine(policy)
+    yield from tx.chains.refusals()
 
 
 def without_care(nouns: Iterator[Noun], care: list[Noun]) -> Iterator[Noun]:
     """Yield the nouns of threads and what belongs to them; those of care are put into `care`."""
     for noun in nouns:
-        if isinstance(noun, MarkLine | SuppressedWords | RetentionLine):
+        if isinstance(noun, MarkLine | SuppressedWords | RetentionLine | Refusal):
             care.append(noun)
         else:
             yield noun
@@ -43,6 +48,8 @@ def restore_care(parts: Parts, scope: Scope, nouns: Sequence[Noun]) -> None:
                 tx.care.suppress_words(noun)
             elif isinstance(noun, RetentionLine) and tx.care.policy() is None:
                 tx.care.set_policy(str(read_retention(noun.policy)))
+            elif isinstance(noun, Refusal) and len(tx.chains.nodes([noun.child, noun.parent])) == PAIR:
+                tx.chains.refuse(noun)
 
 
 def _line(tx: Transaction, mark: Mark) -> Iterator[MarkLine]:

@@ -27,10 +27,13 @@ from episodic_agent.core.text import term_counts
 from episodic_agent.core.threads.turns import turn_count
 from episodic_agent.core.windows import windows
 from episodic_agent.engine.asking import ask
+from episodic_agent.engine.chains import CHAIN
+from episodic_agent.engine.chains import OFF as UNCHAINED
 from episodic_agent.engine.part_words import events_of, told_before, told_by_events
 from episodic_agent.engine.parting import COMPACT, MESSAGES, covers, current, limits_of, request
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
+from episodic_agent.engine.wording import described
 from episodic_agent.errors import BadReply, BudgetSpent, ProviderError
 from episodic_agent.schemas import (
     Decision,
@@ -111,7 +114,8 @@ class Compactor:
         waiting = [work.job for work in works if work.waits]
         works = [work for work in works if not work.waits]
         for work in works:
-            work.told = self._tell(scope, work)
+            work.told = told = self._tell(scope, work)
+            told.about = described(told.about, work.observations, self._parts.language)
         self._embed(works)
         now = self._parts.clock()
         with self._parts.store.begin(scope) as tx:
@@ -215,6 +219,9 @@ class Compactor:
             decision_id=decision.id,
         )
         tx.parts.save(replace(part, compacted_through=work.last_seq, compacted_at=now))
+        closed = episode.state is EpisodeState.CLOSED and work.last_seq >= end
+        if closed and self._parts.chain_policy != UNCHAINED:
+            tx.jobs.put(CHAIN, str(episode.id), CHAIN, now=now)  # one after another, as sessions ended
         index_part(
             tx, ref_of(tx.threads.number(thread_id), first_seq), told.searchable, self._parts, work.vectors
         )

@@ -10,6 +10,7 @@ from episodic_agent.core.interfaces import EPISODES, FACTS, OBSERVATIONS, PARTS,
 from episodic_agent.core.places import Stay, joined, stays_of
 from episodic_agent.core.windows import windows
 from episodic_agent.engine import joining
+from episodic_agent.engine.chain_faults import chain_faults, mend_metadata
 from episodic_agent.engine.fact_faults import fact_faults
 from episodic_agent.engine.fact_writing import fact_texts
 from episodic_agent.engine.generations import last_resegmenting
@@ -66,6 +67,7 @@ class Doctor:
                 found.extend(self._error(tx, "I6", wrong) for wrong in unfounded(tx))
                 found.extend(self._derived(tx))
                 found.extend(self._error(tx, *fault) for fault in skill_faults(tx))
+                found.extend(self._error(tx, *fault) for fault in chain_faults(tx))
                 found.extend(self._error(tx, "facts", wrong) for wrong in fact_faults(tx))
         return found
 
@@ -78,6 +80,7 @@ class Doctor:
             mended += mend_parts(self.parts, scope)
             with self.parts.store.begin(scope) as tx:
                 mended += joining.mend(tx, self.parts.clock())
+                mended += mend_metadata(tx)
             mended += self._look_for_skills(scope)
             while n := self._embed_page(scope):
                 mended += n

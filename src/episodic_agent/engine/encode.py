@@ -10,7 +10,7 @@ replaced. What was observed, and how strong the memory is, stay as they are.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from uuid import UUID
@@ -26,7 +26,7 @@ from episodic_agent.engine.mining import note_episodes
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.reviewing import call_reviews
 from episodic_agent.engine.segmenting import ENCODE
-from episodic_agent.engine.wording import Worded, worded
+from episodic_agent.engine.wording import EXTRACTIVE, Worded, described, worded
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
 
@@ -76,6 +76,9 @@ class Encoder:
             if work.spoken:  # what an agent's steps were is known exactly: nothing is to be understood
                 own = partial(self._extracted, scope, work)
                 work.found = worded(self._parts, scope, work.job, work.said, own)
+            guessed = work.found.by != EXTRACTIVE
+            words = described(work.words, work.said, self._parts.language, guessed=guessed)
+            work.found = replace(work.found, words=words)
         idle += [work.job for work in works if not work.changes]
         works = [work for work in works if work.changes]
         self._embed(works)

@@ -18,6 +18,7 @@ from episodic_agent.core.identity import uuid7
 from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, PARTS, Transaction, ref_of, split_ref
 from episodic_agent.core.places import Stay, joined, stays_of
 from episodic_agent.engine import joining
+from episodic_agent.engine.chains import hand_down
 from episodic_agent.engine.erased_parts import retell_parts
 from episodic_agent.engine.erased_skills import drop_skills, shown_by
 from episodic_agent.engine.erased_words import forget_asked, forget_history, forget_pass, forget_verdict
@@ -110,6 +111,7 @@ class Eraser:
                 tx.jobs.put(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=cascade.now)
                 cascade.counts["summaries"] += 1
             else:
+                hand_down(tx, {episode.id})
                 tx.erasing.remove([episode.id])
                 tx.skills.mined([ref])
                 cascade.counts["episodes"] += 1
@@ -145,6 +147,7 @@ class Eraser:
         forget_history(tx, [thread.id], gone=True)
         _cancel_jobs(tx, thread.id)
         neighbours = _apart(tx, thread.id)
+        hand_down(tx, {part.episode_id for part in tx.parts.of_thread(thread.id)})
         tx.erasing.drop_thread(thread.id)
         joining.settle(tx, neighbours, now)
         made = replace(self.draft(tx.scope, What.THREAD, thread.origin, reason, now), counts=counts)

@@ -10,6 +10,7 @@ from datetime import datetime
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine import joining
 from episodic_agent.engine.care_files import care_nouns
+from episodic_agent.engine.chains import CHAIN
 from episodic_agent.engine.consolidating import FACTS
 from episodic_agent.engine.fact_files import fact_nouns
 from episodic_agent.engine.files import export_lines, header_line
@@ -90,3 +91,4 @@ def _episode(tx: Transaction, episode: Episode) -> Iterator[Noun]:
     yield from tx.episodes.encodings(episode.id)
     yield from tx.episodes.decisions(subject=episode.id, type=REVIEW)
     yield from tx.episodes.decisions(subject=episode.id, type=FACTS)
+    yield from tx.episodes.decisions(subject=episode.id, type=CHAIN)

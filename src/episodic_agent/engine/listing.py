@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from episodic_agent.core.chaining import MetadataFilter, in_time
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.interfaces import Transaction
@@ -71,6 +72,17 @@ def chronological(
     cards.extend(c for c in opened if thread_id is None or c.thread_id == thread_id)
     cards.sort(key=lambda c: (c.start_at, c.end_at, c.episode_id.bytes))
     return cards if limit is None else cards[max(0, len(cards) - limit) :]
+
+
+def about(
+    tx: Transaction, cards: Sequence[EpisodeCard], wanted: MetadataFilter, limit: int | None
+) -> list[EpisodeCard]:
+    """Return those cards that pass a filter, in their order; the last `limit` of them."""
+    found = [card for card in cards if in_time(wanted, card.start_at)]
+    if wanted.fields:
+        named = set(tx.chains.matching(wanted.fields, [card.episode_id for card in found]))
+        found = [card for card in found if card.episode_id in named]
+    return found if limit is None else found[max(0, len(found) - limit) :]
 
 
 def at_place(

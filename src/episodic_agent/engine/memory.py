@@ -20,6 +20,9 @@ from episodic_agent.engine import listing
 from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
 from episodic_agent.engine.caring import CareVerbs
+from episodic_agent.engine.chain_verbs import ChainVerbs
+from episodic_agent.engine.chaining import Chainer
+from episodic_agent.engine.chains import CHAIN
 from episodic_agent.engine.closing import Closer
 from episodic_agent.engine.compacting import Compactor
 from episodic_agent.engine.consolidating import FACTS, Consolidator
@@ -84,6 +87,7 @@ class Memory(
     SequenceVerbs,
     ThreadVerbs,
     LinkVerbs,
+    ChainVerbs,
     ContextVerbs,
     FactVerbs,
     SkillVerbs,
@@ -128,6 +132,7 @@ class Memory(
             REVIEW: Reviewer(parts).handle,
             LINK: self._linker.handle,
             COMPACT: Compactor(parts).handle,
+            CHAIN: Chainer(parts).handle,
             MINE: Miner(parts).handle,
             FACTS: Consolidator(parts).handle,
             OUTCOME: Listener(parts).handle,

@@ -12,6 +12,8 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.boundary.policies import STEP
+from episodic_agent.core.chaining import Choice, decision_of, given
+from episodic_agent.core.chaining.deciding import ROLL
 from episodic_agent.core.compaction import Due, Limits, Part, Trigger, due, most_urgent, opens_part
 from episodic_agent.core.compaction.triggers import PRIORITY
 from episodic_agent.core.forgetting import initial_strength
@@ -104,12 +106,21 @@ class Dealer:
             if not growing.stored:
                 tx.episodes.insert(_primary(growing.part, parent, now))
                 tx.parts.save(growing.part)
+                self._rolled(tx, growing.part, parent, now)
             if following is not None:
                 # a part followed for its age is due even where the clock is behind event time
                 self._done(tx, growing, now, max(now, following.part.first_at))
             elif growing.stored and growing.grew:
                 self._grown(tx, growing)
             parent = growing.part.episode_id
+
+    def _rolled(self, tx: Transaction, part: ThreadPart, parent: UUID | None, now: datetime) -> None:
+        """Keep a record of the part that one goes on from because of its size, age or compaction."""
+        if parent is None:
+            return
+        made = decision_of(part.episode_id, Choice(given(parent, ROLL)), now, "open")
+        if made is not None:
+            tx.episodes.decide(made)
 
     def _done(self, tx: Transaction, growing: Growing, now: datetime, latest: datetime) -> None:
         part = seen(growing.part, growing.last_seq, growing.turns, followed=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.chaining.policies import DEFAULT as DEFAULT_CHAINING
 from episodic_agent.core.interfaces import Embedder, LanguageModel, SpanSink, Store
 from episodic_agent.core.linking.policies import DEFAULT as DEFAULT_LINKING
 from episodic_agent.core.retention import Retention
@@ -30,7 +31,7 @@ class Parts:
     how recall reads the cosines of an embedder that is not the default; None: as they are. `channels` says
     where silence ends a thread, and how long it must be. `budget` is how many tokens a day language models
     may cost a space; None: as many as they like. `retention` is what users let go who have set no policy of
-    their own. `link_policy` names what links threads, before any tuning.
+    their own. `link_policy` names what links threads, before any tuning; `chain_policy` what chains sessions.
     """
 
     store: Store
@@ -46,6 +47,7 @@ class Parts:
     channels: Channels = field(default_factory=Channels)
     budget: int | None = None
     link_policy: str = DEFAULT_LINKING
+    chain_policy: str = DEFAULT_CHAINING
     trace_days: int = KEPT_DAYS
     retention: Retention = field(default_factory=Retention)
     sink: SpanSink | None = None

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.chaining import parse_filter
 from episodic_agent.core.context.retrieved import (
     DETAILS,
     Detail,
@@ -170,14 +171,23 @@ class RecallVerbs(Scoped):
         thread: str | None = None,
         place: str | None = None,
         limit: int | None = None,
+        where: str | Sequence[str] = (),
     ) -> list[EpisodeCard]:
-        """Return episodes (that reach into a place) in chronological order, open frames included."""
+        """Return episodes (that reach into a place) in chronological order, open frames included.
+
+        `where` says what they are to be about, as in `tool=bash tag=memory,leak since=2026-03-01`
+        (docs/chains.md); open frames are about nothing yet. Raises InvalidInput for what is no filter.
+        """
+        wanted = parse_filter(where)
         scope = self._known(user_id)
         thread_id, now = self._thread_id(scope, thread) if thread else None, self._parts.clock()
         with self._parts.store.begin(scope, write=False) as tx:
+            most = limit if wanted.empty else None
             if place is not None:
-                return listing.at_place(tx, now, tidy(place) or "", thread_id=thread_id, limit=limit)
-            return listing.chronological(tx, now, thread_id=thread_id, limit=limit)
+                found = listing.at_place(tx, now, tidy(place) or "", thread_id=thread_id, limit=most)
+            else:
+                found = listing.chronological(tx, now, thread_id=thread_id, limit=most)
+            return found if wanted.empty else listing.about(tx, found, wanted, limit)
 
     def wholes(self, cards: Sequence[EpisodeCard | Hit], *, user_id: str | None = None) -> list[Whole | None]:
         """Return what is behind cards or hits (events, open frames), read at once; None for what is gone.

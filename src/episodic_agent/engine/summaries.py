@@ -102,8 +102,8 @@ class SummaryVerbs(Scoped):
                 found = [(part, 0.0) for part in tx.parts.compacted(limit=limit, thread_id=thread_id)]
             else:
                 refs = None if thread_id is None else _refs_of(tx, thread_id)
-                scored = _scores(tx, asked, vector, refs, self._parts.language, self._parts.embedder_name)
-                found = _parts_of(tx, scored[:limit])
+                scored = score_parts(tx, asked, vector, refs, self._parts.language, self._parts.embedder_name)
+                found = parts_of(tx, scored[:limit])
             episodes = tx.episodes.by_ids([part.episode_id for part, _ in found])
             return [
                 _card(tx, part, episodes[part.episode_id], resolution, score)
@@ -135,7 +135,7 @@ def _refs_of(tx: Transaction, thread_id: UUID) -> Refs:
     return np.array([ref_of(number, first) for first in told], dtype=np.int64)
 
 
-def _scores(
+def score_parts(
     tx: Transaction, query: str, vector: Vector | None, refs: Refs | None, language: str | None, embedder: str
 ) -> Sequence[tuple[int, float]]:
     """Return refs (of all parts, or among these), best first: half a point for words, half for meaning."""
@@ -177,7 +177,8 @@ def _through_observations(tx: Transaction, vector: Vector, embedder: str) -> Ite
             yield ref_of(number, part.first_seq), cosine
 
 
-def _parts_of(tx: Transaction, scored: Sequence[tuple[int, float]]) -> list[tuple[ThreadPart, float]]:
+def parts_of(tx: Transaction, scored: Sequence[tuple[int, float]]) -> list[tuple[ThreadPart, float]]:
+    """Return the parts that refs lead to, with their scores, in order."""
     places = [(*split_ref(ref), score) for ref, score in scored]
     threads = tx.threads.by_numbers([number for number, _, _ in places])
     found = [(tx.parts.at(threads[n], seq), score) for n, seq, score in places if n in threads]

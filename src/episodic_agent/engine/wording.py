@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from episodic_agent.core.chaining import metadata_of, read_guess
 from episodic_agent.core.interfaces import LanguageModel
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.core.summaries import Words, plain_metadata
@@ -63,6 +64,20 @@ def worded(
     plain = plain_metadata(said, list(told.tags), language=parts.language)
     found = Words(title, told.summary, {**plain, **about})
     return Worded(_refused(found, faults), f"{model.name} {question.VERSION}")
+
+
+def described(
+    words: Words, said: Sequence[Observation], language: str | None, *, guessed: bool = False
+) -> Words:
+    """Return words whose metadata also say who took part, with what, what was named, and how it ended.
+
+    `guessed` tells that a model named what was talked of: that comes before what is looked for.
+    """
+    if not said:
+        return words
+    guess = read_guess(words.metadata) if guessed else None
+    found = metadata_of(said, words.metadata, guess=guess, language=language).as_json()
+    return replace(words, metadata={**words.metadata, **found})
 
 
 def _asked(

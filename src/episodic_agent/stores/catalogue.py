@@ -14,7 +14,8 @@ _VALUE: Final = re.compile(r"(?<!:):(\w+)")
 _HERE: Final = "ref BETWEEN :first AND :last"
 _SAID: Final = "observation IN (SELECT id FROM observation WHERE :mine AND ref BETWEEN :first AND :last)"
 _OF_SKILLS: Final = "stream IN (SELECT number FROM stream WHERE :mine)"
-_ABOUT: Final = "subject = :id OR subject IN (SELECT id FROM episode WHERE :mine AND thread = :thread)"
+_EPISODES: Final = "SELECT id FROM episode WHERE :mine AND thread = :thread"
+_ABOUT: Final = f"subject = :id OR subject IN ({_EPISODES})"
 
 
 class Kept(NamedTuple):
@@ -51,7 +52,9 @@ _SHARED: Final = (
     Kept("usage"),
     Kept("timeout"),
     Kept("job", noun="jobs"),  # a thread's bear the ids of it and its episodes
-    Kept("encoding", "episode IN (SELECT id FROM episode WHERE :mine AND thread = :thread)", "summaries"),
+    Kept("metadata_term", f"episode IN ({_EPISODES})"),
+    Kept("chain_refusal", f"child IN ({_EPISODES}) OR parent IN ({_EPISODES})"),
+    Kept("encoding", f"episode IN ({_EPISODES})", "summaries"),
     Kept("decision", _ABOUT, "decisions"),
     Kept("episode", "thread = :thread", "episodes"),
 )

@@ -29,6 +29,8 @@ _BLANK: Final = (
 )
 _GONE: Final = (
     "DELETE FROM encoding WHERE :mine AND episode = :id",
+    "DELETE FROM metadata_term WHERE :mine AND episode = :id",
+    "DELETE FROM chain_refusal WHERE :mine AND (child = :id OR parent = :id)",
     "DELETE FROM decision WHERE :mine AND subject = :id",
     "DELETE FROM joined WHERE :mine AND episode = :id",
     "UPDATE episode SET parent_episode_id = NULL WHERE :mine AND parent_episode_id = :id",
@@ -36,6 +38,7 @@ _GONE: Final = (
 )
 _UNWORDED: Final = (
     "DELETE FROM encoding WHERE :mine AND episode = :id",
+    "DELETE FROM metadata_term WHERE :mine AND episode = :id",
     "UPDATE episode SET encoding_version = 0, metadata = NULL, consolidated_at = NULL"
     " WHERE :mine AND id = :id",
     "UPDATE episode SET decision_id = NULL WHERE :mine AND id = :id AND kind <> 'event'",

@@ -5,6 +5,7 @@ All of it is pure. `view_of` reads an episode, `decide` chooses its parent when 
 `sequences` tells episodes in the order of time.
 """
 
+from episodic_agent.core.chain_records import Condition, Node, Refusal, Term
 from episodic_agent.core.chaining.deciding import (
     ChainVerdict,
     Choice,
@@ -17,9 +18,7 @@ from episodic_agent.core.chaining.deciding import (
 )
 from episodic_agent.core.chaining.evidence import judge
 from episodic_agent.core.chaining.filters import (
-    Condition,
     MetadataFilter,
-    Term,
     in_time,
     matches,
     metadata_terms,
@@ -44,10 +43,9 @@ from episodic_agent.core.chaining.policies import (
     chain_policy,
     chain_policy_names,
 )
-from episodic_agent.core.chaining.records import EpisodeView, Evidence, Refusal, Standing, Turn, view_of
+from episodic_agent.core.chaining.records import EpisodeView, Evidence, Standing, Turn, view_of
 from episodic_agent.core.chaining.sequences import Hit, Told, fetched, replay_text, selected
 from episodic_agent.core.chaining.trees import (
-    Node,
     Placed,
     Walk,
     allowed,

@@ -10,9 +10,10 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.chain_records import Refusal
 from episodic_agent.core.chaining.evidence import judge
 from episodic_agent.core.chaining.policies import ChainPolicy, Stage, chain_policy
-from episodic_agent.core.chaining.records import EpisodeView, Evidence, Refusal
+from episodic_agent.core.chaining.records import EpisodeView, Evidence
 from episodic_agent.core.chaining.trees import roots
 from episodic_agent.core.identity import decision_id
 from episodic_agent.errors import InvalidInput

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from episodic_agent.core.chain_records import Condition, Term
 from episodic_agent.core.chaining.metadata import Metadata, read_metadata
 from episodic_agent.core.chaining.outcomes import OUTCOMES
 from episodic_agent.core.intake.times import read_time
@@ -40,30 +41,6 @@ _ALIASES: Final[Mapping[str, str]] = {
 }
 TIMES: Final = ("since", "until")
 LONGEST_TERM: Final = 80
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Term:
-    """A row of the inverted table: which field of an episode's metadata has which value, folded."""
-
-    field: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One field and the folded values of which any will do; `contains`: a part of a value is enough."""
-
-    field: str
-    values: tuple[str, ...]
-    contains: bool = False
-
-    def holds(self, terms: Sequence[Term]) -> bool:
-        """Say whether any of an episode's terms fits."""
-        own = [term.value for term in terms if term.field == self.field]
-        if self.contains:
-            return any(value in one for one in own for value in self.values)
-        return any(one in self.values for one in own)
 
 
 @dataclass(frozen=True, slots=True)

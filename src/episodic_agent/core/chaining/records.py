@@ -131,19 +131,6 @@ def _names(read: Iterable[Features]) -> Iterable[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """A link that a human or an agent took back: this pair is never proposed again.
-
-    `at` is record time, `by` who took it back.
-    """
-
-    child: UUID
-    parent: UUID
-    at: datetime
-    by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """A candidate parent with the numbers that speak for it, and a policy's score of them."""
 

@@ -5,21 +5,12 @@ Everything here is safe against loops that a damaged store may hold: each episod
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
+from episodic_agent.core.chain_records import Node
 from episodic_agent.errors import InvalidInput, NotFound
 
 Parents = Mapping[UUID, UUID | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """An episode in a chain: its parent, if any, and its event time."""
-
-    id: UUID
-    parent: UUID | None
-    start_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Protocols in the domain's own words, never query text, and the one public ABC (s
 """
 
 from episodic_agent.core.interfaces.care import Care, Mark, MarkKind, SuppressedWords
+from episodic_agent.core.interfaces.chains import Chains
 from episodic_agent.core.interfaces.collaborators import (
     LONGEST_ANSWER,
     BoundaryDetector,
@@ -50,6 +51,7 @@ __all__ = [
     "SKILLS",
     "BoundaryDetector",
     "Care",
+    "Chains",
     "Cover",
     "Embedder",
     "EpisodeMark",

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from episodic_agent.core.erasing import Erasure
 from episodic_agent.core.interfaces.care import Care
+from episodic_agent.core.interfaces.chains import Chains
 from episodic_agent.core.interfaces.erasing import Erasing
 from episodic_agent.core.interfaces.facts import Facts
 from episodic_agent.core.interfaces.index import Index
@@ -30,6 +31,8 @@ class Transaction(Protocol):
     def episodes(self) -> Episodes: ...
     @property
     def links(self) -> Links: ...
+    @property
+    def chains(self) -> Chains: ...
     @property
     def parts(self) -> ThreadParts: ...
     @property

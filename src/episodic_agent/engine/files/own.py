@@ -18,6 +18,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 from uuid import UUID
 
+from episodic_agent.core.chain_records import Refusal
 from episodic_agent.core.erasing import Tombstone
 from episodic_agent.core.fact_records import Fact, FactTombstone
 from episodic_agent.core.interfaces import SuppressedWords
@@ -125,6 +126,7 @@ Noun: TypeAlias = (
     | MarkLine
     | SuppressedWords
     | RetentionLine
+    | Refusal
     | Tombstone
 )
 TYPES: Final[Mapping[str, type[Noun]]] = {
@@ -146,6 +148,7 @@ TYPES: Final[Mapping[str, type[Noun]]] = {
     "mark": MarkLine,
     "suppressed_words": SuppressedWords,
     "retention": RetentionLine,
+    "refused_chain": Refusal,
     "erased": Tombstone,
 }
 _HINTS: Final[dict[type[Any], Mapping[str, Any]]] = {}

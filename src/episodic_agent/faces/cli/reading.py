@@ -235,14 +235,21 @@ def recent(
 @click.command()
 @click.option("--thread", help="Only this thread.")
 @click.option("--place", help="Only those that reach into a visit of this place.")
+@click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only those about this: tag=memory.")
 @click.option("--limit", type=click.IntRange(1, 100_000), help="Only the newest N.")
 @common
 def episodes(
-    app: App, thread: str | None, place: str | None, limit: int | None, user: str | None, as_json: bool
+    app: App,
+    thread: str | None,
+    place: str | None,
+    where: tuple[str, ...],
+    limit: int | None,
+    user: str | None,
+    as_json: bool,
 ) -> None:
     """List all episodes in order, open frames included."""
     with app.memory() as memory:
-        cards = memory.episodes(user_id=user, thread=thread, place=place, limit=limit)
+        cards = memory.episodes(user_id=user, thread=thread, place=place, where=where, limit=limit)
         users = memory.users()
     _cards(cards, users, as_json=as_json)
 

@@ -27,6 +27,8 @@ DISTRIBUTED: Final = (
     "pending_review",
     "episode",
     "encoding",
+    "metadata_term",
+    "chain_refusal",
     "decision",
     "part",
     "document",

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from episodic_agent.core.chaining import metadata_terms
 from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import Cover, EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
@@ -26,6 +27,7 @@ from episodic_agent.stores.nouns import (
     own_words,
 )
 from episodic_agent.stores.postgres.batches import bigints, byteas
+from episodic_agent.stores.postgres.chains import PostgresChains
 from episodic_agent.stores.postgres.session import Session
 from episodic_agent.stores.postgres.text import read_columns
 from episodic_agent.stores.rows import (
@@ -164,7 +166,8 @@ class PostgresEpisodes:
         )
         found = self._session.rows(made, (*keys, number, generation))
         gone = byteas([bytes(identity) for (identity,) in found])
-        for table, column in (("encoding", "episode"), ("decision", "subject"), ("episode", "id")):
+        derived = (("encoding", "episode"), ("metadata_term", "episode"), ("decision", "subject"))
+        for table, column in (*derived, ("episode", "id")):
             sql = f"DELETE FROM {table} WHERE space = %s AND owner = %s AND {column} = ANY(%s::bytea[])"
             self._session.execute(sql, (*keys, gone))
         reach("mid-revive")
@@ -270,6 +273,9 @@ class PostgresEpisodes:
         )
         words = (encoding.title, encoding.summary, to_json(encoding.metadata), encoding.by)
         self._session.execute(sql, (*keys, identity, version, *words, to_microseconds(encoding.created_at)))
+        if newest:
+            terms = metadata_terms(encoding.metadata)
+            PostgresChains(self._session).describe(encoding.episode_id, terms)
 
     def strengthen(self, before: Episode, after: Strength, last_reviewed_at: datetime) -> None:
         """Give an episode another strength and clock; Conflict where `before` is no longer so."""

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from episodic_agent.core.erasing import Erasure
 from episodic_agent.core.interfaces import (
     Care,
+    Chains,
     Episodes,
     Erasing,
     Facts,
@@ -26,6 +27,7 @@ from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.postgres.care import PostgresCare
+from episodic_agent.stores.postgres.chains import PostgresChains
 from episodic_agent.stores.postgres.connection import Connections, Options
 from episodic_agent.stores.postgres.episodes import PostgresEpisodes
 from episodic_agent.stores.postgres.erasing import (
@@ -60,6 +62,7 @@ class PostgresTransaction:
         self.episodes: Episodes = PostgresEpisodes(session)
         self.parts: ThreadParts = PostgresThreadParts(session)
         self.links: Links = PostgresLinks(session)
+        self.chains: Chains = PostgresChains(session)
         self.reviews: Reviews = PostgresReviews(session)
         self.places: Places = PostgresPlaces(session)
         self.index: Index = PostgresIndex(session)

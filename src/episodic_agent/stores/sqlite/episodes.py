@@ -11,6 +11,7 @@ from uuid import UUID
 
 import apsw
 
+from episodic_agent.core.chaining import metadata_terms
 from episodic_agent.core.forgetting import Strength
 from episodic_agent.core.interfaces import Cover, EpisodeMark, Refs, ref_of
 from episodic_agent.errors import Conflict, NotFound
@@ -35,6 +36,7 @@ from episodic_agent.stores.rows import (
     to_microseconds,
     to_time,
 )
+from episodic_agent.stores.sqlite.chains import SqliteChains
 from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_list
 
 _INSERT: Final = f"INSERT INTO episode (scope, {EPISODE}) VALUES ({', '.join('?' * 22)})"
@@ -144,6 +146,7 @@ class SqliteEpisodes:
         )
         for sql in (
             f"DELETE FROM encoding WHERE scope = ?1 AND episode IN ({made})",
+            f"DELETE FROM metadata_term WHERE scope = ?1 AND episode IN ({made})",
             f"DELETE FROM decision WHERE scope = ?1 AND subject IN ({made})",
             f"DELETE FROM episode WHERE scope = ?1 AND id IN ({made})",
         ):
@@ -247,6 +250,8 @@ class SqliteEpisodes:
             raise NotFound(f"no episode {encoding.episode_id} in this scope") from error
         sql = "UPDATE episode SET encoding_version = ? WHERE scope = ? AND id = ? AND encoding_version < ?"
         self._session.db.execute(sql, (encoding.version, scope, encoding.episode_id.bytes, encoding.version))
+        if self._session.db.changes():
+            SqliteChains(self._session).describe(encoding.episode_id, metadata_terms(encoding.metadata))
 
     def strengthen(self, before: Episode, after: Strength, last_reviewed_at: datetime) -> None:
         """Give an episode another strength and clock; Conflict where `before` is no longer so."""

@@ -11,6 +11,7 @@ import apsw
 from episodic_agent.core.erasing import Erasure
 from episodic_agent.core.interfaces import (
     Care,
+    Chains,
     Episodes,
     Erasing,
     Facts,
@@ -31,6 +32,7 @@ from episodic_agent.schemas import Job, ModelUse, Scope
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.care import SqliteCare
+from episodic_agent.stores.sqlite.chains import SqliteChains
 from episodic_agent.stores.sqlite.connection import Connections, Options, row, rows
 from episodic_agent.stores.sqlite.episodes import SqliteEpisodes
 from episodic_agent.stores.sqlite.erasing import (
@@ -67,6 +69,7 @@ class SqliteTransaction:
         self.episodes: Episodes = SqliteEpisodes(session)
         self.parts: ThreadParts = SqliteThreadParts(session)
         self.links: Links = SqliteLinks(session)
+        self.chains: Chains = SqliteChains(session)
         self.reviews: Reviews = SqliteReviews(session)
         self.places: Places = SqlitePlaces(session)
         self.index: Index = SqliteIndex(session, shelves)

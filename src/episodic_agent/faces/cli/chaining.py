@@ -1,0 +1,48 @@
+"""Commands about chains: which session goes on from which, and the arc they make."""
+
+from collections.abc import Sequence
+
+import click
+
+from episodic_agent.errors import InvalidInput
+from episodic_agent.faces.cli.app import App, common, print_json
+from episodic_agent.schemas import Episode
+
+
+@click.command()
+@click.argument("episode")
+@click.option("--to", "parent", metavar="EPISODE", help="Let it go on from this one, by hand.")
+@click.option("--unlink", "apart", is_flag=True, help="Take the link to its parent back, for good.")
+@common
+def chain(app: App, episode: str, parent: str | None, apart: bool, user: str | None, as_json: bool) -> None:
+    """Show a session with those before it in its chain, the first one first; `summaries` lists sessions."""
+    if parent is not None and apart:
+        raise InvalidInput("--to and --unlink do not go together; name one")
+    with app.memory() as memory:
+        if parent is not None:
+            memory.chain(episode, parent, user_id=user)
+        if apart:
+            memory.unchain(episode, user_id=user)
+        found = memory.get_episode_chain(episode, user_id=user)
+    _print(found, as_json=as_json)
+
+
+@click.command()
+@click.argument("episode")
+@common
+def arc(app: App, episode: str, user: str | None, as_json: bool) -> None:
+    """Show the whole tree a session stands in, its branches too, in the order of time."""
+    with app.memory() as memory:
+        found = memory.get_episode_arc(episode, user_id=user)
+    _print(found, as_json=as_json)
+
+
+def _print(found: Sequence[Episode], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    titles = {one.id: one.title or "Untitled" for one in found}
+    for one in found:
+        before = titles.get(one.parent_episode_id) if one.parent_episode_id is not None else None
+        told = f' (continues from "{before}")' if before is not None else ""
+        click.echo(f"[{one.start_at:%Y-%m-%d}] {titles[one.id]}{told}  {one.id}")

@@ -1,0 +1,250 @@
+"""Sessions that go on from earlier ones: judged when they close, linked and taken back by hand (chains.md 5)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from builders.chats import Clock
+from builders.commands import Run
+
+from episodic_agent import Memory
+from episodic_agent.core.chaining import follows
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.schemas import Decision, Scope
+
+OpenMemory = Callable[..., Memory]
+NINE = datetime(2026, 3, 4, 9, tzinfo=UTC)
+LEAK = ("The ingest worker leaks memory, 40 MB an hour.", "I take two heap dumps of the ingest worker.")
+AGAIN = ("Back to the ingest worker: both heap dumps of its memory are in.", "The worker leaks in its cache.")
+DONE = (
+    "Still on the memory leak of the ingest worker.",
+    "The cache of the ingest worker is bounded: no leak.",
+)
+BREAD = ("What's a good ratio of flour to water for rye bread?", "My sourdough rye bread is too dense.")
+
+
+def tell(memory: Memory, thread: str, hours: float, said: tuple[str, ...]) -> UUID:
+    """Hold a session in a thread of its own and end it; return its episode."""
+    at = NINE + timedelta(hours=hours)
+    items = [
+        {"role": "user", "content": text, "timestamp": (at + timedelta(minutes=n)).isoformat()}
+        for n, text in enumerate(said)
+    ]
+    memory.add(items, thread=thread)
+    memory.close_thread(thread)
+    memory.work()
+    (part,) = memory.summaries(thread=thread, limit=1)
+    return part.episode_id
+
+
+def decisions(memory: Memory, episode: UUID) -> list[Decision]:
+    with memory._parts.store.begin(Scope("default", "default"), write=False) as tx:
+        return list(tx.episodes.decisions(subject=episode, type="chain"))
+
+
+def ids(memory: Memory, episode: UUID) -> list[UUID]:
+    return [one.id for one in memory.get_episode_chain(episode)]
+
+
+def arc(memory: Memory, episode: UUID) -> list[UUID]:
+    return [one.id for one in memory.get_episode_arc(episode)]
+
+
+@pytest.fixture
+def opened(url: str, clock: Clock) -> Iterator[OpenMemory]:
+    with ExitStack() as stack:
+
+        def one(**more: Any) -> Memory:
+            chosen = {"embedder": "none", "policy": "seed-001", "clock": clock, **more}
+            return stack.enter_context(Memory.open(url, **chosen))
+
+        yield one
+
+
+@pytest.fixture
+def memory(opened: OpenMemory) -> Memory:
+    return opened()
+
+
+def test_three_days_of_one_hunt_are_a_chain_and_nothing_else_joins_it(memory: Memory) -> None:
+    first = tell(memory, "one", 0, LEAK)
+    bread = tell(memory, "bread", 12, BREAD)
+    second = tell(memory, "two", 24, AGAIN)
+    third = tell(memory, "three", 48, DONE)
+    assert ids(memory, third) == [first, second, third]
+    assert ids(memory, first) == [first]
+    assert arc(memory, first) == arc(memory, third) == [first, second, third]
+    assert ids(memory, bread) == [bread]
+    (made,) = decisions(memory, second)
+    assert made.verdict == "CHAIN"
+    assert made.score >= made.threshold
+    assert made.detail["candidate"] == str(first)
+    assert follows(made)
+
+
+def test_another_matter_goes_on_from_nothing(memory: Memory) -> None:
+    tell(memory, "one", 0, LEAK)
+    bread = tell(memory, "bread", 2, BREAD)
+    (made,) = decisions(memory, bread)
+    assert made.verdict == "DON'T_CHAIN"
+    assert follows(made)
+    assert memory.get_episode_chain(bread)[0].parent_episode_id is None
+
+
+def test_what_is_told_twice_is_two_sessions_in_one_chain(memory: Memory) -> None:
+    first, second = tell(memory, "one", 0, LEAK), tell(memory, "two", 1, LEAK)
+    assert ids(memory, second) == [first, second]
+
+
+def test_an_open_session_is_no_parent(memory: Memory) -> None:
+    at = NINE - timedelta(minutes=10)
+    memory.add(
+        [{"role": "user", "content": text, "timestamp": at.isoformat()} for text in LEAK], thread="open"
+    )
+    second = tell(memory, "two", 1, AGAIN)
+    assert ids(memory, second) == [second]
+
+
+def test_a_hand_may_link_what_was_not_and_branch_an_arc(memory: Memory) -> None:
+    first, bread = tell(memory, "one", 0, LEAK), tell(memory, "bread", 12, BREAD)
+    second = tell(memory, "two", 24, AGAIN)
+    made = memory.chain(bread, first)
+    assert made is not None
+    assert (made.detail["method"], follows(made)) == ("hand", True)
+    assert memory.chain(bread, first) is None
+    assert arc(memory, bread) == [first, bread, second]
+    assert {one.outcome for one in decisions(memory, bread)} == {"INCORRECT", None}
+    for child, parent, error in (
+        (first, bread, InvalidInput),
+        (first, first, InvalidInput),
+        (first, UUID(int=1), NotFound),
+        (UUID(int=1), first, NotFound),
+    ):
+        with pytest.raises(error):
+            memory.chain(child, parent)
+
+
+def test_a_link_that_was_taken_back_is_not_made_again(memory: Memory) -> None:
+    first, second = tell(memory, "one", 0, LEAK), tell(memory, "two", 24, AGAIN)
+    refusal = memory.unchain(second, by="Ana")
+    assert (refusal.child, refusal.parent, refusal.by) == (second, first, "Ana")
+    assert memory.chain_refusals() == [refusal]
+    assert [one.outcome for one in decisions(memory, second)] == ["INCORRECT"]
+    said = {"role": "user", "content": "The ingest worker's memory again.", "timestamp": _late()}
+    memory.add([said], thread="two")  # it is told again, and judged again
+    memory.work()
+    assert ids(memory, second) == [second]
+    with pytest.raises(NotFound):
+        memory.unchain(second)
+    memory.chain(second, first)
+    assert memory.chain_refusals() == []
+    assert ids(memory, second) == [first, second]
+
+
+def _late() -> str:
+    return (NINE + timedelta(hours=24, minutes=5)).isoformat()
+
+
+def test_what_loses_its_parent_goes_on_from_the_one_before(memory: Memory) -> None:
+    first, second = tell(memory, "one", 0, LEAK), tell(memory, "two", 24, AGAIN)
+    third = tell(memory, "three", 48, DONE)
+    assert ids(memory, third) == [first, second, third]
+    memory.forget(thread="two")
+    assert ids(memory, third) == [first, third]
+    memory.forget(thread="one")
+    assert ids(memory, third) == [third]
+
+
+def test_parents_that_run_in_a_circle_are_told_once_with_a_warning(
+    memory: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = tell(memory, "one", 0, LEAK), tell(memory, "two", 24, AGAIN)
+    with memory._parts.store.begin(Scope("default", "default")) as tx:
+        tx.chains.lead(first, second)
+    assert set(ids(memory, first)) == set(arc(memory, second)) == {first, second}
+    assert len(ids(memory, first)) == 2
+    assert "circle" in caplog.text
+
+
+def test_a_resegmentation_leaves_chains_as_they_are(memory: Memory) -> None:
+    first, second = tell(memory, "one", 0, LEAK), tell(memory, "two", 24, AGAIN)
+    memory.resegment("two", "seed-001?max_messages=3")
+    assert ids(memory, second) == [first, second]
+
+
+def test_without_a_policy_sessions_are_not_chained(opened: OpenMemory) -> None:
+    memory = opened(chain_policy="none")
+    tell(memory, "one", 0, LEAK)
+    second = tell(memory, "two", 24, AGAIN)
+    assert ids(memory, second) == [second]
+    assert decisions(memory, second) == []
+    with pytest.raises(InvalidInput, match="chaining policy"):
+        opened(chain_policy="chain-2027")
+
+
+def test_a_part_that_begins_because_of_age_goes_on_from_the_part_before(memory: Memory) -> None:
+    for hours, text in ((0, LEAK[0]), (30, AGAIN[0])):
+        at = (NINE + timedelta(hours=hours)).isoformat()
+        memory.add([{"role": "user", "content": text, "timestamp": at}], thread="long")
+    memory.close_thread("long")
+    memory.work()
+    late, early = memory.summaries(thread="long")
+    assert ids(memory, late.episode_id) == [early.episode_id, late.episode_id]
+    (made,) = decisions(memory, late.episode_id)
+    assert (made.detail["method"], follows(made)) == ("roll", True)
+
+
+def test_episodes_are_listed_by_what_they_are_about(memory: Memory) -> None:
+    tell(memory, "one", 0, LEAK)
+    tell(memory, "bread", 12, BREAD)
+    tell(memory, "two", 24, AGAIN)
+    (bread,) = memory.episodes(thread="bread")
+    tag = memory.get(bread.episode_id).metadata["tags"]
+    assert isinstance(tag, list | tuple)
+    assert [card.origin for card in memory.episodes(where=f"tag={tag[-1]}")] == ["bread"]
+    assert [card.origin for card in memory.episodes(where=["since=2026-03-05"])] == ["two"]
+    assert [card.origin for card in memory.episodes(where="participant=user", limit=2)] == ["bread", "two"]
+    assert memory.episodes(where="tag=nothing") == []
+    with pytest.raises(InvalidInput, match="tag"):
+        memory.episodes(where="tga=x")
+
+
+def test_what_is_found_by_is_written_again_by_the_doctor(memory: Memory) -> None:
+    first = tell(memory, "one", 0, LEAK)
+    assert [finding for finding in memory.doctor() if finding.severity == "error"] == []
+    with memory._parts.store.begin(Scope("default", "default")) as tx:
+        tx.chains.describe(first, [])
+    (finding,) = [finding for finding in memory.doctor() if finding.severity == "error"]
+    assert (finding.invariant, "1 episodes" in finding.message) == ("metadata", True)
+    memory.doctor(repair=True)
+    assert [finding for finding in memory.doctor() if finding.severity == "error"] == []
+
+
+def test_chains_decisions_and_refusals_travel_with_an_export(
+    memory: Memory, opened: OpenMemory, tmp_path: Path
+) -> None:
+    first, second = tell(memory, "one", 0, LEAK), tell(memory, "two", 24, AGAIN)
+    third = tell(memory, "three", 48, DONE)
+    memory.unchain(third)
+    lines = list(memory.export())
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join(line.rstrip("\n") for line in lines) + "\n")
+    with Memory.open(tmp_path / "other.db", embedder="none", policy="seed-001") as other:
+        other.import_file(path)
+        assert ids(other, second) == [first, second]
+        assert decisions(other, second) == decisions(memory, second)
+        assert other.chain_refusals() == memory.chain_refusals() != []
+
+
+def test_a_session_is_shown_with_its_chain_and_its_arc_on_the_command_line(run: Run, database: Path) -> None:
+    with Memory.open(database, embedder="none", policy="seed-001") as memory:
+        first, second = tell(memory, "one", 0, LEAK), tell(memory, "two", 24, AGAIN)
+    told = run("chain", str(second)).out
+    assert told.index(str(first)) < told.index("continues from") < told.index(str(second))
+    assert run("arc", str(first)).out == told
+    assert str(first) not in run("chain", str(second), "--unlink").out
+    assert run("chain", str(second), "--to", str(first)).out == told

@@ -1,0 +1,135 @@
+"""What every store must do with chains: parents, refusals, and the inverted table of metadata."""
+
+from dataclasses import replace
+
+import pytest
+from stores.builders import ANA, BO, NOW, begin_thread, identity, make_episode, minute
+from stores.conformance import StoreFixture
+
+from episodic_agent.core.chaining import Condition, Node, Refusal, Term, metadata_terms
+from episodic_agent.core.interfaces import Store
+from episodic_agent.errors import NotFound
+from episodic_agent.schemas import Encoding, EpisodeKind, EpisodeState, Json, Scope
+
+FIRST, SECOND, THIRD = (make_episode(name, 0, 2, generation=0).id for name in ("one", "two", "three"))
+EVERY = (FIRST, SECOND, THIRD)
+NOWHERE = identity("nowhere")
+
+
+def furnish(store: Store, scope: Scope = ANA) -> None:
+    """Write three closed sessions, a minute apart, and one that is open."""
+    with store.begin(scope) as tx:
+        for number, name in enumerate(("one", "two", "three", "open")):
+            begin_thread(tx, name, ["a", "b", "c"])
+            state = EpisodeState.OPEN if name == "open" else EpisodeState.COMPACTED
+            primary = replace(make_episode(name, 0, 2), kind=EpisodeKind.PRIMARY, state=state)
+            tx.episodes.insert(replace(primary, start_at=minute(number), end_at=minute(number + 0.5)))
+
+
+def words(episode: object, version: int = 1, **metadata: Json) -> Encoding:
+    return Encoding(episode, version, "t", "s", metadata, "test", NOW)  # type: ignore[arg-type]
+
+
+def tagged(*values: str, contains: bool = False) -> list[Condition]:
+    return [Condition("tag", values, contains)]
+
+
+class ChainsConformance(StoreFixture):
+    def test_an_episode_goes_on_from_one_and_several_from_it(self, store: Store) -> None:
+        furnish(store)
+        with store.begin(ANA) as tx:
+            tx.chains.lead(SECOND, FIRST)
+            tx.chains.lead(THIRD, FIRST)
+            expected = {Node(SECOND, FIRST, minute(1)), Node(THIRD, FIRST, minute(2))}
+            assert set(tx.chains.children([FIRST, FIRST, NOWHERE])) == expected
+            assert len(tx.chains.children([FIRST, FIRST])) == 2
+            tx.chains.lead(THIRD, None)
+            assert list(tx.chains.children([FIRST])) == [Node(SECOND, FIRST, minute(1))]
+            assert list(tx.chains.nodes([THIRD, NOWHERE])) == [Node(THIRD, None, minute(2))]
+            found = tx.episodes.get(SECOND)
+            assert found is not None
+            assert found.parent_episode_id == FIRST
+
+    def test_neither_side_of_a_link_may_be_unknown_or_another_user_s(self, store: Store) -> None:
+        furnish(store)
+        with store.begin(BO) as tx:
+            begin_thread(tx, "kitchen", ["a"])
+            for child, parent in ((NOWHERE, None), (FIRST, None), (NOWHERE, FIRST)):
+                with pytest.raises(NotFound):
+                    tx.chains.lead(child, parent)
+        with store.begin(ANA) as tx, pytest.raises(NotFound):
+            tx.chains.lead(FIRST, NOWHERE)
+
+    def test_the_latest_are_closed_parts_that_ended_before(self, store: Store) -> None:
+        furnish(store)
+        with store.begin(ANA) as tx:
+            assert list(tx.chains.latest(limit=9, before=minute(99))) == [THIRD, SECOND, FIRST]
+            assert list(tx.chains.latest(limit=1, before=minute(1.5))) == [SECOND]
+            assert list(tx.chains.latest(limit=9, before=minute(0))) == []
+
+    def test_a_refusal_is_remembered_until_it_is_lifted(self, store: Store) -> None:
+        furnish(store)
+        one, other = Refusal(SECOND, FIRST, minute(2), "Ana"), Refusal(THIRD, FIRST, minute(1), "")
+        with store.begin(ANA) as tx:
+            tx.chains.refuse(replace(one, by="?"))
+            tx.chains.refuse(one)
+            tx.chains.refuse(other)
+            assert list(tx.chains.refusals()) == [other, one]
+            assert list(tx.chains.refusals(SECOND)) == [one]
+            tx.chains.lift(SECOND, FIRST)
+            tx.chains.lift(SECOND, NOWHERE)
+            assert list(tx.chains.refusals()) == [other]
+
+    def test_the_newest_words_say_what_an_episode_is_found_by(self, store: Store) -> None:
+        furnish(store)
+        with store.begin(ANA) as tx:
+            tx.episodes.encode(words(FIRST, tags=["Memory", "Café"], outcome="success"))
+            tx.episodes.encode(words(FIRST, 2, tags=["leak"]))
+            tx.episodes.encode(words(FIRST, 1, tags=["stale"]))
+            expected = [(FIRST, term) for term in metadata_terms({"tags": ["leak"]})]
+            assert list(tx.chains.described([FIRST, SECOND])) == expected
+
+    def test_every_field_must_hold_by_any_of_its_values(self, store: Store) -> None:
+        furnish(store)
+        with store.begin(ANA) as tx:
+            tx.episodes.encode(words(FIRST, tags=["leak", "100%"], outcome="success"))
+            tx.episodes.encode(words(SECOND, tags=["leaks", "memory"], outcome="failure"))
+            tx.episodes.encode(words(THIRD, tags=["bread"], entities=["leak"]))
+
+            def found(*fields: list[Condition]) -> set[object]:
+                return set(tx.chains.matching(fields))
+
+            assert found(tagged("leak")) == {FIRST}
+            assert found(tagged("leak", contains=True)) == {FIRST, SECOND}
+            assert found(tagged("leak", "bread")) == {FIRST, THIRD}
+            assert found(tagged("%", "_", contains=True)) == {FIRST}  # no wildcards
+            assert found(tagged("leak", contains=True), [Condition("outcome", ("failure",))]) == {SECOND}
+            assert found([*tagged("bread"), *tagged("mem", contains=True)]) == {SECOND, THIRD}
+            assert found(tagged("none")) == set()
+            assert list(tx.chains.matching([tagged("leak", "bread")], [THIRD, SECOND])) == [THIRD]
+            everything = sorted(EVERY, key=lambda one: one.bytes)
+            assert list(tx.chains.matching([tagged("a", contains=True)])) == everything
+
+    def test_rows_that_were_lost_can_be_written_again(self, store: Store) -> None:
+        furnish(store)
+        with store.begin(ANA) as tx:
+            tx.episodes.encode(words(FIRST, tags=["leak"]))
+            tx.chains.describe(FIRST, [])
+            assert list(tx.chains.described([FIRST])) == []
+            tx.chains.describe(FIRST, [Term("tag", "a"), Term("tag", "a")])
+            assert list(tx.chains.described([FIRST])) == [(FIRST, Term("tag", "a"))]
+
+    def test_what_is_erased_takes_its_rows_along(self, store: Store) -> None:
+        furnish(store)
+        with store.begin(ANA) as tx:
+            for one in EVERY:
+                tx.episodes.encode(words(one, tags=["leak"]))
+            tx.chains.refuse(Refusal(SECOND, FIRST, NOW))
+            tx.chains.refuse(Refusal(THIRD, SECOND, NOW))
+            tx.erasing.unword([FIRST])
+            assert set(tx.chains.matching([tagged("leak")])) == {SECOND, THIRD}
+            tx.erasing.remove([FIRST])
+            assert [refusal.child for refusal in tx.chains.refusals()] == [THIRD]
+            tx.erasing.drop_thread(identity("two"))
+            assert list(tx.chains.refusals()) == []
+            assert list(tx.chains.matching([tagged("leak")])) == [THIRD]

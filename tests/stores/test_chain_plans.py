@@ -1,0 +1,104 @@
+"""Filters over metadata and steps along a chain read indexes, on both stores, as the application's role too."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from stores.builders import ANA, begin_thread, make_episode, minute
+from stores.postgres_server import open_postgres
+
+from episodic_agent.core.chaining import Condition, Term
+from episodic_agent.core.interfaces import Store
+from episodic_agent.schemas import Scope
+from episodic_agent.stores.keys import keys_of
+from episodic_agent.stores.postgres.chains import PostgresChains
+from episodic_agent.stores.postgres.session import Session as PostgresSession
+from episodic_agent.stores.sqlite import SqliteStore
+from episodic_agent.stores.sqlite.chains import SqliteChains
+from episodic_agent.stores.sqlite.connection import rows
+from episodic_agent.stores.sqlite.session import Session as SqliteSession
+
+MANY = 400
+WHOLE, PART = [[Condition("tag", ("leak",))]], [[Condition("tag", ("eak",), contains=True)]]
+FIRST = make_episode("talk", 0, 0).id
+Ask = Callable[[Any], object]
+ASKED: Sequence[tuple[Ask, str]] = (
+    (lambda chains: chains.matching(WHOLE), "metadata_term"),
+    (lambda chains: chains.matching(PART), "metadata_term"),
+    (lambda chains: chains.described([FIRST]), "metadata_term_episode"),
+    (lambda chains: chains.children([FIRST]), "episode_parent"),
+    (lambda chains: chains.latest(limit=5, before=minute(9)), "episode_primary"),
+)
+
+
+def furnish(store: Store, users: int = 4) -> None:
+    for user in range(users):
+        with store.begin(Scope(f"user{user}", ANA.space) if user else ANA) as tx:
+            begin_thread(tx, "talk", ["a"] * MANY)
+            for seq in range(MANY):
+                episode = make_episode("talk", seq, seq)
+                tx.episodes.insert(episode)
+                tx.chains.describe(episode.id, [Term("tag", "leak" if seq == 7 else f"w{seq}")])
+
+
+@pytest.mark.parametrize(("ask", "index"), ASKED, ids=[f"{n}-{i}" for n, (_, i) in enumerate(ASKED)])
+def test_a_file_answers_from_an_index(tmp_path: Path, ask: Ask, index: str) -> None:
+    plans: list[str] = []
+
+    class Explaining(SqliteSession):
+        def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+            told = rows(self.db, f"EXPLAIN QUERY PLAN {sql}", bindings)
+            plans.extend(str(line[-1]) for line in told)
+            return super().rows(sql, bindings)
+
+    with closing(SqliteStore(tmp_path / "memory.db", synchronous="off")) as store:
+        furnish(store)
+        with store._connections.borrow() as db:
+            ask(SqliteChains(Explaining(db, ANA, write=False)))
+    read = [plan for plan in plans if " m" in plan or " e" in plan or "episode" in plan]
+    named = "PRIMARY KEY" if index == "metadata_term" else index
+    assert any(named in plan for plan in read), plans
+    assert not any(plan.startswith("SCAN") and "VIRTUAL" not in plan for plan in read), plans
+
+
+@contextmanager
+def as_the_application(url: str) -> Iterator[psycopg.Connection[Any]]:
+    """Connect as whoever the administrator is, then act as the application's role under row security."""
+    with psycopg.connect(url, autocommit=False) as db:
+        space, owner = keys_of(ANA)
+        db.execute("SET search_path TO episodic")
+        db.execute("SELECT set_config('episodic.space', %s, false)", (str(space),))
+        db.execute("SELECT set_config('episodic.owner', %s, false)", (str(owner),))
+        db.execute("SET ROLE episodic_app")
+        yield db
+
+
+# A part of a value is looked for in all values of the user's field: few rows are read as they lie.
+ON_SERVERS = [asked for asked in ASKED if asked[0] is not ASKED[1][0]]
+
+
+@pytest.mark.parametrize(("ask", "index"), ON_SERVERS, ids=[index for _, index in ON_SERVERS])
+def test_a_server_answers_the_application_s_role_from_an_index(
+    postgres_url: str, ask: Ask, index: str
+) -> None:
+    plans: list[str] = []
+
+    class Explaining(PostgresSession):
+        def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+            plans.append("\n".join(line for (line,) in super().rows(f"EXPLAIN {sql}", bindings)))
+            return super().rows(sql, bindings)
+
+    with closing(open_postgres(postgres_url)) as store:
+        furnish(store)
+    with psycopg.connect(postgres_url, autocommit=True) as db:
+        db.execute("ANALYZE episodic.metadata_term")
+        db.execute("ANALYZE episodic.episode")
+    with as_the_application(postgres_url) as db:
+        ask(PostgresChains(Explaining(db, ANA, write=False)))
+    (plan,) = plans
+    named = "metadata_term_pkey" if index == "metadata_term" else index
+    assert named in plan, plan
+    assert "Seq Scan" not in plan, plan
