@@ -177,6 +177,48 @@ def test_segmenting_again_hears_the_same(open_memory: OpenMemory, clock: Clock) 
     assert all("Rossi" not in c.summary for c in memory.episodes(thread="t"))
 
 
+SAID_BEFORE = (
+    "The worker's memory grows because the cache of parsed headers is never emptied: each request of a new client "
+    "adds about four kilobytes, and nothing removes them before the process ends, so after a day it is killed"
+)
+
+
+def chat(thread: str, clock: Clock) -> list[dict[str, object]]:
+    """A talk whose agent says, forty messages later, what somebody had said elsewhere, as what it remembers."""
+    talk: list[dict[str, object]] = []
+    for n in range(40):
+        clock.forward(seconds=30)
+        actor = "assistant" if n % 2 else "user"
+        text = (
+            f"I remember: {SAID_BEFORE}" if n == 39 else f"About the {thread} at step {n}: what comes next?"
+        )
+        talk.append({"role": actor, "content": text, "conversation_id": thread, "timestamp": clock.now})
+    return talk
+
+
+def test_how_messages_are_grouped_changes_no_verdict(
+    open_memory: OpenMemory, tmp_path: Path, clock: Clock
+) -> None:
+    """All at once, one by one, begun again in the middle; episodes encoded at once or never: all hear the same."""
+    first = [
+        {"role": "user", "content": SAID_BEFORE, "conversation_id": "leak", "timestamp": clock.now},
+        *chat("leak", clock),
+    ]
+    messages = [*first, *chat("garden", clock), *chat("kitchen", clock)]
+    heard_by = []
+    for number, sizes in enumerate(([len(messages)], [1] * len(messages), [50, 1, 30, 60], [7] * 20)):
+        memory = open_memory(tmp_path / f"{number}.db", clock=clock)
+        rest = list(messages)
+        for size in sizes:
+            group, rest = rest[:size], rest[size:]
+            memory.add(group, wait=bool(number % 2))
+        assert not rest
+        threads = ("leak", "garden", "kitchen")
+        heard_by.append([(one, o.seq) for one in threads for o in kept(memory, one) if echo(o)])
+    assert heard_by[0] == heard_by[1] == heard_by[2] == heard_by[3]
+    assert heard_by[0] == [("leak", 40), ("garden", 39), ("kitchen", 39)]
+
+
 # --- the loop ------------------------------------------------------------------------------------------------
 
 TURNS = 200

@@ -2,13 +2,15 @@
 
 The form of recalled text is seen in every message. Runs of words are compared only in what an agent says, its
 tools and its prompts: a person who repeats something means it. They are compared with what was recalled last,
-and, where a message looks as if it handed on memories, with what the index finds: the cost is bounded.
+and, where a message looks as if it handed on memories, with what was said before: the cost is bounded.
+What is stored already and what comes in the same call count alike, and an episode only where it was shown:
+the verdict must not hang on how messages were grouped, nor on how far later work had come.
 """
 
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Protocol
 from uuid import UUID
 
@@ -20,6 +22,7 @@ from episodic_agent.core.echo import (
     Source,
     echo_of,
     heard,
+    heard_text,
     marked_as,
     recalled_spans,
     repeated,
@@ -28,15 +31,15 @@ from episodic_agent.core.echo import (
 )
 from episodic_agent.core.echo.overlap import LEAST_SHARED
 from episodic_agent.core.intake import Item
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
+from episodic_agent.core.interfaces import OBSERVATIONS, Transaction
 from episodic_agent.core.summaries.languages import ASSISTANTS
 from episodic_agent.core.text import words
 from episodic_agent.engine.told import ToldText
-from episodic_agent.schemas import Kind
+from episodic_agent.schemas import Kind, Observation
 
 LOOKED_AT: Final = 4  # texts of the index compared with one message
 NEAR: Final = 24  # observations of its own thread that are still the talk itself, not recalled
-PASSING: Final = 128  # items of the group before that are looked at
+JUST_NOW: Final = timedelta(hours=1)  # the same where the thread is not known yet
 RECALLS: Final = 3  # of a thread that may be pasted now
 PROMPTS: Final = frozenset({"system", "developer"})
 AGENTS: Final = ASSISTANTS | PROMPTS | {"tool", "function"}
@@ -66,6 +69,11 @@ class Arriving(Protocol):
         ...
 
     @property
+    def id(self) -> UUID:
+        """The id it is to be stored under."""
+        ...
+
+    @property
     def item(self) -> Item:
         """What is to be remembered."""
         ...
@@ -78,19 +86,15 @@ class Arriving(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A thread that is gone on with: what it said from `near` on is still in the prompt, not recalled."""
+    """A thread that is gone on with: how long it was before what is passing, and what was shown to it."""
 
     thread_id: UUID | None = None
-    near: int = 0
+    length: int = 0
     shown: Sequence[ToldText] = ()
-
-    def is_near(self, thread_id: UUID | None, seq: int) -> bool:
-        """Tell whether something was said here just now."""
-        return thread_id is not None and thread_id == self.thread_id and seq >= self.near
 
 
 class Listening:
-    """Looks for what one group of items repeats, in one read transaction; `earlier` may not be stored yet."""
+    """Looks for what one group of items repeats, in one read transaction; of `earlier` some may be stored."""
 
     def __init__(
         self,
@@ -100,50 +104,72 @@ class Listening:
         told: Sequence[ToldText] = (),
     ) -> None:
         self._tx = tx
-        self._passing = _Passing(earlier)
         self._now = now
         self._told = told
+        self._passing = list(earlier)
         self._places: dict[str | None, _Place] = {}
 
     def hear(self, arriving: Arriving) -> Echo | None:
-        """Return what an item repeats, and keep it as what the next ones may repeat."""
+        """Return what an item repeats of what was shown, and of what was said before."""
         echo = by_form(arriving.item)
         if is_agent(arriving.item) and not (echo is not None and echo.whole):
             echo = _both(arriving.item, echo, self._overlap(arriving))
-        self._passing.add(arriving)
         return echo
+
+    def keep(self, arriving: Arriving) -> None:
+        """Let what comes next repeat an item, which carries its own mark by now."""
+        self._passing.append(arriving)
 
     def _overlap(self, arriving: Arriving) -> Echo | None:
         item, place = arriving.item, self._place(arriving.origin)
-        if _passes_on(item):  # it has nothing of its own to say: even what was said just now is not its
-            place = replace(place, thread_id=None)
-        shown = [one for one in (*self._told, *place.shown) if not place.is_near(one.thread_id, one.seq)]
+        trusted = _passes_on(item)  # it has nothing of its own to say: even what was said just now is not its
+        talk = None if trusted else _Talk(place, [o for o in self._passing if o.origin == arriving.origin])
+        shown = [
+            one for one in (*self._told, *place.shown) if not (talk and talk.holds(one.thread_id, one.seq))
+        ]
         sources = [one.heard_by(item.actor) for one in shown]
         terms = wanted_terms(item.text, arriving.said) if _may_pass_on(item) else ()
         if terms:
-            sources += self._stored(item, place, terms)
-            sources += self._passing.sharing(arriving, terms, 0 if _passes_on(item) else NEAR)
-        return repeated(item.text, sources, trusted=_passes_on(item)) if sources else None
+            sources += self._said(arriving, talk, terms)
+        return repeated(item.text, sources, trusted=trusted) if sources else None
 
-    def _stored(self, item: Item, place: _Place, terms: Sequence[str]) -> list[Source]:
-        """Return the texts of the index that share enough terms and were said before, but not just now."""
+    def _said(self, arriving: Arriving, talk: "_Talk | None", terms: Sequence[str]) -> list[Source]:
+        """Return what shares most terms with an item and was said before it, but not just now."""
+        item, passing = arriving.item, {one.id for one in self._passing}
         until = item.at or self._now
-        stored = self._tx.threads.by_refs(self._sharing(OBSERVATIONS, terms)).values()
-        found = [o for o in stored if o.at <= until and not place.is_near(o.thread_id, o.seq)]
-        told = [Source(str(o.id), heard(o).text, o.actor == item.actor) for o in found]
-        episodes = self._tx.episodes.by_refs(self._sharing(EPISODES, terms)).values()
-        worded = [Source(str(e.id), e.summary) for e in episodes if e.summary]
-        return [*told[:LOOKED_AT], *worded[:LOOKED_AT]]
+        if talk is not None and arriving.origin is None:  # where it belongs is found later
+            until -= JUST_NOW
+        found: list[tuple[int, Source]] = []  # in the order they came
+        for shared, one in self._sharing(terms):
+            if (
+                one.at <= until
+                and one.id not in passing
+                and not (talk and talk.holds(one.thread_id, one.seq))
+            ):
+                found.append((shared, Source(str(one.id), heard(one).text, one.actor == item.actor)))
+        for other in self._passing:
+            shared = sum(map(other.said.__contains__, terms))
+            if (
+                shared >= LEAST_SHARED
+                and (other.item.at or self._now) <= until
+                and not (talk and other in talk)
+            ):
+                text = heard_text(other.item.text, other.item.extras)
+                found.append((shared, Source(str(other.id), text, other.item.actor == item.actor)))
+        found.sort(key=lambda one: -one[0])
+        return [source for _, source in found[:LOOKED_AT]]
 
-    def _sharing(self, kind: str, terms: Sequence[str]) -> list[int]:
-        limit = LOOKED_AT + (NEAR if kind == OBSERVATIONS else 0)
+    def _sharing(self, terms: Sequence[str]) -> list[tuple[int, Observation]]:
+        """Return what is stored and holds most of some terms, with how many; equals as they came."""
         weights = dict.fromkeys(terms, 1.0)
         # with k1 = 0 a document scores how many of the terms it holds
         refs, scores = self._tx.index.text_scores(
-            kind, weights, k1=0.0, b=0.0, average_length=1.0, limit=limit
+            OBSERVATIONS, weights, k1=0.0, b=0.0, average_length=1.0, limit=LOOKED_AT + NEAR
         )
-        found = zip(refs.tolist(), scores.tolist(), strict=True)
-        return [ref for ref, score in found if score >= LEAST_SHARED - 0.01]
+        held = {ref: round(score) for ref, score in zip(refs.tolist(), scores.tolist(), strict=True)}
+        enough = [ref for ref, shared in held.items() if shared >= LEAST_SHARED]
+        stored = self._tx.threads.by_refs(enough) if enough else {}
+        return [(held[ref], stored[ref]) for ref in enough if ref in stored]
 
     def _place(self, origin: str | None) -> _Place:
         if origin not in self._places:
@@ -158,8 +184,9 @@ class Listening:
             return _Place()
         waiting = tx.reviews.pending(thread.id)[-RECALLS:]
         shown = list(dict.fromkeys(identity for one in waiting for identity in one.shown))
-        near = max(0, tx.threads.frame(thread.id).next_seq - NEAR)
-        return _Place(thread.id, near, list(self._shown(shown)))
+        passing = [one.id for one in self._passing if one.origin == origin]
+        stored = len(tx.threads.known(passing)) if passing else 0
+        return _Place(thread.id, tx.threads.frame(thread.id).next_seq - stored, list(self._shown(shown)))
 
     def _shown(self, shown: Sequence[UUID]) -> Iterable[ToldText]:
         """Yield the words of episodes that were shown to this thread and may be pasted now."""
@@ -169,26 +196,21 @@ class Listening:
             yield from (ToldText(str(o.id), o.text, o.actor, o.thread_id, o.seq) for o in said)
 
 
-class _Passing:
-    """What came in the same call: not in the index yet, but as good as said."""
+class _Talk:
+    """What was said in a thread just now: it is still in the prompt, and no echo of a memory."""
 
-    def __init__(self, items: Sequence[Arriving]) -> None:
-        self._items = list(items)[-PASSING:]
+    def __init__(self, place: _Place, passing: Sequence[Arriving]) -> None:
+        self._thread_id = place.thread_id
+        self._passing = {one.id for one in passing[-NEAR:]}
+        self._from = place.length + len(passing) - NEAR
 
-    def add(self, arriving: Arriving) -> None:
-        """Keep an item as what later ones may repeat."""
-        self._items.append(arriving)
+    def holds(self, thread_id: UUID | None, seq: int) -> bool:
+        """Tell whether it holds what stands there."""
+        return thread_id is not None and thread_id == self._thread_id and seq >= self._from
 
-    def sharing(self, arriving: Arriving, terms: Sequence[str], apart: int) -> list[Source]:
-        """Return what shares enough terms with an item and is not the talk it is in."""
-        own = [n for n, one in enumerate(self._items) if one.origin == arriving.origin]
-        near = {*own[max(0, len(own) - apart) :]}
-        held = [
-            (sum(map(one.said.__contains__, terms)), n) for n, one in enumerate(self._items) if n not in near
-        ]
-        alike = sorted((found for found in held if found[0] >= LEAST_SHARED), reverse=True)[:LOOKED_AT]
-        some = [self._items[n].item for _, n in alike]
-        return [Source("", one.text, one.actor == arriving.item.actor) for one in some]
+    def __contains__(self, passing: Arriving) -> bool:
+        """Tell whether it holds an item that may not be stored yet."""
+        return passing.id in self._passing
 
 
 def by_form(item: Item) -> Echo | None:

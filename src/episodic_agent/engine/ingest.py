@@ -72,6 +72,11 @@ class Prepared:
     said: Collection[str] = ()
 
     @property
+    def id(self) -> UUID:
+        """The id it is to be stored under."""
+        return self.incoming.id
+
+    @property
     def origin(self) -> str | None:
         """The caller's name of the thread, if any."""
         return self.incoming.origin
@@ -183,7 +188,11 @@ class Ingest:
             return [self._marked(one, by_form(one.item)) for one in new]
         with self._parts.store.begin(scope, write=False) as tx:
             listening = Listening(tx, before, self._parts.clock(), self._parts.told.of(scope))
-            return [self._marked(one, listening.hear(one)) for one in new]
+            marked = []
+            for one in new:
+                marked.append(self._marked(one, listening.hear(one)))
+                listening.keep(marked[-1])
+            return marked
 
     def _marked(self, prepared: Prepared, echo: Echo | None) -> Prepared:
         if echo is None:  # nearly always
