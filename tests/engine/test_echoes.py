@@ -177,6 +177,10 @@ def test_segmenting_again_hears_the_same(open_memory: OpenMemory, clock: Clock) 
     assert all("Rossi" not in c.summary for c in memory.episodes(thread="t"))
 
 
+OWN = (
+    "To grow roses from cuttings, take shoots as thick as a pencil in late summer, remove all but two leaves, put "
+    "them in sand under a jar in the shade, and keep them damp until the roots are as long as a finger"
+)
 SAID_BEFORE = (
     "The worker's memory grows because the cache of parsed headers is never emptied: each request of a new client "
     "adds about four kilobytes, and nothing removes them before the process ends, so after a day it is killed"
@@ -199,24 +203,32 @@ def chat(thread: str, clock: Clock) -> list[dict[str, object]]:
 def test_how_messages_are_grouped_changes_no_verdict(
     open_memory: OpenMemory, tmp_path: Path, clock: Clock
 ) -> None:
-    """All at once, one by one, begun again in the middle; episodes encoded at once or never: all hear the same."""
-    first = [
-        {"role": "user", "content": SAID_BEFORE, "conversation_id": "leak", "timestamp": clock.now},
-        *chat("leak", clock),
+    """All at once, one by one, begun again in the middle, with all later work done or none: all hear the same."""
+    messages = [
+        {"role": role, "content": text, "conversation_id": "before", "timestamp": clock.now}
+        for role, text in (("user", SAID_BEFORE), ("user", "And roses?"), ("assistant", OWN))
     ]
-    messages = [*first, *chat("garden", clock), *chat("kitchen", clock)]
+    for thread in ("leak", "garden", "kitchen"):
+        messages += chat(thread, clock)
+    clock.forward(minutes=1)
+    own = {"role": "assistant", "content": f"I remember: {OWN}", "timestamp": clock.now}
+    messages.append(
+        {**own, "conversation_id": "roses"}
+    )  # an agent that says something twice hands nothing on
     heard_by = []
-    for number, sizes in enumerate(([len(messages)], [1] * len(messages), [50, 1, 30, 60], [7] * 20)):
+    for number, sizes in enumerate(([len(messages)], [1] * len(messages), [50, 1, 30, 60], [3, *[7] * 20])):
         memory = open_memory(tmp_path / f"{number}.db", clock=clock)
         rest = list(messages)
         for size in sizes:
             group, rest = rest[:size], rest[size:]
-            memory.add(group, wait=bool(number % 2))
+            memory.add(group)
+            if number % 2 and len(rest) < len(messages) - 2:
+                memory.flush()
         assert not rest
-        threads = ("leak", "garden", "kitchen")
+        threads = ("before", "leak", "garden", "kitchen", "roses")
         heard_by.append([(one, o.seq) for one in threads for o in kept(memory, one) if echo(o)])
     assert heard_by[0] == heard_by[1] == heard_by[2] == heard_by[3]
-    assert heard_by[0] == [("leak", 40), ("garden", 39), ("kitchen", 39)]
+    assert heard_by[0] == [("leak", 39), ("garden", 39), ("kitchen", 39)]
 
 
 # --- the loop ------------------------------------------------------------------------------------------------
