@@ -24,6 +24,7 @@ from builders.injections import INJECTIONS
 
 from episodic_agent import Memory
 from episodic_agent.core.prompts import facts as question
+from episodic_agent.engine import consolidating
 from episodic_agent.errors import BudgetSpent, ProviderError, ProviderUnavailable
 from episodic_agent.providers.scripted import ScriptedModel
 from episodic_agent.providers.staged import StagedModel
@@ -189,6 +190,52 @@ def test_a_failing_model_leaves_everything_waiting_and_recall_working(
     clock.forward(hours=2)
     memory.work()
     assert (waiting(memory), told(memory), memory.jobs()) == (0, {"Maya has a sister"}, [])
+
+
+@pytest.mark.parametrize("problem", ["away", "wrong", "refuses"])
+def test_a_model_that_fails_for_hours_leaves_it_to_the_rules(
+    opened: Opened, script: Script, clock: Clock, problem: str
+) -> None:
+    problems = {"away": ProviderUnavailable("no answer"), "refuses": ProviderError("the key is wrong")}
+    script.problem = problems.get(problem)
+    script.wrong = {"facts": "none"} if problem == "wrong" else None
+    memory = three(opened(language_model=script.model))
+
+    def asked_in(turns: int) -> int:
+        before = len(script.asked)
+        for _ in range(turns):
+            clock.forward(hours=1)
+            memory.work()
+            memory.upkeep()
+        return len(script.asked) - before
+
+    assert asked_in(1) > 0
+    assert (waiting(memory), decisions(memory)) == (3, [])
+    assert asked_in(17) > 0
+    assert (waiting(memory), memory.jobs()) == (0, [])
+    assert told(memory) == NOW_TRUE
+    assert [bool(one.detail["without_model"]) for one in decisions(memory)] == [True] * 3
+    assert asked_in(5) == 0
+
+
+def test_a_run_among_the_dead_letters_is_asked_for_by_what_is_new_alone(
+    opened: Opened, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoilt(*_: object) -> list[object]:
+        raise ValueError("a fault of ours")
+
+    monkeypatch.setattr(consolidating, "read_in_turn", spoilt)
+    memory = three(opened())
+    for _ in range(8):
+        clock.forward(hours=1)
+        memory.work()
+    (dead,) = memory.jobs()
+    assert dead.state == "dead"
+    clock.forward(hours=1)
+    assert memory.work() == memory.work() == 0
+    assert [job.id for job in memory.jobs()] == [dead.id]
+    monkeypatch.undo()
+    assert memory.consolidate() == 3
 
 
 def test_one_episode_a_model_cannot_read_does_not_hold_back_the_others(

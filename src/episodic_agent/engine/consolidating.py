@@ -2,8 +2,9 @@
 
 A scope is due when three of its episodes are not consolidated, or one that was very surprising. A run takes a
 few of them, oldest first; with a language model it predicts and calibrates, else rules read what was said. A
-model that fails leaves the episodes as they are, to be tried again. Facts, what became of old ones, a
-decision for each episode and the mark that it is consolidated are one transaction; calls are made outside.
+model that fails leaves the episodes as they are, to be tried again for hours; then rules read them (I8).
+Facts, what became of old ones, a decision for each episode and the mark that it is consolidated are one
+transaction; calls are made outside.
 """
 
 import logging
@@ -24,7 +25,7 @@ from episodic_agent.engine.fact_writing import embedded, reworded, write_facts
 from episodic_agent.engine.heard import Heard, read_page, statement_of
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
-from episodic_agent.errors import BadReply, BudgetSpent
+from episodic_agent.errors import BadReply, BudgetSpent, ProviderError
 from episodic_agent.schemas import Decision, Episode, Job, Json, Scope
 
 FACTS: Final = asking.STAGE  # the kind of job, and the type of decision
@@ -34,6 +35,8 @@ MOST_KNOWN: Final = 1_000  # facts that a correction may mean, the newest
 PAUSE: Final = timedelta(minutes=1)  # between runs over what was there long before
 LONG_BEFORE: Final = timedelta(hours=1)
 LONGEST_TOLD: Final = 500  # characters a decision keeps of what a model expected
+LAST_TRY: Final = 16  # attempts at a model that is away or talks nonsense: some four hours
+LAST_REFUSED: Final = 4  # at one that refuses for good, as where its key is wrong
 WRITES: Final = 3  # tries before what was changed meanwhile is read again
 
 log = logging.getLogger(__name__)
@@ -41,11 +44,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What was read in some episodes, by what, and what of it was refused."""
+    """What was read in some episodes, by what, what of it was refused; why by no model where there is one."""
 
     candidates: Sequence[Candidate]
     by: str = VERSION
     asked: Asked = field(default_factory=Asked)
+    without_model: str = ""
 
 
 # --- when ------------------------------------------------------------------------------------------------
@@ -74,10 +78,16 @@ def note_encoded(
 
 
 def request_where_due(store: Store, scope: Scope, now: datetime, *, any_waiting: bool = False) -> int:
-    """Ask for a run where one is due (or anything waits); return how many episodes wait then, 0 otherwise."""
+    """Ask for a run where one is due (or anything waits); return how many episodes wait then, 0 otherwise.
+
+    Where a run is among the dead letters it is not asked for by the way: it would fail again at every turn.
+    Episodes encoded since, a hand, and `jobs retry` ask all the same.
+    """
     with store.begin(scope, write=False) as tx:
         waiting = tx.episodes.count_unconsolidated()
         if not waiting or not (any_waiting or due(tx)):
+            return 0
+        if not any_waiting and any(job.kind == FACTS for job in tx.jobs.list(state="dead")):
             return 0
     with store.begin(scope) as tx:
         request_facts(tx, now)
@@ -108,7 +118,7 @@ class Consolidator:
         refused: BadReply | None = None
         for group in groups:
             try:
-                told = self._told(scope, group, model)
+                told = self._told(scope, group, model, job.attempts)
             except BadReply as error:
                 log.warning("%d episodes are not consolidated yet: %s", len(group), error)
                 refused = error
@@ -128,18 +138,25 @@ class Consolidator:
             old = now - left[0].created_at > LONG_BEFORE
             request_facts(tx, now, run_after=now + PAUSE if old else None)
 
-    def _told(self, scope: Scope, group: Sequence[Heard], model: LanguageModel | None) -> _Told:
-        """Read episodes, by a model where there is one and people speak; BadReply where its answers fail."""
+    def _told(
+        self, scope: Scope, group: Sequence[Heard], model: LanguageModel | None, attempts: int
+    ) -> _Told:
+        """Read episodes, by a model where one is there and people speak, ProviderError while that may do."""
+        why = ""
         if model is not None and any(one.people for one in group):
             try:
                 asked = ask_for_facts(self._parts, scope, model, group)
                 return _Told(asked.candidates, asking.VERSION, asked)
-            except BudgetSpent as error:  # not waited for: it degrades to what needs no model
-                log.warning("facts are read by rules: %s", error)
+            except ProviderError as error:
+                last = LAST_TRY if error.retryable else LAST_REFUSED
+                if attempts < last and not isinstance(error, BudgetSpent):  # a budget is not waited for
+                    raise
+                why = str(error)
+                log.warning("facts are read by rules: %s", why)
         statements = [statement_of(o, one, self._parts.language) for one in group for o in one.people]
         with self._parts.store.begin(scope, write=False) as tx:
             known = tx.facts.list(limit=MOST_KNOWN) if statements else ()
-        return _Told(read_in_turn(statements, [kept.fact for kept in known]))
+        return _Told(read_in_turn(statements, [kept.fact for kept in known]), without_model=why)
 
     def _keep(self, scope: Scope, group: Sequence[Heard], told: _Told) -> None:
         """Write what came of episodes, in one transaction; Conflict where somebody was faster."""
@@ -199,6 +216,8 @@ def _decision(
     became = list(dict.fromkeys(row["became"] for row in rows if row["became"]))
     against = [c.fact for c in changes.conflicts if c.evidence.observation_id in own]
     detail: dict[str, Json] = {"told": rows, "facts": became, "pinned_against": against}
+    if told.without_model:
+        detail["without_model"] = told.without_model
     if told.by == asking.VERSION:
         together = [str(other.episode.id) for other in group]
         refused = list(told.asked.refused)
