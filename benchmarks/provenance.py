@@ -22,7 +22,7 @@ TELLING = ("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16")  # what decid
 def provenance(arguments: list[str], data: Path | None = None) -> dict[str, Any]:
     """Return what a row of results carries beside its figures."""
     found: dict[str, Any] = {
-        "command": shlex.join(["python", "-m", "benchmarks", *told(arguments)]),
+        "command": shlex.join(["python", "-m", module(), *told(arguments)]),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": machine(),
         "revision": revision(),
@@ -39,8 +39,8 @@ def digest_of(files: Iterable[Path]) -> str:
 def told(arguments: list[str]) -> list[str]:
     """Return a command's arguments without the folders that are only this machine's.
 
-    >>> told(["--cache", "/tmp/x", "--only", "speed", "--output=/tmp/y"])
-    ['--only', 'speed']
+    >>> told(["--cache", "/tmp/x", "--only", "speed", "--output=/tmp/y", "--data", "/elsewhere/far/away"])
+    ['--only', 'speed', '--data', 'DIR']
     """
     found: list[str] = []
     waiting = list(arguments)
@@ -50,8 +50,21 @@ def told(arguments: list[str]) -> list[str]:
         if name in LOCAL:
             del waiting[: 0 if separator else 1]
         else:
-            found.append(os.path.relpath(argument, ROOT) if os.path.isabs(argument) else argument)
+            found.append(_elsewhere(argument) if os.path.isabs(argument) else argument)
     return found
+
+
+def _elsewhere(folder: str) -> str:
+    """Return a folder as seen from the checkout, and only that it is one where it lies farther away."""
+    seen = os.path.relpath(folder, ROOT)
+    return "DIR" if seen.startswith("../..") else seen
+
+
+def module() -> str:
+    """Return the module that was started."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    name = "benchmarks" if spec is None else str(spec.name)
+    return name.removesuffix(".__main__") if name.startswith("benchmarks") else "benchmarks"
 
 
 def machine() -> dict[str, Any]:

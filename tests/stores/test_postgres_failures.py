@@ -40,7 +40,7 @@ def _nothing_stays_armed() -> Iterator[None]:
     [
         pytest.param("127.0.0.1", "Connection refused", id="nobody listens"),
         pytest.param("nowhere.invalid", "failed to resolve host", id="no such host"),
-        pytest.param("/tmp/no-such-folder", "No such file", id="no such socket"),
+        pytest.param("/no-such-folder", "No such file", id="no such socket"),
     ],
 )
 def test_where_no_server_answers_the_address_and_the_remedy_are_named(host: str, reason: str) -> None:
