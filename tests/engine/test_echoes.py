@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,28 @@ def test_how_messages_are_grouped_changes_no_verdict(
         heard_by.append([(one, o.seq) for one in threads for o in kept(memory, one) if echo(o)])
     assert heard_by[0] == heard_by[1] == heard_by[2] == heard_by[3]
     assert heard_by[0] == [("leak", 39), ("garden", 39), ("kitchen", 39)]
+
+
+def test_history_repeats_nothing_that_was_recalled_here(
+    open_memory: OpenMemory, tmp_path: Path, clock: Clock
+) -> None:
+    """Conversations of long ago, imported in any order, while the same matter is being recalled."""
+    said = [{"role": "user", "content": TAP, "conversation_id": "first", "timestamp": clock.now}]
+    again = [{"role": "assistant", "content": f"I remember: {TAP}", "conversation_id": "second"}]
+    again[0]["timestamp"] = clock.now + timedelta(hours=1)
+    marks = []
+    for name, parts in (("one", [said, again]), ("other", [again, said])):
+        late = Clock(clock.now + timedelta(days=30))
+        memory = open_memory(tmp_path / f"{name}.db", clock=late)
+        told_of_the_tap(memory, late)
+        memory.search("kitchen tap")
+        for some in parts:
+            memory.add(some)
+        marks.append([echo(o) for o in kept(memory, "second")])
+        (now,) = memory.add(f"I remember: {TAP}", role="assistant", thread="today", timestamp=late.now)
+        assert [echo(o) is not None for o in kept(memory, "today")] == [True]
+        assert now.added
+    assert marks == [[None], [None]]
 
 
 # --- the loop ------------------------------------------------------------------------------------------------

@@ -5,6 +5,8 @@ tools and its prompts: a person who repeats something means it. They are compare
 and, where a message looks as if it handed on memories, with what was said before: the cost is bounded.
 What is stored already and what comes in the same call count alike, and an episode only where it was shown:
 the verdict must not hang on how messages were grouped, nor on how far later work had come.
+History that is imported repeats nothing that was recalled here: only its form is looked at, so that the order
+in which its conversations come changes nothing either.
 """
 
 import re
@@ -40,6 +42,7 @@ from episodic_agent.schemas import Kind, Observation
 LOOKED_AT: Final = 4  # texts of the index compared with one message
 NEAR: Final = 24  # observations of its own thread that are still the talk itself, not recalled
 JUST_NOW: Final = timedelta(hours=1)  # the same where the thread is not known yet
+HISTORY: Final = timedelta(days=1)  # what was said so long ago was not said after a recall of now
 RECALLS: Final = 3  # of a thread that may be pasted now
 PROMPTS: Final = frozenset({"system", "developer"})
 AGENTS: Final = ASSISTANTS | PROMPTS | {"tool", "function"}
@@ -112,7 +115,8 @@ class Listening:
     def hear(self, arriving: Arriving) -> Echo | None:
         """Return what an item repeats of what was shown, and of what was said before."""
         echo = by_form(arriving.item)
-        if is_agent(arriving.item) and not (echo is not None and echo.whole):
+        at = arriving.item.at or self._now
+        if self._now - at < HISTORY and is_agent(arriving.item) and not (echo is not None and echo.whole):
             echo = _both(arriving.item, echo, self._overlap(arriving))
         return echo
 
