@@ -32,7 +32,7 @@ from episodic_agent.schemas import Scope
 from episodic_agent.stores import faults
 from episodic_agent.wiring import load_settings, make_store, utc_now
 
-POLICIES = ("seed-001", "default")  # of the users by turns
+POLICIES = ("seed-001", "default")  # of a siege, by its seed: workers have the policy of those they work for
 SPACE = "siege"
 DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
 LAST = 1 << 31
@@ -202,11 +202,15 @@ class Siege:
     points: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     acknowledged: dict[str, set[str]] = field(default_factory=dict)  # ids by user
-    policies: dict[str, str] = field(default_factory=dict)  # by user
     running: "list[Future[None]]" = field(default_factory=list)
     over: threading.Event = field(default_factory=threading.Event)  # no more blows and deaths
     done: threading.Event = field(default_factory=threading.Event)  # no more work
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def policy(self) -> str:
+        """Return by what everybody in it cuts."""
+        return POLICIES[self.seed % len(POLICIES)]
 
     @property
     def url(self) -> str:
@@ -230,13 +234,13 @@ class Siege:
         if self.enough(self.kills):
             self.over.set()
 
-    def write(self, at: KillServer, number: int, threads: Sequence[tuple[str, str]], policy: str) -> None:
+    def write(self, at: KillServer, number: int, threads: Sequence[tuple[str, str]]) -> None:
         """Let writers live one by one until one added all messages of (user, conversation) `threads`."""
         draw = random.Random(f"{self.seed} writer {number} {threads}")
         done = False
         while not done:
             death = self._death(writers_death, draw)
-            order = {"threads": threads, "policy": policy, "seed": draw.random()}
+            order = {"threads": threads, "policy": self.policy, "seed": draw.random()}
             life = life_of(at, plan="write", die=death, **self._order(), **order)
             self._note("writer", death, life)
             done = bool(life.all("done"))
@@ -246,7 +250,7 @@ class Siege:
         draw = random.Random(f"{self.seed} worker {number}")
         while not self.done.is_set():
             death = self._death(workers_death, draw)
-            life = life_of(at, plan="work", die=death, policy=POLICIES[0], **self._order())
+            life = life_of(at, plan="work", die=death, policy=self.policy, **self._order())
             self._note("worker", death, life)
 
     def _death(
@@ -278,21 +282,19 @@ class Siege:
         number = 0
         with make_patient_store(self.url) as store, ThreadPoolExecutor(len(writers)) as pool:
             while not (number and self.over.is_set()):
-                policy = POLICIES[number % len(POLICIES)]
                 users = [f"user {number * self.crew.users + n}" for n in range(self.crew.users)]
                 number += 1
-                self.policies |= dict.fromkeys(users, policy)
                 self.acknowledged |= {user: set() for user in users}
                 threads = [(user, origin) for origin in origins for user in users]
                 shares = [threads[n :: len(writers)] for n in range(len(writers))]
-                writing = [pool.submit(self.write, at, n, shares[n], policy) for n, at in enumerate(writers)]
+                writing = [pool.submit(self.write, at, n, shares[n]) for n, at in enumerate(writers)]
                 for one in writing:
                     one.result()
                 self._settle(store, users)
-                with patiently(lambda p=policy: open_memory(self.url, SPACE, self.begun, p)) as memory:  # type: ignore[misc]
+                with patiently(lambda: open_memory(self.url, SPACE, self.begun, self.policy)) as memory:
                     for user in users:
                         patiently(lambda m=memory, u=user: m.flush(user_id=u))  # type: ignore[misc]
-            self._settle(store, list(self.policies))
+            self._settle(store, list(self.acknowledged))
 
     def _settle(self, store: Store, users: Sequence[str]) -> None:
         """Wait until the workers did everything for these users."""
@@ -391,7 +393,7 @@ def write_chats(folder: Path, lines: int) -> Path:
 def examine(siege: Siege, folder: Path) -> dict[str, Any]:
     """Compare what is stored with what was acknowledged and with an undisturbed file's episodes."""
     texts = Counter(m["content"] for messages in read_chats(siege.chats).values() for m in messages)
-    wanted = {policy: undisturbed(folder, siege.chats, policy) for policy in POLICIES}
+    wanted = undisturbed(folder, siege.chats, siege.policy)
     lost = doubled = dead = left = episodes = 0
     others: list[str] = []
     with make_patient_store(siege.url) as store:
@@ -406,7 +408,7 @@ def examine(siege: Siege, folder: Path) -> dict[str, Any]:
             left += sum(job.state != "dead" for job in jobs)
             held = remembered(store, scope)
             episodes += sum(len(thread["episodes"]) for thread in held["threads"].values())
-            if held != wanted[siege.policies[user]]:
+            if held != wanted:
                 others.append(user)
     with open_memory(siege.url, SPACE, siege.begun) as memory:
         sick = [finding.message for finding in memory.doctor() if finding.severity == "error"]
