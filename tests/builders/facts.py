@@ -1,8 +1,11 @@
 """What Maya tells of herself, and what a memory makes of it."""
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from builders.chats import Clock
 from episodic_agent import Memory
 from episodic_agent.core.fact_records import KeptFact
 from episodic_agent.schemas import Decision, Scope
@@ -13,7 +16,20 @@ LISBON, SISTER, PORTO = (
     "My sister Hannah is a nurse.",
     "I moved to Porto yesterday.",
 )
+Opened = Callable[..., Memory]
 NOW_TRUE = {"Maya likes fado", "Maya's sister Hannah", "Hannah's work: nurse", "Maya lives in Porto"}
+
+
+@contextmanager
+def memories(url: str, clock: Clock) -> Iterator[Opened]:
+    """Open memories on one database; all are closed at the end."""
+    with ExitStack() as stack:
+
+        def open_one(**parts: Any) -> Memory:
+            given = {"embedder": "hashing", "policy": "seed-001", "clock": clock, **parts}
+            return stack.enter_context(Memory.open(url, **given))
+
+        yield open_one
 
 
 def episode(memory: Memory, text: str, day: float, *, role: str = "Maya", user: str | None = None) -> None:

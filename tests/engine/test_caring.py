@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
 from threading import Barrier, Thread
 from uuid import UUID
 
+import apsw
 import pytest
 from builders.chats import BREAD, CELLO, LISBON, TAP, Clock, say
 from conftest import OpenMemory
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stores.postgres_server import connect
 
 from episodic_agent import Memory
 from episodic_agent.core.forgetting import Strength
@@ -69,6 +71,38 @@ def said_of(memory: Memory) -> str:
 
 def sound(memory: Memory) -> list[str]:
     return [f.message for f in memory.doctor() if f.severity == "error"]
+
+
+SPOILT = {
+    "UPDATE {span_mark} SET last_ref = first_ref - 1 WHERE kind = 'pinned'": "is in no one thread",
+    "UPDATE {span_mark} SET last_ref = last_ref + 4294967296 WHERE kind = 'pinned'": "is in no one thread",
+    "UPDATE {span_mark} SET first_ref = first_ref + 429496729600, last_ref = last_ref + 429496729600"
+    " WHERE kind = 'pinned'": "which does not exist",
+    "UPDATE {span_mark} SET first_ref = first_ref + 1, kind = 'suppressed' WHERE kind = 'pinned'": "meet at",
+    "UPDATE {suppressed_words} SET words = ' '": "a row without words",
+    "UPDATE {retention} SET policy = 'age=soon'": "the retention policy cannot be read",
+    "UPDATE {expiry} SET ref = ref + 100": "1 observations are to expire that are not there",
+}
+
+
+@pytest.mark.parametrize(("statement", "wrong"), SPOILT.items())
+def test_doctor_says_what_is_wrong_with_what_is_pinned_hidden_or_to_expire(
+    url: str, clock: Clock, statement: str, wrong: str
+) -> None:
+    with Memory.open(url, embedder="hashing", policy="seed-001", clock=clock) as memory:
+        remember(memory, clock)
+        memory.add("It is only for today.", thread="today", timestamp=clock.now, ttl="30d")
+        memory.pin(thread="tap")
+        memory.suppress(thread="tap")
+        memory.suppress(words="zebra")
+        memory.set_retention("age=1y")
+        assert sound(memory) == []
+        server = url.startswith("postgres")
+        names = ("span_mark", "suppressed_words", "retention", "expiry")
+        tables = {name: f"episodic.{name}" if server else name for name in names}
+        with connect(url) if server else closing(apsw.Connection(url.removeprefix("sqlite:///"))) as db:
+            db.execute(statement.format(**tables))
+        assert [one for one in sound(memory) if wrong in one]
 
 
 # --- suppression -----------------------------------------------------------------------------------------

@@ -103,13 +103,20 @@ def test_what_ended_a_life_is_told(server: KillServer, tmp_path: Path, short: st
 # --- killed at named points -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", ["default", pytest.param("seed-001", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("policy", "points"),
+    [
+        pytest.param("default", faults.POINTS[::2], id="every other"),
+        pytest.param("default", faults.POINTS, marks=pytest.mark.slow, id="default"),
+        pytest.param("seed-001", faults.POINTS, marks=pytest.mark.slow, id="seed-001"),
+    ],
+)
 def test_killed_at_every_named_point_it_ends_as_if_undisturbed(
-    server: KillServer, tmp_path: Path, short: str, policy: str
+    server: KillServer, tmp_path: Path, short: str, policy: str, points: Sequence[str]
 ) -> None:
     wanted = undisturbed(server, tmp_path, short, policy)
     kills = {}
-    for point in faults.POINTS:
+    for point in points:
         story = Story(server, str(tmp_path / f"{point}.db"), short, policy, batches=[SHORT // 2] * 2)
         walk(story, point)
         assert story.end() == wanted

@@ -72,6 +72,21 @@ def test_a_tool_message_with_what_was_recalled_is_kept_whole_and_found_by_nobody
     assert all(f.severity == "note" for f in stores.doctor())
 
 
+def test_an_open_frame_is_called_by_what_is_heard_of_it_not_by_what_was_recalled(
+    stores: Memory, clock: Clock
+) -> None:
+    told_of_the_tap(stores, clock)
+    recalled = {"role": "tool", "name": "retrieve_memory", "content": MARKDOWN}
+    stores.add([recalled], thread="today", timestamp=clock.now)
+    (card,) = stores.episodes(thread="today")
+    assert (card.state, card.title) == ("open", "…")
+    assert stores.pin(card.episode_id).title
+    stores.add([{"role": "user", "content": "Who repaired the tap?"}], thread="today", timestamp=clock.now)
+    (card,) = stores.episodes(thread="today")
+    assert (card.state, card.title) == ("open", "Who repaired the tap?")
+    assert stores.pin(card.episode_id).title == "Who repaired the tap?"
+
+
 def test_a_message_that_is_part_echo_is_found_by_its_own_words_alone(stores: Memory, clock: Clock) -> None:
     told_of_the_tap(stores, clock)
     prompt = (

@@ -2,11 +2,10 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from uuid import UUID
 
 import apsw
 import pytest
@@ -18,9 +17,11 @@ from builders.facts import (
     PORTO,
     SISTER,
     START,
+    Opened,
     decisions,
     episode,
     kept,
+    memories,
     three,
     told,
     waiting,
@@ -37,8 +38,6 @@ from episodic_agent.providers.scripted import ScriptedModel
 from episodic_agent.providers.staged import StagedModel
 from episodic_agent.schemas import Json, Scope
 
-Opened = Callable[..., Memory]
-
 
 @pytest.fixture
 def clock() -> Clock:
@@ -48,13 +47,8 @@ def clock() -> Clock:
 @pytest.fixture
 def opened(url: str, clock: Clock) -> Iterator[Opened]:
     """Open memories on one database of each of the two stores."""
-    with ExitStack() as stack:
-
-        def open_one(**parts: Any) -> Memory:
-            given = {"embedder": "hashing", "policy": "seed-001", "clock": clock, **parts}
-            return stack.enter_context(Memory.open(url, **given))
-
-        yield open_one
+    with memories(url, clock) as opened:
+        yield opened
 
 
 def forget_what_was_read(database: Path, created: datetime | None = None) -> None:
@@ -202,6 +196,43 @@ def test_a_fact_is_shown_with_the_words_that_prove_it(opened: Opened) -> None:
         memory.fact("ffff-")
     with pytest.raises(NotFound, match="no fact begins with ''"):
         memory.fact("")
+    twins = sorted(str(UUID(int=card.id.int ^ 1)) for card in memory.facts())
+    for given in (str(card.id)[:9].upper(), str(card.id).replace("-", ""), f" {card.id} "):
+        assert memory.fact(given) == card
+    for given in (str(card.id)[:9] + "-", str(card.id).replace("-", "")[:12], "zz", twins[0]):
+        with pytest.raises(NotFound, match="no fact begins with"):
+            memory.fact(given)
+
+
+def test_an_id_that_several_facts_begin_with_is_refused_and_looked_up_among_few(opened: Opened) -> None:
+    memory = opened()
+    said = [f"My cousin {first}{second}rin is a nurse." for first in "BDFGKM" for second in "aeiou"]
+    memory.add([{"role": "Maya", "content": text} for text in said], thread="cousins")
+    memory.flush()
+    memory.consolidate()
+    assert memory.stats().facts > 16  # more than there are digits to begin with
+    beginnings = [str(card.id)[:1] for card in memory.facts(limit=100)]
+    with pytest.raises(NotFound, match="more than one fact begins with"):
+        memory.fact(max(beginnings, key=beginnings.count))
+
+
+def test_what_was_believed_answers_a_query_though_it_goes_by_another_id_now(
+    opened: Opened, clock: Clock
+) -> None:
+    memory = opened()
+    episode(memory, "I live in Porto.", 20)
+    memory.consolidate()
+    (then,) = memory.facts("Porto")
+    before = clock.now
+    clock.forward(days=30)
+    episode(memory, "I live in Porto.", 10)  # said earlier, heard later: the fact is another one
+    episode(memory, "I live in Lisbon.", 30)
+    memory.consolidate()
+    assert memory.fact(then.id).id != then.id
+    (card,) = memory.facts("Porto", known_by=before)
+    assert (card.id, card.fact.fact) == (then.id, "Maya lives in Porto")
+    assert card.score > 0
+    assert memory.facts("Lisbon", known_by=before) == []
 
 
 def test_quoted_talk_teaches_nothing(opened: Opened) -> None:

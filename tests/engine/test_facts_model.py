@@ -2,9 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from builders.chats import Clock
@@ -13,9 +11,11 @@ from builders.facts import (
     PORTO,
     SISTER,
     START,
+    Opened,
     decisions,
     episode,
     kept,
+    memories,
     three,
     told,
     waiting,
@@ -30,8 +30,6 @@ from episodic_agent.providers.scripted import ScriptedModel
 from episodic_agent.providers.staged import StagedModel
 from episodic_agent.schemas import Json
 
-Opened = Callable[..., Memory]
-
 
 @pytest.fixture
 def clock() -> Clock:
@@ -41,13 +39,8 @@ def clock() -> Clock:
 @pytest.fixture
 def opened(url: str, clock: Clock) -> Iterator[Opened]:
     """Open memories on one database of each of the two stores."""
-    with ExitStack() as stack:
-
-        def open_one(**parts: Any) -> Memory:
-            given = {"embedder": "hashing", "policy": "seed-001", "clock": clock, **parts}
-            return stack.enter_context(Memory.open(url, **given))
-
-        yield open_one
+    with memories(url, clock) as opened:
+        yield opened
 
 
 Answer = Mapping[str, Json] | ProviderError

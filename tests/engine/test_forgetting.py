@@ -1,9 +1,10 @@
 """Forgetting end to end: after an erasure no text, vector, word or sentence made of it is left anywhere (I12)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -16,6 +17,7 @@ from conftest import OpenMemory
 from episodic_agent import Memory
 from episodic_agent.core.erasing import What
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.stores.postgres.session import Session
 from episodic_agent.wiring import is_server
 
 
@@ -50,6 +52,37 @@ def test_the_life_of_these_tests_keeps_the_secret_where_it_should(
     assert places >= {"observation", "encoding", "decision", "skill"}
     assert indexed(memory, SECRET) > 0
     assert sound(memory) == []
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["a thread", "what expires of it"])
+def test_erasing_costs_a_server_as_many_statements_however_much_it_erases(
+    postgres_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch, whole: bool
+) -> None:
+    said: list[str] = []
+    run = Session._run
+
+    def counted(session: Session, sql: str, bindings: Sequence[Any]) -> Any:
+        said.append(sql)
+        return run(session, sql, bindings)
+
+    monkeypatch.setattr(Session, "_run", counted)
+    costs = []
+    with Memory.open(postgres_url, embedder="hashing", policy="seed-001", clock=clock) as memory:
+        for many in (10, 80):
+            for n in range(many):
+                at = clock.now + timedelta(seconds=n)
+                text = f"I love the {'abcdefghij'[n % 10]}{'klmnopqr'[n // 10]}ist trees."
+                memory.add(text, role=f"Maya{n % 3}", thread=str(many), timestamp=at, ttl="1d")
+            memory.flush()
+            memory.consolidate()
+            clock.forward(days=2)
+            said.clear()
+            if whole:
+                memory.forget(thread=str(many), sweep=False)
+            else:
+                memory.apply_retention()
+            costs.append(len(said))
+    assert costs[1] <= costs[0] + 20, costs  # a statement for each would be 70 more
 
 
 def test_an_erased_observation_leaves_no_word_of_it(opened: OpenMemory, clock: Clock, url: str) -> None:

@@ -12,7 +12,7 @@ from builders.erasing import SECRET, everywhere
 from episodic_agent import Memory
 from episodic_agent.providers.scripted import ScriptedModel
 from episodic_agent.providers.staged import StagedModel
-from episodic_agent.schemas import Json
+from episodic_agent.schemas import Json, Scope
 
 OpenMemory = Callable[..., Memory]
 QUERY = "where do I live?"
@@ -193,3 +193,83 @@ def test_a_fact_that_a_person_wrote_outlives_the_words_of_the_model(url: str, cl
         assert "Hannah is a nurse" in {card.fact.fact for card in memory.facts()}
         assert everywhere(url, SECRET) == []
         assert [f.message for f in memory.doctor() if f.severity == "error"] == []
+
+
+CHANGED, AGAIN = "We changed the code again", "I wrote it down on a card"
+
+
+class Reminder:
+    """A model that repeats, of the facts it is shown, what the messages it reads do not hold."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    @property
+    def model(self) -> StagedModel:
+        return StagedModel(None, {"facts": ScriptedModel(respond=self.respond)})
+
+    def respond(self, prompt: str, _stage: str) -> dict[str, Json]:
+        self.asked.append(prompt)
+        if "What do you expect?" in prompt:
+            return {"expected": f"She speaks of {SECRET}." if SECRET in prompt else "Nothing new."}
+        knows = next(
+            (f"F{n}" for n in range(1, 9) if re.search(rf"^F{n}, .*\n`+\n.*{SECRET}", prompt, re.M)), None
+        )
+        if SAFE in prompt:
+            return {"facts": [_fact(prompt, SAFE, "other", f"code {SECRET}", f"The code is {SECRET}")]}
+        told = []
+        if knows:
+            self.meanwhile()
+        for said, value in ((CHANGED, "a newer code"), (AGAIN, "written down")):
+            if said in prompt:
+                then = f", and was {SECRET} before" if knows else ""
+                told.append(_fact(prompt, said, "other", value + then, f"The code is {value}{then}"))
+                if knows and said == CHANGED:
+                    told[-1] |= {"action": "update", "known": knows}
+        if SISTER in prompt:
+            told.append(_fact(prompt, SISTER, "other", "nurse", "Her sister is a nurse"))
+        return {"facts": told}
+
+
+def test_what_a_model_repeats_of_a_fact_it_was_shown_goes_with_what_told_it(url: str, clock: Clock) -> None:
+    reminder = Reminder()
+    with Memory.open(url, embedder="hashing", clock=clock, language_model=reminder.model) as memory:
+        ids = {}
+        for text in (SAFE, CHANGED, SISTER, AGAIN):
+            clock.forward(hours=1)
+            ids[text] = memory.add({"role": "Maya", "content": text}, thread=text[:6])[0].id
+            memory.flush()
+            memory.consolidate()
+        assert sum(SECRET in card.fact.fact for card in memory.facts(history=True)) == 4
+        with memory._parts.store.begin(Scope(), write=False) as tx:
+            shown = [d.detail["known"] for d in tx.episodes.decisions(type="facts")]
+        assert shown[0] == {}
+        assert str(ids[SAFE]) in shown[1].values()
+        assert str(ids[SAFE]) not in shown[3].values()  # what it told itself was all that still held
+        assert str(ids[CHANGED]) in shown[3].values()
+        before = len(reminder.asked)
+        memory.forget(observation=ids[SAFE])
+        memory.consolidate()
+        assert everywhere(url, SECRET) == []
+        assert memory.residue([SECRET]) == []
+        facts = {card.fact.fact for card in memory.facts()}
+        assert facts == {"The code is a newer code", "The code is written down", "Her sister is a nurse"}
+        assert not any(SISTER in prompt for prompt in reminder.asked[before:] if "What do you" not in prompt)
+        assert [f.message for f in memory.doctor() if f.severity == "error"] == []
+
+
+def test_what_a_model_makes_of_a_fact_that_is_erased_meanwhile_is_not_learned(url: str, clock: Clock) -> None:
+    reminder = Reminder()
+    with Memory.open(url, embedder="hashing", clock=clock, language_model=reminder.model) as memory:
+        (safe,) = memory.add({"role": "Maya", "content": SAFE}, thread="safe")
+        memory.flush()
+        memory.consolidate()
+        memory.add({"role": "Maya", "content": CHANGED}, thread="changed")
+        memory.flush()
+        with Memory.open(url, embedder="hashing", clock=clock, jobs="workers") as other:
+            reminder.meanwhile = lambda: other.forget(observation=safe.id)
+            memory.consolidate()
+        assert everywhere(url, SECRET) == []
+        memory.consolidate()
+        assert {card.fact.fact for card in memory.facts()} == {"The code is a newer code"}

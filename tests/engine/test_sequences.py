@@ -1,7 +1,7 @@
 """Sequences and replay: what was told of a topic, in the order of time, on both stores."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -41,9 +41,25 @@ def tell(memory: Memory, number: int, text: str, thread: str | None = None) -> N
     memory.flush(thread=name)
 
 
-@pytest.fixture
-def month(url: str, clock: Clock) -> Iterator[Memory]:
-    """Thirty days of one episode each, twelve of them about a memory leak; the newest is about bread."""
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def month(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """Thirty days of one episode each, twelve of them about a memory leak; the newest is about bread.
+
+    Told once for each store: who changes something takes it back.
+    """
+    with ExitStack() as stack:
+        url = f"sqlite:///{tmp_path_factory.mktemp('month') / 'memory.db'}"
+        if request.param == "postgres":
+            databases = request.getfixturevalue("postgres")
+            name = databases.ready()
+            stack.callback(databases.drop, name)
+            url = databases.url(name)
+        yield stack.enter_context(told(url))
+
+
+@contextmanager
+def told(url: str) -> Iterator[Memory]:
+    clock = Clock()
     embedder = TopicEmbedder("memory leak", "bread", "cello", "lisbon", "neptune", name="minilm-topics")
     with closing(Memory.open(url, embedder=embedder, policy="seed-001", clock=clock)) as memory:
         for number in range(30):
@@ -98,6 +114,8 @@ def test_what_is_suppressed_is_left_out(month: Memory) -> None:
     month.suppress(first.episode_id)
     assert first.episode_id not in {e.episode_id for e in month.get_episode_sequence("memory leak", limit=12)}
     assert first.episode_id not in {e.episode_id for e in month.get_episode_sequence("", limit=100)}
+    assert month.unsuppress(first.episode_id)
+    assert first.episode_id in {e.episode_id for e in month.get_episode_sequence("memory leak", limit=12)}
 
 
 def test_metadata_filters_a_sequence_and_a_stranger_is_refused(month: Memory) -> None:

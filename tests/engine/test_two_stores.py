@@ -133,8 +133,7 @@ def test_a_memory_moves_to_the_other_store_and_back_without_loss(
     twins: Twins, open_memory: OpenMemory, tmp_path: Path, back: bool
 ) -> None:
     source, target = (twins.served, twins.embedded) if back else (twins.embedded, twins.served)
-    for file in sorted(DEMO.glob("maya-*.jsonl")):
-        source.import_file(file)
+    source.import_file(DEMO / "maya-family.jsonl")
     source.add([say("שלום 🎉 猫が好き", 3, name="Bo", mood="glad"), say("nul \x00 inside", 4)], thread="odd")
     path = tmp_path / "moved.jsonl"
     path.write_text("".join(line + "\n" for line in source.export()), encoding="utf-8")
@@ -142,7 +141,7 @@ def test_a_memory_moves_to_the_other_store_and_back_without_loss(
     assert report.added == report.observations == source.stats().observations
     twins.assert_same(exported)
     asked = json.loads((DEMO / "questions.json").read_text(encoding="utf-8"))
-    assert ask_both(twins, [q["question"] for q in asked[:20]]) > 100
+    assert ask_both(twins, [q["question"] for q in asked[:10]]) > 50
     assert target.import_file(path).added == 0
     twins.assert_same(exported)
     for memory in twins:

@@ -256,10 +256,20 @@ def test_poison_kills_a_bounded_number_of_workers_and_no_innocent_job(
 @pytest.fixture(scope="module")
 def chats(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The conversations the project ships, short enough that no question is answered by the fallback."""
-    path = tmp_path_factory.mktemp("chat") / "chats.jsonl"
+    return beginnings(tmp_path_factory.mktemp("chat"), 40)
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Their beginnings alone."""
+    return beginnings(tmp_path_factory.mktemp("short"), 16)
+
+
+def beginnings(folder: Path, lines: int) -> str:
+    path = folder / "chats.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for chat in sorted(DEMO.glob("*.jsonl")):
-            for line in chat.read_text(encoding="utf-8").splitlines()[:40]:
+            for line in chat.read_text(encoding="utf-8").splitlines()[:lines]:
                 print(line, file=file)
     return str(path)
 
@@ -320,11 +330,11 @@ def torment_memory(crew: Crew, url: str, file: str, policy: str, users: Sequence
 
 @server_when_slow
 def test_what_killed_workers_leave_is_what_a_memory_makes_undisturbed(
-    crew: Callable[[], Crew], url: str, tmp_path: Path, chats: str
+    crew: Callable[[], Crew], url: str, tmp_path: Path, short: str
 ) -> None:
-    wanted = undisturbed(tmp_path, chats, "seed-001")
+    wanted = undisturbed(tmp_path, short, "seed-001")
     tormented = crew()
-    held = torment_memory(tormented, url, chats, "seed-001", ["ana"])
+    held = torment_memory(tormented, url, short, "seed-001", ["ana"])
     assert held == {"ana": wanted}
     assert tormented.kills > 0
 

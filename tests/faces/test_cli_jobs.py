@@ -92,7 +92,7 @@ def test_a_worker_serves_one_space_or_all_of_them(run: Run, leaving: Memory) -> 
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_worker_told_to_stop_leaves_nothing_half_done(
     leaving: Memory, database: Path, number: signal.Signals
 ) -> None:

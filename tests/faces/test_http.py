@@ -177,6 +177,13 @@ def test_recent_memory_is_ordered_by_its_end_and_bounded(client: TestClient) -> 
         ("add_message", {"conversation_id": "a", "message": {"role": "user", "content": " "}}, 400, "empty"),
         ("add_message", {"conversation_id": " ", "message": {"role": "u", "content": "x"}}, 422, "conversation_id"),
         ("add_message", {"conversation_id": "a", "message": {"role": "user", "content": "x", "timestamp": "soon"}}, 400, "cannot read the time"),
+        ("add_message", {"conversation_id": "a", "message": {"role": "user", "content": "x", "timestamp": True}}, 422, "timestamp"),
+        ("add_message", {"conversation_id": "a", "message": {"role": "user", "content": "x", "id": False}}, 422, "id"),
+        ("recent_memory", {"conversation_id": "a", "limit": True}, 422, "limit"),
+        ("recent_memory/raw", {"conversation_id": "a", "days_limit": True}, 422, "days_limit"),
+        ("retrieve_memory/raw", {"conversation_id": "a", "query": "x", "episodic_limit": True}, 422, "episodic_limit"),
+        ("retrieve_memory/raw", {"conversation_id": "nobody", "query": "x", "category": "magic"}, 400, "there are identity"),
+        ("retrieve_memory", {"user_id": "nobody", "query": "x", "category": "magic"}, 400, "there are identity"),
         ("retrieve_memory", {"conversation_id": "a", "query": "x", "detail": "all"}, 422, "detail"),
     ],
 )  # fmt: skip

@@ -46,7 +46,7 @@ def graphs() -> st.SearchStrategy[tuple[int, list[tuple[int, int]]]]:
     )
 
 
-@settings(max_examples=share(40), deadline=None)
+@settings(max_examples=share(20), deadline=None)
 @given(graphs())
 def test_no_place_covers_another_and_the_same_graph_lies_the_same(
     graph: tuple[int, list[tuple[int, int]]],

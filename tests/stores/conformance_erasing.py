@@ -53,6 +53,17 @@ class ErasingConformance(StoreFixture):
             assert list(tx.work.of(ref_of(number, 0), ref_of(number, 2))) == []
             assert list(tx.skills.evidence(make_skill("known").id)) == [TurnRef(THREAD, 0)]
 
+    def test_stretches_with_holes_are_erased_and_counted_once_each(self, store: Store) -> None:
+        fill(store, texts=[f"word{n}" for n in range(9)])
+        with store.begin(ANA) as tx:
+            assert tx.erasing.erase(THREAD, [4], NOW) == 1
+            assert tx.erasing.erase(THREAD, [8, 2, 3, 4, 5, 0, 5], NOW) == 5
+            assert tx.erasing.erase(THREAD, [3, 4, 5], NOW) == 0
+            assert tx.erasing.erase(THREAD, [], NOW) == 0
+            assert [o.seq for o in tx.threads.observations(THREAD, 0, 99)] == [1, 6, 7]
+            assert [one.seq for one in tx.erasing.erased(THREAD, 0, 99)] == [0, 2, 3, 4, 5, 8]
+            assert (tx.threads.count(), dict(tx.threads.actors())) == (3, {"ana": 3})
+
     def test_a_thread_goes_on_behind_a_tombstone(self, store: Store) -> None:
         fill(store, texts=("a", "b"))
         with store.begin(ANA) as tx:

@@ -182,6 +182,19 @@ class FactsConformance(StoreFixture):
             tx.facts.moved({b.id: None})
             assert (list(tx.facts.list()), tx.facts.moves()) == ([], {})
 
+    def test_ids_are_found_by_where_they_lie_and_by_those_that_are_gone(self, store: Store) -> None:
+        ids = [UUID(int=n) for n in (0, 1, 2, 7, 2**128 - 1)]
+        given = (make_fact(str(n), str(n)) for n in range(5))
+        put(store, *(replace(one, fact=replace(one.fact, id=i)) for one, i in zip(given, ids, strict=True)))
+        put(store, make_fact("bo's"), scope=BO)
+        with store.begin(ANA) as tx:
+            assert list(tx.facts.near(ids[1], ids[3], limit=9)) == ids[1:4]
+            assert list(tx.facts.near(ids[0], ids[-1])) == ids[:2]
+            tx.facts.moved({ids[1]: ids[4], ids[2]: ids[4]})
+            assert list(tx.facts.near(ids[1], ids[2])) == [ids[4]]
+            assert list(tx.facts.near(ids[1], ids[3])) == [ids[3]]
+            assert list(tx.facts.near(UUID(int=3), UUID(int=6))) == []
+
     def test_a_tombstone_stays_until_its_observation_is_erased(self, store: Store) -> None:
         stones = [make_tombstone("a"), make_tombstone("a", "cd34", at=1), make_tombstone("b", at=2)]
         with store.begin(ANA) as tx:

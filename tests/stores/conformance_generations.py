@@ -1,6 +1,7 @@
 """What every store must do when a thread is segmented again and when that is undone."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from stores.builders import ANA, BO, episode_mark_of, fill, identity, make_episode
@@ -157,6 +158,11 @@ class GenerationsConformance(StoreFixture):
             assert tx.episodes.decisions() == [two]
             tx.episodes.decide(replace(one, verdict="other"))
             assert tx.episodes.decision(one.id) == replace(one, verdict="other")
+            assert tx.episodes.decisions(since=one.at, type=one.type) == tx.episodes.decisions()
+            assert tx.episodes.decisions(since=one.at + timedelta(seconds=1), subject=one.subject) == []
+            tx.episodes.revoke(two.id, one.id)
+            tx.episodes.revoke()
+            assert tx.episodes.decisions() == []
 
     def test_a_record_is_taken_away_by_none(self, store: Store) -> None:
         fill(store)

@@ -12,7 +12,7 @@ from stores.processes import Opener, work_off, write_chunks
 
 from episodic_agent.core.interfaces import OBSERVATIONS, Store
 
-WRITERS, CHUNKS = 4, 8
+WRITERS, CHUNKS = 4, 5
 
 
 def run_processes(target: Callable[..., None], calls: Sequence[tuple[Any, ...]]) -> None:
@@ -70,7 +70,7 @@ class WritersConformance(StoreFixture):
             with store.begin(ANA) as tx:
                 for n in range(10):
                     tx.jobs.put("note", f"{name} {n}", name, now=NOW)
-        run_processes(work_off, [(*opener, n) for n in range(3)])
+        run_processes(work_off, [(*opener, n) for n in range(2)])
         for name in ("kitchen", "attic"):
             with store.begin(ANA, write=False) as tx:
                 texts = [o.text for o in tx.threads.observations(identity(name), 0, 999)]

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 from stores.builders import ANA, begin_thread, make_episode, minute
-from stores.postgres_server import open_postgres
+from stores.postgres_server import Databases, open_postgres
 
 from episodic_agent.core.chaining import Condition, Term
 from episodic_agent.core.interfaces import Store
@@ -44,8 +44,17 @@ def furnish(store: Store, users: int = 4) -> None:
                 tx.chains.describe(episode.id, [Term("tag", "leak" if seq == 7 else f"w{seq}")])
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that holds episodes of several users."""
+    path = tmp_path_factory.mktemp("chains") / "memory.db"
+    with closing(SqliteStore(path, synchronous="off")) as store:
+        furnish(store)
+    return path
+
+
 @pytest.mark.parametrize(("ask", "index"), ASKED, ids=[f"{n}-{i}" for n, (_, i) in enumerate(ASKED)])
-def test_a_file_answers_from_an_index(tmp_path: Path, ask: Ask, index: str) -> None:
+def test_a_file_answers_from_an_index(filled: Path, ask: Ask, index: str) -> None:
     plans: list[str] = []
 
     class Explaining(SqliteSession):
@@ -54,10 +63,8 @@ def test_a_file_answers_from_an_index(tmp_path: Path, ask: Ask, index: str) -> N
             plans.extend(str(line[-1]) for line in told)
             return super().rows(sql, bindings)
 
-    with closing(SqliteStore(tmp_path / "memory.db", synchronous="off")) as store:
-        furnish(store)
-        with store._connections.borrow() as db:
-            ask(SqliteChains(Explaining(db, ANA, write=False)))
+    with closing(SqliteStore(filled, synchronous="off")) as store, store._connections.borrow() as db:
+        ask(SqliteChains(Explaining(db, ANA, write=False)))
     read = [plan for plan in plans if " m" in plan or " e" in plan or "episode" in plan]
     named = "PRIMARY KEY" if index == "metadata_term" else index
     assert any(named in plan for plan in read), plans
@@ -80,10 +87,22 @@ def as_the_application(url: str) -> Iterator[psycopg.Connection[Any]]:
 ON_SERVERS = [asked for asked in ASKED if asked[0] is not ASKED[1][0]]
 
 
+@pytest.fixture(scope="module")
+def furnished(postgres: Databases) -> Iterator[str]:
+    """A database that holds episodes of several users, and statistics of them."""
+    name = postgres.ready()
+    url = postgres.url(name)
+    with closing(open_postgres(url)) as store:
+        furnish(store)
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("ANALYZE episodic.metadata_term")
+        db.execute("ANALYZE episodic.episode")
+    yield url
+    postgres.drop(name)
+
+
 @pytest.mark.parametrize(("ask", "index"), ON_SERVERS, ids=[index for _, index in ON_SERVERS])
-def test_a_server_answers_the_application_s_role_from_an_index(
-    postgres_url: str, ask: Ask, index: str
-) -> None:
+def test_a_server_answers_the_application_s_role_from_an_index(furnished: str, ask: Ask, index: str) -> None:
     plans: list[str] = []
 
     class Explaining(PostgresSession):
@@ -91,12 +110,7 @@ def test_a_server_answers_the_application_s_role_from_an_index(
             plans.append("\n".join(line for (line,) in super().rows(f"EXPLAIN {sql}", bindings)))
             return super().rows(sql, bindings)
 
-    with closing(open_postgres(postgres_url)) as store:
-        furnish(store)
-    with psycopg.connect(postgres_url, autocommit=True) as db:
-        db.execute("ANALYZE episodic.metadata_term")
-        db.execute("ANALYZE episodic.episode")
-    with as_the_application(postgres_url) as db:
+    with as_the_application(furnished) as db:
         ask(PostgresChains(Explaining(db, ANA, write=False)))
     (plan,) = plans
     named = "metadata_term_pkey" if index == "metadata_term" else index

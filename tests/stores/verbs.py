@@ -310,6 +310,7 @@ READS: Mapping[str, Verb] = {
     "facts.concerning": lambda tx: list(tx.facts.concerning([_stated("other")])),
     "facts.resting_on": lambda tx: list(tx.facts.resting_on([identity(f"{KITCHEN}/0")])),
     "facts.successor": lambda tx: tx.facts.successor(GONE),
+    "facts.near": lambda tx: list(tx.facts.near(UUID(int=0), UUID(int=2**128 - 1), limit=100)),
     "facts.moves": lambda tx: dict(tx.facts.moves()),
     "facts.tombstones": lambda tx: [*tx.facts.tombstones(), *tx.facts.tombstones([identity("erased")])],
     "care.marks": lambda tx: list(tx.care.marks()),

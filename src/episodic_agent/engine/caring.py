@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.echo import all_heard
 from episodic_agent.core.interfaces import Mark, MarkKind, SuppressedWords, Transaction, split_ref
 from episodic_agent.core.retention import Chosen, Retention, Standing, read_retention
 from episodic_agent.core.text import repair
@@ -90,7 +91,7 @@ class CareVerbs(Scoped):
         """
         with self._parts.store.begin(self._known(user_id)) as tx:
             span, title = self._meant(tx, episode_id, thread)
-            mark = Mark(*span, MarkKind.PINNED, self._parts.clock(), repair(reason)[0].strip())
+            mark = Mark(*span, MarkKind.PINNED, self._parts.clock(), (tidy(reason) or "").strip())
             tx.care.mark(mark)
             tx.care.release(MarkKind.ARCHIVED, *span)
             return _marked(tx, mark, title)
@@ -126,7 +127,7 @@ class CareVerbs(Scoped):
         `search`, `recent` and `context` leave it out, and no skills are learnt from it. Words are compared
         whole and in any case, with messages and with the titles and summaries of episodes.
         """
-        now, why = self._parts.clock(), repair(reason)[0].strip()
+        now, why = self._parts.clock(), (tidy(reason) or "").strip()
         with self._parts.store.begin(self._known(user_id)) as tx:
             if words is not None:
                 said = _words(words, episode_id, thread)
@@ -179,7 +180,7 @@ class CareVerbs(Scoped):
         None goes back to the setting `EPISODIC_RETENTION`. Nothing happens until upkeep or
         `apply_retention`; `preview_retention` says what will. Raises InvalidInput for an unknown rule.
         """
-        kept = None if policy is None else str(read_retention(policy))
+        kept = None if policy is None else str(read_retention(tidy(policy) or ""))
         with self._parts.store.begin(self._scope(user_id)) as tx:
             tx.care.set_policy(kept)
         return self.retention(user_id=user_id)
@@ -193,7 +194,7 @@ class CareVerbs(Scoped):
         """
         moment = aware(now) or self._parts.clock()
         with self._read(user_id) as tx:
-            wanted = policy_of(tx, self._parts) if policy is None else read_retention(policy)
+            wanted = policy_of(tx, self._parts) if policy is None else read_retention(tidy(policy) or "")
             return list(_preview(tx, plan(tx, wanted, moment), wanted, moment))
 
     def apply_retention(self, *, user_id: str | None = None, now: datetime | None = None) -> Kept:
@@ -220,7 +221,8 @@ class CareVerbs(Scoped):
         if any(o.thread_id != said[0].thread_id for o in said):
             raise InvalidInput("this episode is made of linked threads; name one of its threads")
         held = tx.episodes.get(listing.successor(tx, identity))
-        title = said[0].text[: listing.PREVIEW] if held is None else held.title
+        first = next(iter(all_heard(said)), said[0])
+        title = first.text[: listing.PREVIEW] if held is None else held.title
         return span_of(tx, said[0].thread_id, said[0].seq, said[-1].seq), title
 
     def _take_off(

@@ -169,7 +169,7 @@ class Consolidator:
         now = parts.clock()
         with parts.store.begin(scope) as tx:
             tx.facts.hold()  # erasing holds them too: what is still there now is not erased meanwhile
-            if not _is_there(tx, group):
+            if not _is_there(tx, group, told.asked):
                 return  # what was read may tell of it; erasing had the run asked for again
             tx.episodes.consolidate([one.episode.id for one in group], now)
             known, changes = _weighed(tx, told.candidates)
@@ -179,9 +179,9 @@ class Consolidator:
                     tx.episodes.decide(_decision(one, group, told, known, changes, now=now))
 
 
-def _is_there(tx: Transaction, group: Sequence[Heard]) -> bool:
-    """Tell whether nothing of what was read was erased since."""
-    said = {o.id for one in group for o in one.said}
+def _is_there(tx: Transaction, group: Sequence[Heard], asked: Asked) -> bool:
+    """Tell whether nothing of what was read, or shown to a model, was erased since."""
+    said = {o.id for one in group for o in one.said} | set(asked.known.values())
     return len(tx.threads.by_ids(sorted(said))) == len(said)
 
 
@@ -222,7 +222,9 @@ def _decision(
         together = [str(other.episode.id) for other in group]
         refused = list(told.asked.refused)
         expected = told.asked.expected[:LONGEST_TOLD]
+        shown: dict[str, Json] = {str(fact): str(said) for fact, said in told.asked.known.items()}
         detail |= {"model": told.asked.model, "expected": expected, "refused": refused, "together": together}
+        detail["known"] = shown
     return Decision(
         id=decision_id(one.episode.id, FACTS),
         type=FACTS,

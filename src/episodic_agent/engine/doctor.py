@@ -10,6 +10,7 @@ from episodic_agent.core.interfaces import EPISODES, FACTS, OBSERVATIONS, PARTS,
 from episodic_agent.core.places import Stay, joined, stays_of
 from episodic_agent.core.windows import windows
 from episodic_agent.engine import joining
+from episodic_agent.engine.care_faults import care_faults
 from episodic_agent.engine.chain_faults import chain_faults, mend_metadata
 from episodic_agent.engine.fact_faults import fact_faults
 from episodic_agent.engine.fact_writing import fact_texts
@@ -68,6 +69,7 @@ class Doctor:
                 found.extend(self._derived(tx))
                 found.extend(self._error(tx, *fault) for fault in skill_faults(tx))
                 found.extend(self._error(tx, *fault) for fault in chain_faults(tx))
+                found.extend(self._error(tx, "care", wrong) for wrong in care_faults(tx))
                 found.extend(self._error(tx, "facts", wrong) for wrong in fact_faults(tx))
         return found
 

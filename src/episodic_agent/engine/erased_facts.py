@@ -1,8 +1,8 @@
 """What becomes of facts whose evidence is erased: they rest on what is left of it, or go."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Final
 from uuid import UUID
@@ -10,27 +10,32 @@ from uuid import UUID
 from episodic_agent.core.fact_records import Fact
 from episodic_agent.core.facts import retold
 from episodic_agent.core.interfaces import FACTS, Transaction, split_ref
-from episodic_agent.core.text import fold
+from episodic_agent.core.text import fold, term_counts
 from episodic_agent.engine.consolidating import FACTS as DECIDED
 from episodic_agent.engine.consolidating import request_facts
 from episodic_agent.engine.fact_writing import slots_of, write_facts
 from episodic_agent.engine.parts import Parts
+from episodic_agent.schemas import Decision, Json
 
 _PAGE: Final = 512
+_APART: Final = timedelta(days=1)  # that the clocks of machines may be
 
 
 def drop_facts(parts: Parts, tx: Transaction, refs: Sequence[int], now: datetime) -> None:
     """Take the evidence that lies in these observations from facts, and tell their slots anew.
 
     What an erased statement had ended holds again. What a model told of other messages in the same answer
-    goes too, for it may say what it read in these: their episodes are read again. To be called while the
-    observations can still be read.
+    goes too, for it may say what it read in these, and so does what it told later with words of a fact it was
+    shown: their episodes are read again. To be called while the observations can still be read.
     """
     tx.facts.hold()
-    concerned = _concerned(tx, refs)
-    together = _forget_told(tx, concerned)
+    concerned, gone = _concerned(tx, refs), dict[UUID, datetime]()
     for start in range(0, len(refs), _PAGE):
-        said = sorted(one.id for one in tx.threads.by_refs(refs[start : start + _PAGE]).values())
+        gone |= {o.id: o.received_at for o in tx.threads.by_refs(refs[start : start + _PAGE]).values()}
+    together = _forget_told(tx, parts, concerned, gone)
+    ids = sorted(gone)
+    for start in range(0, len(ids), _PAGE):
+        said = ids[start : start + _PAGE]
         _unlearn(tx, parts, said, now, lambda fact, gone=set(said): _without(fact, gone))  # type: ignore[misc]
         tx.facts.unbury(said)
     for identity in sorted(together):
@@ -90,19 +95,96 @@ def _without_words(fact: Fact, heard: Mapping[UUID, str]) -> Fact | None:
     return replace(fact, evidence=evidence, versions=())
 
 
-def _forget_told(tx: Transaction, concerned: set[UUID]) -> set[UUID]:
+def _forget_told(
+    tx: Transaction, parts: Parts, concerned: set[UUID], gone: Mapping[UUID, datetime]
+) -> set[UUID]:
     """Delete the records of what was read in the episodes concerned, or by a model together with them.
 
-    Others lose what a model expected. Returns the episodes that a model read together with them.
+    Others lose what a model expected where it was shown what goes. Returns the episodes that a model read
+    together with those concerned, and those of which it told in words of what goes.
     """
-    names, together = set(map(str, concerned)), set[UUID]()
-    for decision in tx.episodes.decisions(type=DECIDED):
-        read = decision.detail.get("together") or ()
-        group = set(map(str, read)) if isinstance(read, Sequence) else set()
-        if not names.isdisjoint(group):
-            together.update(UUID(name) for name in group)
-        if decision.subject in concerned or not names.isdisjoint(group):
-            tx.episodes.revoke(decision.id)
-        elif decision.detail.get("expected"):
-            tx.episodes.amend(replace(decision, detail={**decision.detail, "expected": ""}))
+    if not gone:
+        return set()
+    # nobody read of a message before it was received
+    records = tx.episodes.decisions(type=DECIDED, since=min(gone.values()) - _APART)
+    names, together, tainted = set(map(str, concerned)), set[UUID](), set(map(str, gone))
+    secret = _secret(tx, parts, sorted(gone)) if any(map(_shown, records)) else set[str]()
+    for decision in records:  # by time: what is told is shown only later
+        group = _group(decision)
+        touched = not names.isdisjoint((str(decision.subject), *group))
+        if (
+            not touched
+            and tainted.intersection(_shown(decision).values())
+            and _repeats(tx, parts, decision, secret)
+        ):
+            names |= group
+            touched = True
+        if touched:
+            together.update(map(UUID, group))
+            tainted.update(str(row["observation"]) for row in _rows(decision))
+    revoked = {d.id for d in records if not names.isdisjoint((str(d.subject), *_group(d)))}
+    tx.episodes.revoke(*revoked)
+    for decision in records:
+        if decision.id not in revoked and (now := _unexpecting(decision, tainted)) is not decision:
+            tx.episodes.amend(now)
     return together
+
+
+def _unexpecting(decision: Decision, tainted: set[str]) -> Decision:
+    """Return a record without what a model expected where it was shown what goes, or nobody knows what."""
+    shown, detail = _shown(decision), dict(decision.detail)
+    left = {fact: said for fact, said in shown.items() if said not in tainted}
+    if left != shown:
+        detail |= {"known": dict[str, Json](left), "expected": ""}
+    elif "known" not in detail and detail.get("expected"):
+        detail["expected"] = ""  # a record from before there was `known`
+    else:
+        return decision
+    return replace(decision, detail=detail)
+
+
+def _group(decision: Decision) -> set[str]:
+    """Return the episodes that a model read together; none where rules read."""
+    read = decision.detail.get("together")
+    return set(map(str, read)) if isinstance(read, Sequence) else set()
+
+
+def _shown(decision: Decision) -> dict[str, str]:
+    """Return the known facts a model was shown, each with the observation its words are from."""
+    known = decision.detail.get("known")
+    return {fact: str(said) for fact, said in known.items()} if isinstance(known, Mapping) else {}
+
+
+def _rows(decision: Decision) -> list[Mapping[str, object]]:
+    told = decision.detail.get("told")
+    return [row for row in told if isinstance(row, Mapping)] if isinstance(told, Sequence) else []
+
+
+def _repeats(tx: Transaction, parts: Parts, decision: Decision, secret: set[str]) -> bool:
+    """Say whether a model told of an episode in words that go and that its own messages do not hold."""
+    told = _rows(decision)
+    own = {UUID(str(row["observation"])) for row in told}
+    evidence = (e for kept in tx.facts.resting_on(sorted(own)) for e in kept.fact.evidence)
+    said = [f"{e.fact} {e.value}" for e in evidence if e.observation_id in own]
+    repeated = secret & _terms(parts, [*said, *(str(row["fact"]) for row in told)])
+    if not repeated:
+        return False
+    read = tx.episodes.by_ids(list(map(UUID, _group(decision)))).values()
+    spans = [(one.thread_id, one.first_seq, one.last_seq) for one in read]
+    heard = [o.text for found in tx.threads.ranges(spans) for o in found]
+    return bool(repeated - _terms(parts, heard))
+
+
+def _secret(tx: Transaction, parts: Parts, gone: Sequence[UUID]) -> set[str]:
+    """Return the terms of messages that go, and of what was made of them."""
+    found = set[str]()
+    for start in range(0, len(gone), _PAGE):
+        page = gone[start : start + _PAGE]
+        resting = [e for kept in tx.facts.resting_on(page) for e in kept.fact.evidence]
+        found |= _terms(parts, [f"{e.fact} {e.value}" for e in resting if e.observation_id in set(page)])
+        found |= _terms(parts, [one.text for one in tx.threads.by_ids(page).values()])
+    return found
+
+
+def _terms(parts: Parts, texts: Iterable[str]) -> set[str]:
+    return {term for text in texts for term in term_counts(text, parts.language)}

@@ -102,19 +102,25 @@ class Eraser:
         """Let the episodes of erased observations be worded anew; those that hold nothing any more go."""
         refs = [ref_of(cascade.number, seq) for seq in cascade.seqs]
         owners = [UUID(hex=cover.name) for cover in tx.episodes.covers([(ref, ref) for ref in refs])]
-        for episode in tx.episodes.by_ids(owners).values():
-            ref = ref_of(cascade.number, episode.first_seq)
-            tx.index.drop(EPISODES, [ref])
-            if tx.threads.observations(cascade.thread_id, episode.first_seq, episode.last_seq):
-                tx.erasing.unword([episode.id])
-                forget_verdict(tx, episode)
-                tx.jobs.put(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=cascade.now)
-                cascade.counts["summaries"] += 1
-            else:
-                hand_down(tx, {episode.id})
-                tx.erasing.remove([episode.id])
-                tx.skills.mined([ref])
-                cascade.counts["episodes"] += 1
+        found = list(tx.episodes.by_ids(owners).values())
+        said = tx.threads.ranges([(cascade.thread_id, e.first_seq, e.last_seq) for e in found])
+        left = [episode for episode, heard in zip(found, said, strict=True) if heard]
+        gone = {
+            e.id: ref_of(cascade.number, e.first_seq)
+            for e, heard in zip(found, said, strict=True)
+            if not heard
+        }
+        tx.index.drop(EPISODES, [ref_of(cascade.number, episode.first_seq) for episode in found])
+        tx.erasing.unword([episode.id for episode in left])
+        for episode in left:
+            forget_verdict(tx, episode)
+            tx.jobs.put(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=cascade.now)
+        if gone:
+            hand_down(tx, gone.keys())
+            tx.erasing.remove(list(gone))
+            tx.skills.mined(list(gone.values()))
+        cascade.counts["summaries"] += len(left)
+        cascade.counts["episodes"] += len(gone)
 
     def _judge_again(self, tx: Transaction, frame: Frame, now: datetime) -> None:
         """Let the boundary machine see the open frame from its beginning, without what was erased."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
@@ -26,12 +26,17 @@ MOST_MESSAGES: Final = question.LONGEST_CONVERSATION // question.LEAST_OF_MESSAG
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a model told: candidates, what of its answers was refused and why, and what it had expected."""
+    """What a model told: candidates, what of its answers was refused and why, and what it had expected.
+
+    `known` names the facts it was shown, or whose words it was taken to mean, each with the observation those
+    words are from.
+    """
 
     candidates: Sequence[Candidate] = ()
     refused: Sequence[str] = ()
     expected: str = ""
     model: str = ""
+    known: Mapping[UUID, UUID] = field(default_factory=dict)
 
 
 def ask_for_facts(parts: Parts, scope: Scope, model: LanguageModel, group: Sequence[Heard]) -> Asked:
@@ -59,7 +64,14 @@ def ask_for_facts(parts: Parts, scope: Scope, model: LanguageModel, group: Seque
         actions += told.actions
         refused += told.refused
     placed = [_placed(one, group) for one in found]
-    return Asked(_repeating(parts, scope, placed, actions), refused, expected, model.name)
+    candidates, meant = _repeating(parts, scope, placed, actions)
+    sources = {fact.id: _source(fact) for fact in (*known, *meant)}
+    return Asked(candidates, refused, expected, model.name, sources)
+
+
+def _source(fact: Fact) -> UUID:
+    """Return the observation that a fact's words are from."""
+    return next((e for e in fact.evidence if e.fact == fact.fact), fact.evidence[0]).observation_id
 
 
 def _portions(said: Sequence[Observation]) -> Iterator[Sequence[Observation]]:
@@ -91,7 +103,13 @@ def _related(parts: Parts, scope: Scope, group: Sequence[Heard]) -> list[Fact]:
     with parts.store.begin(scope, write=False) as tx:
         near = [fact for fact, _ in best_facts(tx, parts, query, vector, limit=most, at=last)]
         newest = [kept.fact for kept in reversed(tx.facts.list(current=True, limit=most))]
-    return list({fact.id: fact for fact in (*near, *newest)}.values())[:most]
+        return _founded(tx, list({fact.id: fact for fact in (*near, *newest)}.values())[:most])
+
+
+def _founded(tx: Transaction, facts: Sequence[Fact]) -> list[Fact]:
+    """Return the facts whose words are from an observation that is there: others are not told on."""
+    there = tx.threads.by_ids(list({_source(fact) for fact in facts}))
+    return [fact for fact in facts if _source(fact) in there]
 
 
 def _placed(one: Candidate, group: Sequence[Heard]) -> Candidate:
@@ -110,20 +128,28 @@ def _placed(one: Candidate, group: Sequence[Heard]) -> Candidate:
 
 def _repeating(
     parts: Parts, scope: Scope, found: Sequence[Candidate], actions: Sequence[str]
-) -> list[Candidate]:
-    """Return candidates, of which a new one that only says a known fact in other words reinforces it."""
+) -> tuple[Sequence[Candidate], Sequence[Fact]]:
+    """Return candidates, of which a new one that only says a known fact in other words reinforces it.
+
+    Returns the facts those were compared with, too.
+    """
     new = [one.fact for one, action in zip(found, actions, strict=True) if action == "new"]
     vectors = embedded(parts, new)
     if not vectors:
-        return list(found)
+        return found, ()
+    near: list[Fact] = []
     with parts.store.begin(scope, write=False) as tx:
-        return [
-            _reinforced(tx, parts, one, vectors) if action == "new" else one
+        told = [
+            _reinforced(tx, parts, one, vectors, near) if action == "new" else one
             for one, action in zip(found, actions, strict=True)
         ]
+        said = {one.evidence.fact for one in told}
+        return told, _founded(tx, [fact for fact in near if fact.fact in said])
 
 
-def _reinforced(tx: Transaction, parts: Parts, one: Candidate, vectors: Vectors) -> Candidate:
+def _reinforced(
+    tx: Transaction, parts: Parts, one: Candidate, vectors: Vectors, near: list[Fact]
+) -> Candidate:
     name, vector = parts.embedder_name, vectors[one.fact][0]
     refs, cosines = tx.index.vector_scores(FACTS, name, vector, limit=NEAR)
     known = tx.facts.by_numbers(refs.tolist())
@@ -133,4 +159,5 @@ def _reinforced(tx: Transaction, parts: Parts, one: Candidate, vectors: Vectors)
         if ref in known
     }
     facts = [fact for fact, _ in shown.values()]
+    near += facts
     return reinforcing(one, facts, [cosine for _, cosine in shown.values()])

@@ -97,7 +97,7 @@ def category_of(category: str | None) -> str | None:
     """
     if category is None:
         return None
-    name = category.strip().lower()
+    name = category.strip().lower() if isinstance(category, str) else ""
     if name not in list(Category):
         raise InvalidInput(f"no category {category!r}; there are {', '.join(Category)}")
     return name

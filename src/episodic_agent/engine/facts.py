@@ -17,7 +17,7 @@ from episodic_agent.core.text import fold
 from episodic_agent.engine.consolidating import request_where_due
 from episodic_agent.engine.fact_recall import best_facts
 from episodic_agent.engine.fact_writing import embedded_if_possible, reworded, slots_of, write_facts
-from episodic_agent.engine.given import aware, tidy
+from episodic_agent.engine.given import aware, counted, tidy
 from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
@@ -80,13 +80,20 @@ def find_fact(tx: Transaction, given: "UUID | str") -> KeptFact:
         found = tx.facts.get(heir) if heir is not None else found
         if found is not None:
             return found
-    near = {kept.id for kept in tx.facts.list() if text and str(kept.id).startswith(text)}
-    if not near:
-        near = {heir for old, heir in tx.facts.moves().items() if text and str(old).startswith(text)}
-    if len(near) == 1 and (one := tx.facts.get(near.pop())) is not None:
+    near = tx.facts.near(*span) if (span := _span(text)) is not None else ()
+    if len(near) == 1 and (one := tx.facts.get(near[0])) is not None:
         return one
-    problem = "no fact begins with" if not near else f"{len(near)} facts begin with"
+    problem = "no fact begins with" if not near else "more than one fact begins with"
     raise NotFound(f"{problem} {text!r}; `episodic facts list` shows the ids")
+
+
+def _span(text: str) -> tuple[UUID, UUID] | None:
+    """Return the first and the last id that begin with a text; None where none can."""
+    digits = text.replace("-", "")
+    with suppress(ValueError):
+        first, last = (UUID(digits.ljust(32, filler)) for filler in "0f")
+        return (first, last) if text and str(first).startswith(text) else None
+    return None
 
 
 def quotes_of(tx: Transaction, fact: Fact) -> list[Quote]:
@@ -132,8 +139,8 @@ class FactVerbs(Scoped):
         InvalidInput for a blank query or an unknown category.
         """
         wanted, moment, told_by = _category(category), aware(at) or self._parts.clock(), aware(known_by)
-        if limit < 1:
-            raise InvalidInput("`limit` is 1 or more")
+        about = None if subject is None else fold((tidy(subject) or "").strip())
+        most = counted("limit", limit)
         scope = self._known(user_id)
         analysed = None if query is None else _analysed(query, moment, self._parts.language)
         vector = None
@@ -145,22 +152,26 @@ class FactVerbs(Scoped):
             if analysed is not None:
                 rows = best_facts(tx, self._parts, analysed, vector, limit=MOST, history=True)
                 scores = {fact.id: score for fact, score in rows}
-            if told_by is not None:
-                facts = list(core.settled([kept.fact for kept in tx.facts.list()], told_by))
-            elif scores is not None:
-                facts = [kept.fact for kept in tx.facts.by_ids(list(scores)).values()]
+                facts = [fact for fact, _ in rows]
+                # what was believed of a matter hangs on all that is known of it
+                known = tx.facts.of_slots(slots_of(facts)) if told_by is not None else ()
             else:
-                facts = [kept.fact for kept in tx.facts.list()]
+                known = tx.facts.list()
+                facts = [kept.fact for kept in known]
+            if told_by is not None:
+                told = [kept.fact for kept in known]
+                facts = list(core.settled(told, told_by))
+                scores = None if scores is None else _scored(facts, told, scores)
         cards = [
             FactCard(fact, 0.0 if scores is None else scores[fact.id])
             for fact in facts
             if (history or fact.held_at(moment))
             and wanted in (None, fact.category)
-            and (subject is None or fold(subject.strip()) == fold(fact.subject))
+            and about in (None, fold(fact.subject))
             and (scores is None or fact.id in scores)
         ]
         cards.sort(key=lambda card: (-card.score, -card.fact.valid_at.timestamp(), card.id))
-        return cards[:limit]
+        return cards[:most]
 
     def fact(self, fact_id: "UUID | str", *, user_id: str | None = None) -> FactCard:
         """Return one fact with the words that prove it.
@@ -271,6 +282,25 @@ def _by_hand(
     after = change(before)
     known = tx.facts.of_slots(slots_of([before] if after is None else [before, after]))
     return before, known, core.retold([kept.fact for kept in known], {before.id: after})
+
+
+def _scored(
+    settled: Sequence[Fact], facts: Sequence[Fact], scores: Mapping[UUID, float]
+) -> dict[UUID, float]:
+    """Return how well facts answer as they stood once: as those do that hold their evidence today.
+
+    Their ids may have been others then: an earlier statement that came later gives a fact another one.
+    """
+    best: dict[tuple[UUID, str], float] = {}
+    for fact in facts:
+        best |= dict.fromkeys(core.marks(fact), scores[fact.id]) if fact.id in scores else {}
+    found = {}
+    for fact in settled:
+        held = [best[mark] for mark in core.marks(fact) if mark in best]
+        held += [scores[fact.id]] if fact.id in scores else []
+        if held:
+            found[fact.id] = max(held)
+    return found
 
 
 def _analysed(query: str, moment: datetime, language: str | None) -> ranking.Query:

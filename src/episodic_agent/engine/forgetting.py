@@ -9,7 +9,7 @@ from uuid import UUID
 from episodic_agent.core.erasing import REQUEST, Erasure, What, fingerprint, samples
 from episodic_agent.core.interfaces import Transaction, ref_of
 from episodic_agent.engine.erasing import PREVIEW, Eraser, refs_of
-from episodic_agent.engine.given import aware, episode_identity, tidy
+from episodic_agent.engine.given import aware, episode_identity, listed, tidy, worded
 from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.scoped import Scoped, find_thread
 from episodic_agent.errors import InvalidInput, NotFound
@@ -52,6 +52,8 @@ class ForgetVerbs(Scoped):
         Without `sweep` the receipt stays pending until `upkeep` cleans the file. Raises InvalidInput unless
         exactly one thing is named, NotFound for what is not there.
         """
+        if not isinstance(everything, bool):  # what only looks like yes must not erase all
+            raise InvalidInput(f"`everything` is True or False, not {everything!r}")
         given = [observation is not None, episode is not None, thread is not None, everything]
         if sum(given) != 1:
             raise InvalidInput("name one thing to forget: an observation, an episode, a thread or everything")
@@ -151,9 +153,10 @@ class ForgetVerbs(Scoped):
         A file is searched byte by byte with its log, on a server the user's rows are. Raises InvalidInput for
         an empty string.
         """
-        if not all(text.strip() for text in texts):
+        wanted = [worded("texts", text) for text in listed(texts)]
+        if not all(text.strip() for text in wanted):
             raise InvalidInput("an empty string is everywhere; name the words to look for")
-        return list(self._parts.store.residue(self._scope(user_id), texts))
+        return list(self._parts.store.residue(self._scope(user_id), wanted))
 
 
 def _found(tx: Transaction, what: What, named: "UUID | str") -> tuple[list[int], UUID]:

@@ -1,11 +1,11 @@
 """What callers give to `Memory`'s verbs, read: names, times, ids, items."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, date, datetime
+from typing import Any, SupportsIndex
 from uuid import UUID
 
-from episodic_agent.core.intake import Item, read_item
+from episodic_agent.core.intake import Item, read_item, read_time
 from episodic_agent.core.text import repair
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Kind
@@ -47,13 +47,47 @@ def episode_identity(given: "UUID | str") -> UUID:
         raise NotFound(f"no episode {given!r} in this memory; `episodic episodes` lists the ids") from error
 
 
-def aware(moment: datetime | None) -> datetime | None:
-    """Read a naive time as UTC, as everywhere a time is given.
+def aware(moment: "datetime | str | float | None") -> datetime | None:
+    """Read a naive time as UTC, as everywhere a time is given, and one in words as `add` does.
 
-    >>> aware(datetime(2024, 3, 1)).isoformat()
-    '2024-03-01T00:00:00+00:00'
+    Raises InvalidInput for what is no time.
+
+    >>> aware(datetime(2024, 3, 1)).isoformat(), aware("2024-03-01").isoformat()
+    ('2024-03-01T00:00:00+00:00', '2024-03-01T00:00:00+00:00')
     """
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+    if isinstance(moment, datetime):
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    return None if moment is None else read_time(moment).at
+
+
+def day(given: "date | str") -> date:
+    """Read a day, of a time the day it is in UTC; InvalidInput for what is none.
+
+    >>> day("2024-03-01T23:30:00-01:00").isoformat(), day(date(2024, 3, 1)).isoformat()
+    ('2024-03-02', '2024-03-01')
+    """
+    if isinstance(given, date) and not isinstance(given, datetime):
+        return given  # not read as a time: the first of all days means "ever since"
+    return read_time(given).at.date()
+
+
+def counted(name: str, given: object, least: int = 1) -> int:
+    """Return a number that is to count something; InvalidInput, which names it, for what cannot.
+
+    >>> counted("limit", 5)
+    5
+    """
+    number = given.__index__() if isinstance(given, SupportsIndex) and not isinstance(given, bool) else None
+    if number is None or number < least:
+        raise InvalidInput(f"`{name}` is {least} or more, a whole number, not {given!r}")
+    return number
+
+
+def worded(name: str, given: object) -> str:
+    """Return a text as it was given; InvalidInput, which names it, for anything else."""
+    if not isinstance(given, str):
+        raise InvalidInput(f"`{name}` is a text, not {type(given).__name__}; give it as words")
+    return given
 
 
 def listed(items: object) -> Iterable[Any]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from episodic_agent.core.linking import LinkVerdict
 from episodic_agent.core.linking.outcomes import INCORRECT
 from episodic_agent.engine import joining
-from episodic_agent.engine.given import aware, tidy
+from episodic_agent.engine.given import aware, counted, tidy, worded
 from episodic_agent.engine.link_explaining import LinkExplanation, explain_links
 from episodic_agent.engine.linking import LINK, Linker, link_by_hand, unlink
 from episodic_agent.engine.outcomes import tell
@@ -40,12 +40,13 @@ class LinkVerbs(Scoped):
         limit: int = joining.EVERY,
     ) -> list[LinkCard]:
         """Return links (of one thread), newest first; with those that were taken back where wanted."""
+        most = counted("limit", limit, 0)
         with self._read(user_id) as tx:
             if thread is None:
-                found: Sequence[Link] = tx.links.list(limit=limit, taken_back=taken_back)
+                found: Sequence[Link] = tx.links.list(limit=most, taken_back=bool(taken_back))
             else:
                 named = find_thread(tx, tidy(thread) or "")
-                found = [*reversed(tx.links.of([named.id], taken_back=taken_back))][:limit]
+                found = [*reversed(tx.links.of([named.id], taken_back=bool(taken_back)))][:most]
             ends = {identity for link in found for identity in (link.earlier, link.later)}
             threads = {t.id: t for t in map(tx.threads.get, ends) if t is not None}
             return [
@@ -110,7 +111,7 @@ class LinkVerbs(Scoped):
         `thread` is one to leave out, its own. No language model is asked.
         """
         embedder, vector = self._parts.embedder, None
-        if embedder is not None and text.strip():
+        if worded("text", text).strip() and embedder is not None:
             try:
                 vector = embedder.embed([text])[0]
             except ProviderError:

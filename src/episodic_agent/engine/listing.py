@@ -6,17 +6,19 @@ from datetime import datetime
 from uuid import UUID
 
 from episodic_agent.core.chaining import MetadataFilter, in_time
+from episodic_agent.core.echo import all_heard
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine.curtain import WIDER, Curtain
+from episodic_agent.engine.given import counted, listed
 from episodic_agent.engine.joining import heir, shown
 from episodic_agent.engine.parting import whole
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.places import known_stays, owners_of
 from episodic_agent.engine.results import EpisodeCard, Hit, Stats, Whole
 from episodic_agent.engine.segmenting import overlap
-from episodic_agent.errors import NotFound
+from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Episode, EpisodeKind, Observation, Thread
 
 LINKED = "linked threads"  # where a cross-thread episode is from
@@ -65,13 +67,14 @@ def chronological(
     tx: Transaction, now: datetime, *, thread_id: UUID | None = None, limit: int | None = None
 ) -> list[EpisodeCard]:
     """Return cards by start of event time, oldest first; the newest `limit` of them."""
+    most = None if limit is None else counted("limit", limit, 0)
     threads = [t for t in tx.threads.list() if thread_id is None or t.id == thread_id]
     closed = [e for t in threads for e in tx.episodes.of_thread(t.id)]
     cards = _marked(Curtain(tx, now), closed, {t.id: t.origin for t in threads}, now)
     opened = open_frames(tx, Curtain(tx, now, lifted=True))
     cards.extend(c for c in opened if thread_id is None or c.thread_id == thread_id)
     cards.sort(key=lambda c: (c.start_at, c.end_at, c.episode_id.bytes))
-    return cards if limit is None else cards[max(0, len(cards) - limit) :]
+    return cards if most is None else cards[max(0, len(cards) - most) :]
 
 
 def about(
@@ -89,6 +92,7 @@ def at_place(
     tx: Transaction, now: datetime, place: str, *, thread_id: UUID | None = None, limit: int | None = None
 ) -> list[EpisodeCard]:
     """Return the cards of episodes that reach into visits of a place, as `chronological` does; NotFound."""
+    most = None if limit is None else counted("limit", limit, 0)
     closed, opened = owners_of(tx, known_stays(tx, place, thread_id))
     origins = {t.id: t.origin for t in tx.threads.list()}
     cards = _marked(Curtain(tx, now), list(tx.episodes.by_ids(closed).values()), origins, now)
@@ -98,7 +102,7 @@ def at_place(
         if thread is not None and inside:
             cards.append(open_card(thread, frame.first_seq, inside))
     cards.sort(key=lambda c: (c.start_at, c.end_at, c.episode_id.bytes))
-    return cards if limit is None else cards[max(0, len(cards) - limit) :]
+    return cards if most is None else cards[max(0, len(cards) - most) :]
 
 
 def open_frames(tx: Transaction, curtain: Curtain | None = None) -> Iterator[EpisodeCard]:
@@ -118,7 +122,8 @@ def open_frames(tx: Transaction, curtain: Curtain | None = None) -> Iterator[Epi
 
 def open_card(thread: Thread, first_seq: int, inside: Sequence[Observation]) -> EpisodeCard:
     """Describe an open frame as the episode it may become (its id if it is cut with this beginning)."""
-    first = inside[0].text.strip().splitlines()[0] if inside[0].text.strip() else "…"
+    lines = (line for one in all_heard(inside) for line in one.text.strip().splitlines()[:1])
+    first = next(lines, "…")
     title = first if len(first) <= PREVIEW else first[: PREVIEW - 1].rstrip() + "…"
     times = [o.at for o in inside]
     return EpisodeCard(
@@ -256,6 +261,8 @@ def wholes(tx: Transaction, cards: Sequence[EpisodeCard | Hit], now: datetime) -
 
     Messages that recall leaves out are left out, but of a card that is itself shown though it is hidden.
     """
+    if not all(isinstance(card, EpisodeCard | Hit) for card in listed(cards)):
+        raise InvalidInput("give cards or hits, as `recent` and `search` return them")
     episodes = tx.episodes.by_ids([card.episode_id for card in cards])
     ids = list({card.thread_id for card in cards})
     threads, frames = tx.threads.many(ids), tx.threads.frames(ids)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -35,7 +36,16 @@ from episodic_agent.engine.explain import Explanation, WhatIf, explain, read_rec
 from episodic_agent.engine.exporting import export
 from episodic_agent.engine.facts import FactVerbs
 from episodic_agent.engine.forgetting import ForgetVerbs
-from episodic_agent.engine.given import aware, episode_identity, given_item, listed, origin_of, tidy
+from episodic_agent.engine.given import (
+    aware,
+    day,
+    episode_identity,
+    given_item,
+    listed,
+    origin_of,
+    tidy,
+    worded,
+)
 from episodic_agent.engine.importing import Importer
 from episodic_agent.engine.ingest import Incoming, Ingest, Progress
 from episodic_agent.engine.jobs import Handler, Runner
@@ -173,10 +183,12 @@ class Memory(
         either way. Raises InvalidInput for an item that cannot be accepted: nothing of this call is stored
         then.
         """
-        scope = self._scope(user_id)
+        scope, role = self._scope(user_id), worded("role", role)
         thread, channel, source = tidy(thread), tidy(channel), tidy(source)
         about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
         read = [given_item(n, r, role, channel, about) for n, r in enumerate(listed(items))]
+        if not (progress is None or callable(progress)):
+            raise InvalidInput("`progress` is told how many are kept: give what can be called with a number")
         if id is not None and len(read) != 1:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
         named = self._named(scope, read, thread, source)
@@ -207,7 +219,7 @@ class Memory(
         when the file is missing or of no known format.
         """
         importer = Importer(self._parts, self._ingest, self._run_here)
-        return importer.run(Path(path), self._scope(user_id), tidy(source), encoding, progress)
+        return importer.run(_path(path), self._scope(user_id), tidy(source), encoding, progress)
 
     # --- segment -----------------------------------------------------------------------------------------
 
@@ -476,11 +488,14 @@ class Memory(
         scope = self._known(user_id)
         identity = self._thread_id(scope, thread)
         with self._parts.store.begin(scope, write=False) as tx:
-            chosen = self._policy_of(tx, identity, policy) if isinstance(policy, str) else policy
-            return whatif(tx, identity, chosen, self._parts.embedder_name)
+            if policy is None or isinstance(policy, str):
+                policy = self._policy_of(tx, identity, policy)
+            return whatif(tx, identity, policy, self._parts.embedder_name)
 
     def _check_policy(self, policy: "str | Policy[Any] | None") -> None:
         """Refuse an unknown policy before anything is read; what `default` takes depends on the thread."""
+        if not (policy is None or isinstance(policy, str) or callable(getattr(policy, "begin", None))):
+            raise InvalidInput(f"no policy {policy!r}; name one, as in seed-001")
         if isinstance(policy, str) and policy.strip().partition("?")[0] != DEFAULT:
             self._parts.resolve_policy(policy)
 
@@ -508,7 +523,8 @@ class Memory(
         the open frame again. `dry_run` writes nothing. The whole change is one transaction; Conflict where
         the thread went on all the time meanwhile. `undo_resegment` takes it back.
         """
-        self._check_policy(policy)
+        if policy is not None:
+            self._check_policy(worded("policy", policy))
         scope = self._known(user_id)
         identity = self._thread_id(scope, thread)
         with self._parts.store.begin(scope, write=False) as tx:
@@ -564,7 +580,7 @@ class Memory(
     ) -> list[ModelUse]:
         """Return what language models cost the space, or one user, by day (UTC), stage and model."""
         scope = None if user_id is None else self._known(user_id)
-        return usage(self._parts.store, self._space, scope, since, until)
+        return usage(self._parts.store, self._space, scope, day(since), day(until))
 
     def doctor(self, *, repair: bool = False) -> list[Finding]:
         """Check the file and every invariant; `repair` first rebuilds what can be derived again."""
@@ -600,6 +616,12 @@ class Memory(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _path(given: "str | PathLike[str]") -> Path:
+    if not isinstance(given, str | PathLike):
+        raise InvalidInput(f"name the file as a path, not {type(given).__name__}")
+    return Path(given)
 
 
 def _for_steps(policy: str) -> str:

@@ -16,6 +16,7 @@ from uuid import UUID
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.interfaces import Cover, Transaction, split_ref
 from episodic_agent.core.places import Stay, place_key
+from episodic_agent.engine.given import counted
 from episodic_agent.errors import InvalidInput, NotFound
 
 ORDERS: Final = ("newest", "oldest")
@@ -189,13 +190,14 @@ def visits_of(
     tx: Transaction, place: str, asked: Stretch, *, limit: int | None = None, order: str = "newest"
 ) -> list[VisitCard]:
     """Return the visits of a place that touch the stretch; NotFound where nobody ever was there."""
-    if order not in ORDERS or (limit is not None and limit < 1):
-        raise InvalidInput(f"`order` is one of {', '.join(ORDERS)}, `limit` 1 or more")
+    most = None if limit is None else counted("limit", limit)
+    if order not in ORDERS:
+        raise InvalidInput(f"`order` is one of {', '.join(ORDERS)}")
     stays = sorted(known_stays(tx, place, asked.thread_id), key=_by_time)
     chosen = [stay for stay in stays if asked.touches(stay)]
     if order == "newest":
         chosen.reverse()
-    return _cards(tx, chosen[:limit], _neighbours(stays))
+    return _cards(tx, chosen[:most], _neighbours(stays))
 
 
 def known_stays(tx: Transaction, place: str, thread_id: UUID | None = None) -> Sequence[Stay]:

@@ -16,6 +16,7 @@ from episodic_agent.engine import whereabouts
 from episodic_agent.engine.curtain import FADED, Curtain
 from episodic_agent.engine.fact_recall import answering, category_of
 from episodic_agent.engine.gathering import DAY, Filter, Gathered, Gatherer
+from episodic_agent.engine.given import counted, worded
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, Hit, Recall, Suppressed, hit_of
 from episodic_agent.errors import InvalidInput, ProviderError
@@ -261,13 +262,12 @@ def _why_hidden(tx: Transaction, curtain: Curtain, hit: Hit) -> str:
 def _checked(text: str, options: SearchOptions) -> str:
     if not isinstance(text, str) or not text.strip():
         raise InvalidInput("the query is empty; ask something")
-    policy = ALIASES.get(options.policy, options.policy)
+    policy = ALIASES.get(named := worded("policy", options.policy), named)
     if policy not in POLICIES:
         raise InvalidInput(f"no recall policy {options.policy!r}; there are {', '.join(POLICIES)}")
-    if options.limit < 1 or options.observations < 1:
-        raise InvalidInput("the number of episodes and observations to return is 1 or more")
-    if options.facts < 0:
-        raise InvalidInput("the number of facts to return is 0 or more")
+    counted("limit", options.limit)
+    counted("observations", options.observations)
+    counted("facts", options.facts, 0)
     category_of(options.category)
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput("`since` must be before `until`")

@@ -20,7 +20,7 @@ from episodic_agent.core.skills import (
     present_confidence,
 )
 from episodic_agent.core.skills.keeping import DECISION, POLICY
-from episodic_agent.engine.given import aware, tidy
+from episodic_agent.engine.given import aware, counted, tidy
 from episodic_agent.engine.matching import matches
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.scoped import Scoped
@@ -143,15 +143,14 @@ class SkillVerbs(Scoped):
         A query is matched by words and by meaning. Raises InvalidInput for a blank query or an unknown kind.
         """
         wanted, at = _kind(kind), aware(now) or self._parts.clock()
-        if limit < 1:
-            raise InvalidInput("`limit` is 1 or more")
+        most = counted("limit", limit)
         if query is None:
             with self._read(user_id) as tx:
                 cards = [card_of(kept, at) for kept in tx.skills.list(state=SkillState.ACTIVE)]
             cards.sort(key=lambda card: (-round(card.confidence, DIGITS), card.skill.name, card.id))
         else:
             cards = self._answering(query, user_id, at)
-        return [card for card in cards if wanted in (None, card.skill.kind)][:limit]
+        return [card for card in cards if wanted in (None, card.skill.kind)][:most]
 
     def skill(
         self, name: "str | UUID", *, user_id: str | None = None, now: datetime | None = None

@@ -12,7 +12,7 @@ from episodic_agent.core.interfaces import OBSERVATIONS, PARTS, Refs, Transactio
 from episodic_agent.core.ranking.bm25 import K1, B, term_weight
 from episodic_agent.core.text import tokens
 from episodic_agent.engine.compacting import ask_all
-from episodic_agent.engine.given import tidy
+from episodic_agent.engine.given import counted, tidy
 from episodic_agent.engine.parting import whole
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import InvalidInput, ProviderError
@@ -89,8 +89,9 @@ class SummaryVerbs(Scoped):
         `resolution` is micro (a sentence or three), meso (a paragraph) or macro (what is behind it). A query
         is searched by words and by meaning in all three. What each stands for: `messages(card.episode_id)`.
         """
-        if resolution not in RESOLUTIONS or limit < 1:
-            raise InvalidInput(f"`resolution` is one of {', '.join(RESOLUTIONS)}, `limit` 1 or more")
+        counted("limit", limit)
+        if resolution not in RESOLUTIONS:
+            raise InvalidInput(f"`resolution` is one of {', '.join(RESOLUTIONS)}")
         asked = tidy(query)
         if asked is not None and not asked.strip():
             raise InvalidInput("the query is empty; ask something, or leave it out")

@@ -89,8 +89,8 @@ def set_timeout(
 def _minutes(minutes: float) -> timedelta:
     try:
         return timedelta(minutes=minutes)
-    except (OverflowError, ValueError) as error:
-        raise InvalidInput(f"{minutes} minutes are no time a thread could be silent") from error
+    except (OverflowError, ValueError, TypeError) as error:
+        raise InvalidInput(f"{minutes!r} minutes are no time a thread could be silent") from error
 
 
 class ThreadVerbs(Scoped):

@@ -20,12 +20,17 @@ from episodic_agent.stores.rows import (
 )
 
 _LAST_SEQ: Final = 0xFFFFFFFF
+_PAGE: Final = 128  # ids one statement names
 ERASURE: Final = "id, at, what, subject, reason, counts, state, done_at, residue, waits_for"
 _BLANK: Final = (
     "UPDATE observation SET erased_at = :at, at = 0, received_at = 0, at_source = 'assumed',"
     " utc_offset = NULL, kind = 'message', actor = '', channel = NULL, external_id = NULL, text = NULL,"
     " data = NULL"
-    " WHERE :mine AND ref = :ref AND erased_at IS NULL"
+    " WHERE :mine AND ref BETWEEN :first AND :last AND erased_at IS NULL"
+)
+_SPOKEN: Final = (
+    "SELECT actor, count(*) FROM observation WHERE :mine AND ref BETWEEN :first AND :last"
+    " AND erased_at IS NULL GROUP BY actor"
 )
 _GONE: Final = (
     "DELETE FROM encoding WHERE :mine AND episode = :id",
@@ -58,6 +63,18 @@ _RECORD: Final = (
 )
 
 
+def _runs(number: int, seqs: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the references of a thread's observations as stretches without a gap, first and last."""
+    runs: list[tuple[int, int]] = []
+    for seq in sorted(set(seqs)):
+        ref = ref_of(number, seq)
+        if runs and runs[-1][1] == ref - 1:
+            runs[-1] = runs[-1][0], ref
+        else:
+            runs.append((ref, ref))
+    return runs
+
+
 def erasure_of(columns: Sequence[Any]) -> Erasure:
     """Build a receipt from the `ERASURE` columns."""
     identity, at, what, subject, reason, counts, state, done_at, residue, waits_for = columns
@@ -80,7 +97,7 @@ class ErasingRows(ABC):
 
     tables: Sequence[Kept]
     place: str  # the function that tells where in one text another stands
-    records: Sequence[str]  # statements that take the check record of `:ref` away
+    records: Sequence[str]  # statements that take the check records of `:first` to `:last` away
 
     @abstractmethod
     def read(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
@@ -112,20 +129,21 @@ class ErasingRows(ABC):
     def erase(self, thread_id: UUID, seqs: Sequence[int], at: datetime) -> int:
         """Leave tombstones in the place of observations; return how many were none yet."""
         number, moment, erased = self.number(thread_id), to_microseconds(at), 0
-        for seq in seqs:
-            ref = ref_of(number, seq)
-            spoken = self.read("SELECT actor FROM observation WHERE :mine AND ref = :ref", ref=ref)
-            if not self.write(_BLANK, ref=ref, at=moment):
+        for first, last in _runs(number, seqs):
+            spoken = self.read(_SPOKEN, first=first, last=last)
+            gone = self.write(_BLANK, first=first, last=last, at=moment)
+            if not gone:
                 continue
-            erased += 1
-            self._silence(number, spoken[0][0], 1)
+            erased += gone
+            for actor, count in spoken:
+                self._silence(number, actor, count)
             for sql in (
                 *self.records,
-                "DELETE FROM skill_turn WHERE :mine AND ref = :ref",
-                "DELETE FROM expiry WHERE :mine AND ref = :ref",
-                "DELETE FROM work WHERE :mine AND first_ref BETWEEN :least AND :ref AND last_ref >= :ref",
+                "DELETE FROM skill_turn WHERE :mine AND ref BETWEEN :first AND :last",
+                "DELETE FROM expiry WHERE :mine AND ref BETWEEN :first AND :last",
+                "DELETE FROM work WHERE :mine AND first_ref BETWEEN :least AND :last AND last_ref >= :first",
             ):
-                self.write(sql, ref=ref, least=ref - LONGEST_RUN)
+                self.write(sql, first=first, last=last, least=first - LONGEST_RUN)
         return erased
 
     @abstractmethod
@@ -158,9 +176,11 @@ class ErasingRows(ABC):
         self._each(_GONE, episode_ids)
 
     def _each(self, statements: Sequence[str], ids: Sequence[UUID]) -> None:
-        for identity in ids:
+        for start in range(0, len(ids), _PAGE):
+            named = {f"id{n}": one.bytes for n, one in enumerate(ids[start : start + _PAGE])}
+            some = ", ".join(f":{name}" for name in named)
             for sql in statements:
-                self.write(sql, id=identity.bytes)
+                self.write(sql.replace("= :id", f"IN ({some})"), **named)
 
     def replaced(self, thread_id: UUID, seqs: Sequence[int]) -> Sequence[UUID]:
         """Return the replaced episodes that owned some of these observations."""
@@ -184,12 +204,8 @@ class ErasingRows(ABC):
     def drop_thread(self, thread_id: UUID) -> None:
         """Delete every row of a thread; raises NotFound."""
         number = self.number(thread_id)
-        spoke = (
-            "SELECT actor, count(*) FROM observation WHERE :mine AND ref BETWEEN :first AND :last"
-            " AND erased_at IS NULL GROUP BY actor"
-        )
         values = self._of_thread(thread_id)
-        for actor, count in self.read(spoke, **values):
+        for actor, count in self.read(_SPOKEN, **values):
             self._silence(number, actor, count)
         for sql in deleting_thread(self.tables):
             self.write(sql, **values)

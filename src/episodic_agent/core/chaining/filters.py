@@ -143,6 +143,8 @@ def folded(value: str) -> str:
 
 def _pieces(text: str | Sequence[str]) -> list[str]:
     if not isinstance(text, str):
+        if not isinstance(text, Sequence) or not all(isinstance(piece, str) for piece in text):
+            raise InvalidInput(f"a filter is a text, or a list of them, not {text!r}; write tag=debugging")
         return [piece for piece in text if piece.strip()]
     try:
         # an apostrophe is no quote here: participant=O'Brien

@@ -71,6 +71,13 @@ class Facts(Protocol):
         """Return the fact that holds the evidence of one that is gone; None where there is none."""
         ...
 
+    def near(self, first: UUID, last: UUID, *, limit: int = 2) -> Sequence[UUID]:
+        """Return facts whose ids lie between two, both included, by id, `limit` at most.
+
+        Where there are none, the successors of ids that are gone and lie there, each once.
+        """
+        ...
+
     def moves(self) -> Mapping[UUID, UUID]:
         """Return for each id that is gone where it leads, by id."""
         ...

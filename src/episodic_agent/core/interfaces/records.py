@@ -327,8 +327,8 @@ class Episodes(Protocol):
         """Write a decision; the same id again changes nothing."""
         ...
 
-    def revoke(self, decision_id: UUID) -> None:
-        """Delete a decision whose effect was undone; an unknown one is gone already."""
+    def revoke(self, *decision_ids: UUID) -> None:
+        """Delete decisions whose effect was undone; an unknown one is gone already."""
         ...
 
     def amend(self, decision: Decision) -> None:
@@ -337,9 +337,14 @@ class Episodes(Protocol):
 
     def decision(self, decision_id: UUID) -> Decision | None: ...
     def decisions(
-        self, *, subject: UUID | None = None, type: str | None = None, last: int | None = None
+        self,
+        *,
+        subject: UUID | None = None,
+        type: str | None = None,
+        last: int | None = None,
+        since: datetime | None = None,
     ) -> Sequence[Decision]:
-        """Return decisions by time, then id; only the `last` so many where that is given."""
+        """Return decisions (from a time on) by time, then id; only the `last` so many where that is given."""
         ...
 
     def decided(self, type: str, since: datetime) -> int:

@@ -1,6 +1,6 @@
 """Commands about facts: list, search, show and put right what a memory holds to be so; learn what waits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import click
@@ -9,10 +9,12 @@ from rich.text import Text
 
 from episodic_agent.core.facts import Category
 from episodic_agent.engine.facts import FactCard
+from episodic_agent.engine.memory import Memory
 from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say
 
 CATEGORIES = [category.value for category in Category]
 DAY = "%Y-%m-%d"
+Act = Callable[[Memory, str, str | None], FactCard]
 
 
 @click.group()
@@ -120,44 +122,49 @@ def edit(
     _tell(card, f"it reads now: {card.fact.fact}", as_json=as_json)
 
 
-@facts.command()
-@click.argument("fact")
-@common
-def pin(app: App, fact: str, user: str | None, as_json: bool) -> None:
-    """Let no later statement end a fact."""
-    with app.memory() as memory:
-        card = memory.pin_fact(fact, user_id=user)
-    _tell(card, f"pinned: {card.fact.fact}", as_json=as_json)
+def _tell(card: FactCard, told: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(card.record)
+    else:
+        say(told)
 
 
-@facts.command()
-@click.argument("fact")
-@common
-def unpin(app: App, fact: str, user: str | None, as_json: bool) -> None:
-    """Let statements end a fact again, those too that it withstood."""
-    with app.memory() as memory:
-        card = memory.pin_fact(fact, False, user_id=user)
-    _tell(card, f"no longer pinned: {card.fact.fact}", as_json=as_json)
+def _by_hand(name: str, help: str, done: str, act: Act) -> None:
+    """Add a command that does one thing to one fact."""
+
+    @facts.command(name, help=help)
+    @click.argument("fact")
+    @common
+    def command(app: App, fact: str, user: str | None, as_json: bool) -> None:
+        with app.memory() as memory:
+            card = act(memory, fact, user)
+        _tell(card, f"{done}: {card.fact.fact}", as_json=as_json)
 
 
-@facts.command()
-@click.argument("fact")
-@common
-def confirm(app: App, fact: str, user: str | None, as_json: bool) -> None:
-    """Say that a fact is so."""
-    with app.memory() as memory:
-        card = memory.confirm_fact(fact, user_id=user)
-    _tell(card, f"confirmed: {card.fact.fact}", as_json=as_json)
-
-
-@facts.command()
-@click.argument("fact")
-@common
-def delete(app: App, fact: str, user: str | None, as_json: bool) -> None:
-    """Delete a fact; the words it came from stay, and do not teach it again."""
-    with app.memory() as memory:
-        card = memory.delete_fact(fact, user_id=user)
-    _tell(card, f"deleted: {card.fact.fact}", as_json=as_json)
+_by_hand(
+    "pin",
+    "Let no later statement end a fact.",
+    "pinned",
+    lambda memory, fact, user: memory.pin_fact(fact, user_id=user),
+)
+_by_hand(
+    "unpin",
+    "Let statements end a fact again, those too that it withstood.",
+    "no longer pinned",
+    lambda memory, fact, user: memory.pin_fact(fact, False, user_id=user),
+)
+_by_hand(
+    "confirm",
+    "Say that a fact is so.",
+    "confirmed",
+    lambda memory, fact, user: memory.confirm_fact(fact, user_id=user),
+)
+_by_hand(
+    "delete",
+    "Delete a fact; the words it came from stay, and do not teach it again.",
+    "deleted",
+    lambda memory, fact, user: memory.delete_fact(fact, user_id=user),
+)
 
 
 @facts.command()
@@ -196,13 +203,6 @@ def _show(found: Sequence[FactCard], nothing: str, *, as_json: bool) -> None:
 
 def _day(at: datetime | None) -> str:
     return "" if at is None else f"{at:{DAY}}"
-
-
-def _tell(card: FactCard, told: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(card.record)
-    else:
-        say(told)
 
 
 def _print(card: FactCard) -> None:

@@ -4,11 +4,21 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from episodic_agent.core.context.retrieved import Detail
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=512)]
+
+
+def _no_truth(given: object) -> object:
+    """Refuse true and false where a number is asked for: they are no 1 and no 0."""
+    if given is True or given is False:
+        raise ValueError("true and false are no numbers")
+    return given
+
+
+Count = Annotated[int, BeforeValidator(_no_truth)]
 NOBODY = "name whose memory it is: give conversation_id or user_id"
 
 
@@ -17,8 +27,8 @@ class Message(BaseModel):
 
     role: Name
     content: str
-    timestamp: int | float | str | None = None
-    id: str | int | None = None
+    timestamp: Annotated[int | float | str | None, BeforeValidator(_no_truth)] = None
+    id: Annotated[str | int | None, BeforeValidator(_no_truth)] = None
     name: str | None = None
 
 
@@ -63,9 +73,9 @@ class Retrieve(_Asked):
     )
 
     query: str
-    episodic_limit: int | None = Field(default=None, description="Episodes, 1 to 100; 5 unless given.")
-    limit: int | None = Field(default=None, description="The same by its older name.")
-    semantic_limit: int = Field(default=20, description="Facts, 0 to 100.")
+    episodic_limit: Count | None = Field(default=None, description="Episodes, 1 to 100; 5 unless given.")
+    limit: Count | None = Field(default=None, description="The same by its older name.")
+    semantic_limit: Count = Field(default=20, description="Facts, 0 to 100.")
     detail: Detail = "auto"
     category: str | None = Field(default=None, description="Only facts of this category.")
 
@@ -77,8 +87,10 @@ class Recent(_Asked):
         json_schema_extra={"examples": [{"conversation_id": "ana-42", "days_limit": 30, "limit": 10}]}
     )
 
-    days_limit: float | None = Field(default=None, ge=0, description="Only those that ended so lately.")
-    limit: int = Field(default=10, description="Episodes, 1 to 100.")
+    days_limit: Annotated[float | None, BeforeValidator(_no_truth)] = Field(
+        default=None, ge=0, description="Only those that ended so lately."
+    )
+    limit: Count = Field(default=10, description="Episodes, 1 to 100.")
 
 
 class Said(BaseModel):

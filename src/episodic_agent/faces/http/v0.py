@@ -10,6 +10,7 @@ from fastapi.responses import PlainTextResponse
 
 from episodic_agent.core.context.retrieved import ToldEpisode, recent, retrieved
 from episodic_agent.core.forgetting import initial_strength
+from episodic_agent.engine.fact_recall import category_of
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.recalling import told_fact
 from episodic_agent.engine.results import EpisodeCard, FactHit, Hit, Whole
@@ -98,6 +99,7 @@ def _retrieved(memory: Memory, body: Retrieve) -> tuple[Retrieved, Sequence[Fact
     user = _user(body)
     if not body.query.strip():
         raise InvalidInput("the query is empty; ask for something")
+    category_of(body.category)  # wrong whoever asks, and where nobody said anything yet
     notes: list[str] = []
     given = [asked for asked in (body.episodic_limit, body.limit) if asked is not None]
     limit = _clamped(given[0] if given else FEW, 1, "episodic_limit", notes)

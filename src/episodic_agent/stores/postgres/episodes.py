@@ -353,10 +353,12 @@ class PostgresEpisodes:
         )
         self._session.execute(sql, (*keys, *decision_columns(decision)))
 
-    def revoke(self, decision_id: UUID) -> None:
-        """Delete a decision whose effect was undone; an unknown one is gone already."""
-        sql = "DELETE FROM decision WHERE space = %s AND owner = %s AND id = %s"
-        self._session.execute(sql, (*self._session.own(), decision_id.bytes))
+    def revoke(self, *decision_ids: UUID) -> None:
+        """Delete decisions whose effect was undone; an unknown one is gone already."""
+        keys, ids = self._session.own(), byteas([one.bytes for one in decision_ids])
+        if decision_ids:
+            sql = "DELETE FROM decision WHERE space = %s AND owner = %s AND id = ANY(%s::bytea[])"
+            self._session.execute(sql, (*keys, ids))
 
     def amend(self, decision: Decision) -> None:
         """Keep the outcome and the detail of a decision written before; NotFound."""
@@ -372,9 +374,14 @@ class PostgresEpisodes:
         return None if found is None else decision_of(read_columns(found))
 
     def decisions(
-        self, *, subject: UUID | None = None, type: str | None = None, last: int | None = None
+        self,
+        *,
+        subject: UUID | None = None,
+        type: str | None = None,
+        last: int | None = None,
+        since: datetime | None = None,
     ) -> Sequence[Decision]:
-        """Return decisions by time, then id; only the `last` so many where that is given."""
+        """Return decisions (from a time on) by time, then id; only the `last` so many where that is given."""
         conditions: list[str] = ["space = %s AND owner = %s"]
         bindings: list[int | bytes | str | None] = [*self._session.keys]
         if subject is not None:
@@ -384,6 +391,9 @@ class PostgresEpisodes:
             # The index of types is not for the few of a subject: it would lead past everybody else's.
             conditions.append(_of_type(type) if subject is None else "type = %s")
             bindings.append(type)
+        if since is not None:
+            conditions.append("at >= %s")
+            bindings.append(to_microseconds(since))
         sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at DESC, id DESC"
         found = self._session.rows(f"{sql} LIMIT %s", (*bindings, last))
         return [decision_of(read_columns(columns)) for columns in reversed(found)]

@@ -31,7 +31,7 @@ class PostgresErasing(ErasingRows):
 
     tables = POSTGRES
     place = "strpos"
-    records = ("DELETE FROM verdict WHERE :mine AND ref = :ref",)
+    records = ("DELETE FROM verdict WHERE :mine AND ref BETWEEN :first AND :last",)
 
     def __init__(self, session: Session) -> None:
         self._session = session

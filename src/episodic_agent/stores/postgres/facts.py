@@ -147,19 +147,24 @@ class PostgresFacts:
     def moved(self, gone: Mapping[UUID, UUID | None]) -> Sequence[int]:
         """Delete facts whose evidence others hold now; return the numbers they had."""
         keys = self._hold()
-        numbers = self._delete(list(gone))
-        for old, holder in holders(gone).items():
-            if holder is None:
-                for column in ("id", "now"):
-                    self._forget_ids("fact_move", column, [old])
-                continue
-            sql = f"UPDATE fact_move SET now = %s WHERE {_OWN} AND now = %s"
-            self._session.execute(sql, (holder.bytes, *keys, old.bytes))
+        numbers, led = self._delete(list(gone)), holders(gone)
+        nowhere = [old for old, holder in led.items() if holder is None]
+        for column in ("id", "now"):
+            self._forget_ids("fact_move", column, nowhere)
+        moved = {old: holder for old, holder in led.items() if holder is not None}
+        if moved:
+            columns = _ids(list(moved)), _ids(list(moved.values()))
             sql = (
-                "INSERT INTO fact_move (space, owner, id, now) VALUES (%s, %s, %s, %s)"
+                "UPDATE fact_move m SET now = g.now FROM unnest(%s::bytea[], %s::bytea[]) AS g (old, now)"
+                " WHERE m.space = %s AND m.owner = %s AND m.now = g.old"
+            )
+            self._session.execute(sql, (*columns, *keys))
+            sql = (
+                "INSERT INTO fact_move (space, owner, id, now) SELECT %s, %s, g.*"
+                " FROM unnest(%s::bytea[], %s::bytea[]) AS g"
                 " ON CONFLICT (space, owner, id) DO UPDATE SET now = excluded.now"
             )
-            self._session.execute(sql, (*keys, old.bytes, holder.bytes))
+            self._session.execute(sql, (*keys, *columns))
         return numbers
 
     def _delete(self, ids: Sequence[UUID]) -> list[int]:
@@ -246,6 +251,18 @@ class PostgresFacts:
         sql = f"SELECT now FROM fact_move WHERE {_OWN} AND id = %s"
         found = self._session.row(sql, (*self._session.keys, fact_id.bytes))
         return None if found is None else UUID(bytes=bytes(found[0]))
+
+    def near(self, first: UUID, last: UUID, *, limit: int = 2) -> Sequence[UUID]:
+        """Return facts whose ids lie between two, by id; else the successors of ids that are gone."""
+        for column, table in (("id", "fact"), ("now", "fact_move")):
+            sql = (
+                f"SELECT DISTINCT {column} FROM {table} WHERE {_OWN} AND id BETWEEN %s AND %s"
+                f" ORDER BY {column} LIMIT %s"
+            )
+            found = self._session.rows(sql, (*self._session.keys, first.bytes, last.bytes, limit))
+            if found:
+                return [UUID(bytes=bytes(identity)) for (identity,) in found]
+        return []
 
     def moves(self) -> Mapping[UUID, UUID]:
         """Return for each id that is gone where it leads, by id."""

@@ -326,10 +326,10 @@ class SqliteEpisodes:
         )
         self._session.db.execute(sql, (scope, *decision_columns(decision)))
 
-    def revoke(self, decision_id: UUID) -> None:
-        """Delete a decision whose effect was undone; an unknown one is gone already."""
-        sql = "DELETE FROM decision WHERE scope = ? AND id = ?"
-        self._session.db.execute(sql, (self._session.own(), decision_id.bytes))
+    def revoke(self, *decision_ids: UUID) -> None:
+        """Delete decisions whose effect was undone; an unknown one is gone already."""
+        sql = "DELETE FROM decision WHERE scope = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
+        self._session.db.execute(sql, (self._session.own(), id_list(decision_ids)))
 
     def amend(self, decision: Decision) -> None:
         """Keep the outcome and the detail of a decision written before; NotFound."""
@@ -346,9 +346,14 @@ class SqliteEpisodes:
         return None if found is None else decision_of(found)
 
     def decisions(
-        self, *, subject: UUID | None = None, type: str | None = None, last: int | None = None
+        self,
+        *,
+        subject: UUID | None = None,
+        type: str | None = None,
+        last: int | None = None,
+        since: datetime | None = None,
     ) -> Sequence[Decision]:
-        """Return decisions by time, then id; only the `last` so many where that is given."""
+        """Return decisions (from a time on) by time, then id; only the `last` so many where that is given."""
         conditions: list[str] = ["scope = ?"]
         bindings: list[int | bytes | str] = [self._session.number]
         if subject is not None:
@@ -358,6 +363,9 @@ class SqliteEpisodes:
             # The index of types is not for the few of a subject: it would lead past everybody else's.
             conditions.append(_of_type(type) if subject is None else "type = ?")
             bindings.append(type)
+        if since is not None:
+            conditions.append("at >= ?")
+            bindings.append(to_microseconds(since))
         sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at DESC, id DESC"
         found = self._session.rows(f"{sql} LIMIT ?", (*bindings, -1 if last is None else last))
         return [decision_of(columns) for columns in reversed(found)]

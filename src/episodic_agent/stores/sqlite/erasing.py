@@ -30,7 +30,7 @@ class SqliteErasing(ErasingRows):
 
     tables = SQLITE
     place = "instr"
-    records = ("UPDATE observation SET cues = NULL WHERE :mine AND ref = :ref",)
+    records = ("UPDATE observation SET cues = NULL WHERE :mine AND ref BETWEEN :first AND :last",)
 
     def __init__(self, session: Session) -> None:
         self._session = session

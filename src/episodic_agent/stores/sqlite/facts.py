@@ -191,6 +191,18 @@ class SqliteFacts:
         found = self._session.row(sql, (self._session.number, fact_id.bytes))
         return None if found is None else UUID(bytes=found[0])
 
+    def near(self, first: UUID, last: UUID, *, limit: int = 2) -> Sequence[UUID]:
+        """Return facts whose ids lie between two, by id; else the successors of ids that are gone."""
+        for column, table in (("id", "fact"), ("now", "fact_move")):
+            sql = (
+                f"SELECT DISTINCT {column} FROM {table} WHERE scope = ? AND id BETWEEN ? AND ?"
+                f" ORDER BY {column} LIMIT ?"
+            )
+            found = self._session.rows(sql, (self._session.number, first.bytes, last.bytes, limit))
+            if found:
+                return [UUID(bytes=identity) for (identity,) in found]
+        return []
+
     def moves(self) -> Mapping[UUID, UUID]:
         """Return for each id that is gone where it leads, by id."""
         sql = "SELECT id, now FROM fact_move WHERE scope = ? ORDER BY id"
