@@ -12,7 +12,7 @@ from builders.chats import Clock
 from builders.commands import Run
 
 from episodic_agent import Memory
-from episodic_agent.core.chaining import follows
+from episodic_agent.core.chaining import Term, follows
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Decision, Scope
 
@@ -216,12 +216,18 @@ def test_episodes_are_listed_by_what_they_are_about(memory: Memory) -> None:
 def test_what_is_found_by_is_written_again_by_the_doctor(memory: Memory) -> None:
     first = tell(memory, "one", 0, LEAK)
     assert [finding for finding in memory.doctor() if finding.severity == "error"] == []
+    event = memory.episodes()[0].episode_id
+    found = [card.episode_id for card in memory.episodes(where="participant=user")]
     with memory._parts.store.begin(Scope("default", "default")) as tx:
-        tx.chains.describe(first, [])
+        tx.chains.describe(first, [])  # a session that lost its rows, an event with rows of something else
+        tx.chains.describe(event, [Term("tag", "stranger")])
+    assert [card.episode_id for card in memory.episodes(where="tag=stranger")] == [event]
     (finding,) = [finding for finding in memory.doctor() if finding.severity == "error"]
-    assert (finding.invariant, "1 episodes" in finding.message) == ("metadata", True)
+    assert (finding.invariant, "2 episodes" in finding.message) == ("metadata", True)
     memory.doctor(repair=True)
     assert [finding for finding in memory.doctor() if finding.severity == "error"] == []
+    assert memory.episodes(where="tag=stranger") == []
+    assert [card.episode_id for card in memory.episodes(where="participant=user")] == found != []
 
 
 def test_chains_decisions_and_refusals_travel_with_an_export(

@@ -9,12 +9,16 @@ from typing import Any
 import pytest
 from builders.chats import Clock
 from builders.commands import Run
+from builders.models import only
 from conftest import OpenMemory
 
 from episodic_agent import Memory
+from episodic_agent.core.chaining import parse_filter
 from episodic_agent.core.compaction import MACRO_TOKENS, MESO_TOKENS, MICRO_TOKENS, source_tokens
 from episodic_agent.core.context import estimate
 from episodic_agent.core.identity import part_id
+from episodic_agent.core.prompts import compact
+from episodic_agent.core.prompts import episode as question
 from episodic_agent.engine.compacting import EXTRACTIVE
 from episodic_agent.engine.summaries import PartCard
 from episodic_agent.errors import BadReply, InvalidInput, NotFound, ProviderUnavailable
@@ -42,6 +46,11 @@ REPLY: Mapping[str, Json] = {
     "micro": "A trip to Lisbon was planned and booked.",
     "meso": "The user and Clara fly to Lisbon at 9:40 for 214 euros and take a flat in Alfama for 97 a night.",
     "macro": "Clara is allergic to shellfish.",
+}
+ABOUT: Mapping[str, Json] = {
+    "entities": ["Lisbon", "Napoleon"],
+    "tags": ["Travel", "booking"],
+    "outcome": "success",
 }
 Opened = Callable[[], Memory]
 
@@ -357,7 +366,7 @@ def test_a_language_models_words_are_taken_where_they_hold(open_memory: OpenMemo
     assert (card.micro, card.macro) == (REPLY["micro"], REPLY["macro"])
     assert "214" in card.meso
     assert "999" not in card.meso
-    assert card.by == "scripted compact-1"
+    assert card.by == f"scripted {compact.VERSION}"
     (decision,) = decisions(memory)
     assert decision.detail["refused"] == ["meso: nobody said 999"]
     assert [stage for stage, _ in model.calls] == ["compact"]
@@ -385,7 +394,7 @@ def test_a_language_model_that_does_not_serve_gives_way(
 
 
 def test_a_served_model_is_asked_again_and_counted(open_memory: OpenMemory) -> None:
-    with serving(lambda _prompt: REPLY) as server:
+    with serving(lambda _prompt: {**REPLY, **ABOUT}) as server:
         server.script.append(Behaviour.NO_JSON)
         model = OpenAIModel("small", base_url=server.url, limits=ModelLimits(tries=1, away=0.0))
         memory = open_memory(language_model=model, policy="default")
@@ -394,6 +403,85 @@ def test_a_served_model_is_asked_again_and_counted(open_memory: OpenMemory) -> N
         assert card.micro == REPLY["micro"]
         assert [(use.stage, use.calls, use.failures) for use in memory.usage()] == [("compact", 2, 1)]
         assert "shellfish" in server.prompts[0]
+
+
+def test_the_call_that_tells_a_part_says_what_it_is_about_too(open_memory: OpenMemory) -> None:
+    model = ScriptedModel(answers=[{**REPLY, **ABOUT, "tools_used": ["telepathy"]}])
+    memory = open_memory(language_model=model, policy="default")
+    talk(memory, conversation_id="trip")
+    (card,) = memory.compact()
+    about = memory.get(card.episode_id).metadata
+    assert (about["tags"], about["outcome"]) == (["travel", "booking"], "success")
+    assert about["entities"] == ["Lisbon"]  # nobody named Napoleon
+    assert (about["participants"], about["tools_used"]) == (["user", "assistant"], [])
+    with memory._parts.store.begin(Scope(), write=False) as tx:
+        wanted = parse_filter("tag=booking outcome=success").fields
+        assert list(tx.chains.matching(wanted)) == [card.episode_id]
+    assert [stage for stage, _ in model.calls] == ["compact"]
+    assert errors(memory) == []
+
+
+def test_a_server_whose_json_cannot_be_read_stops_no_compaction_and_is_asked_later(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    with serving(lambda _prompt: {**REPLY, **ABOUT}) as server:
+        server.script.extend([Behaviour.NO_JSON, Behaviour.TRUNCATED])
+        model = OpenAIModel("small", base_url=server.url, limits=ModelLimits(tries=1, away=0.0))
+        memory = open_memory(language_model=only(model, compact.STAGE), policy="default")
+        talk(memory, conversation_id="trip")
+        memory.close_thread("trip")
+        (card,) = memory.summaries()
+        about = memory.get(card.episode_id).metadata
+        assert (card.by, len(server.asked), memory.stats().waiting_jobs) == (EXTRACTIVE, 2, 1)
+        assert about["participants"] == ["user", "assistant"]
+        clock.forward(hours=1)
+        memory.work()
+        (card,) = memory.summaries()
+        assert (card.micro, card.state) == (REPLY["micro"], EpisodeState.COMPACTED)
+        assert memory.get(card.episode_id).metadata["tags"] == ["travel", "booking"]
+        assert "refused" not in memory.get(card.episode_id).metadata
+        assert (len(server.asked), memory.stats().waiting_jobs, errors(memory)) == (3, 0, [])
+        assert len(decisions(memory)) == 2
+
+
+def test_a_server_that_never_answers_readably_is_not_asked_for_ever(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    model = ScriptedModel(answers=[BadReply("no JSON")] * 9)
+    memory = open_memory(language_model=only(model, compact.STAGE), policy="default")
+    talk(memory, conversation_id="trip")
+    memory.compact()
+    for _ in range(6):
+        clock.forward(hours=1)
+        memory.work()
+    assert (len(model.calls), memory.stats().waiting_jobs, errors(memory)) == (4, 0, [])
+    assert [card.by for card in memory.summaries()] == [EXTRACTIVE]
+
+
+def test_a_part_told_by_its_events_is_about_what_most_of_them_are_about(open_memory: OpenMemory) -> None:
+    answers: list[Mapping[str, Json]] = [
+        {
+            "title": "A trip to Lisbon is planned",
+            "summary": "The user plans a trip to Lisbon.",
+            "tags": ["Flight", "lisbon"],
+            "outcome": "failure",
+        },
+        {
+            "title": "Two Lisboa Cards are ordered",
+            "summary": "The user orders two Lisboa Cards.",
+            "tags": ["Lisbon", "tram"],
+            "outcome": "success",
+        },
+    ]
+    model = ScriptedModel(answers=answers)
+    told = only(model, question.STAGE, compact.STAGE)
+    memory = open_memory(language_model=told, policy="stub?freeze_interval=5")
+    talk(memory, conversation_id="trip")
+    memory.close_thread("trip")
+    (card,) = memory.summaries()
+    assert card.by.endswith("events-1")
+    about = memory.get(card.episode_id).metadata
+    assert (about["tags"], about["outcome"]) == (["lisbon", "flight", "tram"], "success")
 
 
 def test_a_part_whose_event_a_model_worded_is_not_asked_about_again(open_memory: OpenMemory) -> None:

@@ -108,6 +108,37 @@ def test_an_empty_or_refused_answer_falls_back_at_once(
     assert one.encoded_by == EXTRACTIVE
     assert str(one.metadata[REFUSED]).startswith("['answer:")
     assert one.summary
+    assert memory.stats().waiting_jobs == 1  # it is asked once more, later
+
+
+def test_an_answer_that_cannot_be_read_twice_is_asked_for_once_more_later(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    memory, model = opened(open_memory, BadReply("no JSON"), BadReply("no JSON"), GOOD)
+    one = closed(memory)
+    assert (one.encoded_by, one.metadata["outcome"], one.metadata["participants"]) == (
+        EXTRACTIVE,
+        "unknown",
+        ["user", "assistant"],
+    )
+    assert memory.work() == 0  # not yet
+    clock.forward(hours=1)
+    memory.work()
+    one = memory.get(one.id)
+    assert (one.encoded_by, one.metadata["tags"], one.encoding_version) == (MODEL, ["kitchen", "tap"], 2)
+    assert [c.episode_id for c in memory.episodes(where="tag=kitchen outcome=ongoing")] == [one.id]
+    assert (len(model.calls), memory.stats().waiting_jobs, errors(memory)) == (3, 0, [])
+
+
+def test_a_model_that_never_answers_readably_is_not_asked_for_ever(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    memory, model = opened(open_memory, *[BadReply("no JSON")] * 9)
+    one = closed(memory)
+    for _ in range(6):
+        clock.forward(hours=1)
+        memory.work()
+    assert (memory.get(one.id).encoded_by, len(model.calls)) == (EXTRACTIVE, 4)
     assert memory.stats().waiting_jobs == 0
 
 

@@ -49,7 +49,8 @@ def test_the_life_of_these_tests_keeps_the_secret_where_it_should(
     live(memory, clock)
     learn(memory, clock)
     places = {where.partition(".")[0] for where in everywhere(url, SECRET)}
-    assert places >= {"observation", "encoding", "decision", "skill"}
+    assert places >= {"observation", "encoding", "decision", "skill", "metadata_term"}
+    assert [card.origin for card in memory.episodes(where=f"tag={SECRET}")] != []
     assert indexed(memory, SECRET) > 0
     assert sound(memory) == []
 

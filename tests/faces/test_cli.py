@@ -174,6 +174,26 @@ def test_search_knows_its_filters(filled: Run) -> None:
     assert (len(many["hits"]), len(many["observations"])) == (1, 9)
 
 
+def test_search_retrieve_and_export_know_what_episodes_are_about(filled: Run, tmp_path: Path) -> None:
+    hits = filled("search", "Lisbon flight", "--user", "ana", "--where", "participant=user", "--json").json[
+        "hits"
+    ]
+    assert hits
+    assert "open" not in {hit["state"] for hit in hits}
+    none = ("--user", "ana", "--where", "tag=zeppelin")
+    assert filled("search", "Lisbon flight", *none, "--json").json["hits"] == []
+    assert filled("retrieve", "Lisbon flight", *none).out == ""
+    assert filled("retrieve", "Lisbon flight", "--user", "ana", "--where", "participant~use").out != ""
+    path = tmp_path / "some.jsonl"
+    assert filled("export", *none, "--output", path, "--json").json["lines"] == 1
+    assert filled("export", "--user", "ana", "--where", "outcome=unknown,ongoing", "--output", path, "--json").json[
+        "lines"
+    ] > 16  # fmt: skip
+    refused = filled("search", "Lisbon", "--user", "ana", "--where", "flavour=sweet")
+    assert refused.code == 2
+    assert "no field 'flavour'" in refused.err
+
+
 def test_search_explains_its_legs_on_request(filled: Run) -> None:
     found = filled("search", "cello", "--user", "ana", "--explain", "--json").json
     assert found["hits"][0]["legs"]

@@ -114,6 +114,12 @@ def test_facts_are_told_beside_episodes(taught: None, client: TestClient) -> Non
     assert post(client, "retrieve_memory/raw", **asked, semantic_limit=0).json()["semantic"] == []
     assert post(client, "retrieve_memory/raw", **asked, category="goal").json()["semantic"] == []
     assert post(client, "retrieve_memory/raw", **asked, category="magic").status_code == 400
+    for route in ("retrieve_memory", "retrieve_memory/raw"):
+        assert post(client, route, **asked, where="mood=good").status_code == 400
+    assert post(client, "retrieve_memory/raw", **asked, where="tag=zeppelin").json() == {
+        "semantic": [],
+        "episodic": [],
+    }
 
 
 def test_a_conversation_hears_nothing_of_another(client: TestClient) -> None:

@@ -21,7 +21,7 @@ WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
                    ({"content": "x", "role": "king"}, "one of user, assistant"), ({"content": "x", "user_id": "bo"}, "takes no argument"),
                    ({"content": "x", "timestamp": "yesteryear"}, "error:")],
     "search_memory": [({}, "needs 'query'"), ({"query": ""}, "empty"), ({"query": "x", "limit": 0}, "lies from 1"),
-                      ({"query": "x", "limit": True}, "of type integer"), ({"query": "x", "since": "soon"}, "error:")],
+                      ({"query": "x", "limit": True}, "of type integer"), ({"query": "x", "since": "soon"}, "error:"), ({"query": "x", "where": "mood=good"}, "no field")],
     "recent_memory": [({"limit": "3"}, "of type integer"), ({"days": -1}, "lies from 0")],
     "get_context": [({}, "needs 'message'"), ({"message": "x", "max_tokens": 0}, "lies from 1")],
     "replay_topic": [({}, "needs 'topic'"), ({"topic": "x", "order": "odd"}, "one of"), ({"topic": "x", "where": "mood=good"}, "no field")],
@@ -125,6 +125,17 @@ def test_a_new_user_is_told_nothing_of_others(told: Memory) -> None:
     assert "nothing is remembered yet" in tools.call("recent_memory")
     tools.call("add_memory", {"content": "Hello, I am new here"})
     assert "Hello" in tools.call("recent_memory")
+
+
+def test_a_search_leaves_only_what_the_filter_lets_through(told: Memory) -> None:
+    tools, found = memory_tools(told), told.get(told.search("kitchen tap").hits[0].episode_id)
+    tags = found.metadata["tags"]
+    assert isinstance(tags, list | tuple)
+    for where, least in ((f"tag={tags[0]} outcome={found.metadata['outcome']}", 1), ("tag=zeppelin", 0)):
+        answer = tools.answer("search_memory", {"query": "kitchen tap", "where": where})
+        listed = {str(card.episode_id) for card in told.episodes(where=where)}
+        assert least <= len(listed) < len(told.episodes())
+        assert {one["episode_id"] for one in answer.data["found"]} == listed
 
 
 def test_a_replay_tells_the_story_in_the_seeds_form(told: Memory) -> None:

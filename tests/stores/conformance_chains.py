@@ -1,15 +1,17 @@
 """What every store must do with chains: parents, refusals, and the inverted table of metadata."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 from stores.builders import ANA, BO, NOW, begin_thread, identity, make_episode, minute
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.chaining import Condition, Node, Refusal, Term, metadata_terms
-from episodic_agent.core.interfaces import Store
+from episodic_agent.core.chaining import Condition, Node, Refusal, Term, matches, metadata_terms, parse_filter
+from episodic_agent.core.interfaces import Store, split_ref
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Encoding, EpisodeKind, EpisodeState, Json, Scope
+from episodic_agent.stores.rows import to_time
 
 FIRST, SECOND, THIRD = (make_episode(name, 0, 2, generation=0).id for name in ("one", "two", "three"))
 EVERY = (FIRST, SECOND, THIRD)
@@ -109,6 +111,47 @@ class ChainsConformance(StoreFixture):
             assert list(tx.chains.matching([tagged("leak", "bread")], [THIRD, SECOND])) == [THIRD]
             everything = sorted(EVERY, key=lambda one: one.bytes)
             assert list(tx.chains.matching([tagged("a", contains=True)])) == everything
+
+    def test_spans_are_of_exactly_the_current_events_that_pass(self, store: Store) -> None:
+        random_, about = Random(7), {}
+        with store.begin(ANA) as tx:
+            begin_thread(tx, "kitchen", ["a"] * 30)
+            for seq in range(0, 30, 2):
+                one = make_episode("kitchen", seq, seq + 1)
+                tx.episodes.insert(one)
+                tags = random_.sample(["leak", "Memory leak", "bread", "100%"], random_.randint(0, 3))
+                tx.episodes.encode(words(one.id, tags=tags, outcome=random_.choice(["success", "failure"])))
+                about[one.id] = (tx.episodes.get(one.id), seq)
+            whole = replace(make_episode("kitchen", 0, 29, generation=9), kind=EpisodeKind.PRIMARY)
+            tx.episodes.insert(whole)
+            tx.episodes.encode(words(whole.id, tags=["leak"]))
+            gone = next(iter(about))
+            tx.episodes.retire([gone], 1)
+            del about[gone]
+            for text in ("", "tag=leak", "tag~leak", "tag=bread,100% outcome=failure", "tag=none"):
+                for since, until in (
+                    (None, None),
+                    (minute(6), None),
+                    (None, minute(20)),
+                    (minute(4), minute(6)),
+                ):
+                    wanted = replace(parse_filter(text), since=since, until=until)
+                    found = tx.chains.spans(wanted.fields, since=since, until=until)
+                    expected = {
+                        one.id.hex: seq
+                        for one, seq in about.values()
+                        if matches(one.metadata, wanted, one.start_at)
+                    }
+                    assert [split_ref(span.first_ref)[1] for span in found] == sorted(expected.values())
+                    for span in found:
+                        seq = expected[span.name]
+                        assert split_ref(span.last_ref)[1] == seq + 1
+                        assert (to_time(span.start_at), to_time(span.end_at)) == (
+                            minute(seq),
+                            minute(seq + 1),
+                        )
+        with store.begin(BO, write=False) as tx:
+            assert list(tx.chains.spans([])) == []
 
     def test_rows_that_were_lost_can_be_written_again(self, store: Store) -> None:
         furnish(store)

@@ -265,6 +265,10 @@ READS: Mapping[str, Verb] = {
         for word in WORDS
         for part in (False, True)
     ],
+    "chains.spans": lambda tx: [
+        *tx.chains.spans([[Condition("tag", (word,)) for word in WORDS]]),
+        *tx.chains.spans([], since=NOW, until=minute(99)),
+    ],
     "links.of": lambda tx: list(tx.links.of([THREAD], taken_back=True)),
     "links.list": lambda tx: list(tx.links.list(limit=9)),
     "links.joined": lambda tx: dict(tx.links.joined([THREAD])),

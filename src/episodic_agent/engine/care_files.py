@@ -1,7 +1,8 @@
 """Pins, suppressions, retention, refused chains in exports: written last, put back where nothing stands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
+from uuid import UUID
 
 from episodic_agent.core.chain_records import Refusal
 from episodic_agent.core.interfaces import Mark, MarkKind, SuppressedWords, Transaction, ref_of, split_ref
@@ -15,14 +16,18 @@ from episodic_agent.schemas import Scope
 PAIR: Final = 2  # a link has two ends: both must be there to be kept apart
 
 
-def care_nouns(tx: Transaction) -> Iterator[Noun]:
-    """Yield the marks of a scope, its suppressed words and its own policy."""
+def care_nouns(tx: Transaction, among: Collection[UUID] | None = None) -> Iterator[Noun]:
+    """Yield the marks of a scope (of some threads), its suppressed words and its own policy."""
     for mark in sorted(tx.care.marks()):
-        yield from _line(tx, mark)
+        lines = list(_line(tx, mark))
+        yield from (one for one in lines if among is None or one.thread_id in among)
     yield from tx.care.words()
     if (policy := tx.care.policy()) is not None:
         yield RetentionLine(policy)
-    yield from tx.chains.refusals()
+    refusals = tx.chains.refusals()
+    ends = tx.episodes.by_ids([end for one in refusals for end in (one.child, one.parent)]) if among else {}
+    inside = {one.id for one in ends.values() if one.thread_id in (among or ())}
+    yield from (one for one in refusals if among is None or {one.child, one.parent} <= inside)
 
 
 def without_care(nouns: Iterator[Noun], care: list[Noun]) -> Iterator[Noun]:

@@ -33,7 +33,7 @@ from episodic_agent.engine.part_words import events_of, told_before, told_by_eve
 from episodic_agent.engine.parting import COMPACT, MESSAGES, covers, current, limits_of, request
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
-from episodic_agent.engine.wording import described
+from episodic_agent.engine.wording import LATER, REFUSED, described
 from episodic_agent.errors import BadReply, BudgetSpent, ProviderError
 from episodic_agent.schemas import (
     Decision,
@@ -62,12 +62,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Told:
-    """What a part is told as, by whom, and why which of a model's texts could not be used."""
+    """What a part is told as, by whom, and why which of a model's texts could not be used.
+
+    `again`: its answer could not be read, so it is asked once more later.
+    """
 
     found: Resolutions
     about: Words
     by: str
     refused: tuple[str, ...] = ()
+    again: bool = False
 
     @property
     def tokens(self) -> dict[str, float]:
@@ -96,6 +100,7 @@ class _Work:
     followed_at: datetime | None
     skills: Sequence[str] = ()
     events: Sequence[Episode] = ()  # where a model may have told all of it already
+    again: bool = False  # compacted so far, but a model's answer could not be read then
     waits: bool = False  # for the end of the event it is cut in, whose words will tell it
     compacted_through: int | None = None
     told: Told | None = None
@@ -115,7 +120,8 @@ class Compactor:
         works = [work for work in works if not work.waits]
         for work in works:
             work.told = told = self._tell(scope, work)
-            told.about = described(told.about, work.observations, self._parts.language)
+            guessed, language = told.by != EXTRACTIVE, self._parts.language
+            told.about = described(told.about, work.observations, language, guessed=guessed)
         self._embed(works)
         now = self._parts.clock()
         with self._parts.store.begin(scope) as tx:
@@ -135,7 +141,8 @@ class Compactor:
                 identity, _, last_seq = job.key.rpartition(":")
                 episode, through = tx.episodes.get(UUID(identity)), int(last_seq)
                 part = None if episode is None else tx.parts.at(episode.thread_id, episode.first_seq)
-                if episode is None or part is None or covers(part, through):
+                again = asks and _is_to_be_told_again(episode, part, through)
+                if episode is None or part is None or (covers(part, through) and not again):
                     idle.append(job)
                     continue
                 found = tx.threads.observations(episode.thread_id, episode.first_seq, through + 1)
@@ -145,7 +152,7 @@ class Compactor:
                     continue
                 inside = all_heard(inside) or inside
                 following = found[-1].at if len(inside) < len(found) else None
-                work = _Work(job, episode, through, inside, following, _skills_in(tx, inside))
+                work = _Work(job, episode, through, inside, following, _skills_in(tx, inside), again=again)
                 if asks:
                     work.events, to_come = events_of(tx, episode, through, inside)
                     work.waits = to_come and self._may_wait(part, following or inside[-1].at)
@@ -174,15 +181,17 @@ class Compactor:
         extractive = _extractive(work, said, language)
         found, about = extractive.found, extractive.about
         try:
-            better, refused = compact.checked(_asked(model, said, found), found, said)
+            texts, told = _asked(model, said, found)
+            better, refused = compact.checked(texts, found, said)
         except ProviderError as error:
             # a spent budget is not waited for, and who answered wrongly twice would again
             if work.job.attempts < LAST_TRY and not isinstance(error, BudgetSpent | BadReply):
                 raise
             log.warning("part %s is told without a language model: %s", work.episode.id, error)
-            return replace(extractive, refused=(str(error),))
+            return replace(extractive, refused=(str(error),), again=isinstance(error, BadReply))
         if len(refused) == len(compact.LIMITS):
             return replace(extractive, refused=refused)
+        about = replace(about, metadata={**about.metadata, **told})
         return Told(better, about, f"{model.name} {compact.VERSION}", refused)
 
     def _embed(self, works: Sequence[_Work]) -> None:
@@ -201,8 +210,15 @@ class Compactor:
         thread_id, first_seq = work.episode.thread_id, work.episode.first_seq
         frame = tx.threads.frame(thread_id)  # nobody appends to the thread meanwhile
         part, episode, told = tx.parts.at(thread_id, first_seq), tx.episodes.get(work.episode.id), work.told
-        if told is None or part is None or episode is None or covers(part, work.last_seq):
+        if (
+            told is None
+            or part is None
+            or episode is None
+            or (covers(part, work.last_seq) and not work.again)
+        ):
             return  # somebody was faster
+        if work.again and (told.by == EXTRACTIVE or not _is_to_be_told_again(episode, part, work.last_seq)):
+            return  # told as it was
         last = tx.parts.last(thread_id)
         is_last = last is not None and last.first_seq == first_seq
         end = frame.next_seq - 1 if is_last else episode.last_seq
@@ -222,9 +238,18 @@ class Compactor:
         closed = episode.state is EpisodeState.CLOSED and work.last_seq >= end
         if closed and self._parts.chain_policy != UNCHAINED:
             tx.jobs.put(CHAIN, str(episode.id), CHAIN, now=now)  # one after another, as sessions ended
+        if told.again:
+            tx.jobs.put(COMPACT, work.job.key, work.job.serial, now=now, run_after=now + LATER)
         index_part(
             tx, ref_of(tx.threads.number(thread_id), first_seq), told.searchable, self._parts, work.vectors
         )
+
+
+def _is_to_be_told_again(episode: Episode | None, part: ThreadPart | None, last_seq: int) -> bool:
+    """Tell whether a part is compacted just so far, without a model whose answer could not be read."""
+    if episode is None or part is None or part.compacted_through != last_seq:
+        return False
+    return episode.encoded_by == EXTRACTIVE and REFUSED in episode.metadata
 
 
 def _skills_in(tx: Transaction, observations: Sequence[Observation]) -> Sequence[str]:
@@ -253,19 +278,28 @@ def _extractive(work: _Work, said: Sequence[Observation], language: str | None) 
     return Told(found, encode_extractive(work.observations, (), language=language), EXTRACTIVE)
 
 
-def _asked(model: LanguageModel, said: Sequence[Observation], found: Resolutions) -> Mapping[str, str]:
+def _asked(
+    model: LanguageModel, said: Sequence[Observation], found: Resolutions
+) -> tuple[Mapping[str, str], Mapping[str, Json]]:
+    """Return the three texts of an answer, and what it says the part was about."""
+
+    def read(value: Mapping[str, Json]) -> tuple[Mapping[str, str], Mapping[str, Json]]:
+        return compact.read(value), compact.about(value, said)
+
     prompt = compact.prompt(said, found.source_tokens)
-    return ask(model, prompt, compact.SCHEMA, compact.STAGE, compact.read)
+    return ask(model, prompt, compact.SCHEMA, compact.STAGE, read)
 
 
 def _encoding(episode: Episode, told: Told, now: datetime) -> Encoding:
     found = told.found
-    metadata = {
+    metadata: dict[str, Json] = {
         **told.about.metadata,
         "micro": found.micro,
         "macro": found.macro,
         "source_tokens": found.source_tokens,
     }
+    if told.again:
+        metadata[REFUSED] = list(told.refused)
     version = episode.encoding_version + 1
     return Encoding(episode.id, version, told.about.title, found.meso, metadata, told.by, now)
 
@@ -286,7 +320,7 @@ def _decision(part: ThreadPart, thread: Thread | None, work: _Work, told: Told, 
     # what else is done with a part, each with what came of it
     steps: Mapping[str, Json] = {"skills": len(work.skills)}
     return Decision(
-        id=decision_id(part.episode_id, f"{COMPACT}-{work.last_seq}"),
+        id=decision_id(part.episode_id, f"{COMPACT}-{work.last_seq}{'-again' * work.again}"),
         type=COMPACT,
         at=now,
         subject=part.episode_id,

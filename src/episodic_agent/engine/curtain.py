@@ -4,16 +4,18 @@ One look at the store tells that nothing is hidden, as in most scopes; everythin
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
+import numpy as np
+
 from episodic_agent.core.interfaces import Cover, Mark, MarkKind, Refs, Transaction, ref_of
 from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS, script
-from episodic_agent.schemas import Episode, Observation, Thread
+from episodic_agent.schemas import Episode, Json, Observation, Thread
 
 EXPIRED: Final = "expired"
 FADED: Final = "faded"
@@ -103,10 +105,32 @@ class Curtain:
         return self.why_all([episode]).get(episode.id, "")
 
     def worded(self, episode: Episode) -> Episode:
-        """Return an episode without its words while they may tell of what has expired."""
+        """Return an episode without its words while they may tell of what has expired.
+
+        Its metadata are without what holds suppressed words.
+        """
         if self.drawn and self._tx.care.expired([self._span(episode)], self._now):
             return replace(episode, title="", summary="", metadata={})
-        return episode
+        if not self._words:
+            return episode
+        return replace(episode, metadata={k: self._unsaid(v) for k, v in episode.metadata.items()})
+
+    def _unsaid(self, value: Json) -> Json:
+        """Return a value of metadata without the texts that hold suppressed words."""
+        if isinstance(value, str):
+            return "" if self.holds(value) else value
+        if isinstance(value, Mapping):
+            return {k: self._unsaid(v) for k, v in value.items() if not self.holds(k)}
+        if isinstance(value, list | tuple):
+            return [self._unsaid(v) for v in value if not (isinstance(v, str) and self.holds(v))]
+        return value
+
+    def expired(self, spans: Sequence[Span]) -> set[int]:
+        """Return the places of those spans in which something has expired."""
+        found = np.array(self._tx.care.expired(spans, self._now) if self.drawn and spans else [], np.int64)
+        first = np.searchsorted(found, [span[0] for span in spans])
+        last = np.searchsorted(found, [span[1] for span in spans], side="right")
+        return set(np.flatnonzero(last > first).tolist())
 
     def touches(self, thread: Thread) -> bool:
         """Tell whether anything of a thread is hidden, so that a summary of the whole may tell of it."""

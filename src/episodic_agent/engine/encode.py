@@ -11,7 +11,7 @@ replaced. What was observed, and how strong the memory is, stay as they are.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
@@ -26,7 +26,7 @@ from episodic_agent.engine.mining import note_episodes
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.reviewing import call_reviews
 from episodic_agent.engine.segmenting import ENCODE
-from episodic_agent.engine.wording import EXTRACTIVE, Worded, described, worded
+from episodic_agent.engine.wording import EXTRACTIVE, LATER, Worded, described, worded
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
 
@@ -99,6 +99,8 @@ class Encoder:
                 if work.vectors is not None:
                     refs = [work.ref] * len(work.vectors)
                     tx.index.put_vectors(EPISODES, self._parts.embedder_name, refs, work.vectors)
+            for one in (work.episode for work in first if work.found.again):
+                ask_again(tx, [replace(one, encoding_version=1)], now, after=LATER)
             call_reviews(tx, [work.episode for work in first], now)
             told = [work.episode for work in first if not work.silent]
             note_encoded(tx, told, [work.episode for work in first if work.silent], now)
@@ -173,10 +175,14 @@ def _encoding(work: _Work, now: datetime) -> Encoding:
     return Encoding(work.episode.id, version, words.title, words.summary, words.metadata, work.found.by, now)
 
 
-def ask_again(tx: Transaction, episodes: Sequence[Episode], now: datetime) -> None:
+def ask_again(
+    tx: Transaction, episodes: Sequence[Episode], now: datetime, *, after: timedelta | None = None
+) -> None:
     """Ask for a new version of the words of episodes; asking twice for the same one asks once."""
+    due = None if after is None else now + after
     for one in episodes:
-        tx.jobs.put(ENCODE, f"{one.id}:{one.encoding_version}", f"{ENCODE}:{one.id}", now=now)
+        key = f"{one.id}:{one.encoding_version}"
+        tx.jobs.put(ENCODE, key, f"{ENCODE}:{one.id}", now=now, run_after=due)
 
 
 def posting_of(ref: int, title: str, summary: str, language: str | None) -> Posting:

@@ -3,9 +3,10 @@
 What a segmentation replaced is not written: an imported thread cannot go back to it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from uuid import UUID
 
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine import joining
@@ -26,9 +27,12 @@ from episodic_agent.schemas import Episode, Thread, ThreadPart
 PAGE = 1024
 
 
-def export(tx: Transaction, now: datetime) -> Iterator[str]:
-    """Yield the header and then every noun of the scope, one JSON object a line."""
-    threads = sorted(tx.threads.list(), key=lambda t: (t.created_at, t.id.bytes))
+def export(tx: Transaction, now: datetime, among: Collection[UUID] | None = None) -> Iterator[str]:
+    """Yield the header and then every noun of the scope (of some threads), one JSON object a line."""
+    if among is not None:
+        yield from _export_some(tx, now, among)
+        return
+    threads = _by_age(tx.threads.list())
     parts = sum(len(tx.parts.of_thread(thread.id)) for thread in threads)
     wholes = joining.episodes(tx)
     episodes = tx.episodes.count() + parts + len(wholes)  # each part has one of its own
@@ -41,6 +45,34 @@ def export(tx: Transaction, now: datetime) -> Iterator[str]:
     yield from export_lines(skill_nouns(tx))
     yield from export_lines(fact_nouns(tx))
     yield from export_lines(care_nouns(tx))
+
+
+def _export_some(tx: Transaction, now: datetime, among: Collection[UUID]) -> Iterator[str]:
+    """Yield some threads with the facts they prove, the marks on them and the links between them.
+
+    What rests on the whole scope stays away: skills, tunings, cross-thread episodes, which links form again.
+    """
+    threads = _by_age(tx.threads.many(list(among)).values())
+    parts = sum(len(tx.parts.of_thread(thread.id)) for thread in threads)
+    closed = sum(len(found) for found in tx.episodes.of_threads([t.id for t in threads]).values())
+    said = sum(_said(tx, thread) for thread in threads)
+    counts = {"thread": len(threads), "observation": said, "episode": closed + parts, "part": parts}
+    yield header_line(tx.scope, now, counts, tx.threads.timeouts())
+    for thread in threads:
+        yield from export_lines(_thread(tx, thread))
+    links = reversed(tx.links.list(limit=joining.EVERY, taken_back=True))
+    yield from export_lines(one for one in links if one.earlier in among and one.later in among)
+    yield from export_lines(fact_nouns(tx, among))
+    yield from export_lines(care_nouns(tx, among))
+
+
+def _said(tx: Transaction, thread: Thread) -> int:
+    end = tx.threads.frame(thread.id).next_seq
+    return end - len(tx.erasing.erased(thread.id, 0, end))
+
+
+def _by_age(threads: Iterable[Thread]) -> list[Thread]:
+    return sorted(threads, key=lambda t: (t.created_at, t.id.bytes))
 
 
 def _links(tx: Transaction, wholes: Sequence[Episode]) -> Iterator[Noun]:

@@ -1,8 +1,9 @@
 """Facts in exports: written after the threads that prove them, and put back where they are not there yet."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
+from uuid import UUID
 
 from episodic_agent.core.fact_records import FactTombstone, KeptFact
 from episodic_agent.core.facts import marks, retold
@@ -17,13 +18,37 @@ from episodic_agent.schemas import Scope
 N = TypeVar("N")
 
 
-def fact_nouns(tx: Transaction) -> Iterator[Noun]:
-    """Yield every fact of a scope, what became of old ones, and what must not be learned again."""
+def fact_nouns(tx: Transaction, among: Collection[UUID] | None = None) -> Iterator[Noun]:
+    """Yield every fact of a scope, what became of old ones, and what must not be learned again.
+
+    With `among`, what rests on these threads alone.
+    """
+    if among is not None:
+        yield from _some(tx, among)
+        return
     for kept in tx.facts.list():
         yield FactLine(kept.fact, kept.created_at)
     for old, holder in tx.facts.moves().items():
         yield Moved(old, holder)
     yield from tx.facts.tombstones()
+
+
+def _some(tx: Transaction, among: Collection[UUID]) -> Iterator[Noun]:
+    """Yield the facts that nothing outside of these threads proves, and what must not be learned here."""
+    facts, stones = tx.facts.list(), tx.facts.tombstones()
+    said = tx.threads.by_ids([one.observation_id for kept in facts for one in kept.fact.evidence])
+    inside = {one.id for one in said.values() if one.thread_id in among}
+    told = [kept for kept in facts if all(one.observation_id in inside for one in kept.fact.evidence)]
+    for kept in told:
+        yield FactLine(kept.fact, kept.created_at)
+    holders = {kept.fact.id for kept in told}
+    for old, holder in tx.facts.moves().items():
+        if holder in holders:
+            yield Moved(old, holder)
+    buried = tx.threads.by_ids([stone.observation_id for stone in stones])
+    for stone in stones:
+        if stone.observation_id in buried and buried[stone.observation_id].thread_id in among:
+            yield stone
 
 
 def without_facts(nouns: Iterator[Noun], facts: list[Noun]) -> Iterator[Noun]:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from episodic_agent.core import ranking
 from episodic_agent.core.fact_records import Category, Fact
-from episodic_agent.core.interfaces import FACTS, MarkKind, Transaction, ref_of
+from episodic_agent.core.interfaces import FACTS, MarkKind, Refs, Transaction, ref_of
 from episodic_agent.engine.curtain import Curtain
 from episodic_agent.engine.matching import matches
 from episodic_agent.engine.parts import Parts
@@ -63,13 +63,16 @@ def answering(
     category: str | None = None,
     at: datetime | None = None,
     thread_id: UUID | None = None,
+    among: Refs | None = None,
 ) -> Sequence[FactHit]:
     """Return the facts worth telling with the answer to a query, best first, and where they were said.
 
-    With `thread_id`, only facts that something said in that thread proves. Those stay untold that hold
+    With `thread_id` or `among`, only facts that something said in that thread, or one of these observations
+    (by ref), proves. Those stay untold that hold
     suppressed words, or that nothing proves but what is suppressed or expired.
     """
-    wanted = limit if thread_id is None else PER_LEG
+    wanted = limit if thread_id is None and among is None else PER_LEG
+    inside = None if among is None else frozenset(among.tolist())
     found = best_facts(tx, parts, query, vector, limit=wanted, category=category_of(category), at=at)
     relevant = [(fact, score) for fact, score in found if score >= RELEVANT]
     said = tx.threads.by_ids([one.observation_id for fact, _ in relevant for one in fact.evidence])
@@ -80,6 +83,8 @@ def answering(
     for fact, score in relevant:
         proofs = [one for e in fact.evidence if (one := said.get(e.observation_id)) is not None]
         places = [one.thread_id for one in proofs if refs[one.id] not in hidden]
+        if inside is not None and not any(refs[one.id] in inside - hidden for one in proofs):
+            continue
         if (proofs and not places) or curtain.holds(fact.fact):
             continue
         hits.append(FactHit(fact, score, tuple(dict.fromkeys(places))))

@@ -46,15 +46,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What the caller insists on: a stretch of event time, a thread, a place."""
+    """What the caller insists on: a stretch of event time, a thread, a place; `about`: only these refs."""
 
     since: datetime | None = None
     until: datetime | None = None
     thread_id: UUID | None = None
     place: str | None = None
+    about: Refs | None = None
 
     def __bool__(self) -> bool:
-        return any(part is not None for part in (self.since, self.until, self.thread_id, self.place))
+        given = any(part is not None for part in (self.since, self.until, self.thread_id, self.place))
+        return given or self.about is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,10 +432,11 @@ def _strangers(query: Query, frequencies: Mapping[str, int]) -> int:
 
 def within(tx: Transaction, wanted: Filter) -> Refs:
     """Return the refs a filter leaves."""
-    refs: Refs | None = None
+    refs = wanted.about
     if wanted.thread_id is not None:
         number, frame = tx.threads.number(wanted.thread_id), tx.threads.frame(wanted.thread_id)
-        refs = np.arange(ref_of(number, 0), ref_of(number, frame.next_seq), dtype=np.int64)
+        own = np.arange(ref_of(number, 0), ref_of(number, frame.next_seq), dtype=np.int64)
+        refs = own if refs is None else np.intersect1d(refs, own)
     if wanted.place is not None:
         stays = known_stays(tx, wanted.place, wanted.thread_id)
         there = np.concatenate(

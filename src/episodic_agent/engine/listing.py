@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from episodic_agent.core.chaining import MetadataFilter, in_time
 from episodic_agent.core.echo import all_heard
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.identity import episode_id
@@ -70,22 +69,18 @@ def chronological(
     most = None if limit is None else counted("limit", limit, 0)
     threads = [t for t in tx.threads.list() if thread_id is None or t.id == thread_id]
     closed = [e for t in threads for e in tx.episodes.of_thread(t.id)]
-    cards = _marked(Curtain(tx, now), closed, {t.id: t.origin for t in threads}, now)
     opened = open_frames(tx, Curtain(tx, now, lifted=True))
-    cards.extend(c for c in opened if thread_id is None or c.thread_id == thread_id)
-    cards.sort(key=lambda c: (c.start_at, c.end_at, c.episode_id.bytes))
+    cards = in_order(tx, now, closed, [c for c in opened if thread_id is None or c.thread_id == thread_id])
     return cards if most is None else cards[max(0, len(cards) - most) :]
 
 
-def about(
-    tx: Transaction, cards: Sequence[EpisodeCard], wanted: MetadataFilter, limit: int | None
+def in_order(
+    tx: Transaction, now: datetime, closed: Sequence[Episode], opened: Sequence[EpisodeCard]
 ) -> list[EpisodeCard]:
-    """Return those cards that pass a filter, in their order; the last `limit` of them."""
-    found = [card for card in cards if in_time(wanted, card.start_at)]
-    if wanted.fields:
-        named = set(tx.chains.matching(wanted.fields, [card.episode_id for card in found]))
-        found = [card for card in found if card.episode_id in named]
-    return found if limit is None else found[max(0, len(found) - limit) :]
+    """Return the cards of episodes with those of open frames, by start of event time, oldest first."""
+    threads = tx.threads.many(list({e.thread_id for e in closed}))
+    cards = _marked(Curtain(tx, now), closed, {t.id: t.origin for t in threads.values()}, now)
+    return sorted([*cards, *opened], key=lambda c: (c.start_at, c.end_at, c.episode_id.bytes))
 
 
 def at_place(

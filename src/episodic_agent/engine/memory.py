@@ -13,6 +13,7 @@ from uuid import UUID
 
 from episodic_agent.core.boundary.contract import Policy, Record
 from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
+from episodic_agent.core.chaining.filters import MetadataFilter
 from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.interfaces import Sensor, Transaction
@@ -35,6 +36,7 @@ from episodic_agent.engine.erasing import Eraser
 from episodic_agent.engine.explain import Explanation, WhatIf, explain, read_records, whatif
 from episodic_agent.engine.exporting import export
 from episodic_agent.engine.facts import FactVerbs
+from episodic_agent.engine.filtering import Where, filter_of, threads_about
 from episodic_agent.engine.forgetting import ForgetVerbs
 from episodic_agent.engine.given import (
     aware,
@@ -591,13 +593,19 @@ class Memory(
             self._eraser.settle(self._space)
         return doctor.examine()
 
-    def export(self, *, user_id: str | None = None) -> Iterator[str]:
-        """Yield the user's memory as JSON lines that `import_file` takes back without loss."""
-        return self._exported(self._known(user_id))  # an unknown user is refused here, not at the first line
+    def export(self, *, user_id: str | None = None, where: Where = None) -> Iterator[str]:
+        """Yield the user's memory as JSON lines that `import_file` takes back without loss.
 
-    def _exported(self, scope: Scope) -> Iterator[str]:
+        With `where` (docs/chains.md), the threads of which an episode is about that, whole: no part of a
+        thread could be taken back alone. Skills, which rest on all threads, are then learned anew.
+        """
+        # what is wrong is refused here, not at the first line
+        return self._exported(self._known(user_id), filter_of(where))
+
+    def _exported(self, scope: Scope, wanted: MetadataFilter) -> Iterator[str]:
         with self._parts.store.begin(scope, write=False) as tx:
-            yield from export(tx, self._parts.clock())
+            now = self._parts.clock()
+            yield from export(tx, now, None if wanted.empty else threads_about(tx, now, wanted))
 
     # --- life --------------------------------------------------------------------------------------------
 

@@ -21,7 +21,6 @@ from episodic_agent.core.compaction.resolutions import (
 from episodic_agent.core.context import estimate
 from episodic_agent.core.context.tokens import cut_to
 from episodic_agent.core.interfaces import Transaction, ref_of
-from episodic_agent.core.prompts import compact
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.core.summaries import Words
 from episodic_agent.core.text import sentences
@@ -104,7 +103,8 @@ def told_before(
     if estimate(meso) > min(MESO_TOKENS, size):
         return None
     old = Resolutions(str(part.metadata.get("micro", "")), meso, str(part.metadata.get("macro", "")), size)
-    return old, Words(part.title, "", part.metadata), part.encoded_by
+    about = {name: one for name, one in part.metadata.items() if name != "outcome"}  # it went on since
+    return old, Words(part.title, "", about), part.encoded_by
 
 
 def _by_model(event: Episode) -> bool:
@@ -112,7 +112,7 @@ def _by_model(event: Episode) -> bool:
 
 
 def _is_models(by: str) -> bool:
-    return by.endswith((f" {compact.VERSION}", f" {BY_EVENTS}"))
+    return " compact-" in by or by.endswith(f" {BY_EVENTS}")  # whatever the version of the question
 
 
 def _is_little(event: Episode) -> bool:
@@ -134,6 +134,9 @@ def _about(events: Sequence[Episode]) -> Words:
     for name in ("keywords", "tags", "entities", "channels", "places"):
         if listed := _listed(one.get(name) for one in told):
             about[name] = listed
+    tagged = Counter(tag for one in told for tag in _listed([one.get("tags")]) if isinstance(tag, str))
+    if tagged:  # there is room for five: what most of the events were about
+        about["tags"] = [tag for tag, _ in tagged.most_common()]
     for name in ("observations", "characters"):
         about[name] = sum(n for one in told if isinstance(n := one.get(name), int))
     starts = [str(one["start"]) for one in told if "start" in one]

@@ -9,12 +9,14 @@ from datetime import datetime
 from uuid import UUID
 
 from episodic_agent.core import ranking
+from episodic_agent.core.chaining.filters import EVERYTHING, MetadataFilter
 from episodic_agent.core.forgetting import retrievability
 from episodic_agent.core.interfaces import EPISODES, Transaction, ref_of
 from episodic_agent.core.ranking.seed import PER_LEG
 from episodic_agent.engine import whereabouts
 from episodic_agent.engine.curtain import FADED, Curtain
 from episodic_agent.engine.fact_recall import answering, category_of
+from episodic_agent.engine.filtering import refs_about
 from episodic_agent.engine.gathering import DAY, Filter, Gathered, Gatherer
 from episodic_agent.engine.given import counted, worded
 from episodic_agent.engine.parts import Parts
@@ -48,6 +50,7 @@ class SearchOptions:
     facts: int = FEW_FACTS
     category: str | None = None
     suppressed: bool = False
+    where: MetadataFilter = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,9 @@ class Recaller:
         with self._parts.store.begin(scope, write=False) as tx:
             at = max(now, self._parts.clock())  # what has expired by now never shows, whenever is asked about
             curtain = Curtain(tx, at)
+            if not options.where.empty:
+                about = refs_about(tx, options.where, curtain)
+                asked = replace(asked, wanted=replace(wanted, about=about))
             found = replace(self._answer(tx, asked, curtain), facts=self._facts(tx, asked, curtain))
             if not options.suppressed:
                 return found
@@ -102,6 +108,7 @@ class Recaller:
             category=options.category,
             at=options.now if options.until is None else options.until,
             thread_id=options.thread_id,
+            among=asked.wanted.about,
         )
 
     def _answer(self, tx: Transaction, asked: "_Asked", curtain: Curtain, *, fades: bool = True) -> Recall:
@@ -271,7 +278,8 @@ def _checked(text: str, options: SearchOptions) -> str:
     category_of(options.category)
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput("`since` must be before `until`")
-    if policy == "seed-003" and (options.since or options.until or options.thread_id or options.place):
+    filtered = options.since or options.until or options.thread_id or options.place
+    if policy == "seed-003" and (filtered or not options.where.empty):
         raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")
     return policy
 

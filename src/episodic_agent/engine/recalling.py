@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.chaining import parse_filter
 from episodic_agent.core.context.retrieved import (
     DETAILS,
     Detail,
@@ -17,6 +16,7 @@ from episodic_agent.core.context.retrieved import (
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine import listing
 from episodic_agent.engine.curtain import Curtain
+from episodic_agent.engine.filtering import Where, cards_about, filter_of
 from episodic_agent.engine.given import aware, episode_identity, tidy
 from episodic_agent.engine.places import Places, Stretch, VisitCard, count_places, route_of, visits_of
 from episodic_agent.engine.recall import FEW_FACTS, Recaller, SearchOptions
@@ -53,6 +53,7 @@ class RecallVerbs(Scoped):
         facts: int = FEW_FACTS,
         category: str | None = None,
         suppressed: bool = False,
+        where: Where = None,
     ) -> Recall:
         """Return the episodes and facts that best answer a query, with the observations that prove it.
 
@@ -67,8 +68,9 @@ class RecallVerbs(Scoped):
         `asking` names the thread that asks: what it says next tells how the episodes served, and they are
         stronger or weaker for it (a review). Otherwise nothing is written.
 
-        `suppressed` fills `Recall.suppressed`: the hits that the suppression list, retention or fading kept
-        out, each with its reason.
+        `where` leaves only closed episodes that are about something, as in `tool=bash tag=memory,leak`
+        (docs/chains.md), and the facts they prove. `suppressed` fills `Recall.suppressed`: the hits that the
+        suppression list, retention or fading kept out, each with its reason.
         """
         scope = self._known(user_id)
         options = SearchOptions(
@@ -84,6 +86,7 @@ class RecallVerbs(Scoped):
             facts=facts,
             category=category,
             suppressed=suppressed,
+            where=filter_of(where),
         )
         reviewer = self._thread_id(scope, asking) if asking else None
         recall = self._recaller.run(scope, query, options)
@@ -105,6 +108,7 @@ class RecallVerbs(Scoped):
         thread: str | None = None,
         now: datetime | None = None,
         asking: str | None = None,
+        where: Where = None,
     ) -> str:
         """Return what `search` finds as Markdown for a prompt, in seed 003's form; "" where nothing answers.
 
@@ -122,6 +126,7 @@ class RecallVerbs(Scoped):
             thread=thread,
             now=now,
             asking=asking,
+            where=where,
         )
         scope = self._known(user_id)
         with self._parts.store.begin(scope, write=False) as tx:
@@ -171,23 +176,23 @@ class RecallVerbs(Scoped):
         thread: str | None = None,
         place: str | None = None,
         limit: int | None = None,
-        where: str | Sequence[str] = (),
+        where: Where = None,
     ) -> list[EpisodeCard]:
         """Return episodes (that reach into a place) in chronological order, open frames included.
 
         `where` says what they are to be about, as in `tool=bash tag=memory,leak since=2026-03-01`
         (docs/chains.md); open frames are about nothing yet. Raises InvalidInput for what is no filter.
         """
-        wanted = parse_filter(where)
+        wanted = filter_of(where)
         scope = self._known(user_id)
         thread_id, now = self._thread_id(scope, thread) if thread else None, self._parts.clock()
         with self._parts.store.begin(scope, write=False) as tx:
-            most = limit if wanted.empty else None
-            if place is not None:
-                found = listing.at_place(tx, now, tidy(place) or "", thread_id=thread_id, limit=most)
-            else:
-                found = listing.chronological(tx, now, thread_id=thread_id, limit=most)
-            return found if wanted.empty else listing.about(tx, found, wanted, limit)
+            named = None if place is None else tidy(place) or ""
+            if not wanted.empty:
+                return cards_about(tx, now, wanted, thread_id=thread_id, place=named, limit=limit)
+            if named is not None:
+                return listing.at_place(tx, now, named, thread_id=thread_id, limit=limit)
+            return listing.chronological(tx, now, thread_id=thread_id, limit=limit)
 
     def wholes(self, cards: Sequence[EpisodeCard | Hit], *, user_id: str | None = None) -> list[Whole | None]:
         """Return what is behind cards or hits (events, open frames), read at once; None for what is gone.

@@ -14,16 +14,17 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core import ranking
-from episodic_agent.core.chaining import Hit, Told, fetched, matches, parse_filter, replay_text, selected
+from episodic_agent.core.chaining import Hit, Told, fetched, replay_text, selected
 from episodic_agent.core.chaining.filters import MetadataFilter
 from episodic_agent.core.chaining.metadata import Metadata, read_metadata
 from episodic_agent.core.chaining.sequences import DEFAULT, LEAST_RELEVANCE, RECENT, RELEVANT, SEED
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Refs, Transaction, ref_of
+from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Refs, Span, Transaction
 from episodic_agent.core.ranking import Query, Signs, kept_terms, support, term_weight
 from episodic_agent.core.ranking.candidates import PER_LEG
 from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS
 from episodic_agent.engine.curtain import Curtain
-from episodic_agent.engine.gathering import Filter, Floats, Gatherer, within
+from episodic_agent.engine.filtering import Where, filter_of, passing, refs_of
+from episodic_agent.engine.gathering import Floats, Gatherer
 from episodic_agent.engine.given import aware
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.scoped import Scoped
@@ -34,7 +35,6 @@ from episodic_agent.schemas import Episode, Scope, Vector
 EACH: Final = 10  # observations looked for of an episode that is wanted: a long one takes many places
 WIDER: Final = 4  # times as many are looked through where filters leave too few
 MOST: Final = 1_000  # episodes of one sequence
-Where = str | Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def told_sequence(found: Iterable[Sequenced]) -> list[Told]:
 
 
 def _filter_of(where: Where, since: datetime | None, until: datetime | None) -> MetadataFilter:
-    wanted = MetadataFilter() if where is None else parse_filter(where)
+    wanted = filter_of(where)
     begins = [time for time in (wanted.since, since) if time is not None]
     ends = [time for time in (wanted.until, until) if time is not None]
     narrowed = replace(wanted, since=max(begins, default=None), until=min(ends, default=None))
@@ -160,15 +160,16 @@ class Sequences:
         vector = self._embed(wish.topic)
         with parts.store.begin(scope, write=False) as tx:
             curtain = Curtain(tx, now)
+            spans = None if wish.wanted.empty else passing(tx, wish.wanted, curtain)
             if wish.topic:
                 query = ranking.analyse(wish.topic, (), now, language=parts.language)
                 gatherer = Gatherer(
                     tx, query, vector, parts.embedder_name, parts.calibration, curtain=curtain
                 )
-                finder = _Finder(tx, parts, query, gatherer, wish)
-                found, relevance = _enough(finder.best, tx, curtain, wish)
+                finder = _Finder(tx, parts, query, gatherer, wish, spans)
+                found, relevance = _enough(finder.best, curtain, wish)
             else:
-                found, relevance = _enough(_newest(tx, wish), tx, curtain, wish)
+                found, relevance = _enough(_newest(tx, spans), curtain, wish)
             hits = [Hit(e.id, e.start_at, relevance.get(e.id, 0.0)) for e in found]
             chosen = selected(
                 hits,
@@ -195,19 +196,15 @@ Ranked = tuple[list[tuple[Episode, float]], bool]  # best first; whether there i
 
 
 def _enough(
-    best: Callable[[int], Ranked], tx: Transaction, curtain: Curtain, wish: _Wish
+    best: Callable[[int], Ranked], curtain: Curtain, wish: _Wish
 ) -> tuple[list[Episode], dict[UUID, float]]:
-    """Ask for more and more candidates until enough pass the filter and are shown, or there are no more."""
+    """Ask for more and more candidates until enough are shown, or there are no more."""
     count = fetched(wish.limit, wish.policy)
     asked = count
     while True:
         ranked, exhausted = best(asked)
         hidden = curtain.why_all([episode for episode, _ in ranked])
-        kept = [
-            (episode, relevance)
-            for episode, relevance in ranked
-            if episode.id not in hidden and matches(episode.metadata, wish.wanted, episode.start_at)
-        ]
+        kept = [(episode, relevance) for episode, relevance in ranked if episode.id not in hidden]
         if len(kept) >= count or exhausted:
             break
         asked *= WIDER
@@ -216,10 +213,17 @@ def _enough(
     return [episode for episode, _ in kept], {episode.id: relevance for episode, relevance in kept}
 
 
-def _newest(tx: Transaction, wish: _Wish) -> Callable[[int], Ranked]:
+def _newest(tx: Transaction, spans: Sequence[Span] | None) -> Callable[[int], Ranked]:
+    """Return what finds the newest episodes, of these where they are given."""
+    ordered = sorted(spans or (), key=lambda span: (-span.end_at, span.name))
+
     def best(asked: int) -> Ranked:
-        found = tx.episodes.recent(limit=asked, since=wish.wanted.since)
-        return [(episode, 0.0) for episode in found], len(found) < asked
+        if spans is None:
+            found = list(tx.episodes.recent(limit=asked))
+            return [(episode, 0.0) for episode in found], len(found) < asked
+        stored = tx.episodes.by_refs([span.first_ref for span in ordered[:asked]])
+        newest = [stored[span.first_ref] for span in ordered[:asked]]
+        return [(episode, 0.0) for episode in newest], len(ordered) <= asked
 
     return best
 
@@ -233,6 +237,7 @@ class _Finder:
     query: Query
     gatherer: Gatherer
     wish: _Wish
+    spans: Sequence[Span] | None  # of the episodes that a filter leaves
 
     def best(self, asked: int) -> Ranked:
         """Return episodes by relevance, ties by time, from as many candidates as are asked for."""
@@ -254,30 +259,22 @@ class _Finder:
         return self._ranked(relevance), exhausted
 
     def _leg(self, kind: str, limit: int) -> Refs:
-        wanted = self.wish.wanted
-        if wanted.since is not None or wanted.until is not None:
-            if kind == EPISODES:
-                return self._begun(limit)
-            return self._best_of(within(self.tx, Filter(wanted.since, wanted.until)), limit)
+        if self.spans is not None:
+            first = np.array([span.first_ref for span in self.spans], np.int64)
+            return self._best_of(kind, first if kind == EPISODES else refs_of(self.spans), limit)
         words = self.gatherer.best_shown(self.gatherer.best_text, kind, limit)
         meaning = self.gatherer.best_shown(self.gatherer.best_vectors, kind, limit)
         return np.unique(np.concatenate([words, meaning])).astype(np.int64)
 
-    def _best_of(self, refs: Refs, limit: int) -> Refs:
-        """Return the best observations among these by words, and by meaning."""
+    def _best_of(self, kind: str, refs: Refs, limit: int) -> Refs:
+        """Return the best of these by words, and by meaning."""
         if len(refs) <= limit:
             return refs
-        words = self.gatherer.text(OBSERVATIONS, refs)
-        meaning = np.nan_to_num(self.gatherer.cosines(OBSERVATIONS, refs), nan=-1.0)
+        words = self.gatherer.text(kind, refs)
+        meaning = np.nan_to_num(self.gatherer.cosines(kind, refs), nan=-1.0)
         best = [np.argsort(-scores, kind="stable")[:limit] for scores in (words, meaning)]
         chosen: Refs = refs[np.unique(np.concatenate(best))]
         return chosen
-
-    def _begun(self, limit: int) -> Refs:
-        """Return the episodes, by first ref, that touch the stretch of time asked for: the newest of them."""
-        found = self.tx.episodes.recent(limit=max(PER_LEG, limit), since=self.wish.wanted.since)
-        refs = [ref_of(self.tx.threads.number(e.thread_id), e.first_seq) for e in found]
-        return np.array(sorted(refs), np.int64)
 
     def _by_own_text(self, asked: int) -> Ranked:
         """Rank by the raw cosine of the topic and an episode's words; without vectors by shared words."""

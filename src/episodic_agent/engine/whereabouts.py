@@ -119,6 +119,7 @@ def _episodes(tx: Transaction, query: Query, wanted: Filter, curtain: Curtain) -
         for identity, first, last in reversed(parts) if latest else parts:
             refs = np.arange(first, last + 1, dtype=np.int64)
             refs = curtain.shown(refs[_fits(tx, query, wanted, refs)])
+            refs = refs if wanted.about is None else np.intersect1d(refs, wanted.about)
             if len(refs):
                 yield _Found(identity, refs)
 

@@ -7,6 +7,7 @@ the extractive words can be had of it, and what became of the question stands in
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 from episodic_agent.core.chaining import metadata_of, read_guess
@@ -21,6 +22,7 @@ from episodic_agent.schemas import Job, Json, Observation, Scope
 EXTRACTIVE: Final = "extractive-1"
 LAST_TRY: Final = 3  # attempts at a model before the extractive words do (I8)
 LEAST: Final = 120  # characters; so little is told whole by its own sentences, at no cost
+LATER: Final = timedelta(hours=1)  # until a model whose answer could not be read is asked once more
 REFUSED: Final = "refused"  # in the metadata: what of a model's answer could not be used, and why
 
 log = logging.getLogger(__name__)
@@ -28,10 +30,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """An episode's words and who found them."""
+    """An episode's words and who found them; `again`: a model's answer could not be read, so ask later."""
 
     words: Words
     by: str = EXTRACTIVE
+    again: bool = False
 
 
 def worded(
@@ -40,7 +43,7 @@ def worded(
     """Return the words of an episode of messages: the model's where they can be used, else its `own`.
 
     A model that cannot be reached is tried again with the job, thrice in all; a spent budget, a refusal and
-    an answer that is wrong twice are not waited for.
+    an answer that is wrong twice are not waited for; one that could not be read is asked for again later.
     """
     model = parts.model_for(scope, question.STAGE)
     if model is None or sum(len(o.text) for o in said) < LEAST:
@@ -51,7 +54,7 @@ def worded(
         if job.attempts < LAST_TRY and not isinstance(error, BudgetSpent | BadReply):
             raise
         log.warning("episode %s is told without a language model: %s", job.key, error)
-        return Worded(_refused(own(), {"answer": str(error)}))
+        return Worded(_refused(own(), {"answer": str(error)}), again=isinstance(error, BadReply))
     if "summary" in faults:
         return Worded(_refused(own(), faults))
     title = own().title if "title" in faults else told.title

@@ -6,6 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from episodic_agent.core.chain_records import Condition, Node, Refusal, Term
+from episodic_agent.core.interfaces.index import Span
 
 
 class Chains(Protocol):
@@ -56,5 +57,18 @@ class Chains(Protocol):
         """Return the episodes (of these, where given) that pass every field by any condition, by id.
 
         Episodes that were replaced have their rows still: whoever asks reads what is current.
+        """
+        ...
+
+    def spans(
+        self,
+        fields: Sequence[Sequence[Condition]],
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Span]:
+        """Return what the current event episodes that pass every field own, by reference.
+
+        Those that begin at `since` or after and before `until`; without fields every one of these passes.
         """
         ...

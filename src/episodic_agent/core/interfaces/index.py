@@ -81,6 +81,16 @@ class Cover(NamedTuple):
     name: str
 
 
+class Span(NamedTuple):
+    """A `Cover` with the event time of its episode, in microseconds since 1970 UTC."""
+
+    first_ref: int
+    last_ref: int
+    name: str
+    start_at: int
+    end_at: int
+
+
 @dataclass(frozen=True, slots=True)
 class Posting:
     """The searchable words of one document: term -> count, and the length in terms (counts' sum)."""

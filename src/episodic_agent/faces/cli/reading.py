@@ -38,6 +38,7 @@ OTHER_COLUMNS = 64  # of a listing, beside the title
 @click.option("--until", help="Only before this time.")
 @click.option("--thread", help="Only this thread.")
 @click.option("--place", help="Only what was observed at this place.")
+@click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only episodes about this: tag=memory.")
 @click.option("--now", help="As if it were this time (for `last week` and for forgetting).")
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
 @click.option("--facts", type=click.IntRange(0, 1000), default=5, show_default=True, help="Facts to return.")
@@ -55,6 +56,7 @@ def search(
     until: str | None,
     thread: str | None,
     place: str | None,
+    where: tuple[str, ...],
     now: str | None,
     asking: str | None,
     facts: int,
@@ -76,6 +78,7 @@ def search(
             until=moment(until),
             thread=thread,
             place=place,
+            where=where,
             now=moment(now),
             asking=asking,
             explain=explain,
@@ -105,6 +108,7 @@ def search(
 @click.option("--facts", type=click.IntRange(0, 1000), default=20, show_default=True, help="Facts to return.")
 @click.option("--category", help="Only facts of this category.")
 @click.option("--thread", help="Only this thread.")
+@click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only episodes about this: tag=memory.")
 @click.option("--now", help="As if it were this time.")
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
 @common
@@ -116,6 +120,7 @@ def retrieve(
     facts: int,
     category: str | None,
     thread: str | None,
+    where: tuple[str, ...],
     now: str | None,
     asking: str | None,
     user: str | None,
@@ -131,6 +136,7 @@ def retrieve(
             facts=facts,
             category=category,
             thread=thread,
+            where=where,
             now=moment(now),
             asking=asking,
         )
@@ -352,11 +358,14 @@ def _write_lines(lines: Iterable[str], output: Path) -> int:
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write to this file (default: standard output)."
 )
+@click.option(
+    "--where", multiple=True, metavar="FIELD=VALUE", help="Only threads with episodes about this: tag=memory."
+)
 @common
-def export(app: App, output: Path | None, user: str | None, as_json: bool) -> None:
+def export(app: App, output: Path | None, where: tuple[str, ...], user: str | None, as_json: bool) -> None:
     """Write the memory as JSON lines that `import` takes back without loss."""
     with app.memory() as memory:
-        exported = memory.export(user_id=user)
+        exported = memory.export(user_id=user, where=where)
         if output is None:
             for line in exported:
                 click.echo(line)

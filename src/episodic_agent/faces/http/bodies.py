@@ -78,6 +78,9 @@ class Retrieve(_Asked):
     semantic_limit: Count = Field(default=20, description="Facts, 0 to 100.")
     detail: Detail = "auto"
     category: str | None = Field(default=None, description="Only facts of this category.")
+    where: str | None = Field(
+        default=None, description="Only episodes about this: tag=memory outcome=failure."
+    )
 
 
 class Recent(_Asked):

@@ -114,6 +114,7 @@ def _retrieved(memory: Memory, body: Retrieve) -> tuple[Retrieved, Sequence[Fact
             asking=conversation,
             facts=facts,
             category=body.category,
+            where=body.where or None,
         )
     except NotFound:  # nobody said anything there yet: that is an answer
         return Retrieved(semantic=[], episodic=[]), (), notes

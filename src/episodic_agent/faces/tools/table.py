@@ -59,6 +59,7 @@ def _search(memory: Memory, user: str | None, given: Given) -> Found:
         thread=given.get("thread"),
         since=_time(given, "since"),
         until=_time(given, "until"),
+        where=given.get("where"),
     )
     hits = () if found.abstained else found.hits
     items = [*map(_fact, found.facts), *map(_hit, hits)]
@@ -219,6 +220,7 @@ def _time(given: Given, name: str) -> Any:
 
 _SINCE: Final = text("Only from this time on (event time), such as 2026-03-01.")
 _UNTIL: Final = text("Only before this time.")
+_WHERE: Final = text("A filter by metadata, such as tool=bash tag=debugging outcome=failure.", minLength=1)
 _THREAD: Final = text("Only this thread, by its name.", minLength=1)
 
 TOOLS: Final = (
@@ -255,6 +257,7 @@ TOOLS: Final = (
             thread=_THREAD,
             since=_SINCE,
             until=_UNTIL,
+            where=_WHERE,
         ),
         recalled(
             "found",
@@ -316,7 +319,7 @@ TOOLS: Final = (
             order=text("The most relevant, or the newest.", enum=["relevant", "recent"], default="relevant"),
             since=_SINCE,
             until=_UNTIL,
-            where=text("A filter by metadata, such as tool=bash tag=debugging outcome=failure.", minLength=1),
+            where=_WHERE,
         ),
         recalled(
             "episodes",

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.chain_records import Condition, Node, Refusal, Term
+from episodic_agent.core.interfaces import Span
 from episodic_agent.errors import NotFound
 from episodic_agent.stores.postgres.batches import byteas, texts
 from episodic_agent.stores.postgres.session import Session
@@ -23,6 +24,11 @@ _PART: Final = (
     f"SELECT episode FROM metadata_term WHERE {_OWN} AND field = %s"
     " AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS v (part) WHERE strpos(value, v.part) > 0)"
 )
+_SPAN: Final = (
+    "(e.thread::bigint << 32) | e.first_seq AS ref, (e.thread::bigint << 32) | e.last_seq AS last,"
+    " encode(e.id, 'hex') AS name, e.start_at, e.end_at"
+)
+_CURRENT: Final = "kind = 'event' AND generation_to IS NULL"
 
 
 class PostgresChains:
@@ -126,16 +132,48 @@ class PostgresChains:
         self, fields: Sequence[Sequence[Condition]], among: Sequence[UUID] | None = None
     ) -> Sequence[UUID]:
         """Return the episodes (of these, where given) that pass every field by any condition, by id."""
-        kept = None if among is None else frozenset(among)
+        kept = None if among is None else frozenset(one.bytes for one in among)
+        return [UUID(bytes=one) for one in sorted(self._matching(fields, kept))]
+
+    def _matching(
+        self, fields: Sequence[Sequence[Condition]], kept: frozenset[bytes] | None = None
+    ) -> frozenset[bytes]:
         for field in fields:
             passed = frozenset(found for condition in field for found in self._passing(condition))
             kept = passed if kept is None else kept & passed
-        return sorted(kept or (), key=lambda identity: identity.bytes)
+        return kept or frozenset()
 
-    def _passing(self, condition: Condition) -> list[UUID]:
+    def spans(
+        self,
+        fields: Sequence[Sequence[Condition]],
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Span]:
+        """Return what the current event episodes that pass every field own, by reference."""
+        conditions, given = [_OWN, _CURRENT], list[Any](self._session.keys)
+        if since is not None and not fields:  # what begins then ends later: by the index on ends
+            conditions.append("end_at >= %s")
+            given.append(to_microseconds(since))
+        for moment, condition in ((since, "start_at >= %s"), (until, "start_at < %s")):
+            if moment is not None:
+                conditions.append(condition)
+                given.append(to_microseconds(moment))
+        source = f"SELECT * FROM episode WHERE {' AND '.join(conditions)}"
+        if fields:
+            keys = byteas(sorted(self._matching(fields)))
+            given = [keys, *given]
+            source = (
+                "SELECT o.* FROM unnest(%s::bytea[]) AS k (key) CROSS JOIN LATERAL"
+                f" ({source} AND id = k.key OFFSET 0) o"
+            )
+        sql = f"SELECT {_SPAN} FROM ({source}) e ORDER BY ref"
+        return [Span._make(columns) for columns in self._session.rows(sql, given)]
+
+    def _passing(self, condition: Condition) -> list[bytes]:
         values, keys = texts(condition.values), self._session.keys
         if condition.contains:
             found = self._session.rows(_PART, (*keys, condition.field, values))
         else:
             found = self._session.rows(_WHOLE, (values, *keys, condition.field))
-        return [UUID(bytes=bytes(episode)) for (episode,) in found]
+        return [bytes(episode) for (episode,) in found]

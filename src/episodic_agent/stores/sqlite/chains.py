@@ -6,6 +6,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.chain_records import Condition, Node, Refusal, Term
+from episodic_agent.core.interfaces import Span
 from episodic_agent.errors import NotFound
 from episodic_agent.stores.rows import optional_bytes, optional_id, to_json, to_microseconds, to_time
 from episodic_agent.stores.sqlite.session import EACH, Session, id_list
@@ -13,6 +14,11 @@ from episodic_agent.stores.sqlite.session import EACH, Session, id_list
 _NODE: Final = "e.id, e.parent_episode_id, e.start_at"
 _WHOLE: Final = "m.value IN (SELECT value FROM json_each(?))"
 _PART: Final = "EXISTS (SELECT 1 FROM json_each(?) p WHERE instr(m.value, p.value))"
+_SPAN: Final = (
+    "(e.thread << 32) | e.first_seq AS ref, (e.thread << 32) | e.last_seq, lower(hex(e.id)),"
+    " e.start_at, e.end_at"
+)
+_CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
 
 
 class SqliteChains:
@@ -103,14 +109,42 @@ class SqliteChains:
         self, fields: Sequence[Sequence[Condition]], among: Sequence[UUID] | None = None
     ) -> Sequence[UUID]:
         """Return the episodes (of these, where given) that pass every field by any condition, by id."""
-        kept = None if among is None else frozenset(among)
+        kept = None if among is None else frozenset(one.bytes for one in among)
+        return [UUID(bytes=one) for one in sorted(self._matching(fields, kept))]
+
+    def _matching(
+        self, fields: Sequence[Sequence[Condition]], kept: frozenset[bytes] | None = None
+    ) -> frozenset[bytes]:
         for field in fields:
             passed = frozenset(found for condition in field for found in self._passing(condition))
             kept = passed if kept is None else kept & passed
-        return sorted(kept or (), key=lambda identity: identity.bytes)
+        return kept or frozenset()
 
-    def _passing(self, condition: Condition) -> list[UUID]:
+    def spans(
+        self,
+        fields: Sequence[Sequence[Condition]],
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Span]:
+        """Return what the current event episodes that pass every field own, by reference."""
+        source, conditions, given = "episode e", ["e.scope = ?", _CURRENT], [self._session.number]
+        bindings: list[Any] = []
+        if fields:
+            source, bindings = f"{EACH} episode e", [to_json([key.hex() for key in self._matching(fields)])]
+            conditions.append("e.id = unhex(p.value)")
+        elif since is not None:  # what begins then ends later: by the index on ends
+            conditions.append("e.end_at >= ?")
+            given.append(to_microseconds(since))
+        for moment, condition in ((since, "e.start_at >= ?"), (until, "e.start_at < ?")):
+            if moment is not None:
+                conditions.append(condition)
+                given.append(to_microseconds(moment))
+        sql = f"SELECT {_SPAN} FROM {source} WHERE {' AND '.join(conditions)} ORDER BY ref"
+        return [Span._make(columns) for columns in self._session.rows(sql, (*bindings, *given))]
+
+    def _passing(self, condition: Condition) -> list[bytes]:
         value = _PART if condition.contains else _WHOLE
         sql = f"SELECT m.episode FROM metadata_term m WHERE m.scope = ? AND m.field = ? AND {value}"
         found = self._session.rows(sql, (self._session.number, condition.field, to_json(condition.values)))
-        return [UUID(bytes=episode) for (episode,) in found]
+        return [episode for (episode,) in found]
