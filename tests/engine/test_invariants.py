@@ -103,11 +103,12 @@ class Oracle:
 
     mood: str | None = None
     answered: bool = False
+    consolidates: bool = False
 
     def respond(self, _prompt: str, stage: str) -> Answer:
         if self.mood == "nonsense":
             return BadReply("that is no verdict")
-        if self.mood in {None, "away"}:
+        if self.mood in {None, "away"} and not (stage == "facts" and self.consolidates):
             return ProviderUnavailable("the model is away")
         if stage == "facts":
             return {"expected": "", "facts": []}
@@ -201,7 +202,7 @@ class World:
 
     def settle(self) -> None:
         """Let everybody come back and all that waits be done."""
-        self.embedder.away = False
+        self.embedder.away, self.oracle.consolidates = False, True
         for _ in range(400):  # a question takes three rounds of a model that talks nonsense
             self.now += ALL_DAY
             if not self.memory.work() and not self.store.waiting():

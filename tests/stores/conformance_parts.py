@@ -70,6 +70,23 @@ class PartsConformance(StoreFixture):
         with store.begin(BO) as tx, pytest.raises(NotFound):
             tx.parts.save(make_part(ATTIC))
 
+    def test_a_part_is_dropped_alone_and_twice_as_once(self, store: Store) -> None:
+        fill(store)
+        fill(store, BO)
+        first, second = make_part(), make_part(first_seq=2)
+        save(store, first, second)
+        save(store, first, scope=BO)
+        for _ in range(2):
+            with store.begin(ANA) as tx:
+                tx.parts.drop(KITCHEN, 2)
+                tx.parts.drop(ATTIC, 0)
+        with store.begin(ANA, write=False) as tx:
+            assert list(tx.parts.of_thread(KITCHEN)) == [first]
+            with pytest.raises(StoreError):
+                tx.parts.drop(KITCHEN, 0)
+        with store.begin(BO, write=False) as tx:
+            assert list(tx.parts.of_thread(KITCHEN)) == [first]
+
     def test_what_has_grown_is_found_by_its_first_turn_oldest_first(self, store: Store) -> None:
         fill(store)
         with store.begin(ANA) as tx:

@@ -352,6 +352,7 @@ WRITES: Mapping[str, Verb] = {
     "episodes.insert": lambda tx: tx.episodes.insert(make_episode(KITCHEN, 3, 3)),
     "episodes.change": lambda tx: tx.episodes.change(PRIMARY, state=EpisodeState.COMPACTED, last_seq=2),
     "episodes.archive": lambda tx: tx.episodes.archive(THREAD, 0, 9),
+    "parts.drop": lambda tx: tx.parts.drop(THREAD, 0),
     "parts.save": lambda tx: [tx.parts.save(_part("written", seq, grown=False)) for seq in (0, 2)],
     "episodes.retire": lambda tx: tx.episodes.retire([EPISODE], 1),
     "episodes.revive": lambda tx: tx.episodes.revive(THREAD, 0),

@@ -71,6 +71,15 @@ def part_id(thread_id: UUID, first_seq: int) -> UUID:
     return _named("episode", thread_id.hex, first_seq, "primary")
 
 
+def session_id(scope: Scope, key: str) -> UUID:
+    """Return the id of the episode of the session that a caller starts with this key, however often.
+
+    >>> session_id(Scope("ana"), "leak-1") == session_id(Scope("bo"), "leak-1")
+    False
+    """
+    return _named("session", scope.space, scope.user_id, key)
+
+
 def cross_thread_id(first: UUID, second: UUID, number: int = 0) -> UUID:
     """Return the id of a cross-thread episode that begins with these two threads; `number` tells more apart.
 

@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.chaining import (
@@ -15,20 +16,23 @@ from episodic_agent.core.chaining import (
     check_parent,
     decision_of,
     given,
+    heads,
 )
 from episodic_agent.core.chaining.deciding import AUTO, HAND
 from episodic_agent.core.chaining.deciding import CHAIN as LINKED
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.interfaces import Transaction
-from episodic_agent.core.linking.outcomes import CORRECT, INCORRECT
+from episodic_agent.core.linking.outcomes import BEHAVIOUR, CORRECT, INCORRECT
 from episodic_agent.engine.chaining import chain_decisions
 from episodic_agent.engine.chains import CHAIN, parents_above, tree_of
 from episodic_agent.engine.given import episode_identity, tidy
+from episodic_agent.engine.outcomes import Told, labelled
 from episodic_agent.engine.parting import whole
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Decision, Episode, EpisodeKind
 
+_EVER: Final = datetime.max.replace(tzinfo=UTC)
 log = logging.getLogger(__name__)
 
 
@@ -52,6 +56,26 @@ class ChainVerbs(Scoped):
             _there(tx, identity)
             return _told(tx, arc(identity, tree_of(tx, identity)))
 
+    def get_episode_heads(self, *, limit: int = 20, user_id: str | None = None) -> list[Episode]:
+        """Return the closed sessions that nothing goes on from yet, where a story may go on; latest first.
+
+        Raises InvalidInput for a limit under 1.
+        """
+        if limit < 1:
+            raise InvalidInput(f"a limit of {limit} names nothing; use at least 1")
+        with self._read(user_id) as tx:
+            asked = limit
+            while True:
+                closed = tx.chains.latest(limit=asked, before=_EVER)
+                nodes = {n.id: n for n in (*tx.chains.nodes(closed), *tx.chains.children(closed))}
+                among = set(closed)
+                ends = [one for one in heads(list(nodes.values())) if one in among]
+                if len(ends) >= limit or len(closed) < asked:
+                    break
+                asked *= 2
+            found = tx.episodes.by_ids(ends[:limit])
+            return [found[one] for one in ends[:limit] if one in found]
+
     def chain(
         self, episode: "UUID | str", parent: "UUID | str", *, user_id: str | None = None
     ) -> Decision | None:
@@ -71,6 +95,7 @@ class ChainVerbs(Scoped):
             if before == above:
                 return None
             tx.chains.lead(child, above)
+            keep_above(tx, above)
             return _by_hand(tx, child, above, self._parts.clock())
 
     def unchain(self, episode: "UUID | str", *, by: str = "", user_id: str | None = None) -> Refusal:
@@ -119,13 +144,25 @@ def _told(tx: Transaction, walk: Walk) -> list[Episode]:
 
 def _judge(tx: Transaction, child: UUID, parent: UUID, *, belongs: bool) -> None:
     """Keep what a hand says of the newest automatic verdict, where it says anything of it."""
-    judged = [one for one in chain_decisions(tx, child) if one.detail.get("method") == AUTO]
-    for one in judged[-1:]:
+    for one in _judged(tx, child):
         chained, same = one.verdict == LINKED, one.detail.get("candidate") == str(parent)
         if same:
             tx.episodes.amend(replace(one, outcome=CORRECT if chained == belongs else INCORRECT))
         elif chained and belongs:  # it goes on from another one
             tx.episodes.amend(replace(one, outcome=INCORRECT))
+
+
+def keep_above(tx: Transaction, episode_id: UUID) -> None:
+    """Keep that somebody went on with a session: as far as that tells, it was chained rightly."""
+    for one in _judged(tx, episode_id):
+        if one.verdict == LINKED and one.outcome is None:
+            tx.episodes.amend(labelled(one, Told(CORRECT, BEHAVIOUR, "behaviour", why="it was gone on with")))
+
+
+def _judged(tx: Transaction, episode_id: UUID) -> list[Decision]:
+    """Return the automatic verdict on an episode that stands, of its end or its start, if there is any."""
+    found = [one for one in chain_decisions(tx, episode_id) if one.detail.get("method") == AUTO]
+    return sorted(found, key=lambda one: one.detail.get("stage") == "close")[-1:]
 
 
 def _by_hand(tx: Transaction, child: UUID, parent: UUID, now: datetime) -> Decision:

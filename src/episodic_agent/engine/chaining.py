@@ -1,4 +1,4 @@
-"""The chain job: when a session closes and has its words, find which earlier one it goes on from.
+"""Which earlier session one goes on from: by its topic when it starts, by its words when it closes.
 
 Everything is read in one transaction, judged outside of any, and written in one more. What was linked by
 hand, by the caller or by a roll stays; what was taken back is not proposed again.
@@ -11,9 +11,11 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.chaining import (
+    ChainPolicy,
     Choice,
     EpisodeView,
     Refusal,
+    SeedChain,
     Standing,
     Turn,
     ancestors,
@@ -31,8 +33,10 @@ from episodic_agent.core.summaries.languages import ASSISTANTS
 from episodic_agent.core.text import fold
 from episodic_agent.engine.chains import CHAIN, OFF, parents_above
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.session_facts import SESSION, agent_of, topic_of
 from episodic_agent.engine.summaries import parts_of, score_parts
 from episodic_agent.engine.thread_features import weighs_vectors
+from episodic_agent.engine.tuning import ask_for_tuning, chain_policy_in_force
 from episodic_agent.schemas import (
     Decision,
     Episode,
@@ -54,6 +58,7 @@ class _Case:
 
     new: EpisodeView
     candidates: Sequence[EpisodeView]
+    policy: ChainPolicy
     refusals: Sequence[Refusal]
 
 
@@ -62,6 +67,24 @@ class Chainer:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+
+    def opening(self, scope: Scope, new: Standing, topic: str, vector: Vector | None) -> Choice | None:
+        """Return which earlier session one that starts goes on from, by its topic and the topic's vector.
+
+        None where sessions are not chained.
+        """
+        if self._parts.chain_policy == OFF:
+            return None
+        with self._parts.store.begin(scope, write=False) as tx:
+            policy = chain_policy_in_force(tx, self._parts.chain_policy)
+            latest = tx.chains.latest(limit=RECENT, before=new.start_at)
+            known = parents_above(tx, [*latest, *self._found(tx, topic, vector)])
+            candidates = self._views(tx, list(tx.episodes.by_ids(list(known)).values()))
+        seen = vector if self._compares() else None
+        view = view_of(
+            new, [Turn(new.start_at, topic, vector=seen)], vector=seen, language=self._parts.language
+        )
+        return decide(view, candidates, policy, stage="open", calibration=self._parts.calibration)
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
         """Chain the sessions the jobs name; one that is gone, or settled by hand, only ends its job."""
@@ -74,12 +97,13 @@ class Chainer:
                 tx.jobs.finish(job)
                 if case is not None and choice is not None:
                     _write(tx, case, choice, now)
+                    ask_for_tuning(tx, self._parts.chain_policy, now, CHAIN)
 
     def _chosen(self, case: _Case) -> Choice:
         return decide(
             case.new,
             case.candidates,
-            chain_policy(self._parts.chain_policy),
+            case.policy,
             stage="close",
             provisional=case.new.parent,
             refusals=case.refusals,
@@ -90,23 +114,31 @@ class Chainer:
         new = tx.episodes.get(episode_id)
         if self._parts.chain_policy == OFF or new is None or is_settled(tx, new):
             return None
-        latest = tx.chains.latest(limit=RECENT, before=new.start_at)
-        known = parents_above(tx, [*latest, *self._found(tx, new)])
+        likely = [*tx.chains.latest(limit=RECENT, before=new.start_at), *self._like(tx, new)]
+        if new.parent_episode_id is not None:  # however many were held since
+            likely.append(new.parent_episode_id)
+        known = parents_above(tx, likely)
         known.pop(new.id, None)
         earlier = list(tx.episodes.by_ids(list(known)).values())
         first, *others = self._views(tx, [new, *earlier])
-        return _Case(first, others, tx.chains.refusals(new.id))
+        policy = chain_policy_in_force(tx, self._parts.chain_policy)
+        return _Case(first, others, policy, tx.chains.refusals(new.id))
 
-    def _found(self, tx: Transaction, new: Episode) -> list[UUID]:
+    def _like(self, tx: Transaction, new: Episode) -> list[UUID]:
         """Return the sessions that are most like one over all time."""
-        language, name = self._parts.language, self._parts.embedder_name
-        number = tx.threads.number(new.thread_id)
-        vector = tx.index.vectors(PARTS, name, [ref_of(number, new.first_seq)]).get(
-            ref_of(number, new.first_seq)
-        )
-        scored = score_parts(tx, f"{new.title}\n{new.summary}", vector, None, language, name)
-        found = [part.episode_id for part, _ in parts_of(tx, scored[: 2 * FOUND])]
+        ref = ref_of(tx.threads.number(new.thread_id), new.first_seq)
+        vector = tx.index.vectors(PARTS, self._parts.embedder_name, [ref]).get(ref)
+        found = self._found(tx, f"{new.title}\n{new.summary}", vector)
         return [one for one in found if one != new.id][:FOUND]
+
+    def _found(self, tx: Transaction, text: str, vector: Vector | None) -> list[UUID]:
+        language, name = self._parts.language, self._parts.embedder_name
+        scored = score_parts(tx, text, vector, None, language, name)
+        return [part.episode_id for part, _ in parts_of(tx, scored[: 2 * FOUND])]
+
+    def _compares(self) -> bool:
+        """Tell whether vectors mean anything to the policy; seed 004 takes any embedder's as they are."""
+        return weighs_vectors(self._parts) or isinstance(chain_policy(self._parts.chain_policy), SeedChain)
 
     def _views(self, tx: Transaction, episodes: Sequence[Episode]) -> list[EpisodeView]:
         spans = [(e.thread_id, e.first_seq, min(e.last_seq, e.first_seq + REACH - 1)) for e in episodes]
@@ -115,7 +147,7 @@ class Chainer:
         refs = {o.id: ref_of(numbers[o.thread_id], o.seq) for some in said for o in some}
         wholes = [ref_of(numbers[e.thread_id], e.first_seq) for e in episodes]
         # cosines of an embedder nobody calibrated mean nothing to the policies: words must do
-        weighs, name = weighs_vectors(self._parts), self._parts.embedder_name
+        weighs, name = self._compares(), self._parts.embedder_name
         vectors = tx.index.vectors(OBSERVATIONS, name, list(refs.values())) if weighs else {}
         summaries = tx.index.vectors(PARTS, name, wholes) if weighs else {}
         return [
@@ -139,7 +171,8 @@ def is_settled(tx: Transaction, episode: Episode) -> bool:
     if any(one.detail.get("method") != AUTO for one in chain_decisions(tx, episode.id)):
         return True
     part = tx.parts.at(episode.thread_id, episode.first_seq)
-    return part is not None and bool(part.opened_for) and episode.parent_episode_id is not None
+    rolled = part is not None and part.opened_for not in ("", SESSION)
+    return rolled and episode.parent_episode_id is not None
 
 
 def chain_decisions(tx: Transaction, episode_id: UUID) -> Sequence[Decision]:
@@ -186,6 +219,10 @@ def _view(
         end_at=episode.end_at,
         parent=episode.parent_episode_id,
         closed=episode.state is not EpisodeState.OPEN,
+        agent_id=agent_of(episode),
         outcome=read_metadata(episode.metadata).outcome,
     )
+    topic = topic_of(episode)
+    if topic:  # its caller's words; how it opens is for who speaks in it to say
+        turns = [Turn(episode.start_at, topic, own=False), *turns]
     return view_of(standing, turns, vector=vector, language=language)

@@ -14,6 +14,7 @@ from uuid import UUID
 
 import numpy as np
 
+from episodic_agent.core.chaining.metadata import NOTHING
 from episodic_agent.core.compaction import Resolutions, Trigger, resolutions
 from episodic_agent.core.compaction.resolutions import source_tokens
 from episodic_agent.core.context import estimate
@@ -33,6 +34,7 @@ from episodic_agent.engine.part_words import events_of, told_before, told_by_eve
 from episodic_agent.engine.parting import COMPACT, MESSAGES, covers, current, limits_of, request
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
+from episodic_agent.engine.session_facts import SessionFacts, session_at
 from episodic_agent.engine.wording import LATER, REFUSED, described
 from episodic_agent.errors import BadReply, BudgetSpent, ProviderError
 from episodic_agent.schemas import (
@@ -64,7 +66,8 @@ log = logging.getLogger(__name__)
 class Told:
     """What a part is told as, by whom, and why which of a model's texts could not be used.
 
-    `again`: its answer could not be read, so it is asked once more later.
+    `again`: its answer could not be read, so it is asked once more later. `topic` is what the session was
+    started for that it is.
     """
 
     found: Resolutions
@@ -72,6 +75,7 @@ class Told:
     by: str
     refused: tuple[str, ...] = ()
     again: bool = False
+    topic: str = ""
 
     @property
     def tokens(self) -> dict[str, float]:
@@ -83,12 +87,12 @@ class Told:
     @property
     def searchable(self) -> str:
         """Return what is searched by words: the title and the three texts."""
-        return searchable(self.about.title, self.found.micro, self.found.meso, self.found.macro)
+        return searchable(self.about.title, self.found.micro, self.found.meso, self.found.macro, self.topic)
 
     @property
     def embedded(self) -> list[str]:
         """Return what is searched by meaning, in pieces an embedder takes."""
-        return embeddable(self.found.micro, self.found.meso)
+        return embeddable(self.found.micro, self.found.meso, self.topic)
 
 
 @dataclass(slots=True)
@@ -105,6 +109,7 @@ class _Work:
     compacted_through: int | None = None
     told: Told | None = None
     vectors: Vector | None = None
+    session: SessionFacts | None = None
 
 
 class Compactor:
@@ -120,8 +125,8 @@ class Compactor:
         works = [work for work in works if not work.waits]
         for work in works:
             work.told = told = self._tell(scope, work)
-            guessed, language = told.by != EXTRACTIVE, self._parts.language
-            told.about = described(told.about, work.observations, language, guessed=guessed)
+            told.about = _described(work, told, self._parts.language)
+            told.topic = "" if work.session is None else work.session.topic
         self._embed(works)
         now = self._parts.clock()
         with self._parts.store.begin(scope) as tx:
@@ -157,6 +162,7 @@ class Compactor:
                     work.events, to_come = events_of(tx, episode, through, inside)
                     work.waits = to_come and self._may_wait(part, following or inside[-1].at)
                 work.compacted_through = part.compacted_through
+                work.session = session_at(tx, part)
                 works.append(work)
         return works, idle
 
@@ -231,7 +237,7 @@ class Compactor:
             episode.id,
             state=EpisodeState.COMPACTED if work.last_seq >= end else episode.state,
             last_seq=max(work.last_seq, episode.last_seq),
-            end_at=max(o.at for o in work.observations),
+            end_at=max(episode.start_at, *(o.at for o in work.observations)),
             decision_id=decision.id,
         )
         tx.parts.save(replace(part, compacted_through=work.last_seq, compacted_at=now))
@@ -271,6 +277,14 @@ def distinct(observations: Sequence[Observation]) -> Sequence[Observation]:
         seen.add(one.text)
         kept.append(one)
     return kept
+
+
+def _described(work: _Work, told: Told, language: str | None) -> Words:
+    """Return words whose metadata say what the records tell, what the caller said of a session first."""
+    session, guessed = work.session, told.by != EXTRACTIVE
+    given = NOTHING if session is None else session.given
+    found = described(told.about, work.observations, language, guessed=guessed, given=given)
+    return found if session is None else replace(found, metadata={**found.metadata, **session.about()})
 
 
 def _extractive(work: _Work, said: Sequence[Observation], language: str | None) -> Told:
@@ -370,7 +384,8 @@ def _ask_all(parts: Parts, scope: Scope, thread_id: UUID) -> list[UUID]:
         current(tx, thread, last_seq, now)
         found = tx.parts.of_thread(thread_id)
         ends = [*(following.first_seq - 1 for following in found[1:]), last_seq]
-        wanted = [(p, end) for p, end in zip(found, ends, strict=True) if not covers(p, end)]
+        filled = [(p, end) for p, end in zip(found, ends, strict=True) if p.first_seq <= end]
+        wanted = [(p, end) for p, end in filled if not covers(p, end)]
         for part, end in wanted:
             request(tx, part, Trigger.MANUAL, end, now, followed=end < last_seq)
         return [part.episode_id for part, _ in wanted]
@@ -386,18 +401,18 @@ def archive_again(tx: Transaction, thread_id: UUID) -> None:
             tx.episodes.archive(thread_id, part.first_seq, part.compacted_through)
 
 
-def searchable(title: str, micro: str, meso: str, macro: str) -> str:
+def searchable(title: str, micro: str, meso: str, macro: str, topic: str = "") -> str:
     """Return the text a part is found by through its words."""
-    return "\n".join([title, micro, meso, macro])
+    return "\n".join([*([topic] if topic else []), title, micro, meso, macro])
 
 
-def embeddable(micro: str, meso: str) -> list[str]:
+def embeddable(micro: str, meso: str, topic: str = "") -> list[str]:
     """Return the text a part is found by through its meaning, as far as an embedder reads at once.
 
     What it was about stands first. Details have vectors of their own, those of the observations; embedding
     all of the words again would cost as much as embedding the thread did.
     """
-    text = f"{micro}\n{meso}".strip()
+    text = f"{topic}\n{micro}\n{meso}".strip()
     return list(windows(text)[:1]) if text else []
 
 

@@ -150,6 +150,7 @@ class Eraser:
         for kind in (OBSERVATIONS, EPISODES, PARTS):
             for start in range(0, len(refs), PAGE):
                 tx.index.drop(kind, refs[start : start + PAGE])
+        tx.index.drop(PARTS, [ref_of(number, frame.next_seq)])  # of a session in which nothing is said yet
         forget_history(tx, [thread.id], gone=True)
         _cancel_jobs(tx, thread.id)
         neighbours = _apart(tx, thread.id)

@@ -20,6 +20,7 @@ from episodic_agent.engine.generations import last_resegmenting, without_history
 from episodic_agent.engine.parting import COMPACT
 from episodic_agent.engine.resolving import THREAD
 from episodic_agent.engine.reviewing import REVIEW, standing
+from episodic_agent.engine.session_facts import SESSION
 from episodic_agent.engine.skill_files import skill_nouns
 from episodic_agent.engine.tuning import LINK, TUNE
 from episodic_agent.schemas import Episode, Thread, ThreadPart
@@ -90,6 +91,7 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
     yield replace(frame, version=0)  # the version counts writes here: it is no part of the memory
     yield from tx.episodes.decisions(subject=thread.id, type=THREAD)
     yield from tx.episodes.decisions(subject=thread.id, type=LINK)
+    yield from tx.episodes.decisions(subject=thread.id, type=SESSION)
     if (made := last_resegmenting(tx, thread)) is not None:
         yield without_history(made)
     for recall in tx.reviews.pending(thread.id):  # ids from before a resegment mean nothing elsewhere

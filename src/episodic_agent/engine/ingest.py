@@ -347,13 +347,18 @@ class Ingest:
             frame = tx.threads.frame(thread.id)
             # it may have been segmented again before the frame was ours; whatever it was, it is named again
             thread = tx.threads.get(thread.id) or thread
-            return replace(thread, status=OPEN, closed_for=""), frame
-        first = fresh[0].incoming.item
-        at = first.at or now
-        modality = STEP if first.kind == "step" else "message"
+            thread = replace(thread, status=OPEN, closed_for="")
+            return (thread, frame) if frame.next_seq else self._first_said(thread, frame, fresh)
+        at = fresh[0].incoming.item.at or now
+        modality = modality_of(fresh)
         identity = thread_identity(tx.scope, origin)
         thread = Thread(identity, origin, at, at, modality=modality, explicit=True)
         return thread, self._open(tx, thread)
+
+    def _first_said(self, thread: Thread, frame: Frame, fresh: Sequence[Prepared]) -> tuple[Thread, Frame]:
+        """Let what comes first say what an empty thread, a session's, is of: messages or steps."""
+        thread = replace(thread, modality=modality_of(fresh))
+        return thread, replace(frame, policy=self._segmenter.of(thread).wanted.name, state=b"")
 
     def _open(self, tx: Transaction, thread: Thread) -> Frame:
         frame = Frame(thread.id, self._segmenter.of(thread).wanted.name, self._parts.embedder_name)
@@ -477,6 +482,11 @@ def moved(thread: Thread, observations: Sequence[Observation]) -> Thread:
         channels=tuple(sorted({*thread.channels, *named})),
         turn_count=turn_count(observations, thread.turn_count),
     )
+
+
+def modality_of(fresh: Sequence[Prepared]) -> str:
+    """Return what a thread is of that begins with these."""
+    return STEP if fresh[0].incoming.item.kind == "step" else "message"
 
 
 def _chunks(group: Sequence[Incoming]) -> Iterator[list[Incoming]]:

@@ -27,21 +27,21 @@ class TuneVerbs(Scoped):
         with self._parts.store.begin(self._known(user_id)) as tx:
             return tell(tx, decision, outcome)
 
-    def tune(self, *, dry_run: bool = False, user_id: str | None = None) -> TuningRun:
+    def tune(self, what: str = LINK, *, dry_run: bool = False, user_id: str | None = None) -> TuningRun:
         """Learn from the labelled links what is certainly better, and put it in force; return the record.
 
-        It runs by itself every hundred links. `dry_run` writes nothing.
+        `what` is link or chain. It runs by itself every hundred of either. `dry_run` writes nothing.
         """
-        return Tuner(self._parts).run(self._known(user_id), dry_run=dry_run)
+        return Tuner(self._parts).run(self._known(user_id), what=what, dry_run=dry_run)
 
     def tunings(self, *, user_id: str | None = None) -> list[TuningRun]:
         """Return every run with its record, newest first."""
         with self._read(user_id) as tx:
             return tunings(tx)
 
-    def rollback_tuning(self, *, user_id: str | None = None) -> TuningRun:
-        """Take the last change back; asked again, the one before. InvalidInput where none stands.
+    def rollback_tuning(self, what: str = LINK, *, user_id: str | None = None) -> TuningRun:
+        """Take the last change of links (or of chains) back; asked again, the one before.
 
-        Later runs learn only from what is decided after it.
+        Later runs learn only from what is decided after it. InvalidInput where none stands.
         """
-        return Tuner(self._parts).rollback(self._known(user_id))
+        return Tuner(self._parts).rollback(self._known(user_id), what=what)

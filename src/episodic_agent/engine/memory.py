@@ -70,6 +70,7 @@ from episodic_agent.engine.reviewing import REVIEW, Reviewer
 from episodic_agent.engine.running import AgentRun, RunReport, Seen, Step, Verbs, interval_of
 from episodic_agent.engine.segmenting import ASK, EMBED, ENCODE, Segmenter
 from episodic_agent.engine.sequences import SequenceVerbs
+from episodic_agent.engine.sessions import Sessions, SessionVerbs
 from episodic_agent.engine.skills import SkillVerbs
 from episodic_agent.engine.summaries import SummaryVerbs
 from episodic_agent.engine.threads import MANUAL, ThreadVerbs
@@ -100,6 +101,7 @@ class Memory(
     ThreadVerbs,
     LinkVerbs,
     ChainVerbs,
+    SessionVerbs,
     ContextVerbs,
     FactVerbs,
     SkillVerbs,
@@ -130,6 +132,7 @@ class Memory(
         )
         self._ingest = Ingest(parts, self._segmenter)
         self._closer = Closer(parts, self._segmenter)
+        self._sessions = Sessions(parts, self._segmenter)
         self._resegmenter = Resegmenter(parts, self._segmenter)
         self._eraser = Eraser(parts, self._segmenter, riders=(drop_marks, partial(drop_facts, parts)))
         self._keeper = Keeper(parts, self._eraser)

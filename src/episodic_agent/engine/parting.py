@@ -15,12 +15,14 @@ from episodic_agent.core.boundary.policies import STEP
 from episodic_agent.core.chaining import Choice, decision_of, given
 from episodic_agent.core.chaining.deciding import ROLL
 from episodic_agent.core.compaction import Due, Limits, Part, Trigger, due, most_urgent, opens_part
-from episodic_agent.core.compaction.triggers import PRIORITY
+from episodic_agent.core.compaction.triggers import PRIORITY, REOPENED
 from episodic_agent.core.forgetting import initial_strength
 from episodic_agent.core.identity import part_id
-from episodic_agent.core.interfaces import Transaction
+from episodic_agent.core.interfaces import PARTS, Transaction, ref_of
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.core.threads.turns import opens_turn, turn_count
+from episodic_agent.engine.chains import hand_down
+from episodic_agent.engine.session_facts import facts_of, record_of, session_at
 from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Episode, EpisodeKind, EpisodeState, Observation, Thread, ThreadPart
 
@@ -59,9 +61,15 @@ class Growing:
 class Dealer:
     """Deals a thread's new observations out to its parts, in order."""
 
-    def __init__(self, thread: Thread, part: ThreadPart | None, last_seq: int, turns: int) -> None:
-        """Take the thread's last part and last seq, and how many turns it had, before the new ones."""
+    def __init__(
+        self, thread: Thread, part: ThreadPart | None, last_seq: int, turns: int, *, apart: bool = False
+    ) -> None:
+        """Take the thread's last part and last seq, and how many turns it had, before the new ones.
+
+        `apart` tells that what reopens the thread does not go on from its last part: a session that ended.
+        """
         self._thread = thread
+        self._apart = apart
         self._limits = limits_of(thread)
         self._all_open = self._limits is STEPS
         self._turns = last_seq + 1 if self._all_open else turns
@@ -104,7 +112,9 @@ class Dealer:
         parent = None
         for growing, following in zip(self._found, [*self._found[1:], None], strict=True):
             if not growing.stored:
-                tx.episodes.insert(_primary(growing.part, parent, now))
+                if self._apart and growing.part.opened_for == REOPENED:
+                    parent = None
+                tx.episodes.insert(primary(growing.part, parent, now))
                 tx.parts.save(growing.part)
                 self._rolled(tx, growing.part, parent, now)
             if following is not None:
@@ -137,7 +147,7 @@ class Dealer:
             tx.episodes.change(part.episode_id, state=EpisodeState.OPEN, last_seq=growing.last_seq)
 
 
-def _primary(part: ThreadPart, parent: UUID | None, now: datetime) -> Episode:
+def primary(part: ThreadPart, parent: UUID | None, now: datetime) -> Episode:
     """Return the episode of a part that begins; how far it reaches is written when it is done."""
     strength = initial_strength(0.0)
     return Episode(
@@ -184,7 +194,8 @@ def take_in(tx: Transaction, thread: Thread, observations: Sequence[Observation]
     if part is None:
         dealer = dealt(tx, thread, first - 1)
     else:
-        dealer = Dealer(thread, part, first - 1, thread.turn_count - turn_count(observations))
+        turns = thread.turn_count - turn_count(observations)
+        dealer = Dealer(thread, part, first - 1, turns, apart=part.ended and is_over(tx, part))
     dealer.deal(observations)
     dealer.write(tx, now)
     if thread.status != OPEN:  # what comes late to a thread that is over is told with the rest of it
@@ -193,6 +204,10 @@ def take_in(tx: Transaction, thread: Thread, observations: Sequence[Observation]
 
 def end_part(tx: Transaction, thread: Thread, last_seq: int, now: datetime) -> None:
     """End the last part of a thread that was closed, and ask for its compaction."""
+    last = tx.parts.last(thread.id)
+    if last is not None and last.first_seq > last_seq:
+        abandon(tx, last, now)
+        return
     if last_seq < 0:
         return
     part = replace(current(tx, thread, last_seq, now), ended=True)
@@ -200,6 +215,23 @@ def end_part(tx: Transaction, thread: Thread, last_seq: int, now: datetime) -> N
         tx.parts.save(replace(part, grown=False))
     else:
         request(tx, part, Trigger.THREAD_END, last_seq, now)
+
+
+def is_over(tx: Transaction, part: ThreadPart) -> bool:
+    """Tell whether a part is the last of a session that its caller ended."""
+    facts = session_at(tx, part)
+    return facts is not None and facts.ended_at is not None
+
+
+def abandon(tx: Transaction, part: ThreadPart, now: datetime) -> None:
+    """Take the part of a session away in which nothing was said; what its caller told of it stays."""
+    facts = facts_of(tx, part.episode_id)
+    hand_down(tx, {part.episode_id})
+    tx.erasing.remove([part.episode_id])
+    tx.parts.drop(part.thread_id, part.first_seq)
+    tx.index.drop(PARTS, [ref_of(tx.threads.number(part.thread_id), part.first_seq)])
+    if facts is not None and facts.ended_at is None:
+        tx.episodes.amend(record_of(replace(facts, ended_at=now, last_seq=part.first_seq - 1)))
 
 
 def current(tx: Transaction, thread: Thread, last_seq: int, now: datetime) -> ThreadPart:
@@ -260,7 +292,7 @@ def whole(tx: Transaction, episode: Episode) -> Episode:
     if thread is None:
         return episode
     last_seq = tx.threads.frame(thread.id).next_seq - 1
-    return replace(episode, last_seq=last_seq, end_at=thread.last_activity_at)
+    return replace(episode, last_seq=last_seq, end_at=max(episode.start_at, thread.last_activity_at))
 
 
 def summary_of(tx: Transaction, thread: Thread) -> str:

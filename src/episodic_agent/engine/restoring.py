@@ -28,6 +28,7 @@ from episodic_agent.engine.joining import settle
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
 from episodic_agent.engine.segmenting import ASK, ENCODE, await_vectors, load_question
+from episodic_agent.engine.session_facts import topic_of
 from episodic_agent.engine.sound_parts import settle_parts
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import (
@@ -132,7 +133,7 @@ class Restorer:
 
     def _embed_words(self, exported: _Exported) -> None:
         words = [(e.id, windows(e.summary)) for e in exported.episodes]
-        words += [(e.id, embeddable(e.micro, e.summary)) for e in exported.primaries]
+        words += [(e.id, embeddable(e.micro, e.summary, topic_of(e))) for e in exported.primaries]
         exported.pieces = [(i, w) for i, texts in words if i in exported.newest for w in texts if w.strip()]
         if self._parts.embedder is not None and exported.pieces:
             exported.vectors = self._parts.embedder.embed([w for _, w in exported.pieces])
@@ -195,7 +196,7 @@ class Restorer:
         if part.id in exported.newest:
             rows = [n for n, (identity, _) in enumerate(exported.pieces) if identity == part.id]
             vectors = None if exported.vectors is None or not rows else exported.vectors[rows]
-            words = searchable(part.title, part.micro, part.summary, part.macro)
+            words = searchable(part.title, part.micro, part.summary, part.macro, topic_of(part))
             index_part(tx, ref, words, self._parts, vectors)
 
 

@@ -195,16 +195,22 @@ def end_thread(tx: Transaction, segmenter: Segmenter, thread_id: UUID, reason: s
     thread = tx.threads.get(thread_id)
     if thread is None or thread.status == CLOSED:
         return 0
-    frame = tx.threads.frame(thread_id)
-    open_frame = frame.first_seq < frame.next_seq
-    if open_frame:
-        policy = segmenter.of(thread)
-        frame = policy.catch_up(tx, frame, now)
-        tx.threads.save_frame(policy.advance(tx, frame, [ManualCut(now, Reason.THREAD_END)], now))
+    closed = end_frame(tx, segmenter, thread, now)
     thread = replace(thread, status=CLOSED, closed_for=reason)
     tx.threads.save(thread)
-    end_part(tx, thread, frame.next_seq - 1, now)
-    return int(open_frame)
+    end_part(tx, thread, tx.threads.frame(thread_id).next_seq - 1, now)
+    return closed
+
+
+def end_frame(tx: Transaction, segmenter: Segmenter, thread: Thread, now: datetime) -> int:
+    """Close a thread's open frame as the end of what it told; return how many frames that closed."""
+    frame = tx.threads.frame(thread.id)
+    if frame.first_seq == frame.next_seq:
+        return 0
+    policy = segmenter.of(thread)
+    frame = policy.catch_up(tx, frame, now)
+    tx.threads.save_frame(policy.advance(tx, frame, [ManualCut(now, Reason.THREAD_END)], now))
+    return 1
 
 
 def _batch(inputs: Sequence[Input]) -> Sequence[Input]:

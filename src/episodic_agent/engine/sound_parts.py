@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Final
 
 from episodic_agent.core.compaction import Trigger
-from episodic_agent.core.identity import part_id
 from episodic_agent.core.interfaces import Transaction, split_ref
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.engine.compacting import embeddable
 from episodic_agent.engine.parting import COMPACT, covers, current, end_part, request
 from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.session_facts import SESSION, topic_of
 from episodic_agent.schemas import Episode, EpisodeState, Frame, Scope, Thread, ThreadPart
 
 ERROR: Final = "error"
@@ -49,7 +49,8 @@ def part_problems(tx: Transaction, thread: Thread, frame: Frame) -> Iterator[tup
 
 def _span(part: ThreadPart, episode: Episode, end: int, *, is_last: bool) -> Iterator[tuple[str, str]]:
     where = f"the part at {part.first_seq}"
-    if end < part.first_seq or episode.first_seq != part.first_seq:
+    waits = is_last and part.opened_for == SESSION and not part.ended
+    if (end < part.first_seq and not waits) or episode.first_seq != part.first_seq:
         yield ERROR, f"{where} holds nothing"
     if not is_last and (episode.last_seq != end or episode.state is EpisodeState.OPEN):
         yield ERROR, f"{where} ends at {episode.last_seq}, {episode.state.value}, not closed at {end}"
@@ -94,7 +95,7 @@ def settle_parts(tx: Transaction, thread: Thread, next_seq: int, now: datetime) 
     current(tx, thread, next_seq - 1, now)
     found = with_ends(tx.parts.of_thread(thread.id), next_seq)
     for place, (part, end) in enumerate(found, 1):
-        if not part.grown:
+        if not part.grown and part.first_seq <= end:  # in a session that just began nothing is said yet
             trigger = Trigger(part.trigger or Trigger.MANUAL)
             request(tx, part, trigger, end, now, followed=place < len(found))
     last = found[-1][0]
@@ -106,7 +107,8 @@ def part_texts(tx: Transaction, refs: Sequence[int]) -> dict[int, str]:
     """Return what parts are found by through its meaning, by reference."""
     places = [(ref, *split_ref(ref)) for ref in refs]
     threads = tx.threads.by_numbers([number for _, number, _ in places])
-    ids = {ref: part_id(threads[number], seq) for ref, number, seq in places if number in threads}
+    parts = {ref: tx.parts.at(threads[number], seq) for ref, number, seq in places if number in threads}
+    ids = {ref: part.episode_id for ref, part in parts.items() if part is not None}
     found = tx.episodes.by_ids(list(ids.values()))
     told = {ref: found[i] for ref, i in ids.items() if i in found}
-    return {ref: "".join(embeddable(part.micro, part.summary)) for ref, part in told.items()}
+    return {ref: "".join(embeddable(part.micro, part.summary, topic_of(part))) for ref, part in told.items()}

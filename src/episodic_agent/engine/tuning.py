@@ -1,16 +1,21 @@
-"""Let links learn from what came of them: runs of `core.tuning`, their records, and what is in force.
+"""Let links and chains learn from what came of them: runs of `core.tuning`, their records, what is in force.
 
-Every run leaves a decision of type `tune` about a fixed subject: its detail is the record of seed 002 (2.4)
-with counts, weights and guidance, its policy version the policy in force from then on. The newest one says
-everything, therefore; what came before is history, which a rollback goes back through.
+Every run leaves a decision of type `tune` about a fixed subject, one for links and one for chains: its detail
+is the record of seed 002 (2.4) with counts, weights and guidance, its policy version the policy in force from
+then on. The newest one says everything, therefore; what came before is history, which a rollback goes back
+through.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from uuid import UUID, uuid5
 
+from episodic_agent.core.chaining import ChainPolicy, FittedChain, chain_policy
+from episodic_agent.core.chaining.deciding import AUTO
+from episodic_agent.core.chaining.deciding import CHAIN as CHAINED
 from episodic_agent.core.identity import NAMESPACE, decision_id
 from episodic_agent.core.interfaces import Transaction
 from episodic_agent.core.linking import LinkPolicy, SeedPolicy, link_policy, seed_score
@@ -36,7 +41,10 @@ from episodic_agent.schemas import Decision, Job, Json, Scope
 
 TUNE: Final = "tune"  # the job's kind and the decision's type
 LINK: Final = "link"  # the type of decision that is tuned, and the job's key
+CHAIN: Final = "chain"  # the other one
+TUNED: Final = (LINK, CHAIN)
 SUBJECT: Final = uuid5(NAMESPACE, "tuned:link")  # what a run's decision is about
+SUBJECTS: Final = {LINK: SUBJECT, CHAIN: uuid5(NAMESPACE, "tuned:chain")}
 KEPT: Final = "kept"  # a run that changed nothing
 HAND: Final = "hand"
 READ: Final = 2_000  # decisions a run reads: at any rate of labels more than its window
@@ -91,20 +99,33 @@ def guidance_in_force(tx: Transaction) -> tuple[str, ...]:
     return _lines(last[0].detail.get("guidance")) if last else ()
 
 
-def _newest(tx: Transaction, base: str | None = None) -> Decision | None:
+def chain_policy_in_force(tx: Transaction, default_name: str) -> ChainPolicy:
+    """Return the chaining policy of a user: the one named, with what tuning changed of it."""
+    home = chain_policy(default_name)
+    last = _newest(tx, home.name, CHAIN)
+    if last is None:
+        return home
+    try:
+        return chain_policy(last.policy_version)
+    except InvalidInput:
+        return home
+
+
+def _newest(tx: Transaction, base: str | None = None, what: str = LINK) -> Decision | None:
     """Return the newest run, of one policy or of any."""
-    last = tx.episodes.decisions(subject=SUBJECT, type=TUNE, last=1)
+    last = tx.episodes.decisions(subject=SUBJECTS[what], type=TUNE, last=1)
     if not last or base is None or last[0].detail.get("base") == base:
         return last[0] if last else None
-    return next(reversed(_history(tx, base)), None)
+    return next(reversed(_history(tx, base, what)), None)
 
 
-def _history(tx: Transaction, base: str) -> list[Decision]:
+def _history(tx: Transaction, base: str, what: str) -> list[Decision]:
     """Return the runs for a policy, oldest first."""
-    return [d for d in tx.episodes.decisions(subject=SUBJECT, type=TUNE) if d.detail.get("base") == base]
+    kept = tx.episodes.decisions(subject=SUBJECTS[what], type=TUNE)
+    return [d for d in kept if d.detail.get("base") == base]
 
 
-def _setting(policy: LinkPolicy, guidance: tuple[str, ...]) -> Setting:
+def _setting(policy: LinkPolicy | ChainPolicy, guidance: tuple[str, ...]) -> Setting:
     """Return what tuning may change of a policy."""
     weighted = isinstance(policy, SeedPolicy)
     return Setting(policy.threshold, {w: getattr(policy, w) for w in WEIGHTS} if weighted else None, guidance)
@@ -140,14 +161,32 @@ def labelled_links(tx: Transaction, base: str) -> Labelled:
     return Labelled([_labelled(d) for d in some], len(read) < READ)
 
 
-def _labelled(decision: Decision) -> LabelledDecision:
+def labelled_chains(tx: Transaction, base: str) -> Labelled:
+    """Read the latest labelled verdicts of a chaining policy's family that nobody but it concluded.
+
+    The fitted policy asks its threshold at both stages; of the others only opening does.
+    """
+    read = tx.episodes.decisions(type=CHAIN, last=READ)
+    family, both = base.partition("?")[0], isinstance(chain_policy(base), FittedChain)
+    some = [
+        d
+        for d in read
+        if d.outcome is not None
+        and d.detail.get("method") == AUTO
+        and d.policy_version.partition("?")[0] == family
+        and (both or d.detail.get("stage") == "open")
+    ]
+    return Labelled([_labelled(d, CHAINED) for d in some], len(read) < READ)
+
+
+def _labelled(decision: Decision, positive: str = LINKED) -> LabelledDecision:
     told, llm = decision.detail.get("outcome"), decision.detail.get("llm")
     strength = told.get("strength") if isinstance(told, Mapping) else None
     related = llm.get("related") if isinstance(llm, Mapping) else None
     return LabelledDecision(
         score=decision.score,
         threshold=decision.threshold,
-        verdict=decision.verdict == LINKED,
+        verdict=decision.verdict == positive,
         features=decision.features,
         outcome=decision.outcome or "",
         strength=float(strength) if isinstance(strength, int | float) else 1.0,
@@ -156,13 +195,17 @@ def _labelled(decision: Decision) -> LabelledDecision:
     )
 
 
-def ask_for_tuning(tx: Transaction, default_name: str, now: datetime) -> None:
-    """Ask for a run where a hundred links were decided since the last one, and linking is on."""
+def ask_for_tuning(tx: Transaction, default_name: str, now: datetime, what: str = LINK) -> None:
+    """Ask for a run where a hundred links (or chains) were decided since the last one, and that is on."""
     if default_name == NO_LINKING:
         return
-    last = _newest(tx, link_policy(default_name).name)
-    if tx.episodes.decided(LINK, BEGINNING if last is None else last.at) >= EVERY:
-        tx.jobs.put(TUNE, LINK, f"{TUNE}:{LINK}", now=now)
+    last = _newest(tx, _policy(what, default_name).name, what)
+    if tx.episodes.decided(what, BEGINNING if last is None else last.at) >= EVERY:
+        tx.jobs.put(TUNE, what, f"{TUNE}:{what}", now=now)
+
+
+def _policy(what: str, name: str) -> LinkPolicy | ChainPolicy:
+    return link_policy(name) if what == LINK else chain_policy(name)
 
 
 # --- runs
@@ -175,30 +218,39 @@ class Tuner:
         self._parts = parts
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
-        """Make one run for the jobs; where linking was switched off since, they only end."""
-        if self._parts.link_policy == NO_LINKING:
-            with self._parts.store.begin(scope) as tx:
-                for job in jobs:
-                    tx.jobs.finish(job)
-            return
-        until_unopposed(lambda: self._keep(scope, self._tuned, jobs))
+        """Make a run for what the jobs name; where that was switched off since, they only end."""
+        for what in TUNED:
+            asked = [job for job in jobs if (job.key == CHAIN) == (what == CHAIN)]
+            if not asked:
+                continue
+            if self._named(what) == NO_LINKING:
+                with self._parts.store.begin(scope) as tx:
+                    for job in asked:
+                        tx.jobs.finish(job)
+            else:
+                self._run(scope, what, asked)
 
-    def run(self, scope: Scope, *, dry_run: bool = False) -> TuningRun:
-        """Learn what is certainly better from labelled links and put it in force; `dry_run` only tells.
+    def run(self, scope: Scope, *, what: str = LINK, dry_run: bool = False) -> TuningRun:
+        """Learn what is certainly better from what is labelled and put it in force; `dry_run` only tells.
 
-        InvalidInput where linking is off.
+        InvalidInput where linking, or chaining, is off.
         """
         if dry_run:
             with self._parts.store.begin(scope, write=False) as tx:
-                return told_of(self._tuned(tx), dry_run=True)
-        return told_of(until_unopposed(lambda: self._keep(scope, self._tuned)))
+                return told_of(self._tuned(tx, what), dry_run=True)
+        return told_of(self._run(scope, what))
 
-    def rollback(self, scope: Scope) -> TuningRun:
+    def rollback(self, scope: Scope, *, what: str = LINK) -> TuningRun:
         """Take the last change back; InvalidInput where none stands."""
-        return told_of(until_unopposed(lambda: self._keep(scope, self._taken_back)))
+        make = partial(self._taken_back, what=what)
+        return told_of(until_unopposed(lambda: self._keep(scope, what, make)))
+
+    def _run(self, scope: Scope, what: str, jobs: Sequence[Job] = ()) -> Decision:
+        make = partial(self._tuned, what=what)
+        return until_unopposed(lambda: self._keep(scope, what, make, jobs))
 
     def _keep(
-        self, scope: Scope, make: Callable[[Transaction], Decision], jobs: Sequence[Job] = ()
+        self, scope: Scope, what: str, make: Callable[[Transaction], Decision], jobs: Sequence[Job] = ()
     ) -> Decision:
         """Work a run out on a snapshot and keep it, unless another one was kept meanwhile (Conflict)."""
         with self._parts.store.begin(scope, write=False) as tx:
@@ -207,58 +259,74 @@ class Tuner:
             tx.threads.hold()
             for job in jobs:
                 tx.jobs.finish(job)
-            if _next_id(tx) != made.id:
+            if _next_id(tx, what) != made.id:
                 raise Conflict("another tuning run was faster; repeat the call")
             tx.episodes.decide(made)
         return made
 
-    def _tuned(self, tx: Transaction) -> Decision:
-        base = self._base()
-        policy, at = policy_in_force(tx, base), self._at(tx)
-        setting = _setting(policy, guidance_in_force(tx))
-        history = _history(tx, base)
-        read = labelled_links(tx, base)
+    def _tuned(self, tx: Transaction, what: str) -> Decision:
+        base = self._base(what)
+        policy, at = _in_force(tx, what, base), self._at(tx, what)
+        setting = _setting(policy, guidance_in_force(tx) if what == LINK else ())
+        history = _history(tx, base, what)
+        read = labelled_links(tx, base) if what == LINK else labelled_chains(tx, base)
         decisions = _since(read.decisions, _taken_back_by_hand(history))
         rules = Rules(lowest=policy.tunable[0], highest=policy.tunable[1])
         score = seed_score if setting.weights is not None else None
         changes = [read_record(d) for d in history if d.verdict != KEPT]
         if changes and not read.complete and decisions and decisions[0].at > changes[-1].tuning_date:
             # its probation is long over, and the labels it was judged by are no longer read
-            changes.append(_unchanged(changes[-1].after, changes[-1].rates_after, at, ""))
-        found = run(LINK, decisions, setting, at, history=changes, rules=rules, score=score)
+            last = changes[-1]
+            changes.append(_unchanged(last.after, last.rates_after, at, "", what))
+        found = run(what, decisions, setting, at, history=changes, rules=rules, score=score)
         record = found.record
         if record is None:
             known = decisions[-rules.window :]
             scored = known if setting.weights is None else rescored(known, setting.weights, seed_score)
-            record = _unchanged(setting, rates(scored, setting.threshold, rules), at, found.reason)
+            record = _unchanged(setting, rates(scored, setting.threshold, rules), at, found.reason, what)
         return _decision(tx, record, base, found.findings)
 
-    def _taken_back(self, tx: Transaction) -> Decision:
-        base = self._base()
-        changes = [read_record(d) for d in _history(tx, base) if d.verdict != KEPT]
-        decision = _decision(tx, rollback(changes, self._at(tx)), base)
+    def _taken_back(self, tx: Transaction, what: str) -> Decision:
+        base = self._base(what)
+        changes = [read_record(d) for d in _history(tx, base, what) if d.verdict != KEPT]
+        decision = _decision(tx, rollback(changes, self._at(tx, what)), base)
         return replace(decision, detail={**decision.detail, "by": HAND})
 
-    def _base(self) -> str:
-        """Return the name of the policy that is tuned; InvalidInput where linking is off."""
-        if self._parts.link_policy == NO_LINKING:
+    def _named(self, what: str) -> str:
+        if what not in TUNED:
+            raise InvalidInput(f"nothing called {what!r} is tuned; use {' or '.join(TUNED)}")
+        return self._parts.link_policy if what == LINK else self._parts.chain_policy
+
+    def _base(self, what: str) -> str:
+        """Return the name of the policy that is tuned; InvalidInput where it is switched off."""
+        name = self._named(what)
+        if name == NO_LINKING and what == LINK:
             raise InvalidInput(
                 "linking is off (policy 'none'), so there is nothing to tune;"
                 " set EPISODIC_LINK_POLICY to default or seed-002"
             )
-        return link_policy(self._parts.link_policy).name
+        if name == NO_LINKING:
+            raise InvalidInput(
+                "chaining is off (policy 'none'), so there is nothing to tune;"
+                " set EPISODIC_CHAIN_POLICY to default"
+            )
+        return _policy(what, name).name
 
-    def _at(self, tx: Transaction) -> datetime:
+    def _at(self, tx: Transaction, what: str) -> datetime:
         """Return the time of a run: now, and after the run before it whatever the clock says."""
-        last = _newest(tx)
+        last = _newest(tx, what=what)
         now = self._parts.clock()
         return now if last is None else max(now, last.at + _TICK)
 
 
-def _next_id(tx: Transaction) -> UUID:
+def _in_force(tx: Transaction, what: str, base: str) -> LinkPolicy | ChainPolicy:
+    return policy_in_force(tx, base) if what == LINK else chain_policy_in_force(tx, base)
+
+
+def _next_id(tx: Transaction, what: str) -> UUID:
     """Return the id of the run after the newest one, so that two made at once are one."""
-    last = _newest(tx)
-    return decision_id(SUBJECT, f"{TUNE}-{'first' if last is None else last.id}")
+    last = _newest(tx, what=what)
+    return decision_id(SUBJECTS[what], f"{TUNE}-{'first' if last is None else last.id}")
 
 
 def _since(decisions: Sequence[LabelledDecision], moment: datetime | None) -> Sequence[LabelledDecision]:
@@ -273,18 +341,22 @@ def _taken_back_by_hand(history: Sequence[Decision]) -> datetime | None:
 # --- records
 
 
-def _unchanged(setting: Setting, known: Rates, at: datetime, reason: str) -> TuningRecord:
-    return TuningRecord(at, LINK, reason, setting, setting, known, known, KEPT)
+def _unchanged(setting: Setting, known: Rates, at: datetime, reason: str, what: str) -> TuningRecord:
+    return TuningRecord(at, what, reason, setting, setting, known, known, KEPT)
 
 
 def _decision(tx: Transaction, record: TuningRecord, base: str, found: Sequence[Finding] = ()) -> Decision:
-    after, rates_after = record.after, record.rates_after
-    policy = link_policy(base, threshold=after.threshold, **(after.weights or {}))
+    after, rates_after, what = record.after, record.rates_after, record.decision_type
+    policy: LinkPolicy | ChainPolicy
+    if what == LINK:
+        policy = link_policy(base, threshold=after.threshold, **(after.weights or {}))
+    else:
+        policy = chain_policy(base, threshold=after.threshold)
     return Decision(
-        id=_next_id(tx),
+        id=_next_id(tx, what),
         type=TUNE,
         at=record.tuning_date,
-        subject=SUBJECT,
+        subject=SUBJECTS[what],
         features={"labelled": float(record.rates_before.labelled)},
         score=rates_after.accuracy,
         threshold=record.rates_before.accuracy,
@@ -293,7 +365,7 @@ def _decision(tx: Transaction, record: TuningRecord, base: str, found: Sequence[
         detail={
             **record.as_json(),
             "previous_guidance": list(record.before.guidance),
-            "prompt": thread_link.version(after.guidance),
+            "prompt": thread_link.version(after.guidance) if what == LINK else "",
             "base": base,
             "findings": [asdict(finding) for finding in found],
         },
@@ -344,12 +416,14 @@ def told_of(decision: Decision, *, dry_run: bool = False) -> TuningRun:
 
 
 def tunings(tx: Transaction) -> list[TuningRun]:
-    """Return every run, newest first."""
-    return [told_of(d) for d in reversed(tx.episodes.decisions(subject=SUBJECT, type=TUNE))]
+    """Return every run, of links and of chains, newest first."""
+    return [told_of(d) for d in reversed(tx.episodes.decisions(type=TUNE))]
 
 
 def keep_tunings(tx: Transaction, decisions: Sequence[Decision]) -> None:
     """Keep the runs of an export where this user has none of their own."""
-    if _newest(tx) is None:
-        for decision in decisions:
-            tx.episodes.decide(decision)
+    for what, subject in SUBJECTS.items():
+        if _newest(tx, what=what) is None:
+            for decision in decisions:
+                if decision.subject == subject:
+                    tx.episodes.decide(decision)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from episodic_agent.core.chaining import metadata_of, read_guess
+from episodic_agent.core.chaining import Given, metadata_of, read_guess
+from episodic_agent.core.chaining.metadata import NOTHING
 from episodic_agent.core.interfaces import LanguageModel
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.core.summaries import Words, plain_metadata
@@ -70,16 +71,22 @@ def worded(
 
 
 def described(
-    words: Words, said: Sequence[Observation], language: str | None, *, guessed: bool = False
+    words: Words,
+    said: Sequence[Observation],
+    language: str | None,
+    *,
+    guessed: bool = False,
+    given: Given = NOTHING,
 ) -> Words:
     """Return words whose metadata also say who took part, with what, what was named, and how it ended.
 
-    `guessed` tells that a model named what was talked of: that comes before what is looked for.
+    `guessed` tells that a model named what was talked of: that comes before what is looked for. `given` is
+    what the caller said of it, which comes before all.
     """
     if not said:
         return words
     guess = read_guess(words.metadata) if guessed else None
-    found = metadata_of(said, words.metadata, guess=guess, language=language).as_json()
+    found = metadata_of(said, words.metadata, given=given, guess=guess, language=language).as_json()
     return replace(words, metadata={**words.metadata, **found})
 
 

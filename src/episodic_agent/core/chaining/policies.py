@@ -171,7 +171,15 @@ class FittedChain:
         return 0.0 <= features["hours"] <= LONGEST_HOURS
 
     def links(self, features: Mapping[str, float], stage: Stage, *, provisional: bool = False) -> bool:
-        """Link by the same threshold when it opens and when it closes."""
+        """Link by the same threshold when it opens and when it closes; never what nothing speaks for.
+
+        A few words soon after a session look like an answer to it: that alone is no matter shared.
+
+        >>> FittedChain().links({"hours": 0.0, "arc_link": 6.0, "arc_rare": 0.0, "arc_newest": 1.0}, "open")
+        False
+        """
+        if not any(features.get(name, 0.0) > 0.0 for name in ("arc_cosine", "arc_rare", "deictic")):
+            return False
         return self.reaches(features) and self.score(features) >= self.threshold
 
 

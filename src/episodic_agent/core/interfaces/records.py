@@ -174,6 +174,10 @@ class ThreadParts(Protocol):
         """Write a part, in place of the one that begins at the same observation; NotFound: no such thread."""
         ...
 
+    def drop(self, thread_id: UUID, first_seq: int) -> None:
+        """Delete the row of a part; an unknown one is gone already. Its episode is left alone."""
+        ...
+
 
 class Places(Protocol):
     """Where threads were: their stays, which `Threads.append` writes (`core/places.py`)."""

@@ -28,12 +28,19 @@ def chain(app: App, episode: str, parent: str | None, apart: bool, user: str | N
 
 
 @click.command()
-@click.argument("episode")
+@click.argument("episode", required=False)
+@click.option("--heads", "ends", is_flag=True, help="The sessions that nothing goes on from yet instead.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="Of --heads.")
 @common
-def arc(app: App, episode: str, user: str | None, as_json: bool) -> None:
+def arc(app: App, episode: str | None, ends: bool, limit: int, user: str | None, as_json: bool) -> None:
     """Show the whole tree a session stands in, its branches too, in the order of time."""
+    if (episode is None) != ends:
+        raise InvalidInput("name a session, or --heads for those that nothing goes on from")
     with app.memory() as memory:
-        found = memory.get_episode_arc(episode, user_id=user)
+        if episode is None:
+            found = memory.get_episode_heads(limit=limit, user_id=user)
+        else:
+            found = memory.get_episode_arc(episode, user_id=user)
     _print(found, as_json=as_json)
 
 

@@ -6,33 +6,38 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from episodic_agent.engine.tuning import TuningRun
+from episodic_agent.engine.tuning import LINK, TUNED, TuningRun
 from episodic_agent.faces.cli.app import ID, App, common, out, print_json
 from episodic_agent.schemas import Decision
 
 OUTCOMES = click.Choice(["correct", "incorrect"], case_sensitive=False)
+of_links_or_chains = click.option(
+    "--what", type=click.Choice(TUNED), default=LINK, show_default=True, help="What is tuned."
+)
 RATES = ("accuracy", "false_positive_rate", "false_negative_rate")
 
 
 @click.group()
 def tune() -> None:
-    """Let links learn from what came of them; it happens by itself every hundred links."""
+    """Let links and chains learn from what came of them; it happens by itself every hundred of either."""
 
 
 @tune.command("run")
+@of_links_or_chains
 @common
-def tune_run(app: App, user: str | None, as_json: bool) -> None:
-    """Learn from the labelled links now, and put what is certainly better in force."""
+def tune_run(app: App, what: str, user: str | None, as_json: bool) -> None:
+    """Learn from the labelled links (or chains) now, and put what is certainly better in force."""
     with app.memory() as memory:
-        _tell(memory.tune(user_id=user), as_json=as_json)
+        _tell(memory.tune(what, user_id=user), as_json=as_json)
 
 
 @tune.command("dry-run")
+@of_links_or_chains
 @common
-def tune_dry_run(app: App, user: str | None, as_json: bool) -> None:
+def tune_dry_run(app: App, what: str, user: str | None, as_json: bool) -> None:
     """Say what a run would change; nothing is written."""
     with app.memory() as memory:
-        _tell(memory.tune(dry_run=True, user_id=user), as_json=as_json)
+        _tell(memory.tune(what, dry_run=True, user_id=user), as_json=as_json)
 
 
 @tune.command("history")
@@ -51,11 +56,12 @@ def tune_history(app: App, everything: bool, user: str | None, as_json: bool) ->
 
 
 @tune.command("rollback")
+@of_links_or_chains
 @common
-def tune_rollback(app: App, user: str | None, as_json: bool) -> None:
+def tune_rollback(app: App, what: str, user: str | None, as_json: bool) -> None:
     """Take the last change back; asked again, the one before."""
     with app.memory() as memory:
-        _tell(memory.rollback_tuning(user_id=user), as_json=as_json)
+        _tell(memory.rollback_tuning(what, user_id=user), as_json=as_json)
 
 
 @tune.command("outcome")
@@ -97,7 +103,8 @@ def _tell(run: TuningRun, *, as_json: bool) -> None:
     console = out()
     console.print(Text(run.record["reason"] if isinstance(run.record["reason"], str) else ""))
     console.print(_table([run]))
-    console.print(Text(f"policy {run.policy}, prompt {run.prompt}"))
+    prompt = f", prompt {run.prompt}" if run.prompt else ""
+    console.print(Text(f"policy {run.policy}{prompt}"))
     for finding in run.findings:
         console.print(Text(f"the {finding.side} loses {finding.lost:.0%} of {finding.cases}: {finding.line}"))
     if run.decision_id is None:
@@ -113,5 +120,6 @@ def _table(runs: list[TuningRun]) -> Table:
         rates = (f"{told['metrics'][f'{n}_before']:.1%} > {told['metrics'][f'{n}_after']:.1%}" for n in RATES)
         moved = f"{told['previous_threshold']:.2f} > {told['new_threshold']:.2f}"
         labels = str(told["counts"]["labelled"])
-        table.add_row(told["tuning_date"], run.kind, moved, labels, *rates, Text(told["reason"]))
+        what = run.kind if told["decision_type"] == LINK else f"{run.kind} ({told['decision_type']})"
+        table.add_row(told["tuning_date"], what, moved, labels, *rates, Text(told["reason"]))
     return table

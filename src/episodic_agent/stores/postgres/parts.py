@@ -58,6 +58,12 @@ class PostgresThreadParts:
         keys, number = self._session.own(), self._session.thread_number(part.thread_id)
         self._session.execute(_SAVE, (*keys, number, *part_columns(part)))
 
+    def drop(self, thread_id: UUID, first_seq: int) -> None:
+        """Delete the row of a part; an unknown one is gone already."""
+        keys, number = self._session.own(), self._session.find_thread(thread_id)
+        sql = "DELETE FROM part WHERE space = %s AND owner = %s AND thread = %s AND first_seq = %s"
+        self._session.execute(sql, (*keys, number, first_seq))
+
     def _of(self, thread_id: UUID, condition: str, value: int | None) -> list[ThreadPart]:
         number = self._session.find_thread(thread_id)
         if number is None:

@@ -54,6 +54,12 @@ class SqliteThreadParts:
         scope, number = self._session.own(), self._session.thread_number(part.thread_id)
         self._session.db.execute(_SAVE, (scope, number, *part_columns(part)))
 
+    def drop(self, thread_id: UUID, first_seq: int) -> None:
+        """Delete the row of a part; an unknown one is gone already."""
+        scope, number = self._session.own(), self._session.find_thread(thread_id)
+        sql = "DELETE FROM part WHERE scope = ? AND thread = ? AND first_seq = ?"
+        self._session.db.execute(sql, (scope, number, first_seq))
+
     def _of(self, thread_id: UUID, condition: str, value: int) -> list[ThreadPart]:
         number = self._session.find_thread(thread_id)
         if number is None:

@@ -1,0 +1,462 @@
+"""Sessions that a caller frames: started with a topic, ended with an outcome, segmented inside as ever.
+
+A session is a part of a thread, of one opened for it or of one that runs; its episode is that part's primary
+and owns no observation (I3). Each verb is one transaction, so that whoever dies in it did nothing or all of
+it, and a retry finds what was done.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.chaining import (
+    Choice,
+    Given,
+    Standing,
+    capped,
+    check_parent,
+    decision_of,
+    given,
+    read_metadata,
+)
+from episodic_agent.core.chaining.deciding import EXPLICIT
+from episodic_agent.core.chaining.outcomes import ABANDONED, OUTCOMES
+from episodic_agent.core.compaction import Trigger
+from episodic_agent.core.identity import session_id
+from episodic_agent.core.identity import thread_id as thread_identity
+from episodic_agent.core.intake.times import read_time
+from episodic_agent.core.interfaces import Transaction, ref_of
+from episodic_agent.core.threads.records import CLOSED, OPEN
+from episodic_agent.engine.chain_verbs import keep_above
+from episodic_agent.engine.chaining import Chainer
+from episodic_agent.engine.chains import CHAIN, OFF, parents_above
+from episodic_agent.engine.compacting import embeddable, index_part, searchable
+from episodic_agent.engine.given import episode_identity, tidy
+from episodic_agent.engine.parting import abandon, current, end_part, primary, request
+from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.retrying import until_unopposed
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.segmenting import Segmenter, end_frame, end_thread
+from episodic_agent.engine.session_facts import (
+    LONGEST_TOPIC,
+    SESSION,
+    SessionFacts,
+    facts_of,
+    parts_in,
+    read_record,
+    record_of,
+    together,
+)
+from episodic_agent.engine.threads import MANUAL
+from episodic_agent.errors import InvalidInput, NotFound, ProviderError
+from episodic_agent.schemas import (
+    Encoding,
+    EpisodeKind,
+    EpisodeState,
+    Frame,
+    Scope,
+    Thread,
+    ThreadPart,
+    Vector,
+)
+
+BY_CALLER: Final = "session-1"  # who found the words of a session in which nothing is said yet
+RUNNING, CLOSED_SESSION = "open", "closed"
+STATES: Final = (RUNNING, CLOSED_SESSION, ABANDONED)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as its caller knows it. `id` is its episode's, `thread` the name of the thread to speak in.
+
+    `state` is open, closed or abandoned (nothing was said in it: it left no episode). `ended_at` is record
+    time, None where nobody called for the end. `outcome` is what the caller said of it, None where nothing.
+    """
+
+    id: UUID
+    thread: str
+    topic: str
+    state: str
+    started_at: datetime
+    key: str | None = None
+    agent_id: str = ""
+    parent_episode_id: UUID | None = None
+    title: str = ""
+    participants: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    key_decisions: tuple[str, ...] = ()
+    outcome: str | None = None
+    ended_at: datetime | None = None
+
+
+class Sessions:
+    """Starts and ends sessions."""
+
+    def __init__(self, parts: Parts, segmenter: Segmenter) -> None:
+        self._parts = parts
+        self._segmenter = segmenter
+        self._chainer = Chainer(parts)
+
+    # --- start ------------------------------------------------------------------------------------------
+
+    def start(self, scope: Scope, facts: SessionFacts, thread: str | None, parent: UUID | None) -> Session:
+        """Start a session, or return the one of its id; `facts.thread_id` and `own_thread` are found here."""
+        with self._parts.store.begin(scope, write=False) as tx:
+            there = facts_of(tx, facts.episode_id)
+            if there is not None:
+                return session_of(tx, there)
+            known = None if thread is None else tx.threads.by_origin(thread)
+        vector = self._embedded(facts.topic)
+        choice = None
+        if parent is None:
+            standing = Standing(
+                facts.episode_id,
+                facts.episode_id if known is None else known.id,
+                facts.started_at,
+                facts.started_at,
+                agent_id=facts.agent_id,
+                closed=False,
+            )
+            choice = self._chainer.opening(scope, standing, facts.topic, vector)
+        return until_unopposed(lambda: self._begun(scope, facts, thread, parent or choice, vector))
+
+    def _embedded(self, topic: str) -> Vector | None:
+        embedder = self._parts.embedder
+        if embedder is None:
+            return None
+        try:
+            row: Vector = embedder.embed(embeddable("", "", topic))[0]
+        except ProviderError:
+            return None  # words will do until it has its own
+        return row
+
+    def _begun(
+        self,
+        scope: Scope,
+        facts: SessionFacts,
+        thread: str | None,
+        parent: "UUID | Choice | None",
+        vector: Vector | None,
+    ) -> Session:
+        now = self._parts.clock()
+        with self._parts.store.begin(scope) as tx:
+            tx.threads.hold()
+            there = facts_of(tx, facts.episode_id)
+            if there is not None:  # another one with the same key was faster
+                return session_of(tx, there)
+            if isinstance(parent, UUID):
+                _check(tx, facts.episode_id, parent)
+            where, frame = self._thread(tx, thread, facts.started_at, now)
+            facts = replace(facts, thread_id=where.id, own_thread=thread is None)
+            self._open(tx, where, frame, facts, now)
+            tx.episodes.decide(record_of(facts))
+            self._name(tx, facts, frame.next_seq, vector, now)
+            self._lead(tx, facts.episode_id, parent, now)
+            return session_of(tx, facts)
+
+    def _thread(self, tx: Transaction, name: str | None, at: datetime, now: datetime) -> tuple[Thread, Frame]:
+        """Return the thread to speak in: the one named, which runs on, or one of the session's own."""
+        thread = None if name is None else tx.threads.by_origin(name)
+        if thread is not None:
+            frame = tx.threads.frame(thread.id)
+            end_frame(tx, self._segmenter, thread, now)  # what was told before is not of the session
+            thread = replace(tx.threads.get(thread.id) or thread, status=OPEN, closed_for="")
+            tx.threads.save(thread)
+            return thread, frame
+        origin = name or _unused(tx, at)
+        made = Thread(thread_identity(tx.scope, origin), origin, at, at, explicit=name is not None)
+        wanted = self._segmenter.of(made).wanted.name
+        tx.threads.create(made, Frame(made.id, wanted, self._parts.embedder_name))
+        return made, tx.threads.frame(made.id)
+
+    def _open(
+        self, tx: Transaction, thread: Thread, frame: Frame, facts: SessionFacts, now: datetime
+    ) -> None:
+        """Begin the session's part behind all that was said; what ran until now is over."""
+        last = tx.parts.last(thread.id)
+        if (
+            last is not None and last.first_seq == frame.next_seq
+        ):  # another session, in which nothing was said
+            abandon(tx, last, now)
+        if frame.next_seq:
+            before = current(tx, thread, frame.next_seq - 1, now)
+            _closed(tx, before, frame.next_seq - 1, now)
+        turns = frame.next_seq if thread.modality == "step" else thread.turn_count
+        part = ThreadPart(
+            thread.id,
+            frame.next_seq,
+            facts.episode_id,
+            facts.started_at,
+            turns,
+            opened_for=SESSION,
+            grown=False,
+        )
+        tx.episodes.insert(primary(part, None, now))
+        tx.parts.save(part)
+
+    def _name(
+        self, tx: Transaction, facts: SessionFacts, seq: int, vector: Vector | None, now: datetime
+    ) -> None:
+        """Let the topic stand for the session, and lead to it, until it has words."""
+        words = Encoding(facts.episode_id, 1, facts.topic, "", facts.metadata(), BY_CALLER, now)
+        tx.episodes.encode(words)
+        ref = ref_of(tx.threads.number(facts.thread_id), seq)
+        vectors = None if vector is None else vector[None, :]
+        index_part(tx, ref, searchable("", "", "", "", facts.topic), self._parts, vectors)
+
+    def _lead(self, tx: Transaction, child: UUID, parent: "UUID | Choice | None", now: datetime) -> None:
+        choice = Choice(given(parent, EXPLICIT)) if isinstance(parent, UUID) else parent
+        decision = None if choice is None else decision_of(child, choice, now, "open")
+        if choice is None or decision is None:
+            return
+        above = choice.parent.parent if choice.parent is not None else None
+        if above is not None:
+            if above not in parents_above(tx, [above]):
+                return  # it was erased meanwhile; closing judges again
+            tx.chains.lead(child, above)
+            if isinstance(parent, UUID):
+                keep_above(tx, parent)
+        tx.episodes.decide(decision)
+
+    # --- end --------------------------------------------------------------------------------------------
+
+    def end(self, scope: Scope, identity: UUID, more: Given) -> UUID:
+        """End a session, and return its id; one that has ended already stays as it is."""
+        return until_unopposed(lambda: self._ended(scope, identity, more))
+
+    def _ended(self, scope: Scope, identity: UUID, more: Given) -> UUID:
+        now = self._parts.clock()
+        with self._parts.store.begin(scope) as tx:
+            tx.threads.hold()
+            facts = _known(tx, identity)
+            if None not in (more.outcome, facts.outcome) and more.outcome != facts.outcome:
+                raise InvalidInput(
+                    f"session {identity} has ended already, as {facts.outcome};"
+                    " leave the outcome out, or start another session"
+                )
+            known = replace(facts, given=together(facts.given, more))
+            over = known if known.ended_at is not None else self._over(tx, known, now)
+            if over != facts:
+                tx.episodes.amend(record_of(over))
+                _tell(tx, over, now)
+            return identity
+
+    def _over(self, tx: Transaction, facts: SessionFacts, now: datetime) -> SessionFacts:
+        """End the part a session is in, unless something ended it before; return when that was."""
+        parts = tx.parts.of_thread(facts.thread_id)
+        own = parts_in(facts, parts)
+        thread = tx.threads.get(facts.thread_id)
+        last_seq = tx.threads.frame(facts.thread_id).next_seq - 1
+        if not own or thread is None:  # all of it is gone
+            return replace(facts, ended_at=now, last_seq=-1)
+        if own[-1] != parts[-1]:
+            following = parts[parts.index(own[-1]) + 1]
+            return replace(facts, ended_at=now, last_seq=following.first_seq - 1)
+        facts = replace(facts, ended_at=now, last_seq=last_seq)
+        tx.episodes.amend(record_of(facts))  # an empty one is not to be called abandoned then
+        if facts.own_thread:
+            end_thread(tx, self._segmenter, thread.id, MANUAL, now)
+        elif thread.status != CLOSED:
+            end_frame(tx, self._segmenter, thread, now)
+            end_part(tx, thread, last_seq, now)
+        for part in own:
+            self._chain(tx, part, now)
+        return facts
+
+    def _chain(self, tx: Transaction, part: ThreadPart, now: datetime) -> None:
+        """Have a session chained that was compacted before it ended: no compaction will ask for it."""
+        episode = tx.episodes.get(part.episode_id)
+        if episode is None or episode.state is not EpisodeState.COMPACTED:
+            return
+        if self._parts.chain_policy != OFF:
+            tx.jobs.put(CHAIN, str(episode.id), CHAIN, now=now)
+
+
+def _unused(tx: Transaction, at: datetime) -> str:
+    """Return a name for a session's own thread that no thread has."""
+    name = origin = f"session {at:%Y-%m-%dT%H:%M:%SZ}"
+    number = 1
+    while tx.threads.by_origin(origin) is not None:
+        number += 1
+        origin = f"{name} ({number})"
+    return origin
+
+
+def _check(tx: Transaction, child: UUID, parent: UUID) -> None:
+    """Refuse a parent that is unknown, no session, still open, or goes on from the session itself."""
+    check_parent(child, parent, parents_above(tx, [parent]))
+    found = tx.episodes.get(parent)
+    if found is None or found.kind is not EpisodeKind.PRIMARY:
+        raise InvalidInput(f"{parent} is no session to go on from; `episodic summaries` lists sessions")
+    if found.state is EpisodeState.OPEN:
+        raise InvalidInput(f"session {parent} is still open; end it before another goes on from it")
+
+
+def _closed(tx: Transaction, part: ThreadPart, last_seq: int, now: datetime) -> None:
+    """Close the part that a session follows, and ask for its compaction."""
+    ended = replace(part, ended=True)
+    if part.compacted_through is not None and part.compacted_through >= last_seq:
+        tx.parts.save(ended)
+        return
+    request(tx, ended, Trigger.THREAD_END, last_seq, now, followed=True)
+
+
+def _known(tx: Transaction, identity: UUID) -> SessionFacts:
+    facts = facts_of(tx, identity)
+    if facts is not None:
+        return facts
+    if tx.episodes.get(identity) is not None:
+        raise InvalidInput(f"episode {identity} is no session that was started; `close_thread` ends a thread")
+    raise NotFound(f"no session {identity} in this memory; `episodic session list` shows those there are")
+
+
+def _tell(tx: Transaction, facts: SessionFacts, now: datetime) -> None:
+    """Let what the caller said at the end stand in a session's words; a compaction to come says it too."""
+    episode = tx.episodes.get(facts.episode_id)
+    if episode is None:
+        return
+    known, said = read_metadata(episode.metadata), facts.given
+    now_known = replace(
+        known,
+        participants=capped([*said.participants, *known.participants]),
+        tools_used=capped([*said.tools_used, *known.tools_used]),
+        key_decisions=capped([*said.key_decisions, *known.key_decisions]),
+        outcome=said.outcome or known.outcome,
+    )
+    if now_known == known:
+        return
+    version, about = episode.encoding_version + 1, {**episode.metadata, **now_known.as_json()}
+    by = episode.encoded_by or BY_CALLER
+    tx.episodes.encode(Encoding(episode.id, version, episode.title, episode.summary, about, by, now))
+
+
+def session_of(tx: Transaction, facts: SessionFacts) -> Session:
+    """Return a session as its caller knows it."""
+    episode, thread = tx.episodes.get(facts.episode_id), tx.threads.get(facts.thread_id)
+    parts = tx.parts.of_thread(facts.thread_id)
+    own = parts_in(facts, parts)
+    runs = bool(own) and own[-1] == parts[-1] and not own[-1].ended
+    return Session(
+        id=facts.episode_id,
+        thread="" if thread is None else thread.origin,
+        topic=facts.topic,
+        state=ABANDONED if episode is None else RUNNING if runs else CLOSED_SESSION,
+        started_at=facts.started_at,
+        key=facts.key,
+        agent_id=facts.agent_id,
+        parent_episode_id=None if episode is None else episode.parent_episode_id,
+        title=facts.topic if episode is None else episode.title,
+        participants=facts.given.participants,
+        tools=facts.given.tools_used,
+        key_decisions=facts.given.key_decisions,
+        outcome=facts.given.outcome,
+        ended_at=facts.ended_at,
+    )
+
+
+class SessionVerbs(Scoped):
+    """The verbs of `Memory` about sessions that a caller frames."""
+
+    _sessions: Sessions
+
+    def start_episode(
+        self,
+        topic: str,
+        *,
+        parent_episode_id: "UUID | str | None" = None,
+        thread: str | None = None,
+        key: str | None = None,
+        agent_id: str | None = None,
+        participants: Iterable[str] = (),
+        tools: Iterable[str] = (),
+        timestamp: "str | float | datetime | None" = None,
+        user_id: str | None = None,
+    ) -> Session:
+        """Start a session about a topic; speak in its `thread` until `end_episode`.
+
+        It opens a thread, or a new part of the one named. A second call with the same `key` returns the same
+        session, whatever became of it. It goes on from `parent_episode_id`, else from the earlier session of
+        the same agent that its topic leads to, if to any; closing judges that again. Raises NotFound for an
+        unknown parent, InvalidInput for one that is open or no session, and for an empty topic.
+        """
+        scope, now = self._scope(user_id), self._parts.clock()
+        named = _named(topic, key)
+        identity = self._fresh() if key is None else session_id(scope, named[1])
+        facts = SessionFacts(
+            episode_id=identity,
+            thread_id=identity,  # found with its thread
+            topic=named[0],
+            started_at=now if timestamp is None else read_time(timestamp).at,
+            at=now,
+            key=None if key is None else named[1],
+            agent_id=tidy(agent_id) or "",
+            given=Given(_listed(participants), _listed(tools)),
+        )
+        parent = None if parent_episode_id is None else episode_identity(parent_episode_id)
+        started = self._sessions.start(scope, facts, tidy(thread), parent)
+        self._run_here(scope)
+        return started
+
+    def end_episode(
+        self,
+        episode: "UUID | str",
+        outcome: str | None = None,
+        key_decisions: Iterable[str] = (),
+        *,
+        participants: Iterable[str] = (),
+        tools: Iterable[str] = (),
+        user_id: str | None = None,
+    ) -> Session:
+        """End a session: its last event is cut, it gets its words and its place in a chain.
+
+        `outcome` is success, partial, failure, ongoing, abandoned or unknown; what is given comes before what
+        would be read from what was said. Ending it again changes nothing but what was not said yet. Raises
+        NotFound for an unknown session, InvalidInput for what is none and for another outcome than before.
+        """
+        said = None if outcome is None else outcome.strip().casefold()
+        if said is not None and said not in OUTCOMES:
+            raise InvalidInput(f"no outcome {outcome!r}; use one of {', '.join(OUTCOMES)}")
+        given = Given(_listed(participants), _listed(tools), _listed(key_decisions), said)
+        scope = self._known(user_id)
+        ended = self._sessions.end(scope, episode_identity(episode), given)
+        self._run_here(scope)
+        return self.session(ended, user_id=user_id)
+
+    def sessions(
+        self, *, state: str | None = None, limit: int = 50, user_id: str | None = None
+    ) -> list[Session]:
+        """Return sessions that were started, the newest first; `state` is open, closed or abandoned."""
+        if state not in (None, *STATES):
+            raise InvalidInput(f"no state {state!r}; use one of {', '.join(STATES)}")
+        with self._read(user_id) as tx:
+            kept = [read_record(one) for one in tx.episodes.decisions(type=SESSION)]
+            kept.sort(key=lambda facts: (facts.started_at, facts.at, facts.episode_id.bytes), reverse=True)
+            found = (session_of(tx, facts) for facts in kept)
+            return list(islice((one for one in found if state in (None, one.state)), max(0, limit)))
+
+    def session(self, episode: "UUID | str", *, user_id: str | None = None) -> Session:
+        """Return a session as it stands; raises as `end_episode`."""
+        with self._read(user_id) as tx:
+            return session_of(tx, _known(tx, episode_identity(episode)))
+
+    def _run_here(self, scope: Scope | None = None) -> int:
+        raise NotImplementedError
+
+
+def _named(topic: str, key: str | None) -> tuple[str, str]:
+    """Return a topic and a key as they are kept; InvalidInput where either is empty."""
+    told, called = " ".join((tidy(topic) or "").split()), tidy(key) or ""
+    if not told:
+        raise InvalidInput("the topic is empty; say in some words what the session is about")
+    if key is not None and not called.strip():
+        raise InvalidInput("the key is empty; give it some characters, or leave it out")
+    return told[:LONGEST_TOPIC].rstrip(), called
+
+
+def _listed(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as metadata keep them; one alone may be given as a text."""
+    several = [names] if isinstance(names, str) else names
+    return capped(tidy(name) or "" for name in several)
