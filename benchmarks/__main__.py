@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks import (
     agent_run,
+    agent_tools,
     boundary_quality,
     context_speed,
     embedders,
@@ -51,6 +52,7 @@ GROUPS = {
     "agents": ("agents",),
     "context": ("context",),
     "linking": ("linking_speed",),
+    "chains": ("chains_speed",),
     "forgetting": ("forgetting", "strength_speed"),
     "tuning": ("tuning",),
     "llm": ("llm_band", "overhead"),
@@ -77,6 +79,7 @@ MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[s
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
     "agents": lambda options, embedder: agent_run.measure(embedder, quick=options.quick),
     "tuning": lambda options, _: tuning_simulation.measure(quick=options.quick),
+    "chains_speed": lambda options, _: agent_tools.measure(quick=options.quick),
     "linking_speed": lambda options, _: linking_speed.measure(options.data, quick=options.quick),
     "llm_band": lambda options, embedder: llm_band.measure(
         options.data, embedder, cache=options.cache, quick=options.quick

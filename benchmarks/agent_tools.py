@@ -1,6 +1,7 @@
-"""What agents wait for: a sequence among 10,000 episodes on both stores, and a tool over MCP, cold and warm.
+"""What agents wait for: chains and sequences among 10,000 episodes on both stores, a tool over MCP.
 
-Run as `python -m benchmarks.agent_tools [--quick]`; it prints one JSON object of rows.
+Run by `python -m benchmarks --only chains_speed`, or alone by `python -m benchmarks.agent_tools [--quick]`,
+which prints one JSON object for each row. The model must be at hand: the server is started by the command.
 """
 
 import json
@@ -9,10 +10,12 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import anyio
 from mcp.client import Client
@@ -21,11 +24,15 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from benchmarks.servers import server
 from benchmarks.speed import fresh
 from benchmarks.synthetic import Vocabulary, WordVectors
+from episodic_agent.schemas import Scope
+from episodic_agent.tools import memory_tools
 from episodic_agent.wiring import Memory
 
 EPISODES_TOLD, QUICK_TOLD = 10_000, 300
 ASKED = 20
 WARM = 30
+STARTS = 5
+CHAIN, DEEP, DEEP_CHAINS = 10, 100, 2  # sessions of a chain, of a very long one, and how many of these
 BEGAN = datetime(2024, 1, 1, tzinfo=UTC)
 WORDS = tuple(f"{first}{second}" for first in "bdfgklmnprst" for second in ("ado", "ime", "olu", "erra"))
 
@@ -37,34 +44,70 @@ class AsDefault(WordVectors):
 
 
 def measure(*, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (key, figures) of sequences on both stores, then of the server."""
+    """Yield (key, figures) of chains and sequences on both stores, then of the server."""
     count = QUICK_TOLD if quick else EPISODES_TOLD
     with fresh() as path:
-        yield f"sequence, sqlite, {count:,} episodes", sequences(f"sqlite:///{path}", count)
+        yield f"sqlite, {count:,} episodes", told(f"sqlite:///{path}", count)
     with server() as own:
-        yield f"sequence, postgres, {count:,} episodes", sequences(own.create("told"), count)
-    yield "mcp, standard input and output", anyio.run(first_and_next)
+        yield f"postgres, {count:,} episodes", told(own.create("told"), count)
+    yield "mcp, standard input and output", anyio.run(first_and_next, 2 if quick else STARTS)
 
 
-def sequences(url: str, count: int) -> dict[str, Any]:
-    """Fill a memory with episodes of two messages each and ask for sequences; times are milliseconds."""
+def told(url: str, count: int) -> dict[str, Any]:
+    """Fill a memory with episodes of four messages each, chain them, and ask; times are milliseconds."""
     embedder = AsDefault(Vocabulary(WORDS, [1] * len(WORDS), [8]))
     topics = [f"{WORDS[n]} {WORDS[-n - 1]}" for n in range(ASKED)]
     with Memory.open(url, embedder=embedder, policy="seed-001") as memory:
         memory.add(_messages(count), thread="long")
         memory.flush()
-        held = memory.stats().episodes
+        chained = _chain(memory)
         embedder.embed(topics)
-        spent: dict[str, list[float]] = {"topic": [], "recent": [], "since": [], "nothing": []}
+        asked: dict[str, list[Callable[[], object]]] = {
+            f"chain of {CHAIN}": [partial(memory.get_episode_chain, one) for one in chained[CHAIN]],
+            f"arc of {CHAIN}": [partial(memory.get_episode_arc, one) for one in chained[CHAIN]],
+            f"chain of {DEEP}": [partial(memory.get_episode_chain, one) for one in chained[DEEP]],
+        }
         last = BEGAN + timedelta(hours=count // 2)
         for topic in topics:
             for name, wish in _wishes(topic, last).items():
-                begun = time.perf_counter()
-                memory.get_episode_sequence(limit=10, **wish)
-                spent[name].append((time.perf_counter() - begun) * 1e3)
-    middle = {f"{name}_median_ms": round(statistics.median(times), 1) for name, times in spent.items()}
-    worst = {f"{name}_worst_ms": round(max(times), 1) for name, times in spent.items()}
-    return {"episodes": held, **middle, **worst}
+                call = partial(memory.get_episode_sequence, limit=10, **wish)
+                asked.setdefault(f"sequence, {name}", []).append(call)
+        tools = memory_tools(memory)
+        for name, given in (
+            ("replay_topic", "topic"),
+            ("search_memory", "query"),
+            ("get_context", "message"),
+        ):
+            asked[f"tool {name}"] = [partial(tools.answer, name, {given: topic}) for topic in topics]
+        held = memory.stats().episodes
+        return {
+            "episodes": held,
+            **dict(pair for name, calls in asked.items() for pair in _spent(name, calls)),
+        }
+
+
+def _spent(name: str, calls: Sequence[Callable[[], object]]) -> Iterator[tuple[str, float]]:
+    """Yield the median and the 95th percentile of calls, the first one being warm-up."""
+    times = []
+    for call in [calls[0], *calls]:
+        begun = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - begun) * 1e3)
+    yield f"{name}, ms", round(statistics.median(times[1:]), 1)
+    yield f"{name}, p95 ms", round(statistics.quantiles(times[1:], n=20)[-1], 1)
+
+
+def _chain(memory: Memory) -> dict[int, list[UUID]]:
+    """Let episodes go on from one another, in chains of both lengths; return ends of chains by length."""
+    ids = [card.episode_id for card in memory.episodes()]
+    with memory._parts.store.begin(Scope("default", "default")) as tx:
+        for place, identity in enumerate(ids):
+            length = DEEP if place < DEEP * DEEP_CHAINS else CHAIN
+            if place % length:
+                tx.chains.lead(identity, ids[place - 1])
+    deep = [ids[place] for place in range(DEEP - 1, min(len(ids), DEEP * DEEP_CHAINS), DEEP)]
+    rest = range(DEEP * DEEP_CHAINS + CHAIN - 1, len(ids), CHAIN)
+    return {DEEP: deep * (ASKED // len(deep)), CHAIN: [ids[place] for place in rest][:ASKED]}
 
 
 def _wishes(topic: str, last: datetime) -> dict[str, dict[str, Any]]:
@@ -79,35 +122,42 @@ def _wishes(topic: str, last: datetime) -> dict[str, dict[str, Any]]:
 def _messages(count: int) -> Iterator[dict[str, Any]]:
     for number in range(count):
         said = " ".join(WORDS[(number * 7 + n * n) % len(WORDS)] for n in range(8))
-        for minute, role in enumerate(("user", "assistant")):
+        for minute, role in enumerate(("user", "assistant", "user", "assistant")):
             at = BEGAN + timedelta(hours=number, minutes=minute)
             yield {"role": role, "content": f"{said} {number}", "timestamp": at.isoformat()}
 
 
-async def first_and_next() -> dict[str, Any]:
+async def first_and_next(starts: int) -> dict[str, Any]:
     """Start the server by the command and ask it with the official client; the model must be at hand."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.db"
         with Memory.open(path) as memory:
             memory.add("The key is under the blue pot")
-        start = StdioServerParameters(
-            command=sys.executable,
-            args=["-m", "episodic_agent", "--db", str(path), "mcp"],
-            env=dict(os.environ),
-        )
-        begun = time.perf_counter()
-        async with Client(stdio_client(start)) as client:
-            ready = time.perf_counter() - begun
-            times = []
-            for _ in range(WARM + 1):
-                asked = time.perf_counter()
-                await client.call_tool("search_memory", {"query": "where is the key?"})
-                times.append(time.perf_counter() - asked)
+        ready, first, warm = [], [], []
+        for _ in range(starts + 1):  # the first one compiles, and brings files into memory
+            begun = time.perf_counter()
+            async with Client(stdio_client(_command(path))) as client:
+                ready.append((time.perf_counter() - begun) * 1e3)
+                for number in range(WARM + 1):
+                    asked = time.perf_counter()
+                    await client.call_tool("search_memory", {"query": f"where is key {number}?"})
+                    times = first if number == 0 else warm
+                    since = begun if number == 0 else asked
+                    times.append((time.perf_counter() - since) * 1e3)
         return {
-            "ready_ms": round(ready * 1e3),
-            "first_answer_ms": round((ready + times[0]) * 1e3),
-            "warm_median_ms": round(statistics.median(times[1:]) * 1e3, 1),
+            "starts": starts,
+            "ready, ms": round(statistics.median(ready[1:])),
+            "first answer, ms": round(statistics.median(first[1:])),
+            "first answer, worst ms": round(max(first[1:])),
+            "warm, ms": round(statistics.median(warm), 1),
+            "warm, p95 ms": round(statistics.quantiles(warm, n=20)[-1], 1),
         }
+
+
+def _command(path: Path) -> StdioServerParameters:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    given = ["-m", "episodic_agent", "--db", str(path), "mcp"]
+    return StdioServerParameters(command=sys.executable, args=given, env=environment)
 
 
 if __name__ == "__main__":

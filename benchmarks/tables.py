@@ -351,6 +351,7 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "agents": _figures("agents"),
     "context": _figures("context"),
     "linking": _figures("linking_speed"),
+    "chains": _figures("chains_speed"),
     "forgetting": _figures("forgetting"),
     "strength": _figures("strength_speed"),
     "echo-cost": _costs,

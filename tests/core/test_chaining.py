@@ -382,3 +382,33 @@ def test_the_order_of_candidates_does_not_matter_and_there_is_one_parent_at_most
     if one.parent is not None:
         assert one.parent.parent not in one.related
         assert one.parent.parent in {c.id for c in eligible(new, before)}
+
+
+def test_without_a_word_in_common_and_without_cosines_nothing_speaks_for_a_link() -> None:
+    nothing = {"hours": 2.0, "arc_rare": 0.0, "arc_newest": 1.0, "arc_link": 1.5}
+    policy = chain_policy()
+    assert policy.score(nothing) == 0.0
+    assert policy.score({**nothing, "deictic": 1.0}) > policy.threshold  # "back to it" is something
+    assert policy.score({**nothing, "arc_rare": 0.2}) > policy.threshold
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Back to the leaking worker: what shall we do about its memory?", True),
+        ("¿Cuánto tiempo hay que dejar en remojo las lentejas pardinas para la sopa?", False),
+    ],
+)
+def test_cosines_of_the_default_embedder_are_read_in_its_own_language_only(said: str, told: bool) -> None:
+    vector = axis(1.0)
+    first, second = (
+        Standing(UUID(int=n), UUID(int=n), at, at) for n in (1, 2) for at in [NOW + timedelta(hours=n)]
+    )
+    earlier = view_of(first, [Turn(NOW, "The worker leaks memory", True, vector)], vector=vector)
+    new = view_of(second, [Turn(NOW, said, True, vector)], vector=vector)
+    (one,) = judge(new, [earlier], DEFAULT)
+    assert ("cosine" in one.features) == told
+    assert one.features["raw"] == pytest.approx(1.0)
+    other = Calibration("other", 1.0, None, ((-1.0, -1.0), (1.0, 1.0)))
+    (one,) = judge(new, [earlier], DEFAULT, calibration=other)  # fitted for another: it may know Spanish
+    assert "cosine" in one.features

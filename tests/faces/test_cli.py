@@ -17,7 +17,7 @@ from builders.commands import Outcome, Run
 
 from episodic_agent import __version__
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.main import COMMANDS, main
+from episodic_agent.faces.cli.main import cli, main
 
 
 def write(path: Path, messages: Sequence[dict[str, Any]]) -> Path:
@@ -631,7 +631,7 @@ def test_every_command_of_this_release_is_there_with_json_and_help(run: Run) -> 
         "init add import search recent episodes show explain whatif resegment plot flush stats doctor export demo evaluate "
         "models config"
     )
-    assert set(wanted.split()) <= {c.name for c in COMMANDS}
+    assert set(wanted.split()) <= set(cli.commands)
     for name in wanted.split():
         outcome = run(name, "--help")
         assert outcome.code == 0
@@ -655,7 +655,7 @@ def test_the_module_is_the_command(tmp_path: Path) -> None:
     helped = run_python("-m", "episodic_agent", "--help", cwd=tmp_path)
     assert helped.returncode == 0
     assert "Usage: episodic" in helped.stdout
-    assert all(f"  {c.name}" in helped.stdout for c in COMMANDS)
+    assert all(f"  {name}" in helped.stdout for name in cli.commands)
     assert list(tmp_path.iterdir()) == []
     version = run_python("-m", "episodic_agent", "--version", cwd=tmp_path)
     assert version.stdout.strip().endswith(__version__)
@@ -667,3 +667,16 @@ def test_importing_the_package_loads_nothing_heavy(tmp_path: Path) -> None:
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert run_python("-c", code, cwd=tmp_path).stdout.strip() == "[]"
+
+
+def test_only_the_command_that_was_asked_for_is_imported(tmp_path: Path) -> None:
+    asked = (
+        "import sys; from episodic_agent.faces.cli.main import main\n"
+        "try: main(['mcp', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print([n for n in sys.modules if n.startswith(('matplotlib', 'fastapi', 'episodic_agent.faces.')) "
+        "and not n.startswith(('episodic_agent.faces.cli', 'episodic_agent.faces.tools'))])"
+    )
+    done = run_python("-c", asked, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "[]", done.stdout
+    assert all(command.name == name for name, command in cli.commands.items())

@@ -94,3 +94,17 @@ def test_the_demo_tells_one_story_over_three_channels(folder: Path) -> None:
         )
     assert "Your passport, the title of the car" in told.text
     assert "oat milk" not in told.text
+
+
+def test_the_demo_tells_a_hunt_of_three_days_and_draws_it(folder: Path) -> None:
+    assert (folder / "arc.png").read_bytes().startswith(b"\x89PNG")
+    with Memory.open(folder / "memory.db", user_id="noor") as memory:
+        days = ["monday", "tuesday", "wednesday"]
+        threads = {thread.id: thread.origin for thread in memory.threads()}
+        last = memory.summaries(limit=1)[0].episode_id
+        for found in (memory.get_episode_chain(last), memory.get_episode_arc(last)):
+            assert [threads[one.thread_id] for one in found] == days  # neither bread nor cake
+        assert [threads[one.thread_id] for one in memory.get_episode_sequence("memory leak")] == days
+        told = memory.replay_topic("memory leak")
+    assert told.startswith("📜 Episode history for 'memory leak' (3 episodes):")
+    assert told.count("(continues from ") == 2

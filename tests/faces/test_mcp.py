@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,8 @@ from typing import Any
 import anyio
 import pytest
 from builders.chats import diary
+from builders.embedders import TopicEmbedder
+from conftest import OpenMemory
 from faces.test_tools import NAMES, WRONG, calls, first_episode
 from httpx2 import AsyncClient
 from mcp.client import Client
@@ -21,6 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from episodic_agent import Memory
+from episodic_agent.errors import ProviderUnavailable
 from episodic_agent.faces.mcp.server import PROMPT, make_server
 
 ROOT = Path(__file__).parents[2]
@@ -140,6 +144,44 @@ def test_a_client_keeps_and_finds_a_message_over_standard_input_and_output(tmp_p
         assert memory.users() == ["ana"]
 
 
+async def refused(client: Client) -> None:
+    """Hold every tool to an answer that names the remedy, whatever is wrong with its arguments."""
+    assert [tool.name for tool in (await client.list_tools()).tools] == NAMES == list(WRONG)
+    await client.call_tool("add_memory", {"content": "The key is under the blue pot", "thread": "chat"})
+    for name, cases in WRONG.items():
+        for given, remedy in [*cases, ({"user": "bo"}, "takes no argument 'user'")]:
+            found = await client.call_tool(name, given)
+            text = found.content[0].text  # type: ignore[union-attr]
+            assert found.is_error, (name, given, text)
+            assert text.startswith("error: "), text
+            assert remedy in text
+            assert "\n" not in text
+            assert found.structured_content is None
+    with pytest.raises(MCPError, match="no tool"):
+        await client.call_tool("make_tea", {})
+    found = await client.call_tool("search_memory", {"query": "where is the key?"})  # and it is still well
+    assert "blue pot" in found.content[0].text  # type: ignore[union-attr]
+
+
+def test_every_tool_refuses_wrong_arguments_over_standard_input_and_output(tmp_path: Path) -> None:
+    async def run() -> None:
+        server = StdioServerParameters(
+            command=sys.executable, args=command(tmp_path, "--user", "ana"), env=environment(tmp_path)
+        )
+        async with Client(stdio_client(server)) as client:
+            await refused(client)
+
+    anyio.run(run)
+
+
+def test_every_tool_refuses_wrong_arguments_over_http(port: int) -> None:
+    async def run() -> None:
+        async with over_http(port, "ana") as client:
+            await refused(client)
+
+    anyio.run(run)
+
+
 def test_standard_output_holds_nothing_but_the_protocol(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, *command(tmp_path)], env=environment(tmp_path), input="", capture_output=True,
@@ -195,3 +237,27 @@ def test_over_http_the_header_names_the_user(port: int) -> None:
             assert (await ana.call_tool("replay_topic", {"topic": "key", "limit": 99})).is_error
 
     anyio.run(run)
+
+
+class Slow(TopicEmbedder):
+    """An embedder whose model is loaded beforehand, and then fails or not."""
+
+    def __init__(self, *, broken: bool) -> None:
+        super().__init__("tap")
+        self.loaded = threading.Event()
+        self._broken = broken
+
+    def preload(self) -> None:
+        self.loaded.set()
+        if self._broken:
+            raise ProviderUnavailable("no model; run `episodic models pull`")
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_local_model_is_loaded_while_the_server_starts(open_memory: OpenMemory, broken: bool) -> None:
+    embedder = Slow(broken=broken)
+    memory = open_memory(embedder=embedder)
+    memory.warm()
+    assert embedder.loaded.wait(30)
+    memory.add("The tap drips")  # what is wrong with it is told by who uses it
+    assert memory.search("the tap").hits

@@ -453,6 +453,12 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 # --- the missing model ---------------------------------------------------------------------------------------------
 
 
+def test_preloading_leaves_a_missing_model_to_its_first_use(tmp_path: Path) -> None:
+    missing = MiniLM(tmp_path, report=lambda line: pytest.fail(f"asked the network: {line}"))
+    missing.preload()
+    assert missing._loaded is None
+
+
 def test_a_missing_model_is_one_clear_message(tmp_path: Path) -> None:
     with pytest.raises(
         ProviderUnavailable, match=r"the embedding model is missing .* run `episodic models pull`"

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from random import Random
+from uuid import UUID
 
 import pytest
 from stores.builders import ANA, BO, NOW, begin_thread, identity, make_episode, minute
@@ -32,6 +33,10 @@ def words(episode: object, version: int = 1, **metadata: Json) -> Encoding:
     return Encoding(episode, version, "t", "s", metadata, "test", NOW)  # type: ignore[arg-type]
 
 
+def key(identity: UUID) -> bytes:
+    return identity.bytes
+
+
 def tagged(*values: str, contains: bool = False) -> list[Condition]:
     return [Condition("tag", values, contains)]
 
@@ -51,6 +56,24 @@ class ChainsConformance(StoreFixture):
             found = tx.episodes.get(SECOND)
             assert found is not None
             assert found.parent_episode_id == FIRST
+
+    def test_a_walk_goes_up_or_down_a_chain_and_ends_in_a_circle(self, store: Store) -> None:
+        furnish(store)
+        furnish(store, BO)
+        with store.begin(ANA) as tx:
+            tx.chains.lead(SECOND, FIRST)
+            tx.chains.lead(THIRD, SECOND)
+            assert [node.id for node in tx.chains.above([THIRD, THIRD, NOWHERE])] == sorted(EVERY, key=key)
+            assert [node.id for node in tx.chains.above([FIRST])] == [FIRST]
+            assert set(tx.chains.below([SECOND])) == {
+                Node(SECOND, FIRST, minute(1)),
+                Node(THIRD, SECOND, minute(2)),
+            }
+            assert list(tx.chains.above([])) == list(tx.chains.below([NOWHERE])) == []
+            tx.chains.lead(FIRST, THIRD)
+            for one in EVERY:
+                assert [n.id for n in tx.chains.above([one])] == [n.id for n in tx.chains.below([one])]
+                assert len(tx.chains.above([one])) == len(EVERY)
 
     def test_neither_side_of_a_link_may_be_unknown_or_another_user_s(self, store: Store) -> None:
         furnish(store)

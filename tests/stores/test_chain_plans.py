@@ -33,6 +33,7 @@ ASKED: Sequence[tuple[Ask, str]] = (
     (lambda chains: chains.spans([], since=minute(390)), "episode_recent"),
     (lambda chains: chains.described([FIRST]), "metadata_term_episode"),
     (lambda chains: chains.children([FIRST]), "episode_parent"),
+    (lambda chains: chains.below([FIRST]), "episode_parent"),
     (lambda chains: chains.latest(limit=5, before=minute(9)), "episode_primary"),
 )
 

@@ -20,23 +20,12 @@ def check_chain_policy(name: str) -> str:
 
 def parents_above(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, UUID | None]:
     """Return the parent of each of these episodes and of all above them; unknown ones are left out."""
-    found: dict[UUID, UUID | None] = {}
-    wanted = list(dict.fromkeys(ids))
-    while wanted:
-        nodes = tx.chains.nodes(wanted)
-        found |= {node.id: node.parent for node in nodes}
-        wanted = list({node.parent for node in nodes if node.parent is not None} - found.keys())
-    return found
+    return {node.id: node.parent for node in tx.chains.above(list(dict.fromkeys(ids)))}
 
 
 def tree_of(tx: Transaction, episode_id: UUID) -> list[Node]:
     """Return every episode of the tree one stands in, each once, whatever loops there are."""
-    known: dict[UUID, Node] = {}
-    front = list(tx.chains.nodes(list(parents_above(tx, [episode_id]))))
-    while front:
-        known |= {node.id: node for node in front}
-        front = [node for node in tx.chains.children([n.id for n in front]) if node.id not in known]
-    return list(known.values())
+    return list(tx.chains.below(list(parents_above(tx, [episode_id]))))
 
 
 def hand_down(tx: Transaction, deleted: Collection[UUID]) -> None:

@@ -1,7 +1,9 @@
 """`Memory`: the whole engine behind one verb per act. Each verb is a line or a few to its own module."""
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -19,6 +21,7 @@ from episodic_agent.core.intake import Item, read_item
 from episodic_agent.core.interfaces import Sensor, Transaction
 from episodic_agent.core.prompts import compact, episode, topic_shift
 from episodic_agent.engine import listing
+from episodic_agent.engine.arcs import ArcVerbs
 from episodic_agent.engine.background import Background
 from episodic_agent.engine.backlog import Backlog, JobEntry
 from episodic_agent.engine.caring import CareVerbs
@@ -80,7 +83,7 @@ from episodic_agent.engine.tuning import TUNE, Tuner
 from episodic_agent.engine.turns import TurnVerbs
 from episodic_agent.engine.usage import ANY_DAY, model_of, usage
 from episodic_agent.engine.working import POLL, Say, Worker
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.schemas import (
     Encoding,
     Episode,
@@ -102,6 +105,7 @@ class Memory(
     LinkVerbs,
     ChainVerbs,
     SessionVerbs,
+    ArcVerbs,
     ContextVerbs,
     FactVerbs,
     SkillVerbs,
@@ -266,6 +270,13 @@ class Memory(
         """Let the background take up what an earlier process left waiting, if anything."""
         if self._here and self._parts.store.waiting(space=self._space):
             self._background.wake()
+
+    def warm(self) -> None:
+        """Begin to load a local embedding model, so that the first answer need not wait for all of it."""
+        preload = getattr(self._parts.embedder, "preload", None)
+        if preload is not None:
+            # no daemon: a process must not end inside the library that loads it
+            threading.Thread(target=_try, args=(preload,), name="episodic-warm").start()
 
     def work(self) -> int:
         """Run the later work that waits (encodings, questions), and return how many jobs ran.
@@ -655,3 +666,9 @@ def check_jobs(jobs: str) -> str:
     if jobs not in (HERE, WORKERS):
         raise InvalidInput(f"no way to do later work is called {jobs!r}; there are {HERE} and {WORKERS}")
     return jobs
+
+
+def _try(load: Callable[[], object]) -> None:
+    """Load a model; what is wrong with it is told to whoever uses it."""
+    with suppress(ProviderError):
+        load()

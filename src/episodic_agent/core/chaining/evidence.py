@@ -8,7 +8,7 @@ a candidate stands in; the others are of the candidate itself.
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from episodic_agent.core.linking.features import cosine
 
 LINKING: Final = "link-2026-12"  # part of what `chain-2026-12` was fitted with; a newer one needs a new fit
 RARE_HOLDERS: Final = 2  # chains that may name an entity for it to count as rare
+ENGLISH: Final = ("", "en")
 _SURE: Final = 0.001  # a probability is kept this far from 0 and 1: its log-odds are an input
 
 
@@ -101,8 +102,17 @@ def _links(
 ) -> dict[UUID, float]:
     """Return how likely the opening belongs with each candidate, as the linking policy sees it."""
     threads = [c.said for c in candidates if c.said is not None]
-    found = judge_links(new.opener, threads, new.start_at, link_policy(LINKING), calibration=calibration)
+    opener = new.opener if _tells(new, calibration) else replace(new.opener, vector=None)
+    found = judge_links(opener, threads, new.start_at, link_policy(LINKING), calibration=calibration)
     return {UUID(evidence.thread_id): evidence.score for evidence in found}
+
+
+def _tells(new: EpisodeView, calibration: Calibration | None) -> bool:
+    """Say whether cosines tell anything: to the default embedder, which is English, all Spanish is alike.
+
+    Unrelated sessions in another language have a cosine of .6 to .9 there.
+    """
+    return calibration is not None or new.language in ENGLISH
 
 
 def _own(
@@ -117,8 +127,9 @@ def _own(
     }
     raw = cosine(new.vector, candidate.vector)
     if raw is not None:
-        known = raw if calibration is None else float(calibration.as_default(np.array([raw]))[0])
         found["raw"] = raw
+    if raw is not None and _tells(new, calibration):
+        known = raw if calibration is None else float(calibration.as_default(np.array([raw]))[0])
         found["cosine"] = min(1.0, max(0.0, (known - COSINE_FLOOR) / COSINE_SPAN))
     smaller = min(len(new.terms), len(candidate.terms))
     if smaller:

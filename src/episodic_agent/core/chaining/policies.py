@@ -161,6 +161,8 @@ class FittedChain:
     def score(self, features: Mapping[str, float]) -> float:
         """Return the probability that an episode goes on with the candidate's chain."""
         table = weights.VECTORS if "arc_cosine" in features else weights.WORDS
+        if table is weights.WORDS and not (features.get("arc_rare") or features.get("deictic")):
+            return 0.0  # no word in common and nothing else to go by: nothing speaks for it
         odds = sum(
             weight * (1.0 if name == "bias" else features.get(name, 0.0)) for name, weight in table.items()
         )

@@ -9,6 +9,8 @@ from uuid import UUID
 from episodic_agent.core.chaining.opening import Opening, opening
 from episodic_agent.core.linking import Features, ThreadFeatures, thread_of
 from episodic_agent.core.linking.reading import read_message
+from episodic_agent.core.summaries.languages import guess_language
+from episodic_agent.core.text import words
 from episodic_agent.schemas import Vector
 
 LEAST_TERMS: Final = 2  # content words and names; with fewer a session has no subject that could go on
@@ -33,7 +35,8 @@ class EpisodeView:
     """An episode as chaining sees it: a session or a part of a thread, closed or just begun.
 
     `terms` are content stems and names, `entities` the names alone; `opener` is the first message that says
-    something. `vector` is that of title and summary, or of the topic while the episode is open.
+    something. `language` is what its messages are written in ("": it cannot be told). `vector` is that of
+    title and summary, or of the topic while the episode is open.
     """
 
     id: UUID
@@ -49,6 +52,7 @@ class EpisodeView:
     entities: frozenset[str] = frozenset()
     opener: Features = field(default_factory=Features)
     opening: Opening = field(default_factory=Opening)
+    language: str = ""
     said: ThreadFeatures | None = None
     vector: Vector | None = field(default=None, compare=False)
 
@@ -113,9 +117,15 @@ def view_of(
         entities=entities,
         opener=Features() if first is None else first[1],
         opening=Opening() if first is None else opening(first[0].text),
+        language=language or _written(turns[:MOST_TURNS]),
         said=said,
         vector=vector,
     )
+
+
+def _written(turns: Sequence[Turn]) -> str:
+    text = "\n".join(turn.text[:LONGEST_TEXT] for turn in turns)
+    return guess_language(words(text.lower()), text)
 
 
 def _opener(read: Sequence[tuple[Turn, Features]]) -> tuple[Turn, Features] | None:

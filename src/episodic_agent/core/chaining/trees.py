@@ -124,7 +124,7 @@ def allowed(child: UUID, candidates: Iterable[UUID], parents: Parents) -> tuple[
 def arc(episode_id: UUID, nodes: Collection[Node]) -> Walk:
     """Return the whole tree an episode stands in, by start, ties by id: the story with its branches.
 
-    >>> from datetime import UTC
+    >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 3, 4, tzinfo=UTC)
     >>> a, b = UUID(int=1), UUID(int=2)
     >>> arc(a, [Node(b, a, at.replace(day=5)), Node(a, None, at)]).ids == (a, b)
@@ -174,7 +174,7 @@ def laid_out(nodes: Collection[Node]) -> tuple[Placed, ...]:
 
     `nodes` is one arc; parents outside it are none.
 
-    >>> from datetime import UTC
+    >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 3, 4, tzinfo=UTC)
     >>> a, b, c = (UUID(int=n) for n in (1, 2, 3))
     >>> some = [Node(a, None, at), Node(b, a, at.replace(day=5)), Node(c, a, at.replace(day=6))]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -41,14 +42,24 @@ class Rule:
     `stops` keeps later rules off the clause; `begins` says which first words a clause must have.
     """
 
-    pattern: re.Pattern[str]
+    source: str
     make: Make
     stops: bool = True
     begins: str = ""
 
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Return the pattern, compiled at its first use: there are hundreds, and few programs learn facts."""
+        return _compiled(self.source)
+
     def may_match(self, view: str) -> bool:
         """Say whether a clause's first words leave the pattern a chance: it spares most the search."""
         return not self.begins or view[:2].casefold().strip() in _FIRSTS[self.begins]
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source, re.IGNORECASE)
 
 
 _CAPITALS: Final = re.compile(r"\[A-Z(?:À-ÞŠŽ|À-Þ|ÁÉÍÓÚ|ÄÖÜ|ÉÈ|É)?\]")
@@ -60,7 +71,7 @@ def rule(pattern: str, make: Make, *, stops: bool = True) -> Rule:
     """Return a rule for clauses that begin with a pattern, in any case but where it asks for capitals."""
     cased = _CAPITALS.sub(r"(?-i:\g<0>)", pattern)
     start = next((first for first, lead in _LEADS if pattern.startswith(lead)), "")
-    return Rule(re.compile(cased, re.IGNORECASE), make, stops, start)
+    return Rule(cased, make, stops, start)
 
 
 def open_rule(pattern: str, make: Make) -> Rule:

@@ -24,6 +24,14 @@ class Chains(Protocol):
         """Return the episodes whose parent is one of these, by id."""
         ...
 
+    def above(self, ids: Sequence[UUID]) -> Sequence[Node]:
+        """Return these episodes and all they go on from, by id, each once though parents run in a circle."""
+        ...
+
+    def below(self, ids: Sequence[UUID]) -> Sequence[Node]:
+        """Return these episodes and all that goes on from them, by id, each once."""
+        ...
+
     def latest(self, *, limit: int, before: datetime) -> Sequence[UUID]:
         """Return closed parts and sessions that ended at a time or before, newest end first, ties by id."""
         ...

@@ -1,6 +1,6 @@
 """Commands of agents and stories: sequence, replay, and the MCP server."""
 
-from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -10,12 +10,15 @@ from episodic_agent.core.chaining import replay_text
 from episodic_agent.engine.sequences import told_sequence
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say
+from episodic_agent.faces.cli.loading import load
+from episodic_agent.faces.tools.answers import check_budget
 from episodic_agent.wiring import load_settings
 
 LIMIT = click.IntRange(1, 1000)
 ORDER = click.option("--order", default="relevant", show_default=True, help="relevant or recent.")
 SINCE = click.option("--since", help="Only what began from this time on.")
 UNTIL = click.option("--until", help="Only what began before this time.")
+MISSING = "`mcp` needs its library; run pip install 'episodic-agent[mcp]'"
 WHERE = click.option(
     "--where", multiple=True, metavar="FILTER", help="By metadata: tag=debugging, tool=bash."
 )
@@ -82,9 +85,12 @@ def mcp(app: App, port: int | None, user: str | None) -> None:
 
     Over HTTP only this machine is listened to; the header X-Episodic-User may name the user.
     """
-    serving, budget = _serving(), load_settings().tool_budget
-    serving.check_budget(budget)
+    budget = check_budget(load_settings().tool_budget)
+    if find_spec("mcp") is None:
+        raise InvalidInput(MISSING)
     with app.memory(create=True, resume=True) as memory:
+        memory.warm()  # on a thread of its own, while the library is imported
+        serving = _serving()
         if port is None:
             serving.serve_stdio(memory, user, budget)
         else:
@@ -94,8 +100,8 @@ def mcp(app: App, port: int | None, user: str | None) -> None:
 
 def _serving() -> Any:
     try:
-        return import_module("episodic_agent.faces.mcp.serving")
+        return load("episodic_agent.faces.mcp.serving")
     except ImportError as error:
         if (error.name or "").startswith("episodic_agent"):
             raise
-        raise InvalidInput("`mcp` needs its library; run pip install 'episodic-agent[mcp]'") from error
+        raise InvalidInput(MISSING) from error

@@ -25,8 +25,21 @@ from rich.progress import (
 from episodic_agent.core.intake import read_time
 from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.errors import NotFound
+from episodic_agent.faces.cli.saying import say
 from episodic_agent.wiring import Memory, database_path, is_server, load_settings, without_password
 
+__all__ = [
+    "App",
+    "common",
+    "moment",
+    "out",
+    "parse_id",
+    "plain",
+    "print_json",
+    "progress_bar",
+    "say",
+    "say_replaced",
+]
 WIDE = 120  # columns where there is no terminal to ask
 ID = 8  # characters of an id shown to people; commands accept the beginning of an id
 
@@ -82,11 +95,6 @@ class App:
 def moment(text: str | None) -> datetime | None:
     """Read a time given as an option; InvalidInput for what is none."""
     return None if text is None else read_time(text).at
-
-
-def say(line: str) -> None:
-    """Print a remark on standard error, where it disturbs no pipe."""
-    click.echo(line, err=True)
 
 
 def say_replaced(asked: UUID, shown: UUID) -> None:

@@ -1,12 +1,16 @@
 """Commands about chains: which session goes on from which, and the arc they make."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, common, print_json
+from episodic_agent.faces.cli.app import App, common, out, print_json
+from episodic_agent.faces.plot import arc_png, arc_svg, arc_terminal
 from episodic_agent.schemas import Episode
+
+WRITERS = {".svg": arc_svg, ".png": arc_png}
 
 
 @click.command()
@@ -31,17 +35,37 @@ def chain(app: App, episode: str, parent: str | None, apart: bool, user: str | N
 @click.argument("episode", required=False)
 @click.option("--heads", "ends", is_flag=True, help="The sessions that nothing goes on from yet instead.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True, help="Of --heads.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write an .svg or .png instead of the terminal."
+)
 @common
-def arc(app: App, episode: str | None, ends: bool, limit: int, user: str | None, as_json: bool) -> None:
-    """Show the whole tree a session stands in, its branches too, in the order of time."""
+def arc(
+    app: App,
+    episode: str | None,
+    ends: bool,
+    limit: int,
+    output: Path | None,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """Draw the whole tree a session stands in: its branches, and how surely each session goes on."""
     if (episode is None) != ends:
         raise InvalidInput("name a session, or --heads for those that nothing goes on from")
+    if output is not None and output.suffix not in WRITERS:
+        raise InvalidInput(f"{output} must end in .svg or .png")
+    if output is not None and ends:
+        raise InvalidInput("--output draws one arc; name a session in place of --heads")
     with app.memory() as memory:
         if episode is None:
-            found = memory.get_episode_heads(limit=limit, user_id=user)
-        else:
-            found = memory.get_episode_arc(episode, user_id=user)
-    _print(found, as_json=as_json)
+            _print(memory.get_episode_heads(limit=limit, user_id=user), as_json=as_json)
+            return
+        found = memory.arc(episode, user_id=user)
+    if as_json:
+        print_json(found)
+    if output is not None:
+        WRITERS[output.suffix](found, output)
+    elif not as_json:
+        out().print(arc_terminal(found, out().width), markup=False)
 
 
 def _print(found: Sequence[Episode], *, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.engine.running import RunReport
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import App, common, moment, out, print_json, say
+from episodic_agent.faces.cli.demo_days import PICTURE, TELLER, days_json, draw_days, live_days, tell_days
 from episodic_agent.faces.cli.demo_year import demo_year
 from episodic_agent.faces.cli.reading import recall_json, render_cards, render_recall
 from episodic_agent.faces.cli.why import render_explanation
@@ -56,16 +57,27 @@ def demo(app: App, output: Path, year: bool, days: int, user: str | None, as_jso
         walk = make_sensor(f"replay:{data / WALK}.readings.jsonl.gz")
         walked = memory.run(walk, user_id=ROBOT, thread=WALK)
         asked = _talk(memory, data)
+        topic = live_days(memory, data)
         if as_json:
             agent = {"run": walked, "episodes": memory.episodes(user_id=ROBOT)}
             told = {"links": memory.links(user_id=TALKER), "context": _context(memory, asked)}
-            print_json({"episodes": memory.episodes(), "answers": answers, "agent": agent, "channels": told})
+            print_json(
+                {
+                    "episodes": memory.episodes(),
+                    "answers": answers,
+                    "agent": agent,
+                    "channels": told,
+                    **days_json(memory, topic),
+                }
+            )
         else:
             _tell(memory, questions)
             _tell_channels(memory, asked)
+            tell_days(memory, topic)
             _tell_walk(memory, walked)
         written = _write(memory, output)
         _write_walk(memory, output)
+        draw_days(memory, output)
     if not as_json:
         _say_where(output, written)
 
@@ -75,9 +87,11 @@ def _say_where(output: Path, written: int) -> None:
     console.print(Rule("to look at"))
     console.print(f"{output / 'boundaries.png'}: cues, thresholds and cuts of one thread")
     console.print(f"{output / 'household.png'}, {output / 'map.png'}: the agent's score and its places")
+    console.print(f"{output / PICTURE}: three days of {TELLER}'s, from session to session")
     console.print(f"{output / 'episodes'}: {written} episodes as Markdown")
     console.print(f'try: episodic --db {output}/memory.db search "What did the plumber find?" --user {USER}')
     console.print(f"     episodic --db {output}/memory.db plot {WALK} --user {ROBOT}")
+    console.print(f'     episodic --db {output}/memory.db replay "memory leak" --user {TELLER}')
 
 
 def _fresh(output: Path) -> None:

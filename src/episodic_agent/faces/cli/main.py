@@ -5,110 +5,109 @@ Exit codes: 0 done, 1 an internal error, 2 bad input or usage, 3 not found, 4 co
 """
 
 import sys
+from collections.abc import Iterable, Iterator, MutableMapping
 from types import TracebackType
 
 import click
 
 from episodic_agent import __version__
 from episodic_agent.errors import EpisodicError, InvalidInput
-from episodic_agent.faces.cli import (
-    admin,
-    agents,
-    calibrating,
-    care,
-    chaining,
-    compacting,
-    context,
-    demo,
-    encoding,
-    evaluating,
-    facts,
-    forgetting,
-    jobs,
-    keeping,
-    linking,
-    mapping,
-    places,
-    reading,
-    running,
-    serving,
-    sessions,
-    skills,
-    spending,
-    threads,
-    tuning,
-    turns,
-    why,
-    writing,
-)
-from episodic_agent.faces.cli.app import App, say
+from episodic_agent.faces.cli.loading import load
+from episodic_agent.faces.cli.saying import say
 
 INTERRUPTED = 130
-COMMANDS: tuple[click.Command, ...] = (
-    writing.init,
-    writing.add,
-    writing.import_,
-    running.run,
-    running.profiles,
-    running.sensors,
-    reading.search,
-    reading.retrieve,
-    context.context,
-    reading.recent,
-    reading.episodes,
-    reading.show,
-    agents.sequence,
-    agents.replay,
-    threads.threads,
-    threads.thread,
-    linking.link,
-    sessions.session,
-    chaining.chain,
-    chaining.arc,
-    compacting.compact,
-    compacting.summaries,
-    skills.skills,
-    skills.skill,
-    facts.facts,
-    tuning.tune,
-    places.places,
-    places.visits,
-    places.route,
-    why.explain,
-    why.whatif,
-    why.resegment,
-    encoding.reencode,
-    why.plot,
-    turns.trace,
-    mapping.map_,
-    writing.flush,
-    writing.upkeep,
-    jobs.worker,
-    jobs.jobs,
-    serving.serve,
-    agents.mcp,
-    reading.stats,
-    spending.usage,
-    forgetting.forget,
-    keeping.pin,
-    keeping.unpin,
-    keeping.pinned,
-    keeping.suppress,
-    keeping.unsuppress,
-    keeping.suppressed,
-    keeping.retention,
-    care.doctor,
-    reading.export,
-    demo.demo,
-    evaluating.evaluate,
-    calibrating.calibrate,
-    care.models,
-    care.config,
-    admin.admin,
+COMMANDS = (  # by module: only that of the command that was asked for is imported
+    "writing.init",
+    "writing.add",
+    "writing.import_",
+    "running.run",
+    "running.profiles",
+    "running.sensors",
+    "reading.search",
+    "reading.retrieve",
+    "context.context",
+    "reading.recent",
+    "reading.episodes",
+    "reading.show",
+    "agents.sequence",
+    "agents.replay",
+    "threads.threads",
+    "threads.thread",
+    "linking.link",
+    "sessions.session",
+    "chaining.chain",
+    "chaining.arc",
+    "compacting.compact",
+    "compacting.summaries",
+    "skills.skills",
+    "skills.skill",
+    "facts.facts",
+    "tuning.tune",
+    "places.places",
+    "places.visits",
+    "places.route",
+    "why.explain",
+    "why.whatif",
+    "why.resegment",
+    "encoding.reencode",
+    "why.plot",
+    "turns.trace",
+    "mapping.map_",
+    "writing.flush",
+    "writing.upkeep",
+    "jobs.worker",
+    "jobs.jobs",
+    "serving.serve",
+    "agents.mcp",
+    "reading.stats",
+    "spending.usage",
+    "forgetting.forget",
+    "keeping.pin",
+    "keeping.unpin",
+    "keeping.pinned",
+    "keeping.suppress",
+    "keeping.unsuppress",
+    "keeping.suppressed",
+    "keeping.retention",
+    "care.doctor",
+    "reading.export",
+    "demo.demo",
+    "evaluating.evaluate",
+    "calibrating.calibrate",
+    "care.models",
+    "care.config",
+    "admin.admin",
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Commands(MutableMapping[str, click.Command]):
+    """The commands by name, each imported when it is asked for: together they take longer than most need."""
+
+    def __init__(self, places: Iterable[str]) -> None:
+        self._places = {place.partition(".")[2].rstrip("_"): place for place in places}
+
+    def __getitem__(self, name: str) -> click.Command:
+        module, _, attribute = self._places[name].partition(".")
+        found: click.Command = getattr(load(f"episodic_agent.faces.cli.{module}"), attribute)
+        return found
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        raise TypeError(f"add {name!r} to COMMANDS")
+
+    def __delitem__(self, name: str) -> None:
+        del self._places[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+@click.group(
+    commands=Commands(COMMANDS),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option("--db", metavar="FILE|URL", help="The memory (default: EPISODIC_DB or ./episodic.db).")
 @click.option("--policy", metavar="NAME", help="Boundary policy for new threads (default: `default`).")
 @click.option(
@@ -131,11 +130,8 @@ def cli(
     debug: bool,
 ) -> None:
     """Episodic memory for AI agents: import, segment, recall, explain."""
-    context.obj = App(db, policy, embedder, debug, calibration, llm)
-
-
-for command in COMMANDS:
-    cli.add_command(command)
+    # by now the command has imported it
+    context.obj = load("episodic_agent.faces.cli.app").App(db, policy, embedder, debug, calibration, llm)
 
 
 def main(arguments: "list[str] | None" = None) -> None:

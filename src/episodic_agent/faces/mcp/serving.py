@@ -8,10 +8,8 @@ from mcp.server.stdio import stdio_server
 
 from episodic_agent.engine.memory import Memory
 from episodic_agent.faces.mcp.server import make_server
-from episodic_agent.faces.tools.answers import check_budget
 
 HOST = "127.0.0.1"
-__all__ = ["HOST", "check_budget", "serve_http", "serve_stdio"]
 GRACE = 10  # seconds requests under way have when the server is told to stop
 
 

@@ -112,6 +112,11 @@ class MiniLM:
             self._embed_window(texts[start : start + WINDOW], vectors[start : start + WINDOW])
         return vectors
 
+    def preload(self) -> None:
+        """Load the model where it is in the cache; a missing one is left to the first use."""
+        if is_present(self._cache):
+            self._load()
+
     def _embed_window(self, texts: Sequence[str], vectors: Vectors) -> None:
         loaded = self._load()
         rows = loaded.tokens(texts)

@@ -54,13 +54,28 @@ class PostgresChains:
         """Return the episodes whose parent is one of these, by id."""
         return self._nodes("parent_episode_id", ids)
 
-    def _nodes(self, column: str, ids: Sequence[UUID]) -> list[Node]:
+    def above(self, ids: Sequence[UUID]) -> Sequence[Node]:
+        """Return these episodes and all they go on from, by id, each once though parents run in a circle."""
+        return self._walked("id = walk.parent_episode_id", ids)
+
+    def below(self, ids: Sequence[UUID]) -> Sequence[Node]:
+        """Return these episodes and all that goes on from them, by id, each once."""
+        return self._walked("parent_episode_id = walk.id", ids)
+
+    def _walked(self, step: str, ids: Sequence[UUID]) -> list[Node]:
         sql = (
-            f"SELECT DISTINCT e.* FROM unnest(%s::bytea[]) AS k (key) CROSS JOIN LATERAL"
-            f" (SELECT {_NODE} FROM episode WHERE {_OWN} AND {column} = k.key OFFSET 0) e ORDER BY e.id"
+            f"WITH RECURSIVE walk AS (SELECT e.* FROM {_found('id = k.key')} UNION SELECT e.* FROM walk"
+            f" CROSS JOIN LATERAL (SELECT {_NODE} FROM episode WHERE {_OWN} AND {step} OFFSET 0) e)"
+            " SELECT * FROM walk ORDER BY id"
         )
+        return self._read(sql, ids, self._session.keys)
+
+    def _nodes(self, column: str, ids: Sequence[UUID]) -> list[Node]:
+        return self._read(f"SELECT DISTINCT e.* FROM {_found(f'{column} = k.key')} ORDER BY e.id", ids)
+
+    def _read(self, sql: str, ids: Sequence[UUID], more: Sequence[int] = ()) -> list[Node]:
         given = byteas([identity.bytes for identity in ids])
-        found = self._session.rows(sql, (given, *self._session.keys))
+        found = self._session.rows(sql, (given, *self._session.keys, *more))
         return [Node(UUID(bytes=bytes(key)), optional_id(parent), to_time(at)) for key, parent, at in found]
 
     def latest(self, *, limit: int, before: datetime) -> Sequence[UUID]:
@@ -177,3 +192,10 @@ class PostgresChains:
         else:
             found = self._session.rows(_WHOLE, (values, *keys, condition.field))
         return [bytes(episode) for (episode,) in found]
+
+
+def _found(which: str) -> str:
+    return (
+        "unnest(%s::bytea[]) AS k (key) CROSS JOIN LATERAL"
+        f" (SELECT {_NODE} FROM episode WHERE {_OWN} AND {which} OFFSET 0) e"
+    )

@@ -51,9 +51,27 @@ class SqliteChains:
         )
         return self._nodes(sql, ids)
 
+    def above(self, ids: Sequence[UUID]) -> Sequence[Node]:
+        """Return these episodes and all they go on from, by id, each once though parents run in a circle."""
+        return self._walked("episode e WHERE e.scope = ? AND e.id = walk.parent", ids)
+
+    def below(self, ids: Sequence[UUID]) -> Sequence[Node]:
+        """Return these episodes and all that goes on from them, by id, each once."""
+        return self._walked(
+            "episode e INDEXED BY episode_parent WHERE e.scope = ? AND e.parent_episode_id = walk.id", ids
+        )
+
+    def _walked(self, step: str, ids: Sequence[UUID]) -> list[Node]:
+        sql = (
+            f"WITH RECURSIVE walk (id, parent, at) AS (SELECT {_NODE} FROM {EACH} episode e"
+            " WHERE e.scope = ? AND e.id = unhex(p.value)"
+            f" UNION SELECT {_NODE} FROM walk CROSS JOIN {step}) SELECT id, parent, at FROM walk ORDER BY id"
+        )
+        scope = self._session.number
+        return _read(self._session.rows(sql, (id_list(ids), scope, scope)))
+
     def _nodes(self, sql: str, ids: Sequence[UUID]) -> list[Node]:
-        found = self._session.rows(f"{sql} ORDER BY e.id", (id_list(ids), self._session.number))
-        return [Node(UUID(bytes=key), optional_id(parent), to_time(at)) for key, parent, at in found]
+        return _read(self._session.rows(f"{sql} ORDER BY e.id", (id_list(ids), self._session.number)))
 
     def latest(self, *, limit: int, before: datetime) -> Sequence[UUID]:
         """Return closed parts and sessions that ended at a time or before, newest end first, ties by id."""
@@ -148,3 +166,7 @@ class SqliteChains:
         sql = f"SELECT m.episode FROM metadata_term m WHERE m.scope = ? AND m.field = ? AND {value}"
         found = self._session.rows(sql, (self._session.number, condition.field, to_json(condition.values)))
         return [episode for (episode,) in found]
+
+
+def _read(rows: Sequence[tuple[Any, ...]]) -> list[Node]:
+    return [Node(UUID(bytes=key), optional_id(parent), to_time(at)) for key, parent, at in rows]

@@ -1,0 +1,31 @@
+"""Pictures of a memory: cuts of a thread, places of an agent, arcs of sessions (the extra `plot`).
+
+>>> from episodic_agent import Memory
+>>> from episodic_agent.plots import arc_svg
+>>> memory = Memory.open()                                         # doctest: +SKIP
+>>> arc_svg(memory.arc(memory.summaries()[0].episode_id), "arc.svg")  # doctest: +SKIP
+"""
+
+from episodic_agent.faces.plot import (
+    arc_png,
+    arc_svg,
+    arc_terminal,
+    map_png,
+    map_svg,
+    map_terminal,
+    plot_png,
+    plot_svg,
+    plot_terminal,
+)
+
+__all__ = [
+    "arc_png",
+    "arc_svg",
+    "arc_terminal",
+    "map_png",
+    "map_svg",
+    "map_terminal",
+    "plot_png",
+    "plot_svg",
+    "plot_terminal",
+]

@@ -1,0 +1,128 @@
+"""Whole stories, written before anything was run on them, chained by the whole engine on both stores."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from benchmarks.chain_stories import STORIES, Found, Hand, Story, judged, previous, read_stories, tell
+from episodic_agent import Memory
+from episodic_agent.core.interfaces import Embedder
+from episodic_agent.providers.minilm import MiniLM, is_present
+from episodic_agent.wiring import load_settings
+
+FAST = ("flaky-checkout", "memoire")
+# Look-alikes that the default policy chains nevertheless: told as figures in docs/chains.md, not as tests.
+MISSED = {
+    "duas-clientes": {("padaria", "surf"), ("final", "pintura")},
+    "steuer": {("belege", "mutter"), ("bescheid", "rente")},
+    "taller": {("ruiz", "luz")},
+    "two-knees": {("fall", "mother"), ("jog", "rehab")},
+}
+LEAST_F1, LEAST_BY_WORDS = 0.80, 0.70
+
+
+@cache
+def embedder() -> Embedder | str:
+    """Return the default model where it is at hand; without it words alone must do."""
+    folder = Path(load_settings().cache)
+    if is_present(folder):
+        return MiniLM(folder)
+    if os.environ.get("EPISODIC_TEST_MODEL") == "required":
+        pytest.fail("no model; run `episodic models pull`")
+    return "none"
+
+
+@contextmanager
+def opened(url: str, user: str = "default") -> Iterator[tuple[Memory, Hand]]:
+    clock = Hand()
+    with Memory.open(url, embedder=embedder(), clock=clock, user_id=user) as memory:
+        yield memory, clock
+
+
+def named(*names: str) -> list[Story]:
+    return [story for story in read_stories() if not names or story.name in names]
+
+
+def check(story: Story, found: Found, memory: Memory) -> None:
+    """Hold a story to what must be so whatever is missed: look-alikes, order, one text in the seed's form."""
+    mixed = {pair for pair in story.apart if tuple(sorted(pair)) in found.together}
+    if embedder() != "none":
+        assert mixed <= MISSED.get(story.name, set())
+        assert set(found.replayed) <= {
+            *story.told,
+            *(one for pair in MISSED.get(story.name, ()) for one in pair),
+        }
+    starts = {one["id"]: datetime.fromisoformat(one["at"]) for one in story.sessions}
+    assert found.replayed == sorted(found.replayed, key=lambda name: starts[name])
+    for name, identity in found.episodes.items():
+        chain = [one.start_at for one in memory.get_episode_chain(identity)]
+        assert chain == sorted(chain)
+        assert chain[-1] == starts[name]
+        arc = memory.get_episode_arc(identity)
+        assert [one.start_at for one in arc] == sorted(one.start_at for one in arc)
+    text = memory.replay_topic(story.topic, limit=10)
+    assert text.count("\n• [") == len(memory.get_episode_sequence(story.topic))
+    assert memory.doctor() == [] or all(one.severity != "error" for one in memory.doctor())
+
+
+def test_the_stories_are_of_many_kinds() -> None:
+    stories = named()
+    assert len(stories) >= 12
+    assert len({story.language for story in stories}) >= 4
+    for story in stories:
+        starts = [datetime.fromisoformat(one["at"]) for one in story.sessions]
+        assert starts == sorted(starts)
+        assert max(starts) - min(starts) > timedelta(days=3)
+        arcs = [name for name, parent in story.after.items() if parent is None]
+        assert len(arcs) > 1  # a matter that goes on, and one that does not belong to it
+    rests = [max(_gaps(story)) for story in stories]
+    assert sum(rest > timedelta(days=60) for rest in rests) >= 3  # taken up again after months
+    assert any(len(parents) > len(set(parents)) for parents in map(_held, stories))  # a branch
+
+
+def _gaps(story: Story) -> list[timedelta]:
+    at = {one["id"]: datetime.fromisoformat(one["at"]) for one in story.sessions}
+    return [at[name] - at[parent] for name, parent in story.after.items() if parent is not None]
+
+
+def _held(story: Story) -> list[str]:
+    return [parent for parent in story.after.values() if parent is not None]
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_a_story_is_chained_as_a_reader_chains_it(name: str, url: str) -> None:
+    (story,) = named(name)
+    with opened(url) as (memory, clock):
+        found = tell(story, memory, clock)
+        check(story, found, memory)
+    if embedder() != "none":
+        assert found.parents == story.after
+
+
+@pytest.mark.slow
+def test_all_stories_are_chained_much_better_than_one_session_to_the_next(url: str) -> None:
+    stories, found = named(), []
+    for story in stories:
+        with opened(url, user=story.name) as (memory, clock):
+            found.append(tell(story, memory, clock))
+            check(story, found[-1], memory)
+    figures = judged(stories, found)
+    print(json.dumps(figures))
+    least = LEAST_BY_WORDS if embedder() == "none" else LEAST_F1
+    assert figures["f1"] >= least
+    assert figures["f1"] > judged(stories, [previous(story) for story in stories])["f1"] + 0.1
+    if embedder() != "none":
+        assert figures["replay"]["precision"] >= 0.9
+
+
+def test_every_file_is_a_story_of_its_own_name() -> None:
+    for path in STORIES.glob("*.json"):
+        raw: Mapping[str, object] = json.loads(path.read_text(encoding="utf-8"))
+        assert raw["name"] == path.stem
+        assert set(raw) == {"name", "domain", "language", "about", "sessions", "apart", "replay"}
