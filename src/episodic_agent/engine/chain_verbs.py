@@ -25,7 +25,7 @@ from episodic_agent.core.interfaces import Transaction
 from episodic_agent.core.linking.outcomes import BEHAVIOUR, CORRECT, INCORRECT
 from episodic_agent.engine.chaining import chain_decisions
 from episodic_agent.engine.chains import CHAIN, parents_above, tree_of
-from episodic_agent.engine.given import episode_identity, tidy
+from episodic_agent.engine.given import counted, episode_identity, tidy
 from episodic_agent.engine.outcomes import Told, labelled
 from episodic_agent.engine.parting import whole
 from episodic_agent.engine.scoped import Scoped
@@ -61,8 +61,7 @@ class ChainVerbs(Scoped):
 
         Raises InvalidInput for a limit under 1.
         """
-        if limit < 1:
-            raise InvalidInput(f"a limit of {limit} names nothing; use at least 1")
+        counted("limit", limit)
         with self._read(user_id) as tx:
             asked = limit
             while True:

@@ -17,7 +17,7 @@ from episodic_agent.core.interfaces import Transaction
 from episodic_agent.engine import listing
 from episodic_agent.engine.curtain import Curtain
 from episodic_agent.engine.filtering import Where, cards_about, filter_of
-from episodic_agent.engine.given import aware, episode_identity, tidy
+from episodic_agent.engine.given import aware, counted, episode_identity, tidy
 from episodic_agent.engine.places import Places, Stretch, VisitCard, count_places, route_of, visits_of
 from episodic_agent.engine.recall import FEW_FACTS, Recaller, SearchOptions
 from episodic_agent.engine.results import EpisodeCard, FactHit, Hit, Recall, Whole
@@ -156,8 +156,9 @@ class RecallVerbs(Scoped):
 
         `suppressed` shows what is suppressed or archived too, each with why it is (`hidden`).
         """
-        if limit < 1 or (days is not None and not days >= 0):
-            raise InvalidInput("`limit` is 1 or more, `days` 0 or more")
+        counted("limit", limit)
+        if days is not None and not (isinstance(days, int | float) and days >= 0):
+            raise InvalidInput(f"`days` is a number, 0 or more, not {days!r}")
         now = self._parts.clock()
         since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
         scope = self._known(user_id)

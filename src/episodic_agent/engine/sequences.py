@@ -25,7 +25,7 @@ from episodic_agent.core.text.scripts import BIGRAM_SCRIPTS
 from episodic_agent.engine.curtain import Curtain
 from episodic_agent.engine.filtering import Where, filter_of, passing, refs_of
 from episodic_agent.engine.gathering import Floats, Gatherer
-from episodic_agent.engine.given import aware
+from episodic_agent.engine.given import aware, counted, worded
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.told import ToldText
@@ -92,9 +92,10 @@ class SequenceVerbs(Scoped):
         own. What is suppressed or archived is left out. Raises InvalidInput for what cannot be read.
         """
         wanted = _filter_of(where, aware(since), aware(until))
-        if not 1 <= limit <= MOST:
+        if counted("limit", limit) > MOST:
             raise InvalidInput(f"a limit of {limit} tells nothing; use 1 to {MOST}")
-        if not 0.0 <= min_relevance <= 1.0:
+        worded("topic", topic)
+        if not isinstance(min_relevance, int | float) or not 0.0 <= min_relevance <= 1.0:
             raise InvalidInput(f"`min_relevance` is a probability from 0 to 1, not {min_relevance}")
         selected((), limit, order=order, policy=policy)  # refuses unknown names before anything is read
         scope = self._known(user_id)

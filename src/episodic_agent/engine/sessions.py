@@ -34,7 +34,7 @@ from episodic_agent.engine.chain_verbs import keep_above
 from episodic_agent.engine.chaining import Chainer
 from episodic_agent.engine.chains import CHAIN, OFF, parents_above
 from episodic_agent.engine.compacting import embeddable, index_part, searchable
-from episodic_agent.engine.given import episode_identity, tidy
+from episodic_agent.engine.given import counted, episode_identity, tidy, worded
 from episodic_agent.engine.parting import abandon, current, end_part, primary, request
 from episodic_agent.engine.parts import Parts
 from episodic_agent.engine.retrying import until_unopposed
@@ -416,7 +416,7 @@ class SessionVerbs(Scoped):
         would be read from what was said. Ending it again changes nothing but what was not said yet. Raises
         NotFound for an unknown session, InvalidInput for what is none and for another outcome than before.
         """
-        said = None if outcome is None else outcome.strip().casefold()
+        said = None if outcome is None else worded("outcome", outcome).strip().casefold()
         if said is not None and said not in OUTCOMES:
             raise InvalidInput(f"no outcome {outcome!r}; use one of {', '.join(OUTCOMES)}")
         given = Given(_listed(participants), _listed(tools), _listed(key_decisions), said)
@@ -429,13 +429,14 @@ class SessionVerbs(Scoped):
         self, *, state: str | None = None, limit: int = 50, user_id: str | None = None
     ) -> list[Session]:
         """Return sessions that were started, the newest first; `state` is open, closed or abandoned."""
-        if state not in (None, *STATES):
+        if state is not None and worded("state", state) not in STATES:
             raise InvalidInput(f"no state {state!r}; use one of {', '.join(STATES)}")
+        most = counted("limit", limit, 0)
         with self._read(user_id) as tx:
             kept = [read_record(one) for one in tx.episodes.decisions(type=SESSION)]
             kept.sort(key=lambda facts: (facts.started_at, facts.at, facts.episode_id.bytes), reverse=True)
             found = (session_of(tx, facts) for facts in kept)
-            return list(islice((one for one in found if state in (None, one.state)), max(0, limit)))
+            return list(islice((one for one in found if state in (None, one.state)), most))
 
     def session(self, episode: "UUID | str", *, user_id: str | None = None) -> Session:
         """Return a session as it stands; raises as `end_episode`."""
@@ -459,4 +460,6 @@ def _named(topic: str, key: str | None) -> tuple[str, str]:
 def _listed(names: Iterable[str]) -> tuple[str, ...]:
     """Return names as metadata keep them; one alone may be given as a text."""
     several = [names] if isinstance(names, str) else names
+    if not isinstance(several, Iterable):
+        raise InvalidInput(f"give names as a list of texts, not {type(names).__name__}")
     return capped(tidy(name) or "" for name in several)
