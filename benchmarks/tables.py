@@ -318,7 +318,7 @@ def _figure(value: Any) -> str:
 PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
 SOURCES = (
     "segmentation", "retrieval", "threads", QUALITY, "speed", "agents", "context", "linking_speed", "tuning",
-    "forgetting", "strength_speed", "service", "postgres_recall", "parity", "kills",
+    "chains_speed", "forgetting", "strength_speed", "service", "postgres_recall", "parity", "kills",
 )  # fmt: skip
 
 
