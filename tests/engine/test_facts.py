@@ -76,7 +76,7 @@ def test_three_episodes_teach_facts_and_two_do_not(opened: Opened) -> None:
     assert [d.verdict for d in records] == ["told"] * 3
     assert {d.subject for d in records} == {e.episode_id for e in memory.episodes()}
     lisbon = next(d for d in records if d.features["told"] == 2 and d.features["facts"] == 2)
-    assert lisbon.policy_version == "facts-1"
+    assert lisbon.policy_version == "facts-2"
     assert {str(one.id) for one in kept(memory)} >= set(lisbon.detail["facts"])  # type: ignore[arg-type]
 
 

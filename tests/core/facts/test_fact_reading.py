@@ -30,7 +30,7 @@ TOLD = [
     ("I'm allergic to walnuts and kiwi.", {("allergic", "walnuts", True), ("allergic", "kiwi", True)}),
     ("I have asthma, so no running.", {("health", "asthma", True)}),
     ("I was diagnosed with epilepsy as a teenager.", {("health", "epilepsy", True)}),
-    ("I'm deaf in one ear.", {("health", "deaf", True)}),
+    ("I'm deaf in one ear.", {("health", "deaf in one ear", True)}),
     ("I drive a 2011 Skoda.", {("owns", "2011 Skoda", True)}),
     ("We have an allotment behind the station.", {("owns", "allotment behind the station", True)}),
     ("My pronouns are they/them.", {("pronouns", "they/them", True)}),

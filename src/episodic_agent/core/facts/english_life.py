@@ -151,7 +151,7 @@ def _runs(match: re.Match[str]) -> Iterator[Found]:
 
 
 def _teaches(match: re.Match[str]) -> Iterator[Found]:
-    value = phrase(match.group("v"))
+    value = phrase(re.split(r"\s(?:at|near|in (?=an? |the |[A-Z]))", match.group("v"), maxsplit=1)[0])
     if value and not re.match(r"(?:myself|my|him|her|them)\b", value):
         yield Found("job", f"teaches {value}")
 
@@ -256,7 +256,16 @@ def _food(match: re.Match[str]) -> Iterator[Found]:
         )[0]
     )[:4]:
         if value.casefold().split()[-1] in things.FOODS:
-            yield Found("diet", f"no {value}")
+            ended = re.search(r"\b(?:any ?more|no longer)\b", match.string)
+            yield Found("diet", value, False) if ended else Found("diet", f"no {value}")
+
+
+def _abstains(match: re.Match[str]) -> Iterator[Found]:
+    slot, what = ("diet", "alcohol") if match["v"] == "drink" else ("habit", "smoking")
+    if re.search(r"\b(?:any ?more|no longer)\b", match.string):
+        yield Found(slot, what, False, own=f"no longer {match['v']}s")
+    else:
+        yield Found(slot, f"no {what}", own=f"does not {match['v']}")
 
 
 def _gave_up(match: re.Match[str]) -> Iterator[Found]:
@@ -575,15 +584,7 @@ LIFE: Final[tuple[Rule, ...]] = (
     ),
     open_rule(
         r"I do not (?P<v>drink|smoke)(?=\s*(?:$|[,;.!]|and\b|any ?more|at all|or\b|so\b|but\b))",
-        lambda m: iter(
-            [
-                Found(
-                    "diet" if m["v"] == "drink" else "habit",
-                    f"no {'alcohol' if m['v'] == 'drink' else 'smoking'}",
-                    own=f"does not {m['v']}",
-                )
-            ]
-        ),
+        _abstains,
     ),
     open_rule(
         r"I have not (?:eaten|touched|had|drunk) (?P<v>\w+) (?:since|in \w+ years|for \w+ years)", _food

@@ -1,7 +1,7 @@
 """What rules are made of: readings of a clause, checks of a value, and what a rule finds."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -52,10 +52,6 @@ class Rule:
         """Return the pattern, compiled at its first use: there are hundreds, and few programs learn facts."""
         return _compiled(self.source)
 
-    def may_match(self, view: str) -> bool:
-        """Say whether a clause's first words leave the pattern a chance: it spares most the search."""
-        return not self.begins or view[:2].casefold().strip() in _FIRSTS[self.begins]
-
 
 @cache
 def _compiled(source: str) -> re.Pattern[str]:
@@ -72,6 +68,21 @@ def rule(pattern: str, make: Make, *, stops: bool = True) -> Rule:
     cased = _CAPITALS.sub(r"(?-i:\g<0>)", pattern)
     start = next((first for first, lead in _LEADS if pattern.startswith(lead)), "")
     return Rule(cased, make, stops, start)
+
+
+RuleBook: TypeAlias = Mapping[str, tuple[Rule, ...]]
+
+
+def rule_book(rules: Sequence[Rule]) -> RuleBook:
+    """Return rules in their order by the first words that leave them a chance: it spares most the search."""
+    kinds = ("", *_FIRSTS)
+    return {kind: tuple(one for one in rules if one.begins in ("", kind)) for kind in kinds}
+
+
+def rules_for(book: RuleBook, view: str) -> tuple[Rule, ...]:
+    """Return the rules that may match a clause."""
+    first = view[:2].casefold().strip()
+    return book[next((name for name, firsts in _FIRSTS.items() if first in firsts), "")]
 
 
 def open_rule(pattern: str, make: Make) -> Rule:
@@ -100,38 +111,46 @@ def told(match: re.Match[str]) -> str:
 
 
 _STOP: Final = re.compile(
-    r"\s+(?:and (?:i|we|my|it|he|she|they|the|no|not|had|have|then|will|still|so|now|that|do|don't"
+    r"\s+(?:and (?:i|we|my|it|he|she|they|the|no|not|had|have|then"
+    r"|will|still|so|now|that|do|don't"
     r"|am|is|was|never|always)\b|but|so|because|since|when|while|now|though|although|anyway"
-    r"|by the way|btw|until|which|who|that|where|if|these days|at the moment|right now|any ?more"
+    r"|by the way|btw|until|which|who|that|where|if|these days|at"
+    r" the moment|right now|any ?more"
     r"|yet|please|at all|these days|nowadays|currently|again|instead|actually|obviously"
-    r"|these|this (?:week|month|year|time)|for (?:now|years|\w+ (?:years|months|weeks))|as (?:well"
+    r"|these|this (?:week|month|year|time)|for (?:now|years|\w+ (?:years"
+    r"|months|weeks))|as (?:well"
     r"|a|an|you)|too|already|lately|by now|ever since|over the phone|it's|its(?= (?:so|a|my|the"
     r"|great|very|really))|it is|more than|a lot|very much|much|as much|so much|especially"
-    r"|most of all)\b",
+    r"|most of all|except|apart from|other than|that'?s why)\b",
     re.IGNORECASE,
 )
 _ARTICLE: Final = re.compile(r"^(?:an?|the|some|my|our|any)\s+", re.IGNORECASE)
 _VAGUE: Final = re.compile(
-    r"^(?:it|that|this|them|him|her|you|us|those|these|one|ones|so|there|here|something|anything"
-    r"|everything|nothing|everyone|nobody|someone|what\w*|i|how|when|where|why|more|much|all|both"
+    r"^(?:it|that|this|them|him|her|you|us|those|these|one|ones|so"
+    r"|there|here|something|anything"
+    r"|everything|nothing|everyone|nobody|someone|what\w*|i|how|when"
+    r"|where|why|more|much|all|both"
     r"|to|if|your|his|their|its"
-    r"|i .*|this .*|that .*|these .*|those .*|your .*|his .*|her .*|their .*|its .*|it .*|you .*"
+    r"|i .*|(?:him|her|them|you) .*|this .*|that .*|these .*|those .*|your .*|his .*|her"
+    r" .*|their .*|its .*|it .*|you .*"
     r"|how .*|when .*|what .*|the (?:idea|way|sound|look|thought|fact|feeling) .*)$",
     re.IGNORECASE,
 )
 _MARKUP: Final = re.compile(r"[{}\[\]<>=*|\\]")
 _PLACE: Final = re.compile(
-    r"(?:the |a (?:\w+ ){0,2}(?:village|town|suburb|farm|city|island) (?:near|in|of|outside|called) )?"
+    r"(?:the |a (?:\w+ ){0,2}(?:village|town|suburb|farm|city|island)"
+    r" (?:near|in|of|outside|called) )?"
     r"[A-ZÀ-ÞŠŽ][\w'’.-]*(?:(?: (?:de|del|la|el|le|les|du|of|upon|am|an der|the"
     r"|and the))? [A-ZÀ-ÞŠŽ][\w'’-]*)*"
 )
 _NAME: Final = re.compile(
-    r"[A-ZÀ-ÞŠŽ][\w'’.-]*(?: (?:van|von|de|da|di|del|la|al|bin|ben)?\s?[A-ZÀ-ÞŠŽ][\w'’.-]*){0,3}"
+    r"[A-ZÀ-ÞŠŽ][\w'’.-]*(?: (?:van|von|de|da|di|del|la|al|bin|ben)?\s?[A-ZÀ-ÞŠŽ][\w'’.-]*){" r"0,3}"
 )
 _NOT_NAMES: Final = word_set(
     "i i'm the a my monday tuesday wednesday thursday friday saturday sunday january february"
     " march april may june july"
-    " august september october november december english french german spanish chinese christmas"
+    " august september october november december english french"
+    " german spanish chinese christmas"
     " easter"
 )
 
@@ -253,21 +272,26 @@ _EXPAND: Final = (
         r"\1 have",
     ),
 )
+_SHORT: Final = re.compile(r"['’ʼ]|\b(?:im|i am|can ?not|have got|(?:i|we) got)\b", re.IGNORECASE)
 _FILLER: Final = re.compile(
-    r"\b((?:I|we)(?: (?:am|are|have|was|do|did|live|work)(?: not)?)?) (?:(?:really|actually|also"
+    r"\b((?:I|we)(?: (?:am|are|have|was|do|did|live|work)(?: not)?)?)"
+    r" (?:(?:really|actually|also"
     r"|just|still|currently|basically|honestly|absolutely|totally|definitely"
     r"|already|simply|truly|literally|now|genuinely|personally|kind of|sort of|deeply|very much"
     r"|properly|officially|presently|only just|recently|finally|both|myself) )+",
     re.IGNORECASE,
 )
 _OPENER: Final = re.compile(
-    r"^(?:(?:hi|hello|hey|hey there|hi there|yes|no|nope|yeah|yep|well|so|and|but|also|plus|btw"
+    r"^(?:(?:hi|hello|hey|hey there|hi there|yes|no(?=[,.!:;])|nope"
+    r"|yeah|yep|well|so|and|but|also|plus|btw"
     r"|by the way|actually|fyi|for the record|just so you know|heads up|note(?: that| to self)?"
-    r"|save this|remember(?: this| that)?|quick intro|quick question|new here|honestly|personally"
+    r"|save this|remember(?: this| that)?|quick intro|quick question"
+    r"|new here|honestly|personally"
     r"|in fact|to be honest|tbh|as you know|please (?:note|remember)(?: that)?"
     r"|don't forget(?: that)?|do not forget(?: that)?"
     r"|because|since|as|though|although|ok|okay|oh|look|sorry|correction|one more thing|update"
-    r"|good news|big news|news|fun fact|confession|for context|context|some background|background"
+    r"|good news|big news|news|fun fact|confession|for context|context"
+    r"|some background|background"
     r"|about me|anyway|right|sure|finally|now|currently"
     r"|these days|nowadays|originally|luckily|sadly|unfortunately|thankfully|of course"
     r"|in case it matters|first of all|that's why|which is why|since then|last year|last month"
@@ -292,12 +316,15 @@ _ELIDED: Final = re.compile(
     re.IGNORECASE,
 )
 _DROPPED: Final = (
+    (re.compile(r"been \w+ing\b", re.I), "I have "),
     (
         re.compile(
             r"(?:moved|quit|joined|started (?:at|as)|gave up|grew up|sold (?:the|my)|bought a|adopted"
-            r"|got (?:my|married|engaged|divorced|diagnosed|promoted|hired)|got a (?:new |second )?(?:dog"
+            r"|got (?:my|married|engaged|divorced|diagnosed|promoted|hired)"
+            r"|got a (?:new |second )?(?:dog"
             r"|cat|job|kitten|puppy)|spent|switched|retired|live in|work as|worked|have (?:two|three|a)"
-            r"|don't eat|can't eat|can't stand|hate|love|prefer|been with|been vegan|graduated|turned)\b",
+            r"|don't eat|can't eat|can't stand|hate|love|prefer|went to|used"
+            r" to|studied|lived in|been with|been vegan|graduated|turned)\b",
             re.I,
         ),
         "I ",
@@ -305,11 +332,13 @@ _DROPPED: Final = (
     (
         re.compile(
             r"(?:(?:going for|saving (?:up )?for|moving to|training for|working (?:as|at|for)|learning"
-            r"|planning to|studying|hoping to)(?![^.;!?]*(?::|\b(?:is|are|was|sounds|seems|can|will|takes"
+            r"|planning to|studying|hoping to)(?![^.;!?]*(?::|\b(?:is|are"
+            r"|was|sounds|seems|can|will|takes"
             r"|makes|helps|has|would|feels|looks)\b))|allergic to|born in"
-            r"|(?-i:From [A-Z])[\w ]+(?:, (?-i:[A-Z])\w+)?[.!]?$|originally from|based in|vegan|vegetarian"
+            r"|(?-i:From [A-Z])[\w ]+(?:, (?-i:[A-Z])\w+)?[.!]?$|originally"
+            r" from|based in|vegan|vegetarian"
             r"|married to|retired|engaged to|currently (?:leading|working|living)|leading the"
-            r"|VAT registered)",
+            r"|VAT registered|divorced since|widowed since|married since)",
             re.I,
         ),
         "I am ",
@@ -349,9 +378,13 @@ def normal(text: str) -> str:
     'I am into chess and I have a dog, cannot cook'
     """
     for _ in range(2):  # an adverb may stand inside what is written short
-        for pattern, plain in _EXPAND:
-            text = pattern.sub(plain, text)
+        before = text
+        if _SHORT.search(text):
+            for pattern, plain in _EXPAND:
+                text = pattern.sub(plain, text)
         text = _FILLER.sub(r"\1 ", text)
+        if text == before:
+            break
     return text
 
 

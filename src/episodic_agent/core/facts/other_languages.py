@@ -13,7 +13,8 @@ from episodic_agent.core.facts.grammar import Found, Make, Rule, name, place, ru
 _STOPS: Final[Mapping[str, str]] = {
     "de": r"\s(?:und (?:ich|wir|mein|bin|habe|arbeite|komme|wohne)|aber|weil|denn|seit|deswegen|jetzt"
     r"|mit|sehr|gerne?|nicht|mehr|als|bei|für|ursprünglich|allergisch)\b",
-    "es": r"\s(?:y (?:yo|mi|no|me|soy|tengo|trabajo|vivo)|pero|porque|desde|con|ahora|así que|hace|por"
+    "es": r"\s(?:y (?:yo|mi|no|me|soy|tengo|trabajo|vivo)|pero|porque|desde"
+    r"|con|ahora|así que|hace|por"
     r"|cuando|mucho|antes)\b",
     "fr": r"\s(?:et (?:je|j'|mon|ma|nous)|mais|parce|depuis|avec|maintenant|donc|car|quand|beaucoup"
     r"|pour)\b",
@@ -28,7 +29,8 @@ def _cut(said: str, language: str) -> str:
 
 def _noun(attribute: str, language: str, *, holds: bool = True) -> Make:
     article = re.compile(
-        r"^(?:einen?|eine[mnr]?|die|der|das|den|meine?n?|uno?|una|el|la|los|las|mis?|une?|les?|des|du"
+        r"^(?:einen?|eine[mnr]?|die|der|das|den|meine?n?|uno?|una|el"
+        r"|la|los|las|mis?|une?|les?|des|du"
         r"|de la)\s+|^l'|^(?:一[个家位名只条]|在)",
         re.I,
     )
@@ -87,6 +89,13 @@ def _kin(kind: str, match: re.Match[str]) -> Iterator[Found]:
         yield Found("relationship", f"{match.group('kin').lower()} {value}")
 
 
+def _each_wish(match: re.Match[str]) -> Iterator[Found]:
+    """Read every wish of a list: "用简体字，别用表格"."""
+    for part in re.split(r"[，,；;]", match.group("v")):
+        if 2 <= len(part) <= 24 and re.match(r"(?:也|请|都)*(?:用|不要|别|不用|叫|一律|总是|少|多)", part):
+            yield Found("rule", part.strip(), own=part.strip())
+
+
 def _told(attribute: str, *, holds: bool = True) -> Make:
     """Return what takes the whole clause, for slots told in the speaker's words."""
 
@@ -111,7 +120,8 @@ _DE_KIN: Final = (
     r"|Vater|Oma|Opa|Tante|Onkel|Cousin|Cousine)"
 )
 _ES_KIN: Final = (
-    r"(?P<kin>marido|esposo|esposa|mujer|novia|novio|pareja|hermana|hermano|hijo|hija|madre|padre"
+    r"(?P<kin>marido|esposo|esposa|mujer|novia|novio|pareja|hermana"
+    r"|hermano|hijo|hija|madre|padre"
     r"|abuela|abuelo|tía|tío|prima|primo)"
 )
 _FR_KIN: Final = (
@@ -119,18 +129,22 @@ _FR_KIN: Final = (
     r"|grand-mère|grand-père|tante|oncle|cousine|cousin)"
 )
 _JOBS_DE: Final = (
-    r"(?P<v>\w*(?:lehrerin|lehrer|ingenieurin|ingenieur|ärztin|arzt|pflegerin|pfleger|köchin|koch"
+    r"(?P<v>\w*(?:lehrerin|lehrer|ingenieurin|ingenieur|ärztin|arzt"
+    r"|pflegerin|pfleger|köchin|koch"
     r"|bäckerin|bäcker|entwicklerin|entwickler|informatikerin|informatiker|anwältin|anwalt"
     r"|architektin|architekt|verkäuferin|verkäufer|musikerin|musiker|journalistin|journalist"
     r"|studentin|student|rentnerin|rentner|erzieherin|erzieher|tischlerin|tischler|elektrikerin"
-    r"|elektriker|mechanikerin|mechaniker|gärtnerin|gärtner|hebamme|beraterin|berater|designerin"
-    r"|designer|fotografin|fotograf|krankenschwester|apothekerin|apotheker|übersetzerin|übersetzer"
+    r"|elektriker|mechanikerin|mechaniker|gärtnerin|gärtner|hebamme"
+    r"|beraterin|berater|designerin"
+    r"|designer|fotografin|fotograf|krankenschwester|apothekerin"
+    r"|apotheker|übersetzerin|übersetzer"
     r"|polizistin|polizist|richterin|richter|schreinerin|schreiner|buchhalterin|buchhalter"
     r"|biologin|biologe|physikerin|physiker|grafikerin|grafiker|fahrerin|fahrer|logopädin"
     r"|selbstständig|selbständig))\b"
 )
 _JOBS_ES: Final = (
-    r"(?P<v>(?:profesora?|maestr[oa]|ingenier[oa]|médic[oa]|enfermer[oa]|abogad[oa]|arquitect[oa]"
+    r"(?P<v>(?:profesora?|maestr[oa]|ingenier[oa]|médic[oa]|enfermer[oa]"
+    r"|abogad[oa]|arquitect[oa]"
     r"|camarer[oa]|cociner[oa]|periodista|programadora?|diseñadora?|autónom[oa]|jubilad[oa]"
     r"|estudiante|músic[oa]|electricista|fontaner[oa]|carpinter[oa]|panader[oa]|traductora?"
     r"|contable|psicólog[oa]|fotógraf[oa]|veterinari[oa]|farmacéutic[oa]|conductora?|escritora?"
@@ -141,7 +155,8 @@ _JOBS_FR: Final = (
     r"|avocate?|architecte|serveu(?:r|se)|cuisini(?:er|ère)|journaliste|développeu(?:r|se)"
     r"|graphiste|retraitée?|étudiante?|musicien(?:ne)?|électricien(?:ne)?|plombier|menuisi(?:er"
     r"|ère)|boulang(?:er|ère)|traduct(?:eur|rice)|comptable|psychologue|photographe|vétérinaire"
-    r"|pharmacien(?:ne)?|écrivain|coiffeu(?:r|se)|pompier|bibliothécaire|libraire|sage-femme|kiné"
+    r"|pharmacien(?:ne)?|écrivain|coiffeu(?:r|se)|pompier|bibliothécaire"
+    r"|libraire|sage-femme|kiné"
     r"|kinésithérapeute|chauffeur)\b(?: (?:de|d'|en)[\w '’]+)?)"
 )
 _DATE: Final = r"(?P<v>(?:le |el |der |am )?\d{1,2}(?:\.|er)?(?: de)? \w+)"
@@ -203,12 +218,14 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             _told("plans"),
         ),
         _rule(
-            r"(?:nächstes Jahr|im (?:Sommer|Herbst|Winter|Frühling|Frühjahr)) (?P<v>(?:ziehe|ziehen|mache"
+            r"(?:nächstes Jahr|im (?:Sommer|Herbst|Winter|Frühling|Frühjahr))"
+            r" (?P<v>(?:ziehe|ziehen|mache"
             r"|fange|beginne|heirate|heiraten) (?:ich|wir) [^.!?,;]+)",
             _told("plans"),
         ),
         _rule(
-            r"ich (?:habe|hab) (?P<v>(?:[\w ]+ )?(?:\d+|zwei|drei|vier|fünf|zehn) Jahre [^.!?,;]*(?:gelebt"
+            r"ich (?:habe|hab) (?P<v>(?:[\w ]+ )?(?:\d+|zwei|drei|vier|fünf"
+            r"|zehn) Jahre [^.!?,;]*(?:gelebt"
             r"|gearbeitet|gewohnt|studiert|gespielt))",
             _told("did"),
         ),
@@ -219,8 +236,8 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
         _rule(r"(?:me (?:he mudado|mudé)|nos mudamos) a (?P<v>.+)", _place("lives_in")),
         _rule(r"(?:soy de|vengo de|nací en|crecí en) (?P<v>.+)", _place("from")),
         _rule(
-            r"(?:y )?(?:desde \w+ )?(?:yo )?(?P<no>ya no |no )?(?:soy|trabajo de|trabajo como)(?: una?)? "
-            + _JOBS_ES,
+            r"(?:y )?(?:desde \w+ )?(?:yo )?(?P<no>ya no |no )?(?:soy|trabajo"
+            r" de|trabajo como)(?: una?)? " + _JOBS_ES,
             _noun("job", "es"),
         ),
         _rule(
@@ -237,7 +254,7 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             r"(?P<no>no )?(?:soy|tengo) al[eé]rgi(?:co|ca|a) (?:al?|a los|a las|a la) " + _E,
             _noun("allergic", "es"),
         ),
-        _rule(r"(?P<no>no )?soy (?P<v>vegan[oa]|vegetarian[oa]|celíac[oa])\b", _noun("diet", "es")),
+        _rule(r"(?P<no>ya no |no )?soy (?P<v>vegan[oa]|vegetarian[oa]|celíac[oa])\b", _noun("diet", "es")),
         _rule(
             r"no (?:como|bebo) (?P<v>\w+)(?=[,.!]|$| y\b| ni\b| porque\b)",
             lambda m: iter([Found("diet", f"no {m['v']}")]),
@@ -245,14 +262,16 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
         _rule(r"mi cumpleaños es (?:el )?(?P<v>\d{1,2} de \w+)", _noun("birthday", "es")),
         _rule(r"(?:y )?no me gustan? (?:nada )?" + _E, _noun("dislikes", "es")),
         _rule(
-            r"(?:y )?(?:a mí )?me (?:gustan?|encantan?)(?: mucho| muchísimo)? (?!que\b|tu\b|cómo\b|esta?\b"
+            r"(?:y )?(?:a mí )?me (?:gustan?|encantan?)(?: mucho| muchísimo)?"
+            r" (?!que\b|tu\b|cómo\b|esta?\b"
             r"|ese\b|esa\b|cuando\b|esto\b)" + _E,
             _noun("likes", "es"),
         ),
         _rule(r"odio (?!que\b|cuando\b|esta?\b|esto\b)" + _E, _noun("dislikes", "es")),
         _rule(
             r"(?:yo )?(?P<v>(?:juego|toco|nado|corro|entreno|voy|canto|bailo"
-            r"|cocino)\b[^;.!?]*\b(?:todos los|todas las|cada|los (?:lunes|martes|miércoles|jueves|viernes"
+            r"|cocino)\b[^;.!?]*\b(?:todos los|todas las|cada|los (?:lunes"
+            r"|martes|miércoles|jueves|viernes"
             r"|sábados|domingos))\b[^,;.!?]*)",
             _told("habit"),
         ),
@@ -276,14 +295,17 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             _told("rule"),
         ),
         _rule(
-            r"(?:en (?:verano|otoño|invierno|primavera|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
-            r"|septiembre|octubre|noviembre|diciembre)|el (?:año|mes) que viene) (?P<v>(?:me (?:mudo|caso"
+            r"(?:en (?:verano|otoño|invierno|primavera|enero|febrero|marzo"
+            r"|abril|mayo|junio|julio|agosto"
+            r"|septiembre|octubre|noviembre|diciembre)|el (?:año|mes) que"
+            r" viene) (?P<v>(?:me (?:mudo|caso"
             r"|voy|jubilo)|nos (?:mudamos|casamos|vamos)|empiezo|empezamos|voy a|vamos a) [^,;.!?]+)",
             _told("plans"),
         ),
         _rule(
             r"(?P<v>(?:me mudo|nos mudamos|me voy a vivir|me caso|nos casamos"
-            r"|me jubilo) [^,;.!?]*(?:en (?:verano|otoño|invierno|primavera|enero|febrero|marzo|abril|mayo"
+            r"|me jubilo) [^,;.!?]*(?:en (?:verano|otoño|invierno|primavera"
+            r"|enero|febrero|marzo|abril|mayo"
             r"|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)|el (?:año"
             r"|mes) que viene)[^,;.!?]*)",
             _told("plans"),
@@ -313,7 +335,7 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             _noun("employer", "fr"),
         ),
         _rule(r"je (?:ne )?suis (?P<no>pas )?allergique (?:aux?|à la|à l'|à) " + _E, _noun("allergic", "fr")),
-        _rule(r"je (?:ne )?suis (?P<no>pas )?(?P<v>végane?|végétarien(?:ne)?)\b", _noun("diet", "fr")),
+        _rule(r"je (?:ne )?suis (?P<no>pas |plus )?(?P<v>végane?|végétarien(?:ne)?)\b", _noun("diet", "fr")),
         _rule(
             r"je ne (?:mange|bois) (?:pas|jamais|plus) (?:de |d')(?P<v>\w+)",
             lambda m: iter([Found("diet", f"pas de {m['v']}")]),
@@ -340,16 +362,19 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             _told("rule"),
         ),
         _rule(
-            r"(?:l'an(?:née)? prochaine?|cet (?:été|automne|hiver)|ce printemps|en (?:janvier|février|mars"
+            r"(?:l'an(?:née)? prochaine?|cet (?:été|automne|hiver)|ce printemps"
+            r"|en (?:janvier|février|mars"
             r"|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre)) (?P<v>(?:je|j'|nous"
-            r"|on) ?(?:passe|déménage|commence|me marie|pars|vais|prends|déménageons|nous marions|se marie"
+            r"|on) ?(?:passe|déménage|commence|me marie|pars|vais|prends"
+            r"|déménageons|nous marions|se marie"
             r"|ouvre)\b[^,;.!?]*)",
             _told("plans"),
         ),
         _rule(
             r"(?P<v>(?:je|j'|nous|on) ?(?:passe|déménage|commence|me marie|pars|prends|se marie"
             r"|ouvre)\b[^,;.!?]*\b(?:l'an(?:née)? prochaine?|cet (?:été|automne|hiver)|en (?:janvier"
-            r"|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre))\b[^,;.!?]*)",
+            r"|février|mars|avril|mai|juin|juillet|août|septembre|octobre"
+            r"|novembre|décembre))\b[^,;.!?]*)",
             _told("plans"),
         ),
         _rule(
@@ -369,7 +394,8 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             _han("lives_in"),
         ),
         _rule(
-            r"(?:我)?(?:上个月|去年|今年|前年|刚|最近|已经)?(?:我)?(?:刚)?搬到了?(?P<v>[\u4e00-\u9fff]{2,5}?)了?(?=[，。,.!！]|$)",
+            r"(?:我)?(?:上个月|去年|今年|前年|刚|最近|已经)?(?:我)?(?:刚)?搬到了?(?P<v>[\u4e00-\u9fff]{2,5}?)了?(?=[，。,.!"
+            r"！]|$)",
             _han("lives_in"),
         ),
         _rule(
@@ -382,17 +408,20 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             _both("lives_in", "job"),
         ),
         _rule(
-            r"(?:我)?(?:现在)?在(?:一家|一所|一间|这家)?[\u4e00-\u9fff]{2,8}?(?:做|当|担任)(?P<v>[\u4e00-\u9fff]{1,6}(?:师"
+            r"(?:我)?(?:现在)?在(?:一家|一所|一间|这家)?[\u4e00-\u9fff]{2,8}?(?:做|当|担任)(?P<v>[\u4e00-\u9fff]{1,6"
+            r"}(?:师"
             r"|员|生|家|长|士|工|手|司机|经理|教授|律师|记者))(?=[，。,.!！]|$)",
             _han("job"),
         ),
         _rule(
-            r"我(?P<no>不)?是(?:一名|一个|一位|个|名)?(?P<v>[\u4e00-\u9fff]{0,6}(?:师|员|医生|学生|作家|画家|护士|司机|经理|教授|律师|记者"
+            r"我(?P<no>不)?是(?:一名|一个|一位|个|名)?(?P<v>[\u4e00-\u9fff]{0,6}(?:师"
+            r"|员|医生|学生|作家|画家|护士|司机|经理|教授|律师|记者"
             r"|警察|演员))(?=[，。,.!！]|$)",
             _han("job"),
         ),
         _rule(
-            r"我(?P<no>不)?对(?P<v>(?:花生|坚果|海鲜|虾|螃蟹|牛奶|乳制品|鸡蛋|青霉素|阿司匹林|花粉|尘螨|猫毛|狗毛|猫|狗|芒果|菠萝|小麦|大豆|乳胶|酒精|头孢"
+            r"我(?P<no>不)?对(?P<v>(?:花生|坚果|海鲜|虾|螃蟹|牛奶|乳制品|鸡蛋|青霉素|阿司匹林|花粉|尘螨"
+            r"|猫毛|狗毛|猫|狗|芒果|菠萝|小麦|大豆|乳胶|酒精|头孢"
             r"|桃子|芝麻|鱼)[\u4e00-\u9fff]{0,2}?)过敏",
             _han("allergic"),
         ),
@@ -418,7 +447,8 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
         _rule(r"我的生日是(?P<v>\d{1,2}月\d{1,2}[日号])", _han("birthday")),
         _rule(r"我(?:今年)?(?P<v>\d{1,2})岁", lambda m: iter([Found("age", m["v"])])),
         _rule(
-            r"我?(?:打算|计划|准备|决定)(?:要)?(?P<v>(?=[^。]*(?:明年|后年|考研|考博|考公|考驾照|创业|结婚|搬家|搬到|买房|买车|出国|读博|读研|移民|留学"
+            r"我?(?:打算|计划|准备|决定)(?:要)?(?P<v>(?=[^。]*(?:明年|后年|考研|考博|考公|考驾照"
+            r"|创业|结婚|搬家|搬到|买房|买车|出国|读博|读研|移民|留学"
             r"|辞职|换工作|退休|生孩子|要孩子|开店|开一家|开公司|学车))[^。！？?了好]{2,30})",
             _told("plans"),
         ),
@@ -431,8 +461,9 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             _told("did"),
         ),
         _rule(
-            r"(?:请)?(?:以后|今后|从现在起)(?:请)?(?P<v>(?:都|不要|别|用|叫|一律|总是)[^。！？?]{2,30})",
-            _told("rule"),
+            r"(?:请)?(?:以后|今后|从现在起)(?:请)?(?:(?:回答|回复|跟|给)我(?:说话|时|的时候)?)?"
+            r"(?P<v>(?:都|不要|别|用|叫|一律|总是)[^。！？?]{2,40})",
+            _each_wish,
         ),
         _rule(r"(?:请)?(?P<v>(?:永远|始终|一直|总是)(?:用|不要|别|叫)[^。！？?]{2,30})", _told("rule")),
     ),

@@ -12,32 +12,43 @@ from episodic_agent.core.facts.english_life import LIFE
 from episodic_agent.core.facts.english_tastes import TASTES
 from episodic_agent.core.facts.english_ties import TIES
 from episodic_agent.core.facts.english_wishes import REASONED, WISHES
-from episodic_agent.core.facts.grammar import Found, Rule, clauses, normal
+from episodic_agent.core.facts.grammar import Found, Make, RuleBook, clauses, normal, rule_book, rules_for
+from episodic_agent.core.facts.judging import accepted
+from episodic_agent.core.facts.other_everyday import ANYWHERE_OTHERS, OTHERS_EVERYDAY
 from episodic_agent.core.facts.other_languages import OTHERS
+from episodic_agent.core.facts.proposing import proposals
 from episodic_agent.core.facts.slots import SLOTS, keywords, sentence, slot_of, value_key
 from episodic_agent.core.facts.voices import Sentence, earnest
 from episodic_agent.core.summaries.languages import ASSISTANTS, SOURCES, guess_language
 from episodic_agent.core.text import fold, words
 from episodic_agent.core.timewords import parse_time
 
-VERSION: Final = "facts-1"
+VERSION: Final = "facts-2"
 _GENERIC: Final = frozenset({"user", "me", "human", "customer", "person", "client", "i"})
+_FULLER: Final = frozenset({"health", "has_pet"})  # slots whose longer value says more
 _LONGEST: Final = 2_000  # characters: what is longer was pasted, not said
-_ENGLISH: Final[tuple[Rule, ...]] = (*LIFE, *TIES, *TASTES)
+_ENGLISH: Final = rule_book((*LIFE, *TIES, *TASTES))
+_ASKED: Final = rule_book(WISHES)
+_SO_ASKED: Final = rule_book(REASONED)
+_OTHERS: Final = {language: rule_book(rules) for language, rules in OTHERS.items()}
+_OTHERS_EVERYDAY: Final = {language: rule_book(rules) for language, rules in OTHERS_EVERYDAY.items()}
+_NO_RULES: Final = rule_book(())
 _CORRECTS: Final = re.compile(
     r"^(?:actually|correction|sorry|no\b[,. ]|i meant|i misspoke|typo|my mistake|wait|oops"
     r"|scrap that|me equivoqué|pardon|stimmt nicht|entschuldigung)|\bi meant\b|\bi misspoke\b",
     re.I,
 )
 _CHANGED: Final = re.compile(
-    r"\b(?:now|no longer|any ?more|since|moved|changed|these days|switched|ya no|nicht mehr|jetzt"
+    r"\b(?:now|no longer|any ?more|since|moved|changed|these days"
+    r"|switched|ya no|nicht mehr|jetzt"
     r"|plus)\b",
     re.I,
 )
 _BEGAN: Final = re.compile(
     r"\b(?:since|moved|started|joined|quit|left|married|adopted|bought|sold|retired|last"
     r"|from (?:\d|\w+ \d|january|february|march|april|may|june|july|august|september|october"
-    r"|november|december|next)|in (?:january|february|march|april|may|june|july|august|september"
+    r"|november|december|next)|in (?:january|february|march|april"
+    r"|may|june|july|august|september"
     r"|october|november|december)|as of|seit|desde|depuis|自|从|上个月|去年)\b|上个月|去年",
     re.I,
 )
@@ -74,10 +85,9 @@ def read_facts(statement: Statement, known: Sequence[Fact] = ()) -> tuple[Candid
     """
     if fold(statement.actor) in ASSISTANTS | SOURCES or len(statement.text) > _LONGEST:
         return ()
-    language = statement.language or _language(statement.text)
-    found: list[tuple[Sentence, Found]] = []
-    for part in earnest(statement.text, language):
-        found.extend((part, one) for one in _of_sentence(part, language))
+    language = statement.language or language_of(statement.text)
+    parts = earnest(statement.text, language)
+    found = list(_of_english(statement, parts) if language == "en" else _of_another(parts, language))
     if _another_voice(statement.actor, [one for _, one in found]):
         return ()
     found.extend(_pointing(statement, language, known, [one for _, one in found]))
@@ -94,26 +104,84 @@ def speaker_of(actor: str) -> str:
     return "The user" if fold(actor) in _GENERIC else actor
 
 
-def _language(text: str) -> str:
+def language_of(text: str) -> str:
+    """Return the language a text is read in: one that has rules, else English.
+
+    >>> language_of("Ich wohne seit März in Halle."), language_of("lol ok")
+    ('de', 'en')
+    """
     found = guess_language([word.lower() for word in words(text)], text)
     return found if found in OTHERS else "en"
 
 
-def _of_sentence(part: Sentence, language: str) -> Iterator[Found]:
-    if language != "en":
+def _of_another(parts: Sequence[Sentence], language: str) -> Iterator[tuple[Sentence, Found]]:
+    """Read sentences of another language by their rules, the exact ones first."""
+    for part in parts:
+        if part.wish or part.unsure:
+            continue
         views = list(_foreign_clauses(part.text))
-        found = _matched(OTHERS.get(language, ()), views)
+        exact = list(_matched(_OTHERS.get(language, _NO_RULES), views))
+        more = [
+            *_anywhere(part.text, ANYWHERE_OTHERS.get(language, ())),
+            *_matched(_OTHERS_EVERYDAY.get(language, _NO_RULES), views),
+        ]
         others = part.task or (language == "zh" and not _HAN_SELF.match(part.text))
-        yield from (one for one in found if one.attribute == "rule" or not others)
-        return
+        for one in (*exact, *_beside(exact, more)):
+            if one.attribute == "rule" or not others:
+                yield part, one
+
+
+def _of_english(statement: Statement, parts: Sequence[Sentence]) -> Iterator[tuple[Sentence, Found]]:
+    """Read English by the exact rules, and beside them by the grammar of clauses and its judge."""
+    said = [one for one in proposals(statement.text, parts, statement.actor) if accepted(one)]
+    for part in parts:
+        exact = [] if part.wish or part.unsure else list(_exactly(part))
+        yield from ((part, one) for one in exact)
+        yield from ((part, one) for one in _beside(exact, [one.found for one in said if one.part is part]))
+
+
+def _exactly(part: Sentence) -> Iterator[Found]:
     views = list(clauses(part))
     if not part.task:
         facts = list(_matched(_ENGLISH, views))
         yield from facts
         if any(one.attribute in ("diet", "health", "allergic", "habit", "status", "job") for one in facts):
-            yield from _matched(REASONED, [normal(m["then"]) for m in _SO.finditer(part.text)])
-    wishes = list(_matched(WISHES, views))
-    yield from wishes[:1]
+            yield from _matched(_SO_ASKED, [normal(m["then"]) for m in _SO.finditer(part.text)])
+    yield from list(_matched(_ASKED, views))[:1]
+
+
+def _anywhere(text: str, rules: Sequence[tuple[re.Pattern[str], Make]]) -> Iterator[Found]:
+    for pattern, make in rules:
+        for match in pattern.finditer(text):
+            yield from make(match)
+
+
+def _beside(known: Sequence[Found], found: Sequence[Found]) -> Iterator[Found]:
+    """Yield what general rules find beside the exact ones, or more of the same; each thing is told once."""
+    told = [(one, set(value_key(one.value).split())) for one in known]
+    for one in found:
+        words_of = set(value_key(one.value).split())
+        if not words_of:
+            continue
+        over = [(other, key) for other, key in told if _overlaps(one, words_of, other, key)]
+        more = (
+            over
+            and one.attribute in _FULLER
+            and all(
+                (other.attribute, other.holds) == (one.attribute, one.holds) and key < words_of
+                for other, key in over
+            )
+        )
+        if not over or more:
+            told.append((one, words_of))
+            yield one
+
+
+def _overlaps(one: Found, mine: set[str], other: Found, theirs: set[str]) -> bool:
+    """Tell whether two finds say the same; what holds and what does not must name the very same."""
+    if other.holds is not one.holds and other.attribute == one.attribute:
+        return theirs == mine
+    return len(theirs & mine) * 2 >= min(len(theirs), len(mine))
 
 
 def _foreign_clauses(text: str) -> Iterator[str]:
@@ -131,10 +199,10 @@ def _foreign_clauses(text: str) -> Iterator[str]:
             yield view.replace("’", "'")
 
 
-def _matched(rules: Sequence[Rule], views: Sequence[str]) -> Iterator[Found]:
+def _matched(rules: RuleBook, views: Sequence[str]) -> Iterator[Found]:
     for view in views:
-        for one in rules:
-            match = one.pattern.match(view) if one.may_match(view) else None
+        for one in rules_for(rules, view):
+            match = one.pattern.match(view)
             if match is None:
                 continue
             found = list(one.make(match))
@@ -167,7 +235,7 @@ def _pointing(
     if not mine:
         return
     for part in earnest(statement.text, language):
-        for pattern in _SWAP:
+        for pattern in () if part.wish or part.unsure else _SWAP:
             match = pattern.search(part.text)
             fact = _meant(match["old"], mine) if match else None
             if match and fact is not None and not any(one.value == match["v"].strip() for one in found):
@@ -284,10 +352,13 @@ def _distinct(found: Sequence[Candidate]) -> Iterator[Candidate]:
     for one in found:
         if one.attribute in SLOTS and one.value:
             kept.setdefault((one.subject, one.attribute, value_key(one.value), one.holds), one)
+    told: list[tuple[Candidate, set[str]]] = []
     for one in kept.values():
         words_of = set(value_key(one.value).split())
         others = (set(value_key(o.value).split()) for o in kept.values() if o is not one and _alike(o, one))
-        if not any(words_of < other for other in others):
+        again = any(words_of == said and o.attribute != one.attribute and _alike(o, one) for o, said in told)
+        if not again and not any(words_of < other for other in others):
+            told.append((one, words_of))
             yield one
 
 

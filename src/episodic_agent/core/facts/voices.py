@@ -18,19 +18,23 @@ _PERSON: Final = re.compile(r"\b(?:i|i'm|my|me|we|ich|mein|yo|mi|me|je|j'|mon|ma
 _WORDS_LEFT: Final = 2  # a quotation of up to so many words is emphasis or a title, not speech
 
 _PLAY: Final = re.compile(
-    r"\b(?:let'?s (?:play|pretend|rehearse|role-?play|say i(?:'m| am))|role-?play|pretend"
+    r"^\s*\*[^*\n]{3,60}\*|\b(?:let'?s (?:play|pretend|rehearse|role-?play|say i(?:'m| am))|role-?play"
+    r"|pretend"
     r"|in character|stay in role|your turn|interview me"
     r"|(?:my|your) character|you(?:'re| are) (?:my|the|a|an) (?:ai|dm|gm|narrator|game ?master"
     r"|dungeon master|interviewer|shopkeeper|captain|junior|doctor|patient)"
-    r"|i(?:'m| am|'ll be| will be) (?:playing|the (?:hero|villain|patient|customer|killer|narrator"
+    r"|i(?:'m| am|'ll be| will be) (?:playing|the (?:hero|villain"
+    r"|patient|customer|killer|narrator"
     r"|player|dragon))|aye captain|once upon a time"
     r"|rollenspiel|stell dir vor|tu so|juguemos|imagina que|faisons comme si|imaginons|on joue"
     r"|jeu de rôle|角色扮演|假装|扮演)\b",
     re.IGNORECASE,
 )
 _TASK: Final = re.compile(
-    r"^(?:(?:please|can you|could you|now|ok|okay|hey|hi|bitte|por favor|s'il te plaît|请|帮我)[, ]*)*"
-    r"(?:write|draft|compose|rewrite|summari[sz]e|translate|turn|explain|compare|suggest|plan|make"
+    r"^(?:(?:please|can you|could you|now|ok|okay|hey|hi|bitte|por"
+    r" favor|s'il te plaît|请|帮我)[, ]*)*"
+    r"(?:write|draft|compose|rewrite|summari[sz]e|translate|turn"
+    r"|explain|compare|suggest|plan|make"
     r"|invent|imagine|create|generate|design"
     r"|give me|list|edit|proofread|finish|continue|describe|outline|prepare|format|convert|fix"
     r"|check|correct|read|sing|act|answer as"
@@ -41,24 +45,28 @@ _TASK: Final = re.compile(
     re.IGNORECASE,
 )
 _IF: Final = re.compile(
-    r"\b(?:if|unless|whether|would|wouldn't|theoretically|hypothetically"
-    r"|suppose|supposing|assuming|imagine|imagining|what if|should (?:the|they|he|she|it|i|we)\b"
-    r"|wish|wished|dream of|in another life|in theory|i'd(?! (?:like you|rather you|prefer))"
+    r"\b(?:if|unless|whether|theoretically|hypothetically"
+    r"|suppose|supposing|assuming|imagine|imagining|what if|should"
+    r" (?:the|they|he|she|it|i|we)\b"
+    r"|wish|wished|dream of|in another life|in theory|i'd(?! (?:like you|rather|prefer))"
     r"|thinking (?:of|about|out loud)|considering|almost(?= (?:bought|moved|took|quit|married"
     r"|became))|when i(?:'m| am)|once i(?:'m| am)|one day|someday|some day|for a second"
     r"|falls|wenn|ob|würde\w*|wäre\w*|könnte\w*|hätte\w*|vielleicht|angenommen"
     r"|si|ojalá|quizás?|tal vez|sería|gustaría|podría|tuviera|fuera|viviera"
-    r"|peut-être|serais|aurais|voudrais|pourrais|aimerais|s'il|s'ils)\b|如果|要是|假如|假设|可能|也许|要不|或许|万一|就好了",
+    r"|peut-être|serais|aurais|voudrais|pourrais|aimerais|s'il|s'ils)\b"
+    r"|如果|要是|假如|假设|可能|也许|要不|或许|万一|就好了",
     re.IGNORECASE,
 )
 # Doubts that weigh on their own clause only, where that has a subject of its own.
 _WEAK: Final = re.compile(
-    r"\b(?:could|couldn't|might|may(?= (?:be|have|not|well))|maybe|perhaps|probably|possibly"
+    r"\b(?:would(?! (?:like you|rather|prefer))|wouldn't|could|couldn't|might|may(?= (?:be|have|not"
+    r"|well))|maybe|perhaps|probably|possibly"
     r"|i guess|i suppose|not sure|no idea)\b",
     re.IGNORECASE,
 )
 _ANEW: Final = re.compile(
-    r"(?:(?:[,;:—–]|\s-)\s*(?:so |but |and )?|\s(?:so|but|and) )(?=(?:i|we|he|she|it|they|you|that"
+    r"(?:(?:[,;:—–]|\s-)\s*(?:so |but |and )?|\s(?:so|but|and) )(?=(?:i"
+    r"|we|he|she|it|they|you|that"
     r"|this|who|maybe|perhaps|not|no)\b)",
     re.IGNORECASE,
 )
@@ -67,18 +75,25 @@ _COURTESY: Final = re.compile(
     r",? ?\b(?:if (?:that helps|you(?:'re| are) (?:wondering|asking|curious|interested)"
     r"|you must know|it matters|you (?:need|want) (?:it|to know)|anyone asks|that matters"
     r"|i remember right(?:ly)?|you don't mind)"
-    r"|in case you(?:'re| are) wondering|as if you didn't know|if possible|falls du fragst"
-    r"|si te interesa)\b",
+    r"|,? even (?:if|when) [^.!?]*|, (?:auch wenn|aunque|même si)"
+    r" [^.!?]*|in case you(?:'re| are) wondering|as if you didn't"
+    r" know|if possible|falls du fragst"
+    r"|si te interesa|s'il (?:te|vous) pla[îi]t|si no te importa)\b",
     re.IGNORECASE,
 )
 _HEARSAY: Final = re.compile(
-    r"\b(?:they say|(?:he|she|they|it|who|everyone|everybody|someone|somebody|people|nobody|friend"
-    r"|boss|colleague|neighbou?r|doctor|mother|father|mum|mom|dad|sister|brother|uncle|aunt|paper"
-    r"|ad|sign|banner|profile|reviewer|article|website|form|letter|file|notes?|caption|card|novel"
+    r"\b(?:they say|(?:he|she|they|it|who|everyone|everybody|someone"
+    r"|somebody|people|nobody|friend"
+    r"|boss|colleague|neighbou?r|doctor|mother|father|mum|mom|dad"
+    r"|sister|brother|uncle|aunt|paper"
+    r"|ad|sign|banner|profile|reviewer|article|website|form|letter"
+    r"|file|notes?|caption|card|novel"
     r"|book|song|character)"
-    r"(?: \w+)? (?:literally |just |once |always )?(?:says?|said|writes|wrote|told|tells|claims?"
+    r"(?: \w+)? (?:literally |just |once |always )?(?:says?|said"
+    r"|writes|wrote|told|tells|claims?"
     r"|claimed|reads?|goes|went|thinks?|thought|reckons|insists|swears)"
-    r"|according to|apparently|supposedly|allegedly|rumou?r|rumou?rs|i(?:'ve)? heard|heard (?:that"
+    r"|according to|apparently|supposedly|allegedly|rumou?r|rumou?rs"
+    r"|i(?:'ve)? heard|heard (?:that"
     r"|from)|word is|legend has it|i read that|so i'm told"
     r"|angeblich|laut|anscheinend|sagte|sagt|meinte|behauptet|ich habe gehört|es heißt"
     r"|dicen que|dice que|según|al parecer|me suelta|me dijo|dijo|il paraît|on dit|d'après"
@@ -86,23 +101,51 @@ _HEARSAY: Final = re.compile(
     re.IGNORECASE,
 )
 _IRONY: Final = re.compile(
-    r"^(?:oh,? (?:yeah|yes|sure|great|wonderful|joy|good|how)|sure,|yeah,? right|yeah,? sure"
+    r"^(?:oh,? (?:yeah|yes|sure|great|wonderful|joy|good|how)|sure,"
+    r"|yeah,? right|yeah,? sure|ah,? yes"
+    r"|yep,? (?:sure|right)|klar,|natürlich,|na klar|ja,? klar|claro"
+    r"|por supuesto|bien sûr|mais oui|évidemment|oui,? bien sûr"
     r"|of course,|wonderful|fantastic|brilliant,|great,|lovely,|fabulous|right,)"
-    r"|\b(?:obviously|clearly|as if|such an? \w+ (?:person|cook|driver|dancer|talent|genius|hero)"
-    r"|just (?:love|adore)|yeah right|said no one|not\b[.!]$|my favou?rite kind|living the dream"
+    r"|\b(?:obviously|clearly|as if|such an? \w+ (?:person|cook|driver"
+    r"|dancer|talent|genius|hero)"
+    r"|just (?:love|adore)|yeah right|said no one|not\b[.!]$|my favou?rite"
+    r" kind|living the dream"
     r"|(?:love|adore|like|enjoy)\b[^.!?]*\b(?:especially|most of all|particularly) when"
     r"|nothing (?:better|like)|the highlight of|paparazzi|j'adore\b.*\bquand"
     r"|me encanta\b.*\bcuando|ich liebe es\b)\b"
+    r"|\b(?:judging (?:by|from)|thanks (?:to|for) (?:the|your|that"
+    r"|this|my)\b|as you can (?:see|tell)|at this rate"
+    r"|(?:now|then),? apparently|or so it seems|for a living,? it"
+    r" seems|basically (?:an?|the) \w+ (?:now|by now)"
+    r"|by (?:now|accident),? (?:it seems|clearly)|at this point[.!]?$"
+    r"|lucky me|that's how it feels|just what i needed|how lovely|ha ?ha|please\b[^.!?]*\bagain)"
     r"|\b(?:total|totally|truly) (?:relaxed|thrilled|delighted)|/s\b|🙄|😒|呵呵",
     re.IGNORECASE,
 )
-_CASED_IRONY: Final = re.compile(r"\b(?:LOVE|ADORE|SO|SUCH|TOTALLY)\b")
+_CASED_IRONY: Final = re.compile(r"\bI AM(?! [A-Z]{2})\b|\b(?:LOVE|ADORE|SO|SUCH|TOTALLY)\b")
 _ASKS: Final = re.compile(r"[?？]\s*[\"'”’»)]*\s*$")
 _ASKING: Final = re.compile(
-    r"^(?:so |and |but |then )?(?:what|who|whom|whose|which|when|where|why|how|is|are|am|was|were"
+    r"^(?:so |and |but |then )?(?:what|who|whom|whose|which|when"
+    r"|where|why|how|is|are|am|was|were"
     r"|do|does|did|can|could|will|would|should|shall|has|have|may|might|any|or"
-    r"|right|remember|correct|was|wer|wo|wann|wie|warum|welche\w*|kann|soll|ist|bin|habe|qué|quién"
-    r"|dónde|cuándo|cómo|por qué|cuál|quel\w*|qui|où|quand|comment|pourquoi|est-ce|c'est quand)\b",
+    r"|right|remember|correct|was|wer|wo|wann|wie|warum|welche\w*"
+    r"|kann|soll|ist|bin|habe|qué|quién"
+    r"|dónde|cuándo|cómo|por qué|cuál|quel\w*|qui|où|quand|comment"
+    r"|pourquoi|est-ce|c'est quand)\b",
+    re.IGNORECASE,
+)
+# What is asked for always may have a condition: "always tell me if the dog dies".
+_BIDS: Final = re.compile(
+    r"(?:(?:please|and|also|ok|so|but),? )*(?:always|never|do ?n[o']t ever|from now on|in future"
+    r"|whenever|when i (?:ask|say|send|paste|want)"
+    r"|if i (?:ask|say|send|paste|want)|i(?:'d| would) (?:rather|prefer|like you))\b(?![^.!?]*\?)",
+    re.IGNORECASE,
+)
+_OWNED: Final = re.compile(r"\b(?:my|our) \w", re.IGNORECASE)
+# Who is imagined need not exist; whom a question or hearsay names does: "is my sister Orla coming?"
+_IMAGINED: Final = re.compile(
+    r"\b(?:imagine|imagining|suppose|supposing|if i had|wish|pretend|story|novel|character|fictional"
+    r"|say i)\b",
     re.IGNORECASE,
 )
 _BREAK: Final = re.compile(r"[,;:—–]\s+|\s+-\s+")
@@ -116,6 +159,8 @@ class Sentence:
     text: str
     start: int
     task: bool = False
+    wish: bool = False
+    unsure: bool = False
 
     @property
     def end(self) -> int:
@@ -142,6 +187,15 @@ def earnest(text: str, language: str) -> list[Sentence]:
         kept = _sure(sentence if not _is_question(sentence, language) else _before_question(sentence))
         if kept and not _doubtful(kept):
             found.append(Sentence(kept, start, task))
+        elif _BIDS.match(sentence) and not _HEARSAY.search(sentence) and "_" not in sentence:
+            found.append(Sentence(sentence, start, task, wish=True))
+        elif (
+            not task
+            and _OWNED.search(sentence)
+            and not _IMAGINED.search(sentence)
+            and not _doubtful(sentence, ironic=True)
+        ):
+            found.append(Sentence(sentence, start, unsure=True))
     return found
 
 
@@ -187,7 +241,12 @@ def _before_question(sentence: str) -> str:
             # only what is said of oneself: "Going for a licence, is that mad?" weighs a plan
             return (
                 stated
-                if re.match(r"(?:i|i'm|my|we|our|we're|i've|ich|yo|je)\b", stated, re.IGNORECASE)
+                if re.match(
+                    r"(?:i|i'm|my|we|our|we're|i've|ich|wir|meine?|yo|mi|tengo|soy"
+                    r"|vivo|trabajo|je|j'\w+|mon|ma)\b",
+                    stated,
+                    re.IGNORECASE,
+                )
                 else ""
             )
     return ""
@@ -202,8 +261,10 @@ def _sure(sentence: str) -> str:
     return sentence[: starts[-1]] if starts else ""
 
 
-def _doubtful(sentence: str) -> bool:
+def _doubtful(sentence: str, *, ironic: bool = False) -> bool:
     plain = _COURTESY.sub("", sentence)
+    if ironic:
+        return "_" in plain or bool(_CASED_IRONY.search(plain) or _IRONY.search(plain))
     if _IF.search(plain) or _HEARSAY.search(plain) or "_" in plain:
         return True
     return bool(_CASED_IRONY.search(plain) or _IRONY.search(plain))

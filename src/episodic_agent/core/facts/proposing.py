@@ -1,0 +1,267 @@
+"""From sentences to proposals: every fact a grammar can read, each with what speaks for it and against it.
+
+Nothing here decides. A proposal names its signs, and `judging` weighs them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from episodic_agent.core.entities import mentions
+from episodic_agent.core.facts import english_asks, english_people
+from episodic_agent.core.facts.english_clauses import Clause, chunks, parsed, plain
+from episodic_agent.core.facts.english_mine import my_something
+from episodic_agent.core.facts.english_says import says
+from episodic_agent.core.facts.english_values import AGAIN, AHEAD, OFTEN, TODAY
+from episodic_agent.core.facts.grammar import Found, bare
+from episodic_agent.core.facts.occupations import work_of
+from episodic_agent.core.facts.voices import Sentence
+from episodic_agent.core.facts.words import verbs
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One slot a grammar would fill, the frame it was read by, and the signs it is judged by."""
+
+    found: Found
+    frame: str
+    part: Sentence
+    signs: tuple[str, ...] = ()
+
+
+def proposals(text: str, parts: Sequence[Sentence], actor: str) -> Iterator[Proposal]:
+    """Yield what the sentences of an English message may say of its speaker and of those close to them.
+
+    >>> for one in proposals("Moved to Lyon in May.", [Sentence("Moved to Lyon in May.", 0)], "Tom"):
+    ...     print(one.frame, one.found.attribute, one.found.value)
+    moved-to lives_in Lyon
+    """
+    whole = (*_whole_signs(text), *(["message has a task"] if any(part.task for part in parts) else []))
+    known = ""  # the only one of the speaker's that was named so far
+    for part in parts:
+        said = plain(part.text)
+        for frame, found in () if part.unsure else english_asks.asks(part.text):
+            yield Proposal(found, frame, part, (*whole, *_ask_signs(frame, found, part)))
+        if part.wish:
+            continue
+        named = [] if part.task else list(english_people.ties(said))
+        for frame, found in named:
+            yield Proposal(found, frame, part, (*whole, f"frame {frame}", "a tie"))
+        if not part.task and not part.unsure:
+            for frame, found, one in _clauses(said, known, actor):
+                signs = (*whole, *clause_signs(frame, found, one, said))
+                yield Proposal(found, frame, part, signs)
+        names = {found.value.split(maxsplit=1)[-1] for _, found in named if found.attribute != "has_pet"}
+        known = names.pop() if len(names) == 1 else "" if names else known
+
+
+def _clauses(said: str, known: str, actor: str) -> Iterator[tuple[str, Found, Clause]]:
+    intro = bool(_INTRO.match(said)) or _introduces(said)
+    for one in parsed(said):
+        if (
+            one.verb == "be"
+            and one.aux == "am"
+            and one.rest.split(" and ")[0].strip(" .!") == actor
+            and not one.no
+        ):
+            yield "am-called", Found("name", actor), one
+            intro = True
+            continue
+        intro = intro or (one.form == "be" and bool(re.match(r"\d\d\b", one.rest)))
+        for frame, found in says(one):
+            yield frame, found, one
+    they = known
+    for part, _ in chunks(said):
+        for frame, found in my_something(part):
+            yield frame, found, Clause("", "", not found.holds, frozenset(), "be", "my", part, text=part)
+        for one in english_people.of_theirs(part, they):
+            they = one.who
+            for frame, found in says(one):
+                if frame.partition("-")[0] in _THEIRS:
+                    yield frame, replace(found, subject=one.who), one
+        if intro:
+            yield from _introduced(part)
+
+
+# What is told of another is what they are and do; what they did today is nobody's fact.
+_THEIRS: Final = frozenset(
+    ("am", "live", "work", "study", "speaks", "have", "habit", "moved", "turned", "taste", "been")
+)
+_INTRO: Final = re.compile(
+    r"(?:ok |so |hi |hello |hey |quick |some |a bit of |for )*(?:context|background|about me|intro"
+    r"|me)\b[^:]{0,30}:|(?:\w+ )?I am \d\d,|\d\d, ",
+    re.I,
+)
+
+
+def _introduces(said: str) -> bool:
+    """Tell whether a sentence is a bare list of what one is: "Retired postman, widower, 79"."""
+    parts = [part.strip() for part in said.split(",")]
+    return len(parts) > 2 and bool(work_of(parts[0]) or re.fullmatch(r"\d\d", parts[0]))
+
+
+_YEARS_AT: Final = re.compile(r"\d+ (?:yrs?|years?) (?:at|with) (?P<v>.+)", re.I)
+
+
+def _introduced(part: str) -> Iterator[tuple[str, Found, Clause]]:
+    """Read the bare parts of an introduction: "36, Gothenburg, product designer at a hearing aid firm"."""
+    body = part.rpartition(":")[2].strip(" .!")
+    if re.search(r"\b(?:I|we|my|am|is|are|have)\b", body) or not body:
+        return
+    one = Clause("", "am", False, frozenset(), "be", "be", body, left_out=True, text=body)
+    where = next(iter(mentions(body)), None)
+    firm = _YEARS_AT.match(body)
+    if firm:
+        yield "intro-at", Found("employer", bare(firm["v"])), one
+    elif where is not None and where.kind == "place" and where.text == body:
+        yield "intro-place", Found("lives_in", body), one
+    elif re.fullmatch(r"\d\d", body):
+        yield "intro-age", Found("age", body), one
+    elif re.fullmatch(r"(?:widow|widower|married|divorced|single|retired|self-employed)", body, re.I):
+        yield "intro-status", Found("status", body), one
+    elif work_of(body) or re.match(
+        r"(?:proud |single )?(?:mum|mom|dad|father|mother|parent) of|(?:red|colou?r|type|dyslexic|deaf"
+        r"|autistic|vegan|veg)",
+        body,
+        re.I,
+    ):
+        for frame, found in says(one):
+            yield f"intro-{frame}", found, one
+
+
+# --- signs -----------------------------------------------------------------------------------------------
+
+_PAST_TIME: Final = re.compile(
+    r"\b(?:in )?(?:19|20)\d\d\b|['’]\d\ds?\b|\b\d+ years ago\b|\blast (?:year|summer|spring|autumn|winter)\b"
+)
+_YOUNG: Final = re.compile(
+    r"\b(?:when I was|as a (?:kid|child|boy|girl|student|teen\w*)|at (?:school|uni|college)"
+    r"|since I was|in my (?:teens|\w+ties))\b",
+    re.I,
+)
+_LASTED: Final = re.compile(
+    r"\b(?:for|spent|did) (?:\w+ ){0,2}(?:years|seasons|decades|summers|months)\b|\bsince\b|\byears\b", re.I
+)
+_CAPS: Final = re.compile(r"\b[A-ZÀ-Þ][\w'’-]+")
+_SCREEN: Final = re.compile(
+    r"\b(?:scripts?|code|tests?|quer(?:y|ies)|server|api|functions?|errors?|bugs?|database|repo"
+    r"|deploy\w*|endpoint|docker|sql|json|csv|dataset"
+    r"|module|commits?|draft|thesis|app|page|file|table|port|link|spreadsheet|report|form|button|login"
+    r"|session|model|loop|email|slides|homework|essay|chapter)\b",
+    re.I,
+)
+_VAGUE: Final = re.compile(
+    r"\b(?:some time|a bit|really|a lot|things?|stuff|so much|too much|everything|sometime|something"
+    r"|great|fun|amazing|nice|good time|way)\b",
+    re.I,
+)
+_CHAT: Final = re.compile(r"\b(?:lol|haha\w*|omg|lmao|rofl|wtf|jk)\b|[\U0001F300-\U0001FAFF]|:\)|😂|😭", re.I)
+_POINTED: Final = re.compile(r"\b(?:you|your|it|this|that|these|those|them|him|her|his|their)\b", re.I)
+
+
+def _whole_signs(text: str) -> tuple[str, ...]:
+    signs = []
+    if "?" in text:
+        signs.append("message asks")
+    if _CHAT.search(text):
+        signs.append("message chats")
+    return tuple(signs)
+
+
+def _ask_signs(frame: str, found: Found, part: Sentence) -> tuple[str, ...]:
+    signs = [f"frame {frame}", f"ask {frame.rpartition('-')[2]}"]
+    if english_asks.asks_once(part.text):
+        signs.append("ask points")
+    if part.task:
+        signs.append("ask in a task")
+    if part.wish:
+        signs.append("ask in doubt")
+    signs.append(f"ask {'short' if len(found.value.split()) < 5 else 'long'}")
+    if re.search(r"\bplease|pls\b", part.text, re.I):
+        signs.append("ask please")
+    return tuple(signs)
+
+
+def clause_signs(frame: str, found: Found, one: Clause, said: str) -> tuple[str, ...]:
+    """Return the signs of a clause: how it was read, its time, its words, what stands around it."""
+    clause = f"{one.lead} {one.text}"
+    count = len(found.value.split())
+    kind = frame.partition("-")[0]
+    tests = (
+        ("again", bool(AGAIN.search(clause) or one.adverbs & OFTEN)),
+        ("passing", bool(TODAY.search(clause))),
+        ("dated", bool(_PAST_TIME.search(clause))),
+        ("young", bool(_YOUNG.search(said))),
+        ("lasted", bool(_LASTED.search(clause))),
+        ("ahead", kind != "did" and bool(AHEAD.search(clause))),
+        ("named", bool(_CAPS.search(found.value[1:] if kind == "did" else found.value))),
+        ("numbered", bool(re.search(r"\d", found.value))),
+        ("points", bool(_POINTED.search(found.value))),
+        ("points in clause", bool(_POINTED.search(one.text))),
+        ("the", bool(re.match(r"(?:\w+ )?the\b", found.value))),
+        ("my", bool(re.search(r"\bmy\b", found.value))),
+        ("left out", one.left_out),
+        ("another", bool(one.who)),
+        ("now", bool(one.adverbs & {"now", "just", "finally", "recently"})),
+        ("never", "never" in one.adverbs or "ever" in one.adverbs),
+        (
+            "hedged",
+            bool(one.adverbs & {"almost", "nearly", "only", "even", "so", "too", "literally", "basically"}),
+        ),
+        ("negative", one.no),
+        ("passing around", bool(TODAY.search(said))),
+        ("we", bool(re.search(r"\bwe\b", one.text, re.I))),
+        ("vague", bool(_VAGUE.search(one.text))),
+        ("screen", bool(_SCREEN.search(one.text))),
+        ("other tense", one.aux in ("have", "had") and kind == "did"),
+    )
+    signs = [name for name, true in tests if true]
+    aim = found.value.split()[0].casefold() if kind in ("plan", "want") else one.verb
+    sort = _verb_class(verbs.doing_of(aim) or aim)
+    signs.extend((f"verb {sort}", f"{kind} verb {sort}"))
+    by_kind = [f"{kind} {name}" for name in signs if name in _BY_KIND]
+    size = "one" if count == 1 else "few" if count < 5 else "some" if count < 9 else "many"
+    return (
+        f"frame {frame}",
+        f"kind {kind}",
+        *signs,
+        *by_kind,
+        f"size {size}",
+        f"{kind} {size}",
+        f"join {one.join or 'none'}",
+    )
+
+
+def _verb_class(verb: str) -> str:
+    classes = (
+        ("light", verbs.LIGHT),
+        ("talk", verbs.TALK),
+        ("life", verbs.LIFE),
+        ("practised", verbs.PRACTISED),
+        ("done", verbs.DONE),
+    )
+    return next((name for name, words in classes if verb in words), "other")
+
+
+_BY_KIND: Final = frozenset(
+    (
+        "again",
+        "passing",
+        "dated",
+        "lasted",
+        "ahead",
+        "named",
+        "left out",
+        "points in clause",
+        "my",
+        "the",
+        "young",
+        "numbered",
+        "another",
+        "screen",
+        "we",
+        "vague",
+        "passing around",
+    )
+)
