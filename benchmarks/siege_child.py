@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from benchmarks.lives import Order, Plans, Say, serve
 from episodic_agent.errors import StoreUnavailable
 from episodic_agent.providers.scripted import Answer, ScriptedModel
+from episodic_agent.providers.staged import StagedModel
 from episodic_agent.stores.postgres import PostgresStore
 from episodic_agent.wiring import Memory, utc_now
 
@@ -37,10 +38,15 @@ def open_memory(
         space=space,
         embedder="hashing",
         policy=policy,
-        language_model=ScriptedModel(respond=verdict),
+        language_model=answering(),
         clock=lambda: MOMENT + HASTE * (utc_now() - begun),
         jobs=jobs,
     )
+
+
+def answering() -> StagedModel:
+    """Return the model of the stages whose answers decide something here; in all others there is none."""
+    return StagedModel(None, dict.fromkeys(("topic_shift", "facts"), ScriptedModel(respond=verdict)))
 
 
 def verdict(prompt: str, stage: str) -> Answer:

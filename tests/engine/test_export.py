@@ -60,6 +60,7 @@ def test_the_header_counts_what_follows(exported: Path) -> None:
         "episode",
         "encoding",
         "part",
+        "fact",
     }
 
 

@@ -16,10 +16,9 @@ from stores.processes import append_indexed
 
 from benchmarks import lives
 from benchmarks.lives import Order, Plans, Say, die
-from benchmarks.siege_child import verdict
+from benchmarks.siege_child import answering
 from episodic_agent.core.interfaces import Store
 from episodic_agent.engine.jobs import LEASE, Runner
-from episodic_agent.providers.scripted import ScriptedModel
 from episodic_agent.schemas import Job, Scope
 from episodic_agent.stores.lease import process_owner
 from episodic_agent.wiring import Memory, utc_now
@@ -99,7 +98,7 @@ def open_memory(order: Order, jobs: str = "workers") -> Memory:
         order["url"],
         embedder="hashing",
         policy=order["policy"],
-        language_model=ScriptedModel(respond=verdict),
+        language_model=answering(),
         clock=lambda: MOMENT if begun is None else MOMENT + (utc_now() - begun),
         jobs=jobs,
     )

@@ -257,6 +257,8 @@ READS: Mapping[str, Verb] = {
     ],
     "chains.nodes": lambda tx: list(tx.chains.nodes([PRIMARY, EPISODE])),
     "chains.children": lambda tx: list(tx.chains.children([EPISODE])),
+    "chains.above": lambda tx: list(tx.chains.above([EPISODE, PRIMARY])),
+    "chains.below": lambda tx: list(tx.chains.below([EPISODE, PRIMARY])),
     "chains.latest": lambda tx: list(tx.chains.latest(limit=9, before=minute(99))),
     "chains.refusals": lambda tx: [*tx.chains.refusals(), *tx.chains.refusals(EPISODE)],
     "chains.described": lambda tx: list(tx.chains.described([PRIMARY, EPISODE])),
