@@ -69,10 +69,17 @@ def test_a_clause_tells_by_its_grammar(said: str, expected: tuple[str, str, bool
         "Stuck behind a tractor.",
         "We learn and grow from our mistakes.",
         "Simply try it out and get it over with.",
+        "It restarted four times. Out of memory every time, about nine hours apart",
+        "Everybody likes cake. I'm going round with one on Tuesday.",
+        "I volunteer to cook on the first night.",
     ],
 )
 def test_the_day_and_the_joke_say_nothing(said: str) -> None:
     assert slots(said) == set()
+
+
+def test_a_list_ends_where_another_clause_begins() -> None:
+    assert slots("I like hills, Jonas has a grumpy knee") == {("likes", "hills", True)}
 
 
 def test_whom_a_question_or_hearsay_names_is_there_and_what_it_says_is_not() -> None:

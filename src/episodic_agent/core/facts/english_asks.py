@@ -81,7 +81,8 @@ _KINDS: Final = (
     ("want", re.compile(r"I (?:would (?:rather|prefer|like)|want|need|expect|prefer|like)(?: you to"
                         r"| it if you| that you| (?:my|the|your|all) \w+)\b", re.I)),
     ("rather", re.compile(r"I would rather (?:have|get|you|see|read|hear)\b", re.I)),
-    ("noun", re.compile(r"(?:just |only |nothing |all |the )?[\w' -]{3,50}?(?:,? (?:only|please|always"
+    ("noun", re.compile(r"(?!out of\b)(?:just |only |nothing |all |the )?[\w' -]{3,50}?(?:,? (?:only|please"
+                        r"|always"
                         r"|every time|at all times|by default)$| in (?:everything|anything|all) you\b)",
                         re.I)),
 )  # fmt: skip

@@ -34,7 +34,14 @@ def habits(one: Clause) -> Iterator[tuple[str, Found]]:
     said = core(one.rest) if one.rest else ""
     idle = _IDLE.match(f"{one.verb} {one.rest}")
     alone = one.verb == "grow" and re.match(r"(?:from|at|as|together|up)\b", one.rest)
-    if TODAY.search(one.rest) or one.verb == "split" or alone or (idle and not AGAIN.search(one.rest)):
+    offered = one.verb == "volunteer" and one.rest.startswith("to ")
+    if (
+        TODAY.search(one.rest)
+        or one.verb == "split"
+        or alone
+        or offered
+        or (idle and not AGAIN.search(one.rest))
+    ):
         return
     if not said and (one.rest or one.verb not in verbs.PRACTISED):
         return
@@ -258,7 +265,7 @@ def _is_planned(one: Clause) -> bool:
     if to:
         aim = to["v"].partition(" ")[0].casefold()
         return ahead or aim in verbs.LIFE | _READY | {"be", "become"}
-    if re.search(r"\b(?:you|things|stuff)\b", one.rest):
+    if re.search(r"\b(?:you|things|stuff|(?:with|for|of) (?:one|it|them))\b", one.rest):
         return False
     return ahead or one.aux != "will"  # a bare "I'll" is the next minute's promise
 

@@ -94,8 +94,8 @@ def things_of(first: str, more: str) -> Iterator[str]:
             break
         said += f", {part}"
     for part in re.split(r"\s*,\s*(?:and |or )?|\s+(?:and|or|nor|&)\s+", said):
-        if re.search(r"\b(?:is|are|was|were|can|will)\b", part):
-            break
+        if re.search(r"\b(?:is|are|was|were|can|will)\b|\w (?:has|have|had|hates?|loves?|wants?)\b", part):
+            break  # another clause
         value = thing(re.split(r"\s(?:that|which|who) ", part, maxsplit=1)[0])
         if value:
             yield value

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final, TypeAlias
 
 from episodic_agent.core.entities import mentions
@@ -240,13 +240,22 @@ def names(said: str) -> tuple[str, ...]:
     return found if found and all(found) and all(f == p for f, p in zip(found, parts, strict=True)) else ()
 
 
+_CLAUSE: Final = re.compile(
+    r"[\w'-]+(?: [\w'-]+)? (?:has|have|had|is|are|was|were|does|did|will|can|cannot|hates?|loves?|says?"
+    r"|wants?|thinks?)\b"
+)
+
+
 def listed(said: str) -> tuple[str, ...]:
-    """Return the parts of a list of nouns, each without an article.
+    """Return the parts of a list of nouns, each without an article; it ends where another clause begins.
 
     >>> listed("cats and dogs"), listed("a car, a bike and the boat")
     (('cats', 'dogs'), ('car', 'bike', 'boat'))
+    >>> listed("hills, Jonas has a grumpy knee")
+    ('hills',)
     """
     parts = re.split(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&|nor)\s+", said.strip(" .!"))
+    parts = [*parts[:1], *takewhile(lambda part: not _CLAUSE.match(part), parts[1:])]
     return tuple(value for value in (bare(part) for part in parts) if value)
 
 
