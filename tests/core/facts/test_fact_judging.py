@@ -72,6 +72,9 @@ def test_a_clause_tells_by_its_grammar(said: str, expected: tuple[str, str, bool
         "It restarted four times. Out of memory every time, about nine hours apart",
         "Everybody likes cake. I'm going round with one on Tuesday.",
         "I volunteer to cook on the first night.",
+        "From March on I work for Kestrel Maps as a product lead.",
+        "The dentist, Dr Weiss, pulled my lower wisdom tooth, twenty minutes of horror.",
+        "Amadeo swam every morning, I only up to the knees.",
     ],
 )
 def test_the_day_and_the_joke_say_nothing(said: str) -> None:

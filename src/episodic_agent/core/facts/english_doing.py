@@ -35,6 +35,8 @@ def habits(one: Clause) -> Iterator[tuple[str, Found]]:
     idle = _IDLE.match(f"{one.verb} {one.rest}")
     alone = one.verb == "grow" and re.match(r"(?:from|at|as|together|up)\b", one.rest)
     offered = one.verb == "volunteer" and one.rest.startswith("to ")
+    if one.verb in ("up", "down", "out", "off"):  # "Ana swam, I only up to the knees"
+        return
     if (
         TODAY.search(one.rest)
         or one.verb == "split"

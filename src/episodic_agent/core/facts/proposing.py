@@ -58,7 +58,7 @@ def proposals(text: str, parts: Sequence[Sentence], actor: str) -> Iterator[Prop
 
 def _clauses(said: str, known: str, actor: str) -> Iterator[tuple[str, Found, Clause]]:
     intro = bool(_INTRO.match(said)) or _introduces(said)
-    for one in parsed(said):
+    for one in () if _AHEAD.match(said) else parsed(said):
         if (
             one.verb == "be"
             and one.aux == "am"
@@ -95,8 +95,17 @@ _INTRO: Final = re.compile(
 )
 
 
+_AHEAD: Final = re.compile(  # not so yet: "From March on I work for Kestrel Maps"
+    r"(?:from|as of|starting|beginning) (?:next \w+|(?:january|february|march|april|may|june"
+    r"|july|august|september|october|november|december|monday|tomorrow)(?: on(?:wards)?)?),? (?:I|we)\b",
+    re.I,
+)
+
+
 def _introduces(said: str) -> bool:
     """Tell whether a sentence is a bare list of what one is: "Retired postman, widower, 79"."""
+    if re.match(r"(?:the|this|that|my|our|your|his|her|their)\b", said, re.I):
+        return False  # of somebody: "The dentist, Dr Weiss, pulled a tooth"
     parts = [part.strip() for part in said.split(",")]
     return len(parts) > 2 and bool(work_of(parts[0]) or re.fullmatch(r"\d\d", parts[0]))
 
