@@ -44,6 +44,15 @@ def by_hand(facts: tuple[Fact, ...], hand: str, number: int) -> tuple[Fact, ...]
     return retold(facts, {fact.id: after}).applied(facts)
 
 
+def test_a_correction_of_what_a_hand_edited_is_told_anew_as_it_was() -> None:
+    said = [claim("Porto", 6, attribute="likes", corrects=True), claim("Porto", 3, attribute="dislikes")]
+    facts = learn((), said).applied(())
+    likes = next(number for number, fact in enumerate(facts) if fact.attribute == "likes")
+    facts = by_hand(facts, "edit", likes)
+    later = [claim("Porto", 4, attribute="likes", corrects=True)]
+    assert not retold(learn(facts, later).applied(facts))
+
+
 def test_facts_that_hands_made_one_rest_on_all_they_rested_on() -> None:
     known = learn((), [claim("tea", 0, attribute="likes"), claim("coffee", 1, attribute="likes")]).applied(())
     first, second = known

@@ -213,6 +213,8 @@ def _told(
         if fact.id in pinned
         for one in (*fact.evidence, replace(fact.evidence[0], value=fact.value))
     }
+    # a hand's words take the place of all that was said for a fact: telling it anew knows of no correction
+    fixed = {(one.key, one.attribute, one.holds) for one in claims if one.fixed}
     runs: list[_Run] = []
     present: list[_Run] = []  # several only where one message gives several values
     denied: list[_Run] = []
@@ -239,8 +241,9 @@ def _told(
             continue
         if claim.says_yes:
             ended += [one for one in denied if one.first.key == claim.key]
+        corrects = claim.evidence.corrects and (claim.key, claim.attribute, claim.holds) not in fixed
         for one in ended:
-            _close(one, run, claim)
+            _close(one, run, claim, corrects=corrects)
         present = [one for one in present if one not in ended]
         denied = [one for one in denied if one not in ended]
         (present if claim.says_yes else denied).append(run)
@@ -254,9 +257,9 @@ def _ended(claim: _Claim, present: Sequence[_Run]) -> list[_Run]:
     return [r for r in present if r.first.key != claim.key and not r.said_in(claim.evidence.observation_id)]
 
 
-def _close(run: _Run, by: _Run, claim: _Claim) -> None:
+def _close(run: _Run, by: _Run, claim: _Claim, *, corrects: bool) -> None:
     run.by = by
-    if claim.evidence.corrects:  # it was never so: what takes its place holds from its beginning
+    if corrects:  # it was never so: what takes its place holds from its beginning
         run.end = run.start
         if run.first.says_yes:  # of a denial nothing takes the place: another value may have held meanwhile
             by.start = min(by.start, run.start)
