@@ -59,12 +59,6 @@ _BEFORE_MONTH: Final = word_set(
     every before after
     """
 )
-_BEFORE_PART: Final = word_set(
-    """
-    in the this that every each at by until since all late early good late am el la de dans le cet
-    cette por one saturday
-    """
-)
 _SPOKEN: Final = word_set(
     """
     o'clock oclock am pm a.m. p.m. uhr

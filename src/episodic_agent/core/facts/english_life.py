@@ -182,12 +182,6 @@ def _firm(match: re.Match[str]) -> Iterator[Found]:
         yield Found("job", work)
 
 
-def _got_job(match: re.Match[str]) -> Iterator[Found]:
-    value = occupation(match.group("v"))
-    if value:
-        yield Found("job", value)
-
-
 # --- health, things, character ---------------------------------------------------------------------------
 
 

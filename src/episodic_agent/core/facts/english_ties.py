@@ -11,8 +11,6 @@ from episodic_agent.core.facts.grammar import (
     name,
     names,
     open_rule,
-    phrase,
-    place,
     rule,
     singular,
     told,
@@ -232,11 +230,6 @@ def _lived(match: re.Match[str]) -> Iterator[Found]:
         yield Found("did", value, own=told(match))
 
 
-def _past_home(match: re.Match[str]) -> Iterator[Found]:
-    if place(match.group("v")):
-        yield Found("did", f"lived in {phrase(match['v'])}", own=told(match))
-
-
 def _plan(match: re.Match[str]) -> Iterator[Found]:
     said = re.split(
         r"[;.!?—–]|,(?! (?:january|february|march|april|may|june|july|august))", match.group("v"), maxsplit=1
@@ -311,7 +304,6 @@ def _vow(match: re.Match[str]) -> Iterator[Found]:
     yield Found("plans", match.group("v").strip(), own=told(match))
 
 
-_PAST: Final = r"(?P<v>[^;.!?—–]*?)"
 TIES: Final[tuple[Rule, ...]] = (
     # people
     open_rule(

@@ -16,7 +16,6 @@ KIN: Final = PARTNERS | word_set(
     """
 )
 FRIENDS: Final = word_set("friend mate pal bandmate teammate neighbour neighbor colleague coworker ex")
-CHILDREN: Final = word_set("son daughter child kid baby boy girl toddler")
 PETS: Final = word_set(
     """
     cat dog kitten puppy rabbit bunny hamster parrot budgie canary horse pony tortoise turtle snake

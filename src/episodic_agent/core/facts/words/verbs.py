@@ -74,7 +74,6 @@ OFFICE: Final = word_set(
 )
 # What befalls a thing or a person owned.
 PARTING: Final = word_set("sell ditch scrap rehome crash")
-BELIEVING: Final = word_set("believe trust vote reckon")
 TASTE: Final = word_set("love like enjoy adore relish treasure cherish worship")
 DISTASTE: Final = word_set("hate dislike loathe detest despise avoid dread fear abhor resent")
 _IRREGULAR: Final = """
