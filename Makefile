@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet
 DATA ?= ../shared/data
 READY := $(VENV)/.ready
 # Neighbours stay together: they share what their module made once.
@@ -14,11 +15,13 @@ unexport PYTHONDONTWRITEBYTECODE
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt constraints-build.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; try: make PYTHON=python3.12 setup" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[plot]" --group dev
+# Everything comes by its hash, what builds packages first; after that nothing is left to fetch.
+	$(PIP) --require-hashes --only-binary :all: -r constraints-build.txt
+	$(PIP) --require-hashes --no-build-isolation --use-pep517 -r constraints.txt
+	$(PIP) --no-index --no-deps --no-build-isolation -e .
 	$(BIN)/episodic models pull
 	@touch $(READY)
 
@@ -42,7 +45,7 @@ test: setup
 test-all: setup
 	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=full
 
-# The fast suite tries properties on a quarter of their examples (tests/builders/examples.py): here they get all.
+# The fast suite tries properties on an eighth of their examples (tests/builders/examples.py): here they get all.
 test-slow: setup
 	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=full -m "slow or hypothesis"
 

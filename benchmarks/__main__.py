@@ -1,4 +1,4 @@
-"""`python -m benchmarks --data DIR`: measure, merge the results, write the tables of docs/benchmarks.md."""
+"""`python -m benchmarks --data DIR`: measure, merge, write the tables of docs/internals/benchmarks.md."""
 
 import argparse
 import sys
@@ -27,28 +27,30 @@ from benchmarks import (
     segmentation,
     service,
     speed,
+    startup,
     step_quality,
     strength_speed,
     tables,
     thread_quality,
     tuning_simulation,
+    ways,
 )
 from benchmarks.provenance import ROOT, digest_of, provenance
 from benchmarks.results import merge, read, write_details
 from benchmarks.vectors import Remembering
-from episodic_agent.core.interfaces import Embedder
 from episodic_agent.errors import EpisodicError, InvalidInput
+from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = (ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "tuning.md")
+PAGES = (ROOT / "docs" / "internals" / "benchmarks.md", ROOT / "docs" / "tuning.md")
 GROUPS = {
     "segmentation": (*segmentation.FILES, *segmentation.STEPS),
     "retrieval": retrieval.FILES,
     "quality": ("boundary_quality", "step_quality", "recall_quality"),
     "threads": ("threads",),
     "embedders": ("embedders",),
-    "speed": ("speed",),
+    "speed": ("speed", "startup", "ways"),
     "agents": ("agents",),
     "context": ("context",),
     "linking": ("linking_speed",),
@@ -77,6 +79,8 @@ FROM_FILES = {"threads": (thread_quality.FILE,), "overhead": (pipeline_overhead.
 MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
     "threads": lambda options, embedder: thread_quality.measure(options.data, embedder, quick=options.quick),
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
+    "startup": lambda options, _: startup.measure(quick=options.quick),
+    "ways": lambda options, _: ways.measure(quick=options.quick),
     "agents": lambda options, embedder: agent_run.measure(embedder, quick=options.quick),
     "tuning": lambda options, _: tuning_simulation.measure(quick=options.quick),
     "chains_speed": lambda options, _: agent_tools.measure(quick=options.quick),
@@ -102,13 +106,13 @@ MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[s
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks asked for and return the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    options = _parser().parse_args(given)
+    values = list(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(values)
     try:
         if not options.tables:
             with TemporaryDirectory(prefix="episodic-") as folder:
                 options.cache = options.cache or Path(folder)
-                _measure(options, given)
+                _measure(options, values)
         own = PAGES if options.output == RESULTS else ()  # a trial's are nobody's pages
         for page in (options.page,) if options.page else own:
             if page.is_file():
@@ -119,13 +123,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _measure(options: argparse.Namespace, given: list[str]) -> None:
+def _measure(options: argparse.Namespace, values: list[str]) -> None:
     embedder = make_embedder(options.embedder, load_settings(), say)
     if embedder is None:
         raise InvalidInput("the benchmarks need an embedder: `episodic models pull`, or --embedder hashing")
     names = chosen(options.only)
     for name in names:
-        _run(name, embedder, options, given)
+        _run(name, embedder, options, values)
     if set(names) & set(QUALITY):
         print(quality_tables.printed(options.output))
 
@@ -139,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--page",
         type=Path,
-        help="page of the tables; docs/benchmarks.md and docs/tuning.md for the own results",
+        help="page of the tables; docs/internals/benchmarks.md and docs/tuning.md for the own results",
     )
     parser.add_argument(
         "--cache", type=Path, help="folder that keeps vectors, trained networks and what recall gathered"
@@ -157,26 +161,26 @@ def chosen(only: str) -> list[str]:
     """Return the benchmarks a comma-separated list of names or groups means, in the order they run.
 
     >>> chosen("speed,ret_llqa")
-    ['ret_llqa', 'speed']
+    ['ret_llqa', 'speed', 'startup', 'ways']
     """
-    wanted = [name.strip() for name in only.split(",") if name.strip()] or list(GROUPS)
-    unknown = [name for name in wanted if name not in (*GROUPS, *NAMES)]
+    targets = [name.strip() for name in only.split(",") if name.strip()] or list(GROUPS)
+    unknown = [name for name in targets if name not in (*GROUPS, *NAMES)]
     if unknown:
         raise InvalidInput(f"no benchmark {', '.join(unknown)}; there are {', '.join([*GROUPS, *NAMES])}")
-    named = {inner for name in wanted for inner in GROUPS.get(name, (name,))}
+    named = {inner for name in targets for inner in GROUPS.get(name, (name,))}
     return [name for name in NAMES if name in named]
 
 
-def _run(name: str, embedder: Embedder, options: argparse.Namespace, given: list[str]) -> None:
+def _run(name: str, embedder: Embedder, options: argparse.Namespace, values: list[str]) -> None:
     started = time.perf_counter()
     if name in QUALITY:
-        _quality(name, embedder, options, given)
+        _quality(name, embedder, options, values)
     elif name in MEASURED:
         files = [options.data / file for file in FROM_FILES.get(name, ())]
         if absent := [str(file) for file in files if not file.is_file()]:
             say(f"{name}: no {', '.join(absent)}, left out")
             return
-        origin = provenance(given, *files)
+        origin = provenance(values, *files)
         for key, row in MEASURED[name](options, embedder):
             merge(options.output, name, {key: {**row, "quick": options.quick, **origin}})
             say(f"{key}: {tables.brief(row)}")
@@ -188,11 +192,11 @@ def _run(name: str, embedder: Embedder, options: argparse.Namespace, given: list
             say(f"{name}: no {path}, left out")
             return
         measure: Callable[..., None] = _retrieval if name in retrieval.FILES else _segmentation
-        measure(path, embedder, options, given)
+        measure(path, embedder, options, values)
     say(f"{name}: {time.perf_counter() - started:.0f} s")
 
 
-def _quality(name: str, embedder: Embedder, options: argparse.Namespace, given: list[str]) -> None:
+def _quality(name: str, embedder: Embedder, options: argparse.Namespace, values: list[str]) -> None:
     """Keep every row as soon as it is measured; glued dialogues that are others than before are told."""
     if name in TRAINED and (absent := TRAINED[name].missing(options.data)):
         say(f"{name}: no {', '.join(absent)} in {options.data}, left out")
@@ -200,7 +204,7 @@ def _quality(name: str, embedder: Embedder, options: argparse.Namespace, given: 
     before = read(options.output, quality_tables.QUALITY)
     files = TRAINED[name].NEEDED if name in TRAINED else retrieval.FILES
     data = digest_of(options.data / f"{stem}.jsonl.gz" for stem in files)
-    shared = {"quick": options.quick, "embedder": embedder.name, "sha256": data, **provenance(given)}
+    shared = {"quick": options.quick, "embedder": embedder.name, "sha256": data, **provenance(values)}
     for key, row in QUALITY[name](options, embedder):
         if before.get(key, {}).get("material", row.get("material")) != row.get("material"):
             say(f"{key}: other dialogues than those committed; do not compare the two")
@@ -208,20 +212,20 @@ def _quality(name: str, embedder: Embedder, options: argparse.Namespace, given: 
         say(f"{key}: done")
 
 
-def _segmentation(path: Path, embedder: Embedder, options: argparse.Namespace, given: list[str]) -> None:
-    origin = provenance(given, path)
-    found = segmentation.measure(path, embedder, cache=options.cache, quick=options.quick)
-    for key, row in found:
+def _segmentation(path: Path, embedder: Embedder, options: argparse.Namespace, values: list[str]) -> None:
+    origin = provenance(values, path)
+    pairs = segmentation.measure(path, embedder, cache=options.cache, quick=options.quick)
+    for key, row in pairs:
         merge(options.output, "segmentation", {key: {**row, **origin}})
         say(f"{key}: Score {row['score']:.3f} F1 {row['f1']:.3f} density {row['density']}")
 
 
-def _retrieval(path: Path, embedder: Embedder, options: argparse.Namespace, given: list[str]) -> None:
-    found = retrieval.measure(path, Remembering(embedder), quick=options.quick)
-    origin = provenance(given, path)
-    merge(options.output, "retrieval", {key: {**row, **origin} for key, row in found.rows.items()})
-    write_details(options.output / "details" / path.name, found.details)
-    for key, row in found.rows.items():
+def _retrieval(path: Path, embedder: Embedder, options: argparse.Namespace, values: list[str]) -> None:
+    measured = retrieval.measure(path, Remembering(embedder), quick=options.quick)
+    origin = provenance(values, path)
+    merge(options.output, "retrieval", {key: {**row, **origin} for key, row in measured.rows.items()})
+    write_details(options.output / "details" / path.name, measured.details)
+    for key, row in measured.rows.items():
         seen = row["observation"]
         say(f"{key}: " + ", ".join(f"{k} {seen[k]:.3f}" for k in ("recall@5", "recall@10", "any@10", "mrr")))
 

@@ -20,7 +20,7 @@ from episodic_agent.core.evaluation import (
     rounded,
     threshold_keeping,
 )
-from episodic_agent.core.ranking import ABSTENTION_THRESHOLD
+from episodic_agent.core.recall import ABSTENTION_THRESHOLD
 
 SEED: Final = 7
 KEPT: Final = (0.8, 0.85, 0.9, 0.92, 0.95, 0.98)
@@ -51,11 +51,11 @@ class Sides:
         """Return the area under the ROC curve."""
         return self._drawn(kind, lambda sure, _, other: roc_area(sure, other))
 
-    def false_at(self, kind: str, kept: float) -> Estimate:
+    def false_at(self, kind: str, value: float) -> Estimate:
         """Return the share still answered under this set's own threshold."""
 
         def share(sure: Floats, worth: Floats, other: Floats) -> float:
-            return false_share(other, threshold_keeping([(sure, worth)], kept))
+            return false_share(other, threshold_keeping([(sure, worth)], value))
 
         return self._drawn(kind, share)
 
@@ -81,8 +81,8 @@ def curves(sides: Mapping[str, Sides]) -> Iterator[tuple[str, Row]]:
     common[SHIPPED] = ABSTENTION_THRESHOLD
     for name, side in judged.items():
         row: Row = {"answerable": len(side.sure), "kept_by_common": {}, "kinds": {}}
-        for kept, level in common.items():
-            row["kept_by_common"][kept] = rounded(kept_share((side.sure, side.worth), level))
+        for text, level in common.items():
+            row["kept_by_common"][text] = rounded(kept_share((side.sure, side.worth), level))
         for kind, other in side.others.items():
             row["kinds"][kind] = {
                 "questions": len(other),

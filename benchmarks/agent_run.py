@@ -13,12 +13,13 @@ from typing import Any
 from uuid import UUID
 
 from benchmarks.speed import Spent, fresh, spread, timed
+from benchmarks.users import mine
+from episodic_agent.agents.perception import World, perceive
 from episodic_agent.core.boundary.contract import Arrival, Policy
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.core.boundary.steps import StepsPolicy
-from episodic_agent.core.intake import read_item
-from episodic_agent.core.interfaces import Embedder, Sensor
-from episodic_agent.core.perception import World, perceive
+from episodic_agent.core.ingest import read_item
+from episodic_agent.protocols import Embedder, Sensor
 from episodic_agent.schemas import Observation, Reading
 from episodic_agent.wiring import Memory, resolve_policy, utc_now
 from episodic_agent.wiring_agents import make_sensor
@@ -90,18 +91,18 @@ def core(readings: Sequence[Reading], rounds: int) -> dict[str, Any]:
 
 
 def _observed(readings: Sequence[Reading]) -> list[Observation]:
-    world, found, now = World(), [], utc_now()
+    world, result, now = World(), [], utc_now()
     for seq, reading in enumerate(readings):
         world, step = perceive(world, reading)
         item = read_item(step, default_actor="agent")
-        found.append(
+        result.append(
             Observation(
                 UUID(int=seq), UUID(int=1), seq, now, now, item.actor, item.text, kind=item.kind,
                 location=item.location, location_confidence=item.location_confidence, events=item.events,
                 prediction_error=item.prediction_error, extras=item.extras,
             )
         )  # fmt: skip
-    return found
+    return result
 
 
 def _check(policy: Policy[Any], observations: Sequence[Observation]) -> int:
@@ -124,14 +125,14 @@ def detector(readings: Sequence[Reading], name: str, rounds: int) -> dict[str, A
 def whole(readings: Sequence[Reading], embedder: "str | Embedder", rounds: int) -> dict[str, Any]:
     """Time a run into a fresh file, titles and summaries included, and count what became of its steps."""
     spent: list[Spent] = []
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for _ in range(rounds):
         with fresh() as path, Memory.open(path, embedder=embedder) as memory:
-            memory.add("a first message loads what is loaded once", thread="warm")
+            mine(memory).add("a first message loads what is loaded once", thread="warm")
             stamps: list[float] = []
             spent.append(timed(partial(_run, memory, Given(readings), stamps)))
-            found = {"steps_told": len(readings), **_stored(memory), **_pace(stamps)}
-    return {**found, **rates(len(readings), spent)}
+            results = {"steps_told": len(readings), **_stored(memory), **_pace(stamps)}
+    return {**results, **rates(len(readings), spent)}
 
 
 def live(count: int, rounds: int) -> dict[str, Any]:
@@ -144,7 +145,7 @@ def live(count: int, rounds: int) -> dict[str, Any]:
 
 
 def _run(memory: Memory, sensor: Sensor, stamps: list[float], steps: int | None = None) -> None:
-    memory.run(
+    mine(memory).run(
         sensor, thread="m", policy="steps", steps=steps, watch=lambda _: stamps.append(time.process_time())
     )
 
@@ -176,7 +177,7 @@ def confirmed(readings: Sequence[Reading]) -> dict[str, int]:
 
 
 def _stored(memory: Memory) -> dict[str, int]:
-    cards = memory.episodes(thread="m")
+    cards = mine(memory).episodes.list(thread="m")
     held = [card.observations for card in cards]
     return {"steps_stored": sum(held), "episodes": len(cards)}
 

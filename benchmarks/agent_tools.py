@@ -24,6 +24,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from benchmarks.servers import server
 from benchmarks.speed import fresh
 from benchmarks.synthetic import Vocabulary, WordVectors
+from benchmarks.users import mine
 from episodic_agent.schemas import Scope
 from episodic_agent.tools import memory_tools
 from episodic_agent.wiring import Memory
@@ -58,28 +59,28 @@ def told(url: str, count: int) -> dict[str, Any]:
     embedder = AsDefault(Vocabulary(WORDS, [1] * len(WORDS), [8]))
     topics = [f"{WORDS[n]} {WORDS[-n - 1]}" for n in range(ASKED)]
     with Memory.open(url, embedder=embedder, policy="seed-001") as memory:
-        memory.add(_messages(count), thread="long")
-        memory.flush()
+        mine(memory).add(_messages(count), thread="long")
+        mine(memory).flush()
         chained = _chain(memory)
         embedder.embed(topics)
         asked: dict[str, list[Callable[[], object]]] = {
-            f"chain of {CHAIN}": [partial(memory.get_episode_chain, one) for one in chained[CHAIN]],
-            f"arc of {CHAIN}": [partial(memory.get_episode_arc, one) for one in chained[CHAIN]],
-            f"chain of {DEEP}": [partial(memory.get_episode_chain, one) for one in chained[DEEP]],
+            f"chain of {CHAIN}": [partial(mine(memory).chains.get, one) for one in chained[CHAIN]],
+            f"arc of {CHAIN}": [partial(mine(memory).chains.tree, one) for one in chained[CHAIN]],
+            f"chain of {DEEP}": [partial(mine(memory).chains.get, one) for one in chained[DEEP]],
         }
         last = BEGAN + timedelta(hours=count // 2)
         for topic in topics:
             for name, wish in _wishes(topic, last).items():
-                call = partial(memory.get_episode_sequence, limit=10, **wish)
+                call = partial(mine(memory).chains.sequence, limit=10, **wish)
                 asked.setdefault(f"sequence, {name}", []).append(call)
         tools = memory_tools(memory)
-        for name, given in (
+        for name, value in (
             ("replay_topic", "topic"),
             ("search_memory", "query"),
             ("get_context", "message"),
         ):
-            asked[f"tool {name}"] = [partial(tools.answer, name, {given: topic}) for topic in topics]
-        held = memory.stats().episodes
+            asked[f"tool {name}"] = [partial(tools.answer, name, {value: topic}) for topic in topics]
+        held = mine(memory).stats().episodes
         return {
             "episodes": held,
             **dict(pair for name, calls in asked.items() for pair in _spent(name, calls)),
@@ -99,12 +100,12 @@ def _spent(name: str, calls: Sequence[Callable[[], object]]) -> Iterator[tuple[s
 
 def _chain(memory: Memory) -> dict[int, list[UUID]]:
     """Let episodes go on from one another, in chains of both lengths; return ends of chains by length."""
-    ids = [card.episode_id for card in memory.episodes()]
-    with memory._parts.store.begin(Scope("default", "default")) as tx:
+    ids = [card.episode_id for card in mine(memory).episodes.list()]
+    with memory._deps.store.begin(Scope("default", "default")) as tx:
         for place, identity in enumerate(ids):
             length = DEEP if place < DEEP * DEEP_CHAINS else CHAIN
             if place % length:
-                tx.chains.lead(identity, ids[place - 1])
+                tx.episodes.lead(identity, ids[place - 1])
     deep = [ids[place] for place in range(DEEP - 1, min(len(ids), DEEP * DEEP_CHAINS), DEEP)]
     rest = range(DEEP * DEEP_CHAINS + CHAIN - 1, len(ids), CHAIN)
     return {DEEP: deep * (ASKED // len(deep)), CHAIN: [ids[place] for place in rest][:ASKED]}
@@ -121,10 +122,10 @@ def _wishes(topic: str, last: datetime) -> dict[str, dict[str, Any]]:
 
 def _messages(count: int) -> Iterator[dict[str, Any]]:
     for number in range(count):
-        said = " ".join(WORDS[(number * 7 + n * n) % len(WORDS)] for n in range(8))
+        text = " ".join(WORDS[(number * 7 + n * n) % len(WORDS)] for n in range(8))
         for minute, role in enumerate(("user", "assistant", "user", "assistant")):
             at = BEGAN + timedelta(hours=number, minutes=minute)
-            yield {"role": role, "content": f"{said} {number}", "timestamp": at.isoformat()}
+            yield {"role": role, "content": f"{text} {number}", "timestamp": at.isoformat()}
 
 
 async def first_and_next(starts: int) -> dict[str, Any]:
@@ -132,7 +133,7 @@ async def first_and_next(starts: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.db"
         with Memory.open(path) as memory:
-            memory.add("The key is under the blue pot")
+            mine(memory).add("The key is under the blue pot")
         ready, first, warm = [], [], []
         for _ in range(starts + 1):  # the first one compiles, and brings files into memory
             begun = time.perf_counter()
@@ -156,8 +157,8 @@ async def first_and_next(starts: int) -> dict[str, Any]:
 
 def _command(path: Path) -> StdioServerParameters:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    given = ["-m", "episodic_agent", "--db", str(path), "mcp"]
-    return StdioServerParameters(command=sys.executable, args=given, env=environment)
+    values = ["-m", "episodic_agent", "--db", str(path), "mcp"]
+    return StdioServerParameters(command=sys.executable, args=values, env=environment)
 
 
 if __name__ == "__main__":

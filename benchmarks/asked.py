@@ -25,15 +25,16 @@ from numpy.typing import NDArray
 from benchmarks.parts import parts_at
 from benchmarks.provenance import ROOT
 from benchmarks.retrieval import FILES, LIMIT, QUICK, first
+from benchmarks.users import mine
 from benchmarks.vectors import Lasting
-from episodic_agent.core import ranking
-from episodic_agent.core.interfaces import OBSERVATIONS, Embedder, Transaction, ref_of
+from episodic_agent.core import recall as ranking
+from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.evaluate.cases import digest, rows
 from episodic_agent.engine.evaluate.retrieval import evaluate_file
-from episodic_agent.engine.gathering import Filter, Gathered, Gatherer
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.recall.gathering import Gathered, Gatherer, SearchBounds
 from episodic_agent.engine.results import Recall
+from episodic_agent.protocols import OBSERVATIONS, Embedder, Transaction, ref_of
 from episodic_agent.schemas import Receipt, Scope, Vector
 from episodic_agent.wiring import load_settings
 
@@ -93,16 +94,16 @@ def asked_cases(data: Path, stem: str, embedder: Embedder, cache: Path, *, quick
     path = data / f"{stem}.jsonl.gz"
     file = cache / f"{stem}{'-quick' if quick else ''}-{stamp(path, embedder.name)}.pickle"
     if file.is_file():
-        kept: list[Case] = pickle.loads(file.read_bytes())  # written below, in the caller's own folder
-        return kept
+        loads: list[Case] = pickle.loads(file.read_bytes())  # written below, in the caller's own folder
+        return loads
     lasting = Lasting(embedder, cache / f"{stem}-vectors.npz")
     pool = {name: labels(data / f"{name}.jsonl.gz") for name in FILES}
     with first(path, QUICK.get(stem) if quick else None) as chosen:
-        found = _ask_all(chosen, stem, lasting, pool, quick=quick)
+        cases = _ask_all(chosen, stem, lasting, pool, quick=quick)
     lasting.save()
     cache.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(pickle.dumps(found, protocol=5))
-    return found
+    file.write_bytes(pickle.dumps(cases, protocol=5))
+    return cases
 
 
 def labels(path: Path) -> list[Label]:
@@ -126,13 +127,13 @@ def _labels(number: int, row: Mapping[str, Any]) -> list[Label]:
 
 def stamp(path: Path, embedder: str) -> str:
     """Name what the candidates depend on: the data, the embedder and the code up to the fusion."""
-    told = hashlib.sha256(f"{FORM} {SEED} {digest(path)} {embedder}".encode())
+    answer = hashlib.sha256(f"{FORM} {SEED} {digest(path)} {embedder}".encode())
     source = ROOT / "src" / "episodic_agent"
     for file in sorted(source.rglob("*.py")):
         name = file.relative_to(source).as_posix()
         if not name.startswith(ASIDE) and not (name.startswith("core/ranking") and file.stem in AFTER):
-            told.update(name.encode() + file.read_bytes())
-    return told.hexdigest()[:12]
+            answer.update(name.encode() + file.read_bytes())
+    return answer.hexdigest()[:12]
 
 
 def _ask_all(
@@ -146,9 +147,9 @@ def _ask_all(
         number = next(numbers)
         with TemporaryDirectory(prefix="episodic-") as folder:
             settings = replace(load_settings(), synchronous="normal")
-            parts = parts_at(str(Path(folder) / "asked.db"), embedder, now, language, settings)
-            with Memory(parts) as memory:
-                watched = Watched(memory, parts, Case(stem, str(number), embedder.name))
+            deps = parts_at(str(Path(folder) / "asked.db"), embedder, now, language, settings)
+            with Memory(deps) as memory:
+                watched = Watched(memory, deps, Case(stem, str(number), embedder.name))
                 yield cast(Memory, watched)
                 watched.ask_strangers(stem, number, pool, quick=quick)
                 watched.keep_observations()
@@ -167,13 +168,18 @@ def _ask_all(
 class Watched:
     """A memory that keeps what its recall gathers; stands in for one where a case is evaluated."""
 
-    def __init__(self, memory: Memory, parts: Parts, case: Case) -> None:
+    def __init__(self, memory: Memory, deps: Deps, case: Case) -> None:
         self.case = case
-        self._memory, self._parts = memory, parts
+        self._memory, self._parts = memory, deps
+
+    def user(self, name: str) -> "Watched":
+        """Return the memory of the only user there is."""
+        del name
+        return self
 
     def add(self, messages: Sequence[Mapping[str, Any]], *, thread: str) -> list[Receipt]:
         """Tell the memory."""
-        return self._memory.add(messages, thread=thread)
+        return mine(self._memory).add(messages, thread=thread)
 
     def search(self, text: str, **options: Any) -> Recall:
         """Ask a case's own question."""
@@ -185,14 +191,14 @@ class Watched:
         """Ask what nothing here answers, the same questions for the same data."""
         lot = random.Random(f"{SEED}:{stem}:{number}")
         many = min(FOREIGN.get(stem, FEW), FEW) if quick else FOREIGN.get(stem, FEW)
-        mine = [one for one in pool[stem] if one.case == number]
+        own = [one for one in pool[stem] if one.case == number]
         if stem == "ret_llqa":
-            found = [one for one in mine if one.evidence]
-            opened = lot.sample(found, min(FEW if quick else OPEN, len(found)))
-            for one in [*opened, *(one for one in mine if not one.evidence)]:
-                self._ask(one.text, "open")
-                self.case.asked[-1].type, self.case.asked[-1].evidence = one.type, one.evidence
-        language = mine[0].language if mine else "en"
+            labels = [one for one in own if one.evidence]
+            opened = lot.sample(labels, min(FEW if quick else OPEN, len(labels)))
+            for label in [*opened, *(one for one in own if not one.evidence)]:
+                self._ask(label.text, "open")
+                self.case.asked[-1].type, self.case.asked[-1].evidence = label.type, label.evidence
+        language = own[0].language if own else "en"
         sources = {
             name: [one for one in some if one.language == language and one.evidence]
             for name, some in pool.items()
@@ -201,24 +207,24 @@ class Watched:
         sources = {name: some for name, some in sources.items() if some}
         for _ in range(many if sources else 0):
             self._ask(lot.choice(sources[lot.choice(sorted(sources))]).text, "foreign")
-        for one in lot.sample(siblings, min(many, len(siblings))):
-            self._ask(one.text, "sibling")
+        for label in lot.sample(siblings, min(many, len(siblings))):
+            self._ask(label.text, "sibling")
 
     def _ask(self, text: str, kind: str, **options: Any) -> Recall:
         """Search, and gather once more what the search saw; `Recaller` reads the question this way."""
-        recall = self._memory.search(text, **{"limit": 10, "observations": LIMIT, **options})
+        recall = mine(self._memory).search(text, **{"limit": 10, "observations": LIMIT, **options})
         now, scope = self._parts.clock(), Scope()
         with self._parts.store.begin(scope, write=False) as tx:
-            speakers, last = list(tx.threads.actors()), tx.threads.last_at()
+            speakers, last = list(tx.observations.actors()), tx.observations.last_at()
         query = ranking.analyse(text, speakers, now, language=self._parts.language)
         if last and query.time.ranges and not any(r.start <= last for r in query.time.ranges):
             query = ranking.analyse(text, speakers, last, language=self._parts.language)
         assert self._parts.embedder is not None
         vector = self._parts.embedder.embed([query.dense_text])[0]
-        wanted = Filter(options.get("since"), options.get("until"))
+        bounds = SearchBounds(options.get("since"), options.get("until"))
         with self._parts.store.begin(scope, write=False) as tx:
-            gathered = Gatherer(tx, query, vector, self._parts.embedder_name).gather(wanted, now)
-        slim = replace(gathered, cards=(), found=replace(gathered.found, ids=()))
+            gathered = Gatherer(tx, query, vector, self._parts.embedder_name).gather(bounds, now)
+        slim = replace(gathered, cards=(), candidates=replace(gathered.candidates, ids=()))
         ranked = [e.id for e in recall.observations]
         self.case.asked.append(Asked(text, kind, query, slim, ranked, recall.confidence))
         return recall
@@ -228,7 +234,7 @@ class Watched:
         with self._parts.store.begin(Scope(), write=False) as tx:
             self.case.refs = np.array(sorted(_refs(tx)), np.int64)
             refs = self.case.refs.tolist()
-            stored, marks = tx.threads.by_refs(refs), tx.threads.marks(self.case.refs)
+            stored, marks = tx.observations.get(refs), tx.index.observation_marks(self.case.refs)
             vectors = tx.index.vectors(OBSERVATIONS, self._parts.embedder_name, refs)
         self.case.names = np.array([mark.name for mark in marks])
         self.case.ids = [stored[ref].external_id or str(stored[ref].id) for ref in refs]

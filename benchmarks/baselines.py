@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.text import tokens
-from episodic_agent.engine.evaluate.cases import Unit
+from episodic_agent.core.language import tokens
+from episodic_agent.engine.evaluate.cases import LabelledUnit
 from episodic_agent.schemas import Vector
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -22,22 +22,22 @@ BLOCK = 3  # units on each side of a gap: set once, by eye on none of the data
 K1, B = 1.2, 0.75
 
 
-def no_boundary(units: Sequence[Unit]) -> list[int]:
+def no_boundary(units: Sequence[LabelledUnit]) -> list[int]:
     """Cut nowhere."""
     return [0] * len(units)
 
 
-def long_silence(units: Sequence[Unit]) -> list[int]:
+def long_silence(units: Sequence[LabelledUnit]) -> list[int]:
     """Cut where more than six hours passed since the unit before; nowhere without times."""
     return _silences(units, SILENCE)
 
 
-def short_silence(units: Sequence[Unit]) -> list[int]:
+def short_silence(units: Sequence[LabelledUnit]) -> list[int]:
     """Cut where more than five minutes passed: of 1, 2, 5, 10 and 30, the best for the homes."""
     return _silences(units, PAUSE)
 
 
-def _silences(units: Sequence[Unit], least: timedelta) -> list[int]:
+def _silences(units: Sequence[LabelledUnit], least: timedelta) -> list[int]:
     starts = [0] * len(units)
     for n in range(1, len(units)):
         before, here = units[n - 1].at, units[n].at
@@ -45,12 +45,12 @@ def _silences(units: Sequence[Unit], least: timedelta) -> list[int]:
     return starts
 
 
-def another_room(units: Sequence[Unit]) -> list[int]:
+def another_room(units: Sequence[LabelledUnit]) -> list[int]:
     """Cut at every step that is told of another place than the one before."""
     return [0, *(int(here.location != before.location) for before, here in pairwise(units))][: len(units)]
 
 
-def lexical_depth(units: Sequence[Unit]) -> list[int]:
+def lexical_depth(units: Sequence[LabelledUnit]) -> list[int]:
     """Cut at deep valleys of word overlap, in the manner of TextTiling (Hearst 1997), with units for blocks.
 
     Offline: it sees the whole stream, and its threshold (mean - spread / 2 of the stream's depths) too.
@@ -136,8 +136,8 @@ class Bm25:
 
 def cosines(matrix: Vector, query: Vector) -> Floats:
     """Return each row's cosine with the query; rows are of unit length or zero."""
-    found: Floats = (matrix @ query).astype(np.float64)
-    return found
+    results: Floats = (matrix @ query).astype(np.float64)
+    return results
 
 
 def top(scores: Floats, limit: int, allowed: Mask | None = None, *, above: float = -math.inf) -> list[int]:

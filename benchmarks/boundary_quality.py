@@ -20,9 +20,9 @@ from boundary.rows import SHARE, family_of
 from benchmarks.cue_families import CLOCK_AND_IDLE, ablations
 from benchmarks.trained import kept_or_trained, stamp_of
 from episodic_agent.core.boundary.contract import ManualCut
-from episodic_agent.core.boundary.cues.usual import how_far
-from episodic_agent.core.boundary.default import DefaultPolicy
-from episodic_agent.core.boundary.default_model import Model, Network, shipped
+from episodic_agent.core.boundary.conversation.cues.baseline import how_far
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy
+from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, shipped
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.core.evaluation import (
     StreamScore,
@@ -37,13 +37,16 @@ EMPTY = 0.0  # F1 of a dialogue without any boundary on either side, as in the o
 MEETINGS = 3  # meetings are long: every third is enough, every ninth where a family is switched off
 ENOUGH = 300  # threads, about, where a family is switched off: twenty times over all sets
 QUICK = 40  # threads of a set
-CODE = ("tools/boundary", "tools/train_boundary.py", "src/episodic_agent/core/boundary")
+CODE = (
+    "tools/boundary", "tools/train_boundary.py", "src/episodic_agent/core/boundary",
+    "src/episodic_agent/data/boundary/speech.toml",
+)  # fmt: skip
 NEEDED = (*(f"seg_{source}" for source in SETS), "ret_beam100k")
 UNDER = {"unseen": "threads not trained on", "left out": "the whole set not trained on"}
 
 Row: TypeAlias = dict[str, Any]
 Sets: TypeAlias = Mapping[str, Sequence[Thread]]
-Chosen: TypeAlias = Callable[[Thread], Model]
+Chosen: TypeAlias = Callable[[Thread], BoundaryModel]
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,11 @@ class Trained:
     clocks: Mapping[int, tuple[float, ...]]
     seconds: float
 
-    def fold(self, number: int) -> Model:
+    def fold(self, number: int) -> BoundaryModel:
         """Return the model that saw nothing of a fold."""
         return replace(trainer.assemble_plain(self.networks, fold=number), time=self.clocks[number])
 
-    def without(self, sources: Sequence[str]) -> Model:
+    def without(self, sources: Sequence[str]) -> BoundaryModel:
         """Return the model that saw nothing of some sets; its clock is of all (only REALTALK has times)."""
         return replace(trainer.assemble_plain(self.networks, frozenset(sources)), time=self.clocks[-1])
 
@@ -68,7 +71,7 @@ def measure(
 ) -> Iterator[tuple[str, Row]]:
     """Yield (key, row): glued dialogues under the shipped model, then what trained models allow to say."""
     material = trainer.gather(data, cache / "units")
-    usual = usual_length(material.learnt)
+    baseline = usual_length(material.learnt)
     for name, some in _fewer(glue_names(material), quick).items():
         row = judged(some, lambda _: shipped()) | {"material": material_digest(some)}
         yield f"glue in-sample | {name}", {"under": "shipped, trained on these sources", **row}
@@ -87,7 +90,7 @@ def measure(
     for name, (some, model) in left_out(material, trained, quick=quick).items():
         row = judged(some, lambda _, m=model: m)  # type: ignore[misc]
         yield f"left out | {name}", {"under": UNDER["left out"], **row, "material": material_digest(some)}
-    yield from ablated(material, trained, usual, quick=quick)
+    yield from ablated(material, trained, baseline, quick=quick)
 
 
 def missing(data: Path) -> list[str]:
@@ -102,34 +105,34 @@ def glue_names(material: trainer.Material) -> dict[str, Sequence[Thread]]:
 
 def views(labelled: Sets) -> dict[str, Sequence[Thread]]:
     """Return the sets as they are judged: REALTALK with and without times, a part of the meetings."""
-    found: dict[str, Sequence[Thread]] = {}
+    results: dict[str, Sequence[Thread]] = {}
     for source, some in labelled.items():
         if source == "realtalk":
-            found |= {"realtalk timed": some, "realtalk untimed": [untimed(t) for t in some]}
+            results |= {"realtalk timed": some, "realtalk untimed": [untimed(t) for t in some]}
         elif source == "glue":
-            found |= {"glue": some, "glue timed": [timed(t, n) for n, t in enumerate(some)]}
+            results |= {"glue": some, "glue timed": [timed(t, n) for n, t in enumerate(some)]}
         else:
-            found[source] = some[:: MEETINGS if source == "qmsum" else 1]
-    return found
+            results[source] = some[:: MEETINGS if source == "qmsum" else 1]
+    return results
 
 
 def left_out(
     material: trainer.Material, trained: Trained, *, quick: bool
-) -> dict[str, tuple[Sequence[Thread], Model]]:
+) -> dict[str, tuple[Sequence[Thread], BoundaryModel]]:
     """Return each set, and each glue of a group of sets, with the model that saw nothing of it."""
-    found = {}
+    result = {}
     for source in SETS:
         model = trained.without([source])
         mine = _fewer(views({source: material.labelled[source]}), quick)
-        found |= {name: (some, model) for name, some in mine.items()}
+        result |= {name: (some, model) for name, some in mine.items()}
     for group, glued in material.glued.items():
         model = trained.without(trainer.GROUPS[group])
-        found |= {name: (some, model) for name, some in _fewer(glued, quick).items()}
-    return found
+        result |= {name: (some, model) for name, some in _fewer(glued, quick).items()}
+    return result
 
 
 def ablated(
-    material: trainer.Material, trained: Trained, usual: float, *, quick: bool
+    material: trainer.Material, trained: Trained, baseline: float, *, quick: bool
 ) -> Iterator[tuple[str, Row]]:
     """Yield what each family of cues is worth: change of Score when it is off, paired by dialogue."""
     folds = [trained.fold(number) for number in range(FOLDS)]
@@ -142,13 +145,15 @@ def ablated(
         name: (some[:: MEETINGS if name.endswith("qmsum") else max(1, len(some) // ENOUGH)], models)
         for name, (some, models) in jobs.items()
     }
-    whole = {name: [scored(t, models[t.fold]) for t in some] for name, (some, models) in jobs.items()}
-    for family, change in ablations(usual).items():
+    scores = {name: [scored(t, models[t.fold]) for t in some] for name, (some, models) in jobs.items()}
+    for family, change in ablations(baseline).items():
         off = {}
         for name, (some, models) in jobs.items():
             without = [change(model) for model in models]
             changed = [scored(t, without[t.fold], idle=family != CLOCK_AND_IDLE) for t in some]
-            off[name] = compare_streams(changed, whole[name], SEED, empty_f1=EMPTY, names=("score",))["score"]
+            off[name] = compare_streams(changed, scores[name], SEED, empty_f1=EMPTY, names=("score",))[
+                "score"
+            ]
         row: Row = {name: found.as_json() for name, found in off.items()}
         for part in ("unseen", "left out", "left out, glued"):
             mine = [found for name, found in off.items() if name.startswith(f"{part}: ")]
@@ -163,7 +168,7 @@ def judged(threads: Sequence[Thread], model: Chosen) -> Row:
     return counts | {name: figure.as_json() for name, figure in figures.items()}
 
 
-def scored(thread: Thread, model: Model, *, idle: bool = True) -> StreamScore:
+def scored(thread: Thread, model: BoundaryModel, *, idle: bool = True) -> StreamScore:
     """Cut a thread online with a model, with or without the rule of six hours, and score it."""
     policy = DefaultPolicy(model=model)
     policy = policy if idle else replace(policy, idle_after=None)
@@ -189,11 +194,11 @@ def usual_length(learnt: Sequence[Thread]) -> float:
 
 def material_digest(threads: Sequence[Thread]) -> str:
     """Return 16 hexadecimal digits that name glued material: who says what, and where it begins."""
-    told = hashlib.sha256()
+    answer = hashlib.sha256()
     for thread in threads:
         for line, start in zip(thread.lines, thread.starts, strict=True):
-            told.update(f"{line.speaker}\0{line.text}\0{start}\n".encode("utf-8", "surrogatepass"))
-    return told.hexdigest()[:16]
+            answer.update(f"{line.speaker}\0{line.text}\0{start}\n".encode("utf-8", "surrogatepass"))
+    return answer.hexdigest()[:16]
 
 
 def _trained(material: trainer.Material) -> Trained:

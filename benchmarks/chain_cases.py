@@ -65,8 +65,10 @@ def stories(folder: Path, half: str) -> Iterator[World]:
 
 
 def _session(raw: dict[str, Any], user: str) -> Session:
-    said = tuple(Said(datetime.fromisoformat(m["at"]), m["speaker"], m["text"]) for m in raw["messages"])
-    return Session(raw["id"], said, raw["parent"], tuple(raw.get("also_ok") or ()), user)
+    statements = tuple(
+        Said(datetime.fromisoformat(m["at"]), m["speaker"], m["text"]) for m in raw["messages"]
+    )
+    return Session(raw["id"], statements, raw["parent"], tuple(raw.get("also_ok") or ()), user)
 
 
 def dealt(path: Path, worlds: int = WORLDS) -> Iterator[World]:
@@ -96,17 +98,17 @@ def _chats(path: Path) -> Iterator[list[Session]]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             raw = json.loads(line)
-            found: dict[int, list[Said]] = {}
+            results: dict[int, list[Said]] = {}
             for message in raw["messages"]:
-                said = Said(FIRST_DAY, message["speaker"], message["text"])
-                found.setdefault(message["session"], []).append(said)
-            yield [Session(f"{raw['id']}/{n}", tuple(found[n])) for n in sorted(found)]
+                statement = Said(FIRST_DAY, message["speaker"], message["text"])
+                results.setdefault(message["session"], []).append(statement)
+            yield [Session(f"{raw['id']}/{n}", tuple(results[n])) for n in sorted(results)]
 
 
 def _redated(session: Session, start: datetime, parent: str | None) -> Session:
     step = LONG / len(session.messages)
-    said = tuple(replace(one, at=start + n * step) for n, one in enumerate(session.messages))
-    return replace(session, messages=said, parent=parent)
+    statements = tuple(replace(one, at=start + n * step) for n, one in enumerate(session.messages))
+    return replace(session, messages=statements, parent=parent)
 
 
 def pairs(parents: dict[str, str | None]) -> set[tuple[str, str]]:
@@ -116,18 +118,18 @@ def pairs(parents: dict[str, str | None]) -> set[tuple[str, str]]:
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
     trees: dict[str, list[str]] = {}
-    for one in parents:
-        root = one
+    for text in parents:
+        root = text
         while (above := parents[root]) is not None:
             root = above
-        trees.setdefault(root, []).append(one)
+        trees.setdefault(root, []).append(text)
     return {(a, b) for tree in trees.values() for a in tree for b in tree if a < b}
 
 
-def figures(found: Sequence[set[Any]], true: Sequence[set[Any]]) -> dict[str, float]:
+def figures(values: Sequence[set[Any]], true: Sequence[set[Any]]) -> dict[str, float]:
     """Return precision, recall and F1 over all worlds together."""
-    hits = sum(len(a & b) for a, b in zip(found, true, strict=True))
-    precision = hits / max(1, sum(map(len, found)))
+    hits = sum(len(a & b) for a, b in zip(values, true, strict=True))
+    precision = hits / max(1, sum(map(len, values)))
     recall = hits / max(1, sum(map(len, true)))
     f1 = 2 * precision * recall / max(precision + recall, 1e-9)
     return {"f1": round(f1, 4), "precision": round(precision, 4), "recall": round(recall, 4)}

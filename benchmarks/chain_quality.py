@@ -15,20 +15,20 @@ from uuid import UUID, uuid5
 
 from benchmarks.chain_cases import ARCS, BEAM, Session, World, dealt, figures, pairs, stories
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.chaining import (
+from episodic_agent.core.chains import (
     ChainPolicy,
+    EpisodeStanding,
     EpisodeView,
-    Standing,
-    Turn,
+    SessionTurn,
     chain_policy,
     decide,
     view_of,
 )
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.core.summaries import encode_extractive
-from episodic_agent.core.windows import windows
-from episodic_agent.engine.calibrating import calibrate
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.core.episodes import encode_extractive
+from episodic_agent.core.language.windows import windows
+from episodic_agent.engine.evaluate.calibrating import calibrate
+from episodic_agent.protocols import Embedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Observation, Vector
 from episodic_agent.wiring import demo_conversations, load_settings, make_embedder
 
@@ -66,16 +66,16 @@ class Reader:
 
     def _views(self, world: World, session: Session) -> Read:
         texts = [(windows(one.text) or [""])[0] for one in session.messages]
-        found = self._vectors(texts)
+        vectors = self._vectors(texts)
         turns = [
-            Turn(one.at, one.text, one.speaker == session.user, vector)
-            for one, vector in zip(session.messages, found, strict=True)
+            SessionTurn(one.at, one.text, one.speaker == session.user, vector)
+            for one, vector in zip(session.messages, vectors, strict=True)
         ]
         identity = uuid5(SPACE, f"{world.name}/{session.id}")
-        standing = Standing(identity, identity, session.start, session.end)
-        said = next((turn for turn in turns if turn.own), turns[0])
-        opened = view_of(replace(standing, closed=False), [said], vector=said.vector)
-        summary = encode_extractive(_observations(identity, session), found).summary
+        standing = EpisodeStanding(identity, identity, session.start, session.end)
+        spoken_turn = next((turn for turn in turns if turn.own), turns[0])
+        opened = view_of(replace(standing, closed=False), [spoken_turn], vector=spoken_turn.vector)
+        summary = encode_extractive(_observations(identity, session), vectors).summary
         vector = self._vectors([(windows(summary) or [""])[0]])[0]
         return Read(session, opened, view_of(standing, turns, vector=vector))
 
@@ -97,12 +97,12 @@ def _observations(thread: UUID, session: Session) -> list[Observation]:
 
 def previous(world: World) -> Parents:
     """Chain each session to the one before it."""
-    found: Parents = {}
+    texts: Parents = {}
     last: str | None = None
     for session in world.sessions:
-        found[session.id] = last
+        texts[session.id] = last
         last = session.id
-    return found
+    return texts
 
 
 def chained(
@@ -116,32 +116,32 @@ def chained(
     """Chain a world's sessions as they come; `closing` judges each again when it is over."""
     views: dict[UUID, EpisodeView] = {}
     names: dict[UUID, str] = {}
-    found: Parents = {}
+    texts: Parents = {}
     for session in world.sessions:
-        one = read(world, session)
+        this_read = read(world, session)
         before = list(views.values())
-        choice = decide(one.opened, before, policy, stage="open", calibration=calibration)
+        choice = decide(this_read.opened, before, policy, stage="open", calibration=calibration)
         if closing:
             held = None if choice.parent is None else choice.parent.parent
             choice = decide(
-                one.closed, before, policy, stage="close", provisional=held, calibration=calibration
+                this_read.closed, before, policy, stage="close", provisional=held, calibration=calibration
             )
         parent = None if choice.parent is None else choice.parent.parent
-        found[session.id] = None if parent is None else names[parent]
-        views[one.closed.id] = replace(one.closed, parent=parent)
-        names[one.closed.id] = session.id
-    return found
+        texts[session.id] = None if parent is None else names[parent]
+        views[this_read.closed.id] = replace(this_read.closed, parent=parent)
+        names[this_read.closed.id] = session.id
+    return texts
 
 
 def judged(worlds: Sequence[World], rule: Rule) -> dict[str, Any]:
     """Return the figures of a rule over all worlds, and the F1 of each."""
-    found = [rule(world) for world in worlds]
+    texts = [rule(world) for world in worlds]
     true: list[Parents] = [{s.id: s.parent for s in world.sessions} for world in worlds]
-    together, apart = [pairs(one) for one in found], [pairs(one) for one in true]
+    together, apart = [pairs(one) for one in texts], [pairs(one) for one in true]
     edges, labelled = [], []
-    for world, one in zip(worlds, found, strict=True):
-        good = {s.id: one[s.id] if one[s.id] in s.also else s.parent for s in world.sessions}
-        edges.append({(child, parent) for child, parent in one.items() if parent})
+    for world, items in zip(worlds, texts, strict=True):
+        good = {s.id: items[s.id] if items[s.id] in s.also else s.parent for s in world.sessions}
+        edges.append({(child, parent) for child, parent in items.items() if parent})
         labelled.append({(child, parent) for child, parent in good.items() if parent})
     return {
         **figures(together, apart),
@@ -188,13 +188,13 @@ def readers() -> Iterator[tuple[str, Embedder | None, Calibration | None]]:
     yield "words alone", None, None
 
 
-def table(found: Mapping[str, dict[str, Any]]) -> str:
+def table(values: Mapping[str, dict[str, Any]]) -> str:
     """Return the figures as a Markdown table."""
     lines = [
         "| sessions | chained by | embedder | pair F1 | precision | recall | parent F1 |",
         "| :-- | :-- | :-- | --: | --: | --: | --: |",
     ]
-    for key, row in found.items():
+    for key, row in values.items():
         numbers = (row["f1"], row["precision"], row["recall"], row["parents"]["f1"])
         lines.append(f"| {key} |" + "".join(f" {one:.3f} |" for one in numbers))
     return "\n".join(lines)
@@ -207,11 +207,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--arcs", type=Path, default=ARCS, help="folder of labelled stories")
     parser.add_argument("--half", choices=HALVES, default="dev")
     options = parser.parse_args(arguments)
-    found: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, Any]] = {}
     for key, row in measure(options.data, options.arcs, options.half):
         print(key, json.dumps(row), file=sys.stderr, flush=True)
-        found[key] = row
-    print(table(found))
+        results[key] = row
+    print(table(results))
     return 0
 
 

@@ -18,8 +18,10 @@ from uuid import UUID
 
 from benchmarks.chain_cases import figures, pairs
 from benchmarks.provenance import ROOT
+from benchmarks.users import mine
 from episodic_agent import Memory
-from episodic_agent.core.interfaces import Embedder
+from episodic_agent.engine.user import UserMemory
+from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 
 STORIES = ROOT / "tests" / "scenarios" / "arcs"
@@ -96,34 +98,34 @@ def read_stories(folder: Path = STORIES) -> list[Story]:
     return [read_story(path) for path in sorted(folder.glob("*.json"))]
 
 
-def tell(story: Story, memory: Memory, clock: Hand) -> Found:
+def tell(story: Story, memory: UserMemory, clock: Hand) -> Found:
     """Tell a story session by session, each in a thread of its own that is closed; ask for it at the end."""
     episodes: dict[str, UUID] = {}
     for session in story.sessions:
         begins = datetime.fromisoformat(session["at"])
-        said = [
+        statements = [
             {"role": role, "content": text, "timestamp": (begins + n * APART).isoformat()}
             for n, (role, text) in enumerate(session["said"])
         ]
         clock.reach(begins + OVER)
-        memory.add(said, thread=session["id"])
-        memory.close_thread(session["id"])
-        memory.work()
-        (part,) = memory.summaries(thread=session["id"], limit=1)
-        episodes[session["id"]] = part.episode_id
+        memory.add(statements, thread=session["id"])
+        memory.threads.close(session["id"])
+        memory.jobs.run()
+        (section,) = memory.sections.list(thread=session["id"], limit=1)
+        episodes[session["id"]] = section.episode_id
     names = {identity: name for name, identity in episodes.items()}
     parents: Parents = {}
     for name, identity in episodes.items():
-        above = memory.get(identity).parent_episode_id
+        above = memory.episodes.get(identity).parent_episode_id
         parents[name] = None if above is None else names[above]
-    threads = {thread.id: thread.origin for thread in memory.threads()}
-    replayed = [threads[one.thread_id] for one in memory.get_episode_sequence(story.topic)]
+    threads = {thread.id: thread.origin for thread in memory.threads.list()}
+    replayed = [threads[one.thread_id] for one in memory.chains.sequence(story.topic)]
     return Found(episodes, parents, list(dict.fromkeys(replayed)))
 
 
-def judged(stories: Sequence[Story], found: Sequence[Found]) -> dict[str, Any]:
+def judged(stories: Sequence[Story], results: Sequence[Found]) -> dict[str, Any]:
     """Return pair and parent figures over all stories, look-alikes kept apart, and what replays tell."""
-    both = list(zip(stories, found, strict=True))
+    both = list(zip(stories, results, strict=True))
     good = [
         {n: f.parents[n] if f.parents[n] in s.also[n] else p for n, p in s.after.items()} for s, f in both
     ]
@@ -139,9 +141,9 @@ def judged(stories: Sequence[Story], found: Sequence[Found]) -> dict[str, Any]:
     }
 
 
-def _mixed(story: Story, found: Found) -> list[tuple[str, str]]:
+def _mixed(story: Story, result: Found) -> list[tuple[str, str]]:
     """Return the look-alikes that were chained."""
-    return [pair for pair in story.apart if tuple(sorted(pair)) in found.together]
+    return [pair for pair in story.apart if tuple(sorted(pair)) in result.together]
 
 
 def previous(story: Story) -> Found:
@@ -169,11 +171,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stories = read_stories()
     print(json.dumps({"the previous session": judged(stories, list(map(previous, stories)))}))
     embedder = make_embedder(options.embedder, load_settings()) or "none"
-    found = []
+    result = []
     for story in stories:
         with fresh(embedder) as (memory, clock):
-            found.append(tell(story, memory, clock))
-    print(json.dumps({f"default, {options.embedder}": judged(stories, found)}))
+            result.append(tell(story, mine(memory), clock))
+    print(json.dumps({f"default, {options.embedder}": judged(stories, result)}))
     return 0
 
 

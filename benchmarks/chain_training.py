@@ -14,16 +14,15 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from shipping import DATA, Origin, ship_numbers
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.chain_cases import ARCS, BEAM, World, dealt, stories
 from benchmarks.chain_quality import Reader, chained, judged
-from benchmarks.provenance import ROOT
-from episodic_agent.core.chaining import EpisodeView, FittedChain, eligible, judge, roots
-from episodic_agent.core.interfaces import Embedder
+from episodic_agent.core.chains import EpisodeView, FittedChain, eligible, judge, roots
+from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 
-WEIGHTS = ROOT / "src" / "episodic_agent" / "core" / "chaining" / "weights.py"
 INPUTS = (
     "arc_link", "arc_cosine", "arc_lead", "arc_rare", "arc_age", "arc_newest", "new", "others", "asks"
 )  # fmt: skip
@@ -32,7 +31,7 @@ PENALTY = 0.2  # scikit-learn's C on standardised inputs
 SHARE = 0.3  # weight of a session of a dealt chat beside one of a story
 DIGITS = 4
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
-THRESHOLD = 0.4  # in the middle of where held-out stories are chained best
+THRESHOLD = FittedChain().threshold
 BY_WORDS = 0.25  # the same for the weights without vectors
 Floats = NDArray[np.float64]
 
@@ -48,24 +47,24 @@ class Row:
 
 def rows(world: World, read: Reader, weight: float = 1.0) -> list[Row]:
     """Return a row for each chain there is when a session opens and when it closes; true chains are known."""
-    found: list[Row] = []
+    rows: list[Row] = []
     true = {s.id: s.parent for s in world.sessions}
     ids = {s.id: read(world, s).closed.id for s in world.sessions}
     before: list[EpisodeView] = []
     for session in world.sessions:
-        one = read(world, session)
-        for view in (one.opened, one.closed):
-            found += _rows(view, before, ids.get(true[session.id] or ""), weight / 2)
+        this_read = read(world, session)
+        for view in (this_read.opened, this_read.closed):
+            rows += _rows(view, before, ids.get(true[session.id] or ""), weight / 2)
         parent = ids.get(true[session.id] or "")
-        before.append(replace(one.closed, parent=parent))
-    return found
+        before.append(replace(this_read.closed, parent=parent))
+    return rows
 
 
 def _rows(view: EpisodeView, before: Sequence[EpisodeView], parent: object, weight: float) -> list[Row]:
     root = roots({one.id: one.parent for one in before})
     true = root.get(parent) if parent else None  # type: ignore[call-overload]
-    found = judge(view, eligible(view, before), FittedChain())
-    chains = {root[one.episode_id]: one.features for one in found}
+    evidence = judge(view, eligible(view, before), FittedChain())
+    chains = {root[one.episode_id]: one.features for one in evidence}
     return [Row(features, one == true, weight) for one, features in chains.items()]
 
 
@@ -96,44 +95,41 @@ class Tried(FittedChain):
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the probability by its own weights."""
-        odds = sum(
+        probability = sum(
             weight * (1.0 if name == "bias" else features.get(name, 0.0))
             for name, weight in (self.table or {}).items()
         )
-        return float(1.0 / (1.0 + np.exp(-odds)))
+        return float(1.0 / (1.0 + np.exp(-probability)))
 
 
 def held_out(
-    told: Sequence[World], also: Sequence[Row], read: Reader, *, vectors: bool
+    worlds: Sequence[World], also: Sequence[Row], read: Reader, *, vectors: bool
 ) -> dict[str, dict[str, object]]:
     """Return the figures of the stories by threshold, each chained by weights that have not seen it."""
-    by_story = {world.name: rows(world, read) for world in told}
+    by_story = {world.name: rows(world, read) for world in worlds}
     tables = {
         name: fit([*also, *(r for n, some in by_story.items() if n != name for r in some)], vectors=vectors)
         for name in by_story
     }
-    found: dict[str, dict[str, object]] = {}
+    values: dict[str, dict[str, object]] = {}
     for threshold in THRESHOLDS:
         for closing in (False, True):
             row = judged(
-                told,
+                worlds,
                 lambda world, t=threshold, c=closing: chained(  # type: ignore[misc]
                     world, read, Tried(t, table=tables[world.name]), closing=c
                 ),
             )
-            found[f"{threshold}, at {'close' if closing else 'open'}"] = row
-    return found
+            values[f"{threshold}, at {'close' if closing else 'open'}"] = row
+    return values
 
 
-def source(tables: Mapping[str, Mapping[str, float]]) -> str:
-    """Return the module that the policy reads."""
-    lines = ['"""Weights of `chain-2026-12`: written by `benchmarks.chain_training`, not by hand."""', "",
-             "from typing import Final", "", f"THRESHOLD: Final = {THRESHOLD}"]  # fmt: skip
-    for name, some in tables.items():
-        lines.append(f"{name}: Final[dict[str, float]] = {{")
-        lines += [f'    "{key}": {value},' for key, value in some.items()]
-        lines.append("}")
-    return "\n".join([*lines, ""])
+def write(tables: Mapping[str, Mapping[str, float]], folder: Path = DATA) -> None:
+    """Write what the policy reads."""
+    made_from = "development stories of benchmarks/cases/arcs, chats dealt of BEAM"
+    what = "weights of the chaining policy chain-2026-12, with vectors and by words alone"
+    origin = Origin("benchmarks/chain_training.py", made_from, what)
+    ship_numbers("chains/weights.json", tables, origin, folder)
 
 
 def main() -> None:
@@ -145,26 +141,26 @@ def main() -> None:
     options = parser.parse_args()
     if not (options.data / BEAM).is_file():
         sys.exit(f"no {BEAM} in {options.data}: name the folder of labelled data with --data")
-    told, made = list(stories(options.arcs, "dev")), list(dealt(options.data / BEAM))
+    worlds, made = list(stories(options.arcs, "dev")), list(dealt(options.data / BEAM))
     default = make_embedder("minilm", load_settings())
-    readers: tuple[tuple[str, Embedder | None], ...] = (("VECTORS", default), ("WORDS", None))
+    readers: tuple[tuple[str, Embedder | None], ...] = (("vectors", default), ("words", None))
     tables = {}
     for name, embedder in readers:
-        read, vectors = Reader(embedder), name == "VECTORS"
+        read, vectors = Reader(embedder), name == "vectors"
         also = [row for world in made for row in rows(world, read, SHARE)]
-        own = [row for world in told for row in rows(world, read)]
+        own = [row for world in worlds for row in rows(world, read)]
         tables[name] = fit([*also, *own], vectors=vectors)
         alone = fit(own, vectors=vectors)
-        for threshold, row in held_out(told, also, read, vectors=vectors).items():
+        for threshold, row in held_out(worlds, also, read, vectors=vectors).items():
             print(name, "held-out stories,", threshold, json.dumps(row), file=sys.stderr)
         for threshold in THRESHOLDS:
             row = judged(made, lambda w, t=threshold, r=read, a=alone: chained(w, r, Tried(t, table=a)))  # type: ignore[misc]
             print(name, "dealt chats by stories alone,", threshold, json.dumps(row), file=sys.stderr)
-    tables["WORDS"] = moved(tables["WORDS"], BY_WORDS)
+    tables["words"] = moved(tables["words"], BY_WORDS)
     if options.write:
-        WEIGHTS.write_text(source(tables), encoding="utf-8")
+        write(tables)
     else:
-        print(source(tables), end="")
+        print(json.dumps(tables, indent=1))
 
 
 if __name__ == "__main__":

@@ -23,12 +23,13 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.core.compaction import resolutions
+from benchmarks.users import mine
 from episodic_agent.core.context import estimate
-from episodic_agent.core.summaries import encode_extractive
-from episodic_agent.core.summaries.clauses import clauses
-from episodic_agent.core.summaries.selection import shortened, term_weights
-from episodic_agent.core.text import sentences, tokens
+from episodic_agent.core.episodes import encode_extractive
+from episodic_agent.core.episodes.clauses import clauses
+from episodic_agent.core.episodes.selection import shortened, term_weights
+from episodic_agent.core.language import sentences, tokens
+from episodic_agent.core.sections.resolutions import resolutions
 from episodic_agent.engine.evaluate.cases import unit_time
 from episodic_agent.schemas import Observation
 from episodic_agent.wiring import temporary_memory
@@ -78,29 +79,29 @@ def even_long(part: Sequence[Observation]) -> str:
 
 def centroid(part: Sequence[Observation]) -> str:
     """Return the sentences nearest to the centre of a part's words, repetitions left out."""
-    found = clauses(part, "en")
-    weights = term_weights(found)
+    matching_clauses = clauses(part, "en")
+    weights = term_weights(matching_clauses)
 
     def near(place: int) -> float:
-        clause = found[place]
+        clause = matching_clauses[place]
         return math.fsum(sorted(weights[t] for t in clause.terms)) / math.sqrt(len(clause.terms) + 1)
 
     texts = dict.fromkeys(
-        f"{part[found[n].place].actor}: {shortened(found[n].text)}"
-        for n in sorted(range(len(found)), key=lambda n: (-near(n), n))
+        f"{part[matching_clauses[n].place].actor}: {shortened(matching_clauses[n].text)}"
+        for n in sorted(range(len(matching_clauses)), key=lambda n: (-near(n), n))
     )
     return _until(texts)
 
 
 def _until(texts: "Iterator[str] | Mapping[str, None]", budget: int = BUDGET) -> str:
-    kept: list[str] = []
+    remaining: list[str] = []
     used = 0
     for text in texts:
         size = estimate(text)
         if used + size <= budget:
-            kept.append(text)
+            remaining.append(text)
             used += size
-    return "\n".join(kept)
+    return "\n".join(remaining)
 
 
 def encoded(part: Sequence[Observation]) -> str:
@@ -115,8 +116,8 @@ def meso(part: Sequence[Observation]) -> str:
 
 def both(part: Sequence[Observation]) -> str:
     """Return paragraph and distilled part, up to 1500 tokens."""
-    found = resolutions(part)
-    return f"{found.meso}\n{found.macro}"
+    matching_resolutions = resolutions(part)
+    return f"{matching_resolutions.meso}\n{matching_resolutions.macro}"
 
 
 SYSTEMS: Final[Mapping[str, Summary]] = {
@@ -149,15 +150,15 @@ def _observation(number: int, message: Mapping[str, Any]) -> Observation:
 
 def measure(path: Path, size: int, systems: Mapping[str, Summary]) -> dict[str, Any]:
     """Return what each system keeps of one file, cut into parts of `size` messages."""
-    kept = {name: Kept() for name in systems}
+    remaining = {name: Kept() for name in systems}
     questions_asked = 0
     for observations, places, questions in cases(path):
         texts: dict[tuple[str, int], str] = {}
         for question in questions:
             evidence = [places[str(e)] for e in question.get("evidence", ()) if str(e) in places]
-            said = {term for place in evidence for term in tokens(observations[place].text)}
-            wanted = said.intersection(tokens(str(question["answer"])))
-            if not wanted:
+            terms = {term for place in evidence for term in tokens(observations[place].text)}
+            requested_terms = terms.intersection(tokens(str(question["answer"])))
+            if not requested_terms:
                 continue
             questions_asked += 1
             parts = sorted({place // size for place in evidence})
@@ -165,44 +166,47 @@ def measure(path: Path, size: int, systems: Mapping[str, Summary]) -> dict[str, 
                 for part in parts:
                     if (name, part) not in texts:
                         texts[name, part] = summary(observations[part * size : (part + 1) * size])
-                        kept[name].tokens.append(estimate(texts[name, part]))
+                        remaining[name].tokens.append(estimate(texts[name, part]))
                 there = {term for part in parts for term in tokens(texts[name, part])}
-                kept[name].answers.append(len(wanted & there) / len(wanted))
-                kept[name].evidence.append(len(said & there) / len(said))
-    return {"questions": questions_asked, **{name: found.as_json() for name, found in kept.items()}}
+                remaining[name].answers.append(len(requested_terms & there) / len(requested_terms))
+                remaining[name].evidence.append(len(terms & there) / len(terms))
+    return {"questions": questions_asked, **{name: found.as_json() for name, found in remaining.items()}}
 
 
 def end_to_end(path: Path) -> dict[str, Any]:
     """Return what contexts made before and after compaction hold of the answers to a file's questions."""
-    kept = {"before": Kept(), "after": Kept()}
+    remaining = {"before": Kept(), "after": Kept()}
     for observations, places, questions in cases(path):
         with temporary_memory(None, language="en") as memory:
-            memory.add(
+            mine(memory).add(
                 [{"role": o.actor, "content": o.text, "timestamp": o.at.isoformat()} for o in observations],
                 thread="chat",
             )
-            memory.flush()
-            memory.compact()
+            mine(memory).flush()
+            mine(memory).sections.compact()
             for question in questions:
                 evidence = [places[str(e)] for e in question.get("evidence", ()) if str(e) in places]
-                said = {term for place in evidence for term in tokens(observations[place].text)}
-                wanted = said.intersection(tokens(str(question["answer"])))
-                if not wanted:
+                terms = {term for place in evidence for term in tokens(observations[place].text)}
+                requested_terms = terms.intersection(tokens(str(question["answer"])))
+                if not requested_terms:
                     continue
                 asked = str(question["question"])
-                hits = memory.search(asked, policy="seed-003", limit=20).hits
-                cards = memory.summaries(asked, limit=5)
+                hits = mine(memory).search(asked, policy="seed-003", limit=20).hits
+                cards = mine(memory).sections.list(asked, limit=5)
                 texts = {
                     "before": [hit.summary for hit in hits],
                     "after": [text for card in cards for text in (card.meso, card.macro)],
                 }
-                for name, found in texts.items():
-                    context = _context(asked, found)
+                for name, results in texts.items():
+                    context = _context(asked, results)
                     there = set(tokens(context))
-                    kept[name].answers.append(len(wanted & there) / len(wanted))
-                    kept[name].evidence.append(len(said & there) / len(said))
-                    kept[name].tokens.append(estimate(context))
-    return {"questions": len(kept["after"].answers), **{n: found.as_json() for n, found in kept.items()}}
+                    remaining[name].answers.append(len(requested_terms & there) / len(requested_terms))
+                    remaining[name].evidence.append(len(terms & there) / len(terms))
+                    remaining[name].tokens.append(estimate(context))
+    return {
+        "questions": len(remaining["after"].answers),
+        **{n: found.as_json() for n, found in remaining.items()},
+    }
 
 
 def _context(question: str, texts: Sequence[str]) -> str:
@@ -232,9 +236,9 @@ def main() -> None:
     systems = {name: SYSTEMS[name] for name in options.only}
     for stem in options.files:
         for size in PARTS:
-            found = measure(options.data / f"{stem}.jsonl.gz", size, systems)
-            print(f"{stem}, parts of {size} messages, {found.pop('questions')} questions")
-            for name, figures in found.items():
+            results = measure(options.data / f"{stem}.jsonl.gz", size, systems)
+            print(f"{stem}, parts of {size} messages, {results.pop('questions')} questions")
+            for name, figures in results.items():
                 print(f"  {name:12}" + "  ".join(f"{key} {value:<6}" for key, value in figures.items()))
 
 

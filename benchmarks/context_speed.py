@@ -15,8 +15,9 @@ import numpy as np
 from benchmarks.servers import server
 from benchmarks.speed import Spent, fresh, timed
 from benchmarks.synthetic import BEGINNING, Vocabulary, WordVectors, conversation
-from episodic_agent.core.interfaces import Transaction
-from episodic_agent.engine.context import Contexts, ThreadContext
+from benchmarks.users import mine
+from episodic_agent.engine.context.assembling import Contexts, ThreadContext
+from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Link, Scope, Vector
 from episodic_agent.wiring import Memory
 
@@ -52,30 +53,30 @@ def beside(url: str, messages: Sequence[dict[str, Any]], count: int) -> Iterator
     """Fill a memory and ask it; times are milliseconds, the first one that of a process just begun."""
     embedder = WordVectors(_vocabulary())
     with Memory.open(url, embedder=embedder) as memory:
-        memory.add(messages, channel="sms")
+        mine(memory).add(messages, channel="sms")
         linked = _link(memory)
     last = datetime.fromisoformat(messages[-1]["timestamp"])
     texts = [f"And what about {m['content']}" for m in messages[-count - WARM :]]
     embedder.embed(texts)  # from here on a look-up
     for key, after in ((SAME, timedelta(minutes=2)), (NEW, timedelta(minutes=45))):
         with Memory.open(url, embedder=embedder) as memory:
-            memory._contexts = Contexts(memory._parts, foreseen=_given(linked))
+            memory._works.contexts = Contexts(memory._deps, foreseen=_given(linked))
             yield key, _ask(memory, texts, last + after)
 
 
 def _ask(memory: Memory, texts: Sequence[str], at: datetime) -> dict[str, Any]:
     spent: list[Spent] = []
-    found: list[ThreadContext] = []
+    contexts: list[ThreadContext] = []
     for text in texts:
-        asked = partial(memory.context, text, channel="sms", at=at)
-        spent.append(timed(lambda asked=asked: found.append(asked())))  # type: ignore[misc]
+        asked = partial(mine(memory).context, text, channel="sms", at=at)
+        spent.append(timed(lambda asked=asked: contexts.append(asked())))  # type: ignore[misc]
     warm = spent[WARM:]
     return {
-        "threads": len(memory.threads()),
-        "observations": memory.stats().observations,
+        "threads": len(mine(memory).threads.list()),
+        "observations": mine(memory).stats().observations,
         "contexts": len(warm),
-        "lines": round(float(np.mean([len(one.items) for one in found])), 1),
-        "tokens": round(float(np.mean([one.tokens for one in found]))),
+        "lines": round(float(np.mean([len(one.items) for one in contexts])), 1),
+        "tokens": round(float(np.mean([one.tokens for one in contexts]))),
         "cold_ms": round(1000 * spent[0].wall, 1),
         "ms": _quantiles([one.wall for one in warm]),
         "processor_ms": _quantiles([one.processor for one in warm]),
@@ -83,16 +84,16 @@ def _ask(memory: Memory, texts: Sequence[str], at: datetime) -> dict[str, Any]:
 
 
 def _quantiles(seconds: Sequence[float]) -> dict[str, float]:
-    found = 1000 * np.quantile(seconds, (0.5, 0.95))
-    return {"median": round(float(found[0]), 1), "p95": round(float(found[1]), 1)}
+    results = 1000 * np.quantile(seconds, (0.5, 0.95))
+    return {"median": round(float(results[0]), 1), "p95": round(float(results[1]), 1)}
 
 
 def _link(memory: Memory) -> list[UUID]:
     """Link the newest thread to the three before it; return what a message after it is to be linked to."""
-    newest = [thread.id for thread in memory.threads()][: LINKED + 1]
-    with memory._parts.store.begin(Scope()) as tx:
+    newest = [thread.id for thread in mine(memory).threads.list()][: LINKED + 1]
+    with memory._deps.store.begin(Scope()) as tx:
         for earlier in newest[1:]:
-            tx.links.put(Link(earlier, newest[0], BEGINNING))
+            tx.relations.put_link(Link(earlier, newest[0], BEGINNING))
     return newest[:LINKED]
 
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from benchmarks.baselines import Floats
-from episodic_agent.core.boundary.cues.gap import ALL
-from episodic_agent.core.boundary.default_model import Model, Network
+from episodic_agent.core.boundary.conversation.cues.gap import ALL
+from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network
 from episodic_agent.errors import InvalidInput
 
 _ASKING: Final = {"asks", "asks_last", "turns_to_ask", "wh", "yes_no", "requests"}
@@ -67,13 +67,13 @@ def family_of(cue: str) -> str:
 
 def families() -> dict[str, list[int]]:
     """Return the places of each family's cues among `ALL`; every cue is in one."""
-    found: dict[str, list[int]] = {}
+    indexes: dict[str, list[int]] = {}
     for place, cue in enumerate(ALL):
-        found.setdefault(family_of(cue), []).append(place)
-    return found
+        indexes.setdefault(family_of(cue), []).append(place)
+    return indexes
 
 
-def ablations(usual_length: float) -> dict[str, Callable[[Model], Model]]:
+def ablations(usual_length: float) -> dict[str, Callable[[BoundaryModel], BoundaryModel]]:
     """Return what is switched off, by name: each family of cues, then what every cue is read against.
 
     `usual_length` is the mean over the training material of the log of how long a thread is at a gap.
@@ -90,7 +90,7 @@ def ablations(usual_length: float) -> dict[str, Callable[[Model], Model]]:
     }
 
 
-def _without_cues(places: list[int]) -> Callable[[Model], Model]:
+def _without_cues(places: list[int]) -> Callable[[BoundaryModel], BoundaryModel]:
     """Switch off cues both as they stand and as what is usual for them in the thread."""
 
     def change(network: Network) -> Network:
@@ -101,7 +101,7 @@ def _without_cues(places: list[int]) -> Callable[[Model], Model]:
     return lambda model: replace(model, networks=_changed(model.networks, change))
 
 
-def _without_habits(model: Model) -> Model:
+def _without_habits(model: BoundaryModel) -> BoundaryModel:
     """Read every cue as in a thread whose habits are those of the training material."""
     return replace(
         model,
@@ -109,7 +109,7 @@ def _without_habits(model: Model) -> Model:
     )
 
 
-def _without_length(model: Model, usual: float) -> Model:
+def _without_length(model: BoundaryModel, baseline: float) -> BoundaryModel:
     """Read every thread as one of the usual length.
 
     This input is not centred as the others are: what its usual value adds goes into the bias.
@@ -117,7 +117,7 @@ def _without_length(model: Model, usual: float) -> Model:
 
     def change(network: Network) -> Network:
         last = 2 * _cues_of(network)
-        reads = (usual - network.shift[last]) * network.factor[last]
+        reads = (baseline - network.shift[last]) * network.factor[last]
         return _silenced(network, [last])._replace(bias=network.bias + network.hidden[:, last] * reads)
 
     return replace(model, networks=_changed(model.networks, change))

@@ -23,10 +23,11 @@ from benchmarks.provenance import provenance
 from benchmarks.results import merge
 from benchmarks.speed import fresh
 from benchmarks.synthetic import real_texts
+from benchmarks.users import mine
 from episodic_agent import Memory
-from episodic_agent.core.echo import echo_of, heard
+from episodic_agent.core.echo import echo_of, own_words
 from episodic_agent.engine.evaluate.cases import digest
-from episodic_agent.engine.ingest import Ingest, Prepared
+from episodic_agent.engine.ingest.appending import Ingest, Prepared
 from episodic_agent.schemas import Observation, Scope
 
 HERE = Path(__file__).parent
@@ -52,15 +53,15 @@ def told(case: Case, folder: Path, *, recalls: bool) -> Observation:
     with Memory.open(folder / f"{case['id']}.db", embedder="none", clock=lambda: START) as memory:
         for n, (actor, text) in enumerate(case["memory"]):
             at = START + timedelta(seconds=30 * n)
-            memory.add({"role": actor, "content": text}, thread="earlier", timestamp=at)
+            mine(memory).add({"role": actor, "content": text}, thread="earlier", timestamp=at)
         if recalls and case["memory"]:
-            memory.search(" ".join(case["memory"][0][1].split()[:6]), now=START + timedelta(days=7))
+            mine(memory).search(" ".join(case["memory"][0][1].split()[:6]), now=START + timedelta(days=7))
         message = {"role": case["role"], "content": case["text"]}
         if case["name"]:
             message["name"] = case["name"]
-        (receipt,) = memory.add(message, thread="later", timestamp=START + timedelta(days=7))
-        (card,) = memory.episodes(thread="later")
-        (stored,) = [o for o in memory.messages(card.episode_id) if o.id == receipt.id]
+        (receipt,) = mine(memory).add(message, thread="later", timestamp=START + timedelta(days=7))
+        (card,) = mine(memory).episodes.list(thread="later")
+        (stored,) = [o for o in mine(memory).episodes.messages(card.episode_id) if o.id == receipt.id]
         return stored
 
 
@@ -69,9 +70,9 @@ def verdict(message: Observation, new: str) -> str:
     echo = echo_of(message.extras, message.text)
     if echo is None:
         return "new"
-    if echo.whole:
+    if echo.is_complete:
         return "echo"
-    return "part" if new in heard(message).text else "cut"
+    return "part" if new in own_words(message).text else "cut"
 
 
 def measure(half: str, *, recalls: bool) -> tuple[dict[str, Any], list[str]]:
@@ -80,25 +81,25 @@ def measure(half: str, *, recalls: bool) -> tuple[dict[str, Any], list[str]]:
     `precision` is of what was marked, `recall` of what only or partly repeats; a case counts as found where
     exactly the right part of it is left.
     """
-    cases, found = load(half), Counter[tuple[str, str]]()
+    cases, results = load(half), Counter[tuple[str, str]]()
     wrong: list[str] = []
     with tempfile.TemporaryDirectory(prefix="episodic-") as folder:
         for case in cases:
             got = verdict(told(case, Path(folder), recalls=recalls), case["new"])
-            found[case["label"], got] += 1
+            results[case["label"], got] += 1
             if got != case["label"]:
                 wrong.append(f"{case['id']} {case['label']} -> {got}: {case['text'][:70]!r} {case['note']}")
-    marked = sum(n for (_, got), n in found.items() if got != "new")
-    right = sum(n for (label, got), n in found.items() if label == got != "new")
-    echoes = sum(n for (label, _), n in found.items() if label != "new")
+    marked = sum(n for (_, got), n in results.items() if got != "new")
+    right = sum(n for (label, got), n in results.items() if label == got != "new")
+    echoes = sum(n for (label, _), n in results.items() if label != "new")
     row = {
         "cases": len(cases),
         "precision": round(right / marked, 4) if marked else 0.0,
         "recall": round(right / echoes, 4),
         "new_kept": round(
-            found["new", "new"] / sum(n for (label, _), n in found.items() if label == "new"), 4
+            results["new", "new"] / sum(n for (label, _), n in results.items() if label == "new"), 4
         ),
-        "verdicts": {f"{label} as {got}": n for (label, got), n in sorted(found.items())},
+        "verdicts": {f"{label} as {got}": n for (label, got), n in sorted(results.items())},
         "sha256": digest(CASES),
     }
     return row, wrong
@@ -147,9 +148,9 @@ class _Run(NamedTuple):
 def _run(path: Path, messages: Sequence[Mapping[str, Any]], embedder: str, spent: list[float]) -> _Run:
     with Memory.open(path, embedder=embedder) as memory:
         started = time.process_time()
-        memory.add(messages, thread="t", timestamp=START, wait=False)
+        mine(memory).add(messages, thread="t", timestamp=START, wait=False)
         added = time.process_time()
-        memory.work()
+        memory.jobs.run()
         return _Run(added - started, time.process_time() - started, sum(spent))
 
 
@@ -184,8 +185,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--source", default="ret_realtalk", help="its messages, with --cost")
     parser.add_argument("--messages", type=int, default=1000)
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of results")
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    options = parser.parse_args(given)
+    values = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser.parse_args(values)
     key, wrong = options.half, list[str]()
     if options.cost:
         key = f"cost {options.source} {options.embedder}"
@@ -193,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         key += ", recalled elsewhere" if options.elsewhere else ""
         row, wrong = measure(options.half, recalls=not options.elsewhere)
-    merge(options.output, "echoes", {key: {**row, **provenance(given, CASES)}})
+    merge(options.output, "echoes", {key: {**row, **provenance(values, CASES)}})
     print("\n".join([*wrong, json.dumps(row, indent=1)]))
     return 0
 

@@ -21,13 +21,13 @@ import numpy as np
 from benchmarks.served import Sentences, WordAverage, served
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.evaluation import QuestionResult, score_questions, score_streams
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.engine.calibrating import calibrate
-from episodic_agent.engine.evaluate.cases import Stream, rows, streams
+from episodic_agent.engine.evaluate.calibrating import calibrate
+from episodic_agent.engine.evaluate.cases import LabelledStream, rows, streams
 from episodic_agent.engine.evaluate.retrieval import evaluate_file
 from episodic_agent.engine.evaluate.segmentation import segment, vectors_of
-from episodic_agent.providers.hashing import HashingEmbedder
-from episodic_agent.providers.openai_embedder import Limits, OpenAIEmbedder
+from episodic_agent.protocols import Embedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.openai import EmbedderLimits, OpenAIEmbedder
 from episodic_agent.schemas import Vector
 from episodic_agent.wiring import (
     demo_conversations,
@@ -77,7 +77,7 @@ def measure(
     cache = Path(load_settings().cache).expanduser()
     second = WordAverage(cache) if model is None else Sentences(model, cache, hidden)
     with served(second.embed) as endpoint:
-        remote = OpenAIEmbedder(second.name, base_url=endpoint.url, limits=Limits(timeout=600.0))
+        remote = OpenAIEmbedder(second.name, base_url=endpoint.url, limits=EmbedderLimits(timeout=600.0))
         chosen = [default, HashingEmbedder(), remote] if model is None else [remote]
         for embedder in chosen:
             if embedder is None:
@@ -116,7 +116,7 @@ def _dialogues(
 
 
 def _boundaries(
-    cases: Sequence[Stream],
+    cases: Sequence[LabelledStream],
     vectors: Sequence[Sequence[Vector | None]],
     embedder: Embedder,
     calibration: Calibration | None,
@@ -165,13 +165,13 @@ def _with_foreign(path: Path, other: Path, most: int) -> Iterator[Path]:
 
 
 def _recalled(path: Path, embedder: Embedder, calibration: Calibration | None) -> Row:
-    found = evaluate_file(
+    results = evaluate_file(
         path,
         lambda now, language: temporary_memory(embedder, now=now, language=language, calibration=calibration),
         limit=10,
     ).observations
-    own = [q for q in found if q.evidence]
-    foreign = [q for q in found if q.type == KIND]
+    own = [q for q in results if q.evidence]
+    foreign = [q for q in results if q.type == KIND]
     return {
         "questions": len(own),
         "recall@10": round(float(score_questions(own).as_json()["recall@10"] or 0.0), 4),
@@ -189,7 +189,7 @@ def _off(asked: Sequence[QuestionResult], truth: float) -> float:
     return float(np.mean([(q.confidence - truth) ** 2 for q in asked]))
 
 
-def table(found: Mapping[str, Row]) -> str:
+def table(results: Mapping[str, Row]) -> str:
     """Return the figures as two Markdown tables."""
     lines = [
         "| dialogues | embedder | before: Score | F1 | density | after: Score | F1 | density |",
@@ -200,7 +200,7 @@ def table(found: Mapping[str, Row]) -> str:
         "| own answered before | after | Brier before | after |",
         "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: |",
     ]
-    for key, row in found.items():
+    for key, row in results.items():
         states = [row.get("before", row.get("as it is")), row.get("after")]
         name = f"| {key.partition(' | ')[0]} | {row['embedder']} |"
         if "recall@10" in states[0]:
@@ -225,11 +225,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", type=Path, help="an ONNX sentence model with the default's vocabulary")
     parser.add_argument("--hidden", default="last_hidden_state", help="its output of hidden states")
     options = parser.parse_args(arguments)
-    found: dict[str, Row] = {}
+    results: dict[str, Row] = {}
     for key, row in measure(options.data, quick=options.quick, model=options.model, hidden=options.hidden):
         print(key, json.dumps(row), file=sys.stderr, flush=True)
-        found[key] = row
-    print(table(found))
+        results[key] = row
+    print(table(results))
     return 0
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.results import merge
-from episodic_agent.core.entities import mentions
 from episodic_agent.core.evaluation.entities import Labels, MentionScore, Span, score_mentions
+from episodic_agent.core.language.mentions import mentions
 from episodic_agent.engine.evaluate.cases import digest
 
 HERE = Path(__file__).parent
@@ -52,8 +52,8 @@ def _span(mention: Mapping[str, Any]) -> Span:
 
 
 def _message(path: Path, case: int, message: int) -> str:
-    found = _cases(path)[case]
-    return str((found.get("messages") or found["units"])[message]["text"])
+    cases = _cases(path)[case]
+    return str((cases.get("messages") or cases["units"])[message]["text"])
 
 
 @lru_cache(maxsize=32)

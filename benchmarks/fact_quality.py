@@ -14,8 +14,8 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from benchmarks.results import merge
-from episodic_agent.core.facts import Candidate, Fact, Statement, learn, read_facts
-from episodic_agent.core.text import fold, tokens, words
+from episodic_agent.core.facts import Fact, FactCandidate, Statement, learn, read_facts
+from episodic_agent.core.language import fold, tokens, words
 from episodic_agent.engine.evaluate.cases import digest
 
 HERE = Path(__file__).parent
@@ -59,13 +59,13 @@ class Score:
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts with precision, recall and F1."""
-        found, labels = self.hits + self.wrong, self.hits + self.missed
-        precision = self.hits / found if found else None
+        index, labels = self.hits + self.wrong, self.hits + self.missed
+        precision = self.hits / index if index else None
         recall = self.hits / labels if labels else None
         both = (precision or 0.0) + (recall or 0.0)
         return {
             "labels": labels,
-            "found": found,
+            "found": index,
             "precision": None if precision is None else round(precision, 4),
             "recall": None if recall is None else round(recall, 4),
             "f1": round(2 * (precision or 0.0) * (recall or 0.0) / both, 4) if both else None,
@@ -81,7 +81,7 @@ def labelled(path: Path, half: str) -> Iterator[Labelled]:
         yield Labelled(row, mine.get(named[0]) if named else None)
 
 
-def read(case: Labelled) -> tuple[Candidate, ...]:
+def read(case: Labelled) -> tuple[FactCandidate, ...]:
     """Return what the rules read from a statement, knowing only what it supersedes."""
     known: tuple[Fact, ...] = ()
     if case.earlier is not None:
@@ -102,31 +102,33 @@ def content(text: str, language: str) -> set[str]:
     return set(tokens(text, language)) or {fold(word) for word in words(text)}
 
 
-def agrees(found: Candidate, label: Mapping[str, Any], language: str = "en", *, slot: bool = False) -> bool:
+def agrees(
+    candidate: FactCandidate, label: Mapping[str, Any], language: str = "en", *, slot: bool = False
+) -> bool:
     """Say whether a fact and a label name the same subject, value and polarity (with `slot`, the slot too).
 
     Values agree by their content words: at least half of each must be in the other, or in its sentence.
     """
-    if fold(found.subject) != fold(label["subject"]):
+    if fold(candidate.subject) != fold(label["subject"]):
         return False
     relation, same = label["relation"], SAME.get(label["relation"], {label["relation"]})
-    holds = found.holds
-    if ENDED.get(relation) == found.attribute:
+    holds = candidate.holds
+    if ENDED.get(relation) == candidate.attribute:
         holds = not holds
-    if holds is not label["polarity"] or (slot and found.attribute not in same):
+    if holds is not label["polarity"] or (slot and candidate.attribute not in same):
         return False
-    mine, theirs = content(found.value, language), content(label["value"], language)
-    wide = content(f"{found.value} {found.fact}", language)
-    told = content(f"{label['value']} {label['fact']}", language)
-    return bool(mine) and len(theirs & wide) >= LEAST * len(theirs) and len(mine & told) >= LEAST * len(mine)
+    mine, theirs = content(candidate.value, language), content(label["value"], language)
+    wide = content(f"{candidate.value} {candidate.fact}", language)
+    terms = content(f"{label['value']} {label['fact']}", language)
+    return bool(mine) and len(theirs & wide) >= LEAST * len(theirs) and len(mine & terms) >= LEAST * len(mine)
 
 
-def score(found: Sequence[Candidate], row: Mapping[str, Any], *, slot: bool = False) -> Score:
+def score(candidates: Sequence[FactCandidate], row: Mapping[str, Any], *, slot: bool = False) -> Score:
     """Count the hits, misses and errors of one statement: each label takes one fact, each fact one label.
 
     What a careful reader may keep or leave (`optional`) is neither a hit nor an error.
     """
-    left = list(found)
+    left = list(candidates)
     total = Score()
     for label in row["facts"]:
         match = next((one for one in left if agrees(one, label, row["lang"], slot=slot)), None)
@@ -146,19 +148,19 @@ def measure(cases: Iterable[Labelled]) -> dict[str, Any]:
     count = 0
     for case in cases:
         count += 1
-        found = read(case)
-        one = score(found, case.row)
+        candidates = read(case)
+        this_score = score(candidates, case.row)
         names = ("all", f"kind {case.row['kind']}", f"language {case.row['lang']}")
         for name in names:
-            _add(scores.setdefault(name, Score()), one)
-        _add(scores.setdefault("all, slot too", Score()), score(found, case.row, slot=True))
+            _add(scores.setdefault(name, Score()), this_score)
+        _add(scores.setdefault("all, slot too", Score()), score(candidates, case.row, slot=True))
     return {"statements": count, **{name: one.as_json() for name, one in sorted(scores.items())}}
 
 
-def _add(total: Score, one: Score) -> None:
-    total.hits += one.hits
-    total.missed += one.missed
-    total.wrong += one.wrong
+def _add(total: Score, score: Score) -> None:
+    total.hits += score.hits
+    total.missed += score.missed
+    total.wrong += score.wrong
 
 
 def table(figures: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from benchmarks.context_speed import _vocabulary
 from benchmarks.servers import server
 from benchmarks.speed import fresh
 from benchmarks.synthetic import BEGINNING, WordVectors, conversation
-from episodic_agent.core.erasing import Erasure
+from episodic_agent.schemas.erasures import Erasure
 from episodic_agent.wiring import Memory, is_server
 
 COUNT, QUICK = 100_000, 2_000
@@ -40,7 +40,7 @@ def measure(*, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def forgotten(name: str, url: str, count: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Fill a memory, forget an observation in the middle of it, then the whole user; seconds of each."""
-    with Memory.open(url, embedder=WordVectors(_vocabulary()), user_id=USER) as memory:
+    with Memory.open(url, embedder=WordVectors(_vocabulary())) as memory:
         ids = _fill(memory, count)
         yield f"{name}, what {count:,} hold", _held(memory)
         middle = ids[len(ids) // 2]
@@ -56,20 +56,20 @@ def forgotten(name: str, url: str, count: int) -> Iterator[tuple[str, dict[str, 
 
 def _fill(memory: Memory, count: int) -> list[Any]:
     ids: list[Any] = []
-    said = [_message(n, one) for n, one in enumerate(conversation(_vocabulary(), count - 4 * DAYS))]
-    memory.add(said[: _long(count)], thread="long", wait=False)
-    del said[: _long(count)]
-    for start in range(0, len(said), EACH):
-        number, some = start // EACH, said[start : start + EACH]
+    statements = [_message(n, one) for n, one in enumerate(conversation(_vocabulary(), count - 4 * DAYS))]
+    memory.user(USER).add(statements[: _long(count)], thread="long", wait=False)
+    del statements[: _long(count)]
+    for start in range(0, len(statements), EACH):
+        number, some = start // EACH, statements[start : start + EACH]
         if number % STATES == 0:
             some[0] = {**some[0], "role": "user", "content": _statement(number // STATES)}
-        ids += [receipt.id for receipt in memory.add(some, thread=f"thread {number}", wait=False)]
-    memory.add([one for day in range(DAYS) for one in _request(day)], thread="desk", wait=False)
-    for number in range(min(LINKED, len(said) // EACH - 1)):
-        memory.link(f"thread {number}", f"thread {number + 1}")
-    memory.flush()
-    memory.work()
-    memory.consolidate()
+        ids += [receipt.id for receipt in memory.user(USER).add(some, thread=f"thread {number}", wait=False)]
+    memory.user(USER).add([one for day in range(DAYS) for one in _request(day)], thread="desk", wait=False)
+    for number in range(min(LINKED, len(statements) // EACH - 1)):
+        memory.user(USER).links.add(f"thread {number}", f"thread {number + 1}")
+    memory.user(USER).flush()
+    memory.jobs.run()
+    memory.user(USER).facts.consolidate()
     return ids
 
 
@@ -78,8 +78,8 @@ def _long(count: int) -> int:
 
 
 def _held(memory: Memory) -> dict[str, Any]:
-    held = memory.forget(everything=True, dry_run=True)
-    return {"facts": len(memory.facts(limit=COUNT)), "counts": dict(held.counts)}
+    held = memory.user(USER).erase(everything=True, dry_run=True)
+    return {"facts": len(memory.user(USER).facts.list(limit=COUNT)), "counts": dict(held.counts)}
 
 
 def _statement(number: int) -> str:
@@ -91,23 +91,23 @@ def _request(day: int) -> list[dict[str, Any]]:
     """Return one day's request, which the same tool answers."""
     at = (BEGINNING + timedelta(days=day, hours=3)).isoformat()
     call = {"name": "send_mail", "arguments": json.dumps({"subject": f"Invoice {day}"})}
-    said: list[dict[str, Any]] = [
+    statements: list[dict[str, Any]] = [
         {"role": "user", "content": f"Please send the invoice number {day} to the bakery"},
         {"role": "assistant", "tool_calls": [{"id": f"i{day}", "function": call}]},
         {"role": "tool", "tool_call_id": f"i{day}", "content": "sent"},
         {"role": "assistant", "content": f"Invoice {day} was sent to the bakery by mail."},
     ]
-    return [{**one, "timestamp": at} for one in said]
+    return [{**one, "timestamp": at} for one in statements]
 
 
-def _message(n: int, one: dict[str, Any]) -> dict[str, Any]:
+def _message(n: int, values: dict[str, Any]) -> dict[str, Any]:
     at = BEGINNING + timedelta(minutes=n)
-    return {**one, "role": "assistant" if n % 2 else "user", "timestamp": at.isoformat()}
+    return {**values, "role": "assistant" if n % 2 else "user", "timestamp": at.isoformat()}
 
 
 def _timed(memory: Memory, url: str, **what: Any) -> dict[str, Any]:
     before, started = _size(url), perf_counter()
-    receipt: Erasure = memory.forget(**what)
+    receipt: Erasure = memory.user(USER).erase(**what)
     seconds = perf_counter() - started
     return {
         "seconds": round(seconds, 2),
@@ -122,7 +122,7 @@ def _timed(memory: Memory, url: str, **what: Any) -> dict[str, Any]:
 
 def _sweep(memory: Memory, url: str) -> dict[str, Any]:
     before, started = _size(url), perf_counter()
-    settled = memory._eraser.settle(memory._space)
+    settled = memory._works.eraser.settle(memory._space)
     return {
         "seconds": round(perf_counter() - started, 2),
         "state": settled[-1].state,

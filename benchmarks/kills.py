@@ -28,8 +28,8 @@ def measure(kills: int = KILLS) -> dict[str, Any]:
         with psycopg.connect(own.create("siege")) as db:
             shown = "SELECT current_setting('fsync'), current_setting('full_page_writes')"
             fsync, full_page_writes = db.execute(shown).fetchone() or ("?", "?")
-        found = besiege(own, "siege", enough, mortal=True)
-    return {**found, "fsync": fsync, "full_page_writes": full_page_writes}
+        results = besiege(own, "siege", enough, mortal=True)
+    return {**results, "fsync": fsync, "full_page_writes": full_page_writes}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -16,7 +16,9 @@ import numpy as np
 from benchmarks.servers import server
 from benchmarks.speed import WORDS, fresh, spread
 from benchmarks.synthetic import BEGINNING, Vocabulary, WordVectors, conversation, questions, real_texts
-from episodic_agent.engine.linking import LINK, Linker
+from benchmarks.users import mine
+from episodic_agent.engine.later import runner_of
+from episodic_agent.engine.links.job import LINK, Linker
 from episodic_agent.schemas import Job, Scope
 from episodic_agent.wiring import Memory
 
@@ -60,27 +62,28 @@ def measure(data: Path, *, quick: bool = False) -> Iterator[tuple[str, dict[str,
 def among(url: str, vocabulary: Vocabulary, threads: int, asked: int) -> dict[str, Any]:
     """Fill a memory with threads, then time messages that each open another."""
     embedder = Vectors(vocabulary)
-    said = lives(vocabulary, threads)
+    statements = lives(vocabulary, threads)
     with Memory.open(url, embedder=embedder, link_policy="none") as memory:
-        for start in range(0, len(said), CHUNK):
-            memory.add(said[start : start + CHUNK])
-    openings = questions(said, asked)
+        for start in range(0, len(statements), CHUNK):
+            mine(memory).add(statements[start : start + CHUNK])
+    openings = questions(statements, asked)
     embedder.embed(openings)
-    at = datetime.fromisoformat(said[-1]["timestamp"])
+    at = datetime.fromisoformat(statements[-1]["timestamp"])
     with Memory.open(url, embedder=embedder) as memory:
-        linker = Timed(memory._parts)
+        linker = Timed(memory._deps)
         linker.spent = []
-        handlers = {**memory._handlers, LINK: linker.handle}
-        memory._runner = memory._runner_of(handlers, space=memory._space)
+        later = memory._works.later
+        handlers = {**later.handlers, LINK: linker.handle}
+        later._runner = runner_of(memory._deps, handlers, space=later.space)
         spent, worked = [], []
         for n, text in enumerate(openings, 1):
             started, began = time.perf_counter(), time.process_time()
-            memory.add(text, channel="sms", timestamp=at + n * APART)
+            mine(memory).add(text, channel="sms", timestamp=at + n * APART)
             spent.append(time.perf_counter() - started)
             worked.append(time.process_time() - began)
-        found = {"threads": len(memory.threads()), "links": len(memory.links())}
+        indexes = {"threads": len(mine(memory).threads.list()), "links": len(mine(memory).links.list())}
     return {
-        **found,
+        **indexes,
         "add_and_link_ms": _milliseconds(spent),
         "add_and_link_processor_ms": _milliseconds(worked),
         "link_job_ms": _milliseconds(linker.spent),

@@ -53,16 +53,16 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class KillServer:
-    """The other end of `serve`; `usual` is what every order holds that does not say otherwise."""
+    """The other end of `serve`; `baseline` is what every order holds that does not say otherwise."""
 
     process: "subprocess.Popen[str]"
-    usual: Order
+    baseline: Order
 
     def live(self, **order: Any) -> Life:
         """Give an order and wait for the end of the life it began."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        print(json.dumps({"die": {}, **self.usual, **order}), file=self.process.stdin, flush=True)
+        print(json.dumps({"die": {}, **self.baseline, **order}), file=self.process.stdin, flush=True)
         line = self.process.stdout.readline()
         if not line:
             raise RuntimeError("a kill server died; its message is above")
@@ -106,15 +106,15 @@ def _carry_out(plans: Plans, order: Order) -> dict[str, Any]:
         os.close(ears)
         _live(plans, order, mouth)
     os.close(mouth)
-    said, overdue = _listen(ears, child, order["die"].get("seconds"))
+    data, overdue = _listen(ears, child, order["die"].get("seconds"))
     _, status = os.waitpid(child, 0)
-    words = [json.loads(line) for line in said]
+    words = [json.loads(line) for line in data]
     return {"ended": os.waitstatus_to_exitcode(status), "said": words, "overdue": overdue}
 
 
 def _listen(ears: int, child: int, seconds: float | None) -> tuple[list[bytes], bool]:
     """Return the lines a child says until it ends, and whether it had to be killed after `seconds`."""
-    heard = b""
+    data = b""
     deadline = None if seconds is None else time.monotonic() + seconds
     overdue = False
     while True:
@@ -123,10 +123,10 @@ def _listen(ears: int, child: int, seconds: float | None) -> tuple[list[bytes], 
             os.kill(child, signal.SIGKILL)
             deadline, overdue = None, True
         elif piece := os.read(ears, 1 << 20):
-            heard += piece
+            data += piece
         else:
             os.close(ears)
-            return heard.split(b"\n")[:-1], overdue  # a line the kill cut off was never said
+            return data.split(b"\n")[:-1], overdue  # a line the kill cut off was never said
 
 
 # --- a life ---------------------------------------------------------------------------------------------

@@ -16,13 +16,13 @@ from typing import Any, Final
 
 from benchmarks.vectors import embedded
 from episodic_agent.core.boundary.contract import Question, Verdict
-from episodic_agent.core.boundary.default import DefaultPolicy
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.policies import policy
 from episodic_agent.core.evaluation import score_streams
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.core.windows import windows
-from episodic_agent.engine.evaluate.cases import Stream, digest, streams
+from episodic_agent.core.language.windows import windows
+from episodic_agent.engine.evaluate.cases import LabelledStream, digest, streams
 from episodic_agent.engine.evaluate.segmentation import segment
+from episodic_agent.protocols import Embedder
 from episodic_agent.schemas import Vector
 
 FILES: Final = ("seg_tiage", "seg_superdialseg", "seg_topiocqa", "seg_realtalk", "seg_qmsum")
@@ -46,8 +46,8 @@ class Simulated:
         """Answer a question about a gap."""
         self.calls += 1
         truth = bool(self.starts[question.asked_of])
-        said = truth if self.rng.random() < self.right else not truth
-        return Verdict(said, self.rng.uniform(LEAST_SURE, 1.0))
+        is_stated = truth if self.rng.random() < self.right else not truth
+        return Verdict(is_stated, self.rng.uniform(LEAST_SURE, 1.0))
 
 
 def measure(
@@ -63,21 +63,21 @@ def measure(
         parts = [vectors[a:b] for a, b in pairwise(ends)]
         most = 10 if quick else MOST_STREAMS.get(name, len(labelled))
         case = labelled[:most], parts[:most]
-        wanted: list[tuple[float, float | None]] = [(0.0, None)]
-        wanted += [(band, right) for band in BANDS for right in RIGHT]
+        pairs: list[tuple[float, float | None]] = [(0.0, None)]
+        pairs += [(band, right) for band in BANDS for right in RIGHT]
         with get_context("fork").Pool(2) as pool:
-            for (band, right), row in zip(wanted, pool.map(partial(_row, case), wanted), strict=True):
-                told = "without a model" if right is None else f"band {band}, {right:.0%} right"
+            for (band, right), row in zip(pairs, pool.map(partial(_row, case), pairs), strict=True):
+                text = "without a model" if right is None else f"band {band}, {right:.0%} right"
                 yield (
-                    f"{name} | {told}",
+                    f"{name} | {text}",
                     {"file": path.name, "data": digest(path), "embedder": embedder.name, **row},
                 )
 
 
 def _row(
-    case: tuple[Sequence[Stream], Sequence[Vector]], wanted: tuple[float, float | None]
+    case: tuple[Sequence[LabelledStream], Sequence[Vector]], pair: tuple[float, float | None]
 ) -> dict[str, Any]:
-    (labelled, parts), (band, right) = case, wanted
+    (labelled, parts), (band, right) = case, pair
     chosen = policy("default", band=band)
     assert isinstance(chosen, DefaultPolicy)
     predicted, calls = [], 0

@@ -12,10 +12,11 @@ from typing import Any, cast
 from benchmarks.parts import parts_at
 from benchmarks.retrieval import FILES, LIMIT, QUICK, first
 from benchmarks.servers import server
-from episodic_agent.core.interfaces import Embedder
 from episodic_agent.engine.evaluate.retrieval import evaluate_file
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.results import Recall
+from episodic_agent.engine.user import UserMemory
+from episodic_agent.protocols import Embedder
 from episodic_agent.schemas import Receipt
 from episodic_agent.wiring import load_settings
 
@@ -52,15 +53,20 @@ class Tally:
 class Twins:
     """Two memories that are told and asked the same; stands in for one where a case is evaluated."""
 
-    def __init__(self, one: Memory, other: Memory, tally: Tally) -> None:
-        self.both = one, other
+    def __init__(self, memory: UserMemory, other: UserMemory, tally: Tally) -> None:
+        self.both = memory, other
         self.tally = tally
+
+    def user(self, name: str, *, new: bool = False) -> "Twins":
+        """Return both memories of the user they were made for."""
+        del name, new
+        return self
 
     def add(self, messages: Iterable[Mapping[str, Any]], *, thread: str) -> list[Receipt]:
         """Tell both."""
-        told = list(messages)
-        self.tally.messages += len(told)
-        receipts = [memory.add(told, thread=thread) for memory in self.both]
+        answers = list(messages)
+        self.tally.messages += len(answers)
+        receipts = [memory.add(answers, thread=thread) for memory in self.both]
         return receipts[0]
 
     def search(self, query: str, **options: Any) -> Recall:
@@ -77,11 +83,15 @@ class Twins:
 
     def compare(self) -> None:
         """Compare everything an export holds: observations, verdicts, episodes, words, open frames."""
-        one, other = (list(memory.export())[1:] for memory in self.both)
-        self.tally.records += len(one)
-        self.tally.episodes += sum('"type": "episode"' in line or '"type":"episode"' in line for line in one)
-        self.tally.other_episodes += [a for a, b in zip(one, other, strict=False) if a != b]
-        self.tally.other_episodes += (one if len(one) > len(other) else other)[min(len(one), len(other)) :]
+        texts, other = (list(memory.export())[1:] for memory in self.both)
+        self.tally.records += len(texts)
+        self.tally.episodes += sum(
+            '"type": "episode"' in line or '"type":"episode"' in line for line in texts
+        )
+        self.tally.other_episodes += [a for a, b in zip(texts, other, strict=False) if a != b]
+        self.tally.other_episodes += (texts if len(texts) > len(other) else other)[
+            min(len(texts), len(other)) :
+        ]
 
 
 def _order(answer: Recall) -> list[str]:
@@ -114,11 +124,9 @@ def twins(
     user = f"case {next(_cases)}"  # ids are made of it
     with TemporaryDirectory(prefix="episodic-") as folder, ExitStack() as stack:
         memories = [
-            stack.enter_context(
-                Memory(parts_at(place, embedder, now, language, load_settings()), user_id=user)
-            )
+            stack.enter_context(Memory(parts_at(place, embedder, now, language, load_settings())))
             for place in (str(Path(folder) / "twin.db"), url)
         ]
-        both = Twins(memories[0], memories[1], tally)
+        both = Twins(memories[0].user(user, new=True), memories[1].user(user, new=True), tally)
         yield cast(Memory, both)
         both.compare()

@@ -22,14 +22,15 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from benchmarks.speed import Deferring
+from benchmarks.users import USER, mine
 from benchmarks.vectors import Lasting
-from episodic_agent.core.interfaces import Embedder, LanguageModel, Reply
 from episodic_agent.core.prompts import STAGES
 from episodic_agent.engine.evaluate.cases import rows
-from episodic_agent.providers.openai_model import OpenAIModel
-from episodic_agent.providers.scripted import ScriptedModel
-from episodic_agent.providers.scripted_server import serving, verdict_of
+from episodic_agent.protocols import Embedder, LanguageModel, Reply
+from episodic_agent.providers.models.openai import OpenAIModel
 from episodic_agent.schemas import Json, Vector
+from episodic_agent.testing.model_server import serving, verdict_of
+from episodic_agent.testing.models import ScriptedModel
 from episodic_agent.wiring import Memory
 
 FILE: Final = "ret_realtalk.jsonl.gz"
@@ -96,11 +97,12 @@ class _Looked(Deferring):
 
     def due(self) -> None:
         """Do what is due, as after each message."""
-        self._run_here()
+        self._works.later.run()
 
     def look(self) -> None:
         """Look for what the clock has made due, as the background does every minute."""
-        self._sweep(self._scopes())
+        for scope in self._scopes():
+            self._works.later.upkeep.keep_up(scope)
 
 
 def answer(prompt: str, stage: str) -> Mapping[str, Json]:
@@ -120,9 +122,9 @@ def answer(prompt: str, stage: str) -> Mapping[str, Json]:
 
 
 def _told(prompt: str) -> Mapping[str, Json]:
-    told = [(json.loads(actor), " ".join(text.split())) for actor, _, text in _SAID.findall(prompt)]
-    words = " ".join(text for _, text in told).split() or ["nothing"]
-    summary = " ".join(f'{actor} says: "{text}"' for actor, text in told)[:900]
+    pairs = [(json.loads(actor), " ".join(text.split())) for actor, _, text in _SAID.findall(prompt)]
+    words = " ".join(text for _, text in pairs).split() or ["nothing"]
+    summary = " ".join(f'{actor} says: "{text}"' for actor, text in pairs)[:900]
     about = {"entities": [], "tags": ["talk"], "outcome": "ongoing"}
     return {"title": " ".join((words * 5)[: max(5, min(len(words), 9))]), "summary": summary, **about}
 
@@ -137,22 +139,22 @@ def _facts(prompt: str) -> Mapping[str, Json]:
     """Expect little, and find something lasting in a few of the messages."""
     if prompt.endswith("What do you expect?"):
         return {"expected": "They talk of what they did."}
-    told = [(alias, json.loads(actor), text.split()) for alias, actor, text in _NUMBERED.findall(prompt)]
-    long = [one for one in told if len(one[2]) >= TELLING][:MOST_LASTING]
+    answers = [(alias, json.loads(actor), text.split()) for alias, actor, text in _NUMBERED.findall(prompt)]
+    long = [one for one in answers if len(one[2]) >= TELLING][:MOST_LASTING]
     return {"facts": [_fact(alias, actor, " ".join(words[:TELLING])) for alias, actor, words in long]}
 
 
 def _fact(alias: str, actor: str, quote: str) -> Mapping[str, Json]:
     about = {"subject": actor, "category": "experience", "attribute": "other", "value": quote}
-    said = {"fact": f"{actor} says: {quote}", "holds": True, "message": alias, "quote": quote}
-    return {"action": "new", "known": None, **about, **said, "valid_from": None}
+    values = {"fact": f"{actor} says: {quote}", "holds": True, "message": alias, "quote": quote}
+    return {"action": "new", "known": None, **about, **values, "valid_from": None}
 
 
 def _skill(prompt: str) -> Mapping[str, Json]:
-    found = _PATTERN.search(prompt)
-    pattern = json.loads(found[1]) if found else {}
-    kept = ("kind", "description", "preconditions", "steps", "postconditions", "parameters", "returns")
-    return {"name": "do it again", **{name: pattern.get(name, "") for name in kept}}
+    match = _PATTERN.search(prompt)
+    pattern = json.loads(match[1]) if match else {}
+    remaining = ("kind", "description", "preconditions", "steps", "postconditions", "parameters", "returns")
+    return {"name": "do it again", **{name: pattern.get(name, "") for name in remaining}}
 
 
 def measure(data: Path, embedder: Embedder, *, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -213,16 +215,16 @@ def _live(
                             since += _own(reads, asks, memory.due)
                     now[0] = max(now[0], at + timedelta(seconds=1))
                     fields = {"role": message["speaker"], "content": message["text"], "timestamp": at}
-                    ingest += _own(reads, asks, partial(memory.add, fields, thread=thread, wait=False))
+                    ingest += _own(reads, asks, partial(memory.add, USER, fields, thread=thread))
                     if every and place % every == every - 1:
                         recalls += 1
-                        memory.search(str(message["text"]), asking=thread)
+                        mine(memory).search(str(message["text"]), asking=thread)
                     if place == len(chat) - 1:
-                        memory.close_thread(thread)
-                        since += _own(reads, asks, memory.work)  # what waits for more is done at the end
-                    if memory.stats().waiting_jobs:
+                        mine(memory).threads.close(thread)
+                        since += _own(reads, asks, memory.jobs.run)  # what waits for more is done at the end
+                    if mine(memory).stats().waiting_jobs:
                         since += _own(reads, asks, memory.due)
-                    count = memory.stats().episodes
+                    count = mine(memory).stats().episodes
                     if count > closed:
                         own += [1000 * since / (count - closed)] * (count - closed)
                         spent, closed, since = spent + since, count, 0.0
@@ -240,12 +242,12 @@ def _bulk(
         with Memory.open(Path(folder) / "memory.db", **parts) as memory:
             for number, chat in enumerate(chats):
                 items = [{"role": m["speaker"], "content": m["text"], "timestamp": _at(m)} for m in chat]
-                memory.add(items, thread=f"chat {number}")
-                memory.close_thread(f"chat {number}")
+                mine(memory).add(items, thread=f"chat {number}")
+                mine(memory).threads.close(f"chat {number}")
                 for _ in range(SWEEPS):  # a day goes by, of which the clock has its share
                     now[0] += timedelta(hours=1)
-                    memory.work()
-            episodes = memory.stats().episodes
+                    memory.jobs.run()
+            episodes = mine(memory).stats().episodes
     return {"messages": sum(map(len, chats)), "episodes": episodes, **_asked(asks, sum(map(len, chats)))}
 
 

@@ -20,14 +20,14 @@ import psycopg
 from benchmarks.servers import server
 from benchmarks.speed import WORDS, spread
 from benchmarks.synthetic import Vocabulary, WordVectors, conversation, questions, real_texts
-from episodic_agent.core import ranking
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Transaction
-from episodic_agent.engine.gathering import Gatherer
+from episodic_agent.core import recall as ranking
+from episodic_agent.engine.recall.gathering import Gatherer
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Transaction
 from episodic_agent.schemas import Scope
-from episodic_agent.stores.postgres.distribute import DISTRIBUTED as TABLES
 from episodic_agent.stores.postgres.index import PostgresIndex
-from episodic_agent.stores.postgres.large import index_large_scopes, pack_indexes
-from episodic_agent.stores.postgres.session import Session, key_of
+from episodic_agent.stores.postgres.server.distribute import DISTRIBUTED as TABLES
+from episodic_agent.stores.postgres.server.large import index_large_scopes, pack_indexes
+from episodic_agent.stores.postgres.server.session import PostgresSession, key_of
 from episodic_agent.wiring import Memory, load_settings, make_store, utc_now
 
 Row = dict[str, Any]
@@ -62,8 +62,8 @@ def layout(url: str, vocabulary: Vocabulary, copies: int, count: int, *, memory:
     asked = questions(messages, SEARCHES)
     embedder.embed([*(m["content"] for m in messages), *asked])
     started = time.perf_counter()
-    with Memory.open(url, embedder=embedder, user_id=user(0)) as opened:
-        opened.add(messages, thread="synthetic")
+    with Memory.open(url, embedder=embedder) as opened:
+        opened.user(user(0)).add(messages, thread="synthetic")
     spent = time.perf_counter() - started
     with psycopg.connect(url, autocommit=True) as db:
         scatter(db, copies)
@@ -89,8 +89,8 @@ def beside_a_file(
     """Return searches on the packed server and of the same memory in a SQLite file, taking turns."""
     with TemporaryDirectory(prefix="episodic-") as folder:
         path = str(Path(folder) / "memory.db")
-        with Memory.open(path, embedder=embedder, user_id=user(0)) as opened:
-            opened.add(messages, thread="synthetic")
+        with Memory.open(path, embedder=embedder) as opened:
+            opened.user(user(0)).add(messages, thread="synthetic")
         served: list[float] = []
         embedded: list[float] = []
         half = len(asked) // 2
@@ -120,13 +120,13 @@ def scatter(db: psycopg.Connection[Any], copies: int) -> None:
             db.execute(f"CREATE TEMP TABLE first_{table} AS SELECT * FROM {table}")
         db.execute(f"TRUNCATE {', '.join(TABLES)}")
         for table in TABLES:
-            found = db.execute(
+            results = db.execute(
                 "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
                 " AND NOT attisdropped ORDER BY attnum",
                 (f"episodic.{table}",),
             ).fetchall()
             changed = {"owner": "w.key", **({"user_id": "w.name"} if table == "scope" else {})}
-            columns = ", ".join(changed.get(name, f"f.{name}") for (name,) in found)
+            columns = ", ".join(changed.get(name, f"f.{name}") for (name,) in results)
             db.execute(
                 f"INSERT INTO {table} SELECT {columns} FROM first_{table} f, whose w ORDER BY f.ctid, w.key"
             )
@@ -138,12 +138,12 @@ def scatter(db: psycopg.Connection[Any], copies: int) -> None:
 
 def sizes(db: psycopg.Connection[Any], observations: int) -> Mapping[str, int]:
     """Return the bytes of each table (with what it moved out of line) and index, by observation."""
-    found = db.execute(
+    results = db.execute(
         "SELECT relname, pg_relation_size(oid) + coalesce(pg_relation_size(nullif(reltoastrelid, 0)), 0)"
         " FROM pg_class WHERE relnamespace = 'episodic'::regnamespace AND relkind IN ('r', 'i')"
         " ORDER BY 2 DESC"
     ).fetchall()
-    held = {str(name): round(int(size) / observations) for name, size in found}
+    held = {str(name): round(int(size) / observations) for name, size in results}
     return {"all": sum(held.values()), **{name: size for name, size in held.items() if size}}
 
 
@@ -153,10 +153,10 @@ def sizes(db: psycopg.Connection[Any], observations: int) -> Mapping[str, int]:
 def searches(url: str, embedder: WordVectors, asked: Sequence[str], copies: int) -> list[float]:
     """Return the milliseconds of whole searches, one user after the other; the vectors are given."""
     spent = []
-    with Memory.open(url, embedder=embedder, user_id=user(0), resume=False) as memory:
+    with Memory.open(url, embedder=embedder, resume=False) as memory:
         for turn, question in enumerate(asked):
             started = time.perf_counter()
-            memory.search(question, observations=10, user_id=user(turn % copies))
+            memory.user(user(turn % copies)).search(question, observations=10)
             if turn >= WARM:
                 spent.append(1000 * (time.perf_counter() - started))
     return spent
@@ -175,9 +175,9 @@ def timings(url: str, embedder: WordVectors, asked: Sequence[str], copies: int) 
     spent: dict[str, list[float]] = defaultdict(list)
     try:
         for turn, question in enumerate(asked):
-            kept = spent if turn >= WARM else defaultdict(list)
+            remaining = spent if turn >= WARM else defaultdict(list)
             with store.begin(Scope(user(turn % copies)), write=False) as tx:
-                verbs(tx, question, embedder, kept)
+                verbs(tx, question, embedder, remaining)
     finally:
         store.close()
     row["verb_ms"] = {name: spread(values) for name, values in spent.items()}
@@ -189,9 +189,9 @@ def verbs(tx: Transaction, question: str, embedder: WordVectors, spent: dict[str
 
     def timed(name: str, act: Callable[[], _Result]) -> _Result:
         started = time.perf_counter()
-        found = act()
+        result = act()
         spent[name].append(1000 * (time.perf_counter() - started))
-        return found
+        return result
 
     query = ranking.analyse(question, [], utc_now())
     vector = embedder.embed([question])[0]
@@ -246,7 +246,7 @@ def _tops(db: psycopg.Connection[Any], embedder: WordVectors, asked: Sequence[st
             )
             for name, key in (("space", scope.space), ("owner", scope.user_id)):
                 db.execute("SELECT set_config(%s, %s, true)", (f"episodic.{name}", str(key_of(key))))
-            index = PostgresIndex(Session(db, scope, write=False), large=large)
+            index = PostgresIndex(PostgresSession(db, scope, write=False), large=large)
             started = time.perf_counter()
             refs, _ = index.vector_scores(OBSERVATIONS, embedder.name, vector, limit=100)
             tops.spent.append(1000 * (time.perf_counter() - started))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from episodic_agent.engine.evaluate.cases import digest
-from episodic_agent.providers.minilm.embedder import usable_processors
+from episodic_agent.providers.embedders.minilm.embedder import usable_processors
 
 ROOT = Path(__file__).parents[1]
 LOCAL = ("--cache", "--output", "--page")
@@ -21,13 +21,13 @@ TELLING = ("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16")  # what decid
 
 def provenance(arguments: list[str], data: Path | None = None) -> dict[str, Any]:
     """Return what a row of results carries beside its figures."""
-    found: dict[str, Any] = {
+    results: dict[str, Any] = {
         "command": shlex.join(["python", "-m", module(), *told(arguments)]),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": machine(),
         "revision": revision(),
     }
-    return found if data is None else {"sha256": digest(data), **found}
+    return results if data is None else {"sha256": digest(data), **results}
 
 
 def digest_of(files: Iterable[Path]) -> str:
@@ -42,7 +42,7 @@ def told(arguments: list[str]) -> list[str]:
     >>> told(["--cache", "/tmp/x", "--only", "speed", "--output=/tmp/y", "--data", "/elsewhere/far/away"])
     ['--only', 'speed', '--data', 'DIR']
     """
-    found: list[str] = []
+    texts: list[str] = []
     waiting = list(arguments)
     while waiting:
         argument = waiting.pop(0)
@@ -50,8 +50,8 @@ def told(arguments: list[str]) -> list[str]:
         if name in LOCAL:
             del waiting[: 0 if separator else 1]
         else:
-            found.append(_elsewhere(argument) if os.path.isabs(argument) else argument)
-    return found
+            texts.append(_elsewhere(argument) if os.path.isabs(argument) else argument)
+    return texts
 
 
 def _elsewhere(folder: str) -> str:

@@ -40,18 +40,18 @@ def share(value: Any) -> str:
     return f"{number:.3f}".removeprefix("0") if number <= 1 else f"{number:.2f}"
 
 
-def with_error(found: Mapping[str, Any] | None) -> str:
+def with_error(values: Mapping[str, Any] | None) -> str:
     """Write an estimate with its standard error.
 
     >>> with_error({"value": 0.5, "se": 0.0125}), with_error({"value": 0.5, "se": None}), with_error(None)
     ('.500 ± .013', '.500', '-')
     """
-    if found is None:
+    if values is None:
         return "-"
-    return share(found["value"]) + ("" if found.get("se") is None else f" ± {share(found['se'])}")
+    return share(values["value"]) + ("" if values.get("se") is None else f" ± {share(values['se'])}")
 
 
-def change(found: Mapping[str, Any] | None) -> str:
+def change(values: Mapping[str, Any] | None) -> str:
     """Write a difference with its sign and standard error; in bold where the interval leaves out 0.
 
     >>> change({"value": -0.0421, "se": 0.01, "interval": [-0.06, -0.02]})
@@ -59,14 +59,14 @@ def change(found: Mapping[str, Any] | None) -> str:
     >>> change({"value": 0.001, "se": 0.01, "interval": [-0.02, 0.02]}), change(None)
     ('+.001 ± .010', '-')
     """
-    if found is None or found["value"] is None:
+    if values is None or values["value"] is None:
         return "-"
-    sign = "-" if found["value"] < 0 else "+"
-    told = f"{sign}{share(abs(found['value']))}"
-    low, high = found["interval"]
+    sign = "-" if values["value"] < 0 else "+"
+    text = f"{sign}{share(abs(values['value']))}"
+    low, high = values["interval"]
     clear = low is not None and high is not None and (low > 0 or high < 0)
-    error = "" if found.get("se") is None else f" ± {share(found['se'])}"
-    return (f"**{told}**" if clear else told) + error
+    error = "" if values.get("se") is None else f" ± {share(values['se'])}"
+    return (f"**{text}**" if clear else text) + error
 
 
 def title(row: Mapping[str, Any], name: str) -> str:
@@ -99,8 +99,8 @@ def shipped(results: Path) -> str:
     return markdown((*head, "Score over vector depth", "pooled F1 over it"), lines)
 
 
-def _interval(found: Mapping[str, Any]) -> str:
-    return f"[{share(found['interval'][0])}, {share(found['interval'][1])}]"
+def _interval(values: Mapping[str, Any]) -> str:
+    return f"[{share(values['interval'][0])}, {share(values['interval'][1])}]"
 
 
 def unseen(results: Path) -> str:
@@ -181,9 +181,9 @@ def prediction(results: Path) -> str:
     return markdown(("set", "rules alone", "95 %", "default", "95 %"), lines)
 
 
-def _gain(found: Mapping[str, Any]) -> tuple[str, str]:
-    low, high = found["interval"]
-    return change(found), "-" if low is None else f"[{low:+.3f}, {high:+.3f}]"
+def _gain(values: Mapping[str, Any]) -> tuple[str, str]:
+    low, high = values["interval"]
+    return change(values), "-" if low is None else f"[{low:+.3f}, {high:+.3f}]"
 
 
 # --- recall ---
@@ -222,12 +222,12 @@ def abstention(results: Path) -> str:
     """Show the share of unanswerable questions still answered at each share of recall kept."""
     lines = []
     for name, row in _group(results, "abstention").items():
-        for kind, found in row["kinds"].items():
-            cells = [with_error(found["own"][f"{kept:g}"]) for kept in KEPT]
-            head = [title(row, f"{name}: {kind}"), f"{found['questions']:,}", with_error(found["roc"])]
+        for kind, result in row["kinds"].items():
+            cells = [with_error(result["own"][f"{kept:g}"]) for kept in KEPT]
+            head = [title(row, f"{name}: {kind}"), f"{result['questions']:,}", with_error(result["roc"])]
             lines.append([*head, *cells])
-    kept = [f"at {share(one)} kept" for one in KEPT]
-    return markdown(("set: unanswerable", "questions", "ROC area", *kept), lines)
+    texts = [f"at {share(one)} kept" for one in KEPT]
+    return markdown(("set: unanswerable", "questions", "ROC area", *texts), lines)
 
 
 def thresholds(results: Path) -> str:
@@ -238,10 +238,10 @@ def thresholds(results: Path) -> str:
     names = [*(f"{kept:g}" for kept in KEPT), SHIPPED]
     lines = [["threshold", *(share(levels[name]) for name in names)]]
     for group, row in _group(results, "abstention").items():
-        kept = [share(row["kept_by_common"][name]) for name in names]
-        lines.append([title(row, f"{group}: recall kept"), *kept])
-        for kind, found in row["kinds"].items():
-            still = [share(found["common"][name]) for name in names]
+        texts = [share(row["kept_by_common"][name]) for name in names]
+        lines.append([title(row, f"{group}: recall kept"), *texts])
+        for kind, result in row["kinds"].items():
+            still = [share(result["common"][name]) for name in names]
             lines.append([f"{group}: {kind}, still answered", *still])
     heads = [f"mean kept {share(one)}" for one in KEPT]
     return markdown(("one threshold for all", *heads, SHIPPED), lines)

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.abstention import Sides, curves
 from benchmarks.asked import Asked, Case, asked_cases
 from benchmarks.retrieval import FILES, LIMIT
-from episodic_agent.core import ranking
+from episodic_agent.core import recall as ranking
 from episodic_agent.core.evaluation import (
     Estimate,
     QuestionResult,
@@ -26,10 +26,10 @@ from episodic_agent.core.evaluation import (
     mean_of_sums,
     question_metrics,
 )
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.core.ranking import DEFAULT_WEIGHTS, Weights
-from episodic_agent.core.ranking.bm25 import IntArray
+from episodic_agent.core.recall import DEFAULT_WEIGHTS, FusionWeights
+from episodic_agent.core.recall.bm25 import IntArray
 from episodic_agent.engine.evaluate.retrieval import unique
+from episodic_agent.protocols import Embedder
 
 SEED: Final = 7
 MAIN: Final = {  # the figure a set is judged by
@@ -86,35 +86,37 @@ def measure(
 
 def groups(cases: Sequence[Case]) -> dict[str, list[tuple[Case, Asked]]]:
     """Return the questions of a set, LLQA's without their window apart (with those nothing answers)."""
-    found: dict[str, list[tuple[Case, Asked]]] = {}
+    pairs: dict[str, list[tuple[Case, Asked]]] = {}
     for case in cases:
         opened = any(asked.kind == "open" for asked in case.asked)
         for asked in case.asked:
             group = f"{case.set} open" if opened and asked.kind != "own" else case.set
-            found.setdefault(group, []).append((case, asked))
-    return found
+            pairs.setdefault(group, []).append((case, asked))
+    return pairs
 
 
-def default_order(asked: Asked, case: Case, weights: Weights = DEFAULT_WEIGHTS) -> IntArray:
+def default_order(asked: Asked, case: Case, weights: FusionWeights = DEFAULT_WEIGHTS) -> IntArray:
     """Rank a question's candidates as recall does, near-duplicates giving way."""
     order = fused(asked, case, weights).order
     moved, _ = ranking.diversify(order, case.vectors[np.searchsorted(case.refs, asked.gathered.refs)])
     return moved
 
 
-def fused(asked: Asked, case: Case, weights: Weights = DEFAULT_WEIGHTS) -> ranking.Fused:
+def fused(asked: Asked, case: Case, weights: FusionWeights = DEFAULT_WEIGHTS) -> ranking.Fused:
     """Fuse a question's candidates."""
-    rows = np.searchsorted(case.refs, asked.gathered.refs)
-    found = replace(asked.gathered.found, ids=case.names[rows])
-    return ranking.fuse(asked.query, found, asked.gathered.episodes, weights)
+    places = np.array(
+        [f"{ref:016x}" for ref in asked.gathered.refs.tolist()]
+    )  # by which the engine parts ties
+    candidates = replace(asked.gathered.candidates, ids=places)
+    return ranking.fuse(asked.query, candidates, asked.gathered.episodes, weights)
 
 
 def ablations() -> dict[str, Order]:
     """Return each leg and weight off, by name."""
-    names = [f.name for f in fields(Weights) if not f.name.endswith(BIGRAMS)]
-    twins = {f.name for f in fields(Weights)}
+    names = [f.name for f in fields(FusionWeights) if not f.name.endswith(BIGRAMS)]
+    duplicates = {f.name for f in fields(FusionWeights)}
     off = {
-        name: replace(DEFAULT_WEIGHTS, **{n: 0.0 for n in (name, name + BIGRAMS) if n in twins})
+        name: replace(DEFAULT_WEIGHTS, **{n: 0.0 for n in (name, name + BIGRAMS) if n in duplicates})
         for name in names
     }
     for name in (*OF_EPISODES, "neighbour_hours", "dense", "dense_foreign", "place"):  # no set has places
@@ -126,11 +128,11 @@ def ablations() -> dict[str, Order]:
             DEFAULT_WEIGHTS, neighbour_lexical=0.0, neighbour_lexical_bigrams=0.0, neighbour_dense=0.0
         ),
     }
-    found = {name.replace("_", " "): _with(weights) for name, weights in (legs | off).items()}
-    return found | {"near-duplicates give way": lambda asked, case: fused(asked, case).order}
+    results = {name.replace("_", " "): _with(weights) for name, weights in (legs | off).items()}
+    return results | {"near-duplicates give way": lambda asked, case: fused(asked, case).order}
 
 
-def _with(weights: Weights) -> Order:
+def _with(weights: FusionWeights) -> Order:
     return lambda asked, case: default_order(asked, case, weights)
 
 
@@ -146,14 +148,14 @@ def trial(pairs: str) -> dict[str, Order]:
 
 def judge(questions: Sequence[tuple[Case, Asked]], order: Order) -> list[Judged]:
     """Rank and score every question that has evidence; how sure recall was is what `search` said."""
-    found = []
+    result = []
     for case, asked in questions:
         metrics: Mapping[str, float] = {}
         if asked.evidence:
             ranked = order(asked, case) if len(asked.gathered.refs) else np.zeros(0, np.int64)
             metrics = _metrics(_ids(case, asked, ranked), asked, case)
-        found.append(Judged(case.name, asked.kind, asked.confidence, bool(asked.evidence), metrics))
-    return found
+        result.append(Judged(case.name, asked.kind, asked.confidence, bool(asked.evidence), metrics))
+    return result
 
 
 def _ids(case: Case, asked: Asked, order: IntArray) -> list[str]:
@@ -162,22 +164,22 @@ def _ids(case: Case, asked: Asked, order: IntArray) -> list[str]:
 
 
 def _metrics(ranked: Sequence[str], asked: Asked, case: Case) -> dict[str, float]:
-    found = question_metrics(QuestionResult(ranked, asked.evidence))
-    wanted = unique(case.sessions[e] for e in asked.evidence if e in case.sessions)
-    if wanted:
+    values = question_metrics(QuestionResult(ranked, asked.evidence))
+    targets = unique(case.sessions[e] for e in asked.evidence if e in case.sessions)
+    if targets:
         seen = unique(case.sessions[one] for one in ranked if one in case.sessions)
-        inside = question_metrics(QuestionResult(seen, wanted))
-        found |= {f"session {name}": inside[name] for name in ("recall@1", "recall@5")}
-    return found
+        inside = question_metrics(QuestionResult(seen, targets))
+        values |= {f"session {name}": inside[name] for name in ("recall@1", "recall@5")}
+    return values
 
 
 def figures(group: str, answerable: Sequence[Judged]) -> Row:
     """Return a set's figures with their errors."""
     main = MAIN.get(group, SHOWN[2])
     names = dict.fromkeys([*SHOWN, main])
-    found = {name: estimate(name, answerable).as_json() for name in names}
+    results = {name: estimate(name, answerable).as_json() for name in names}
     cases = len({one.case for one in answerable})
-    return {"questions": len(answerable), "cases": cases, "main": main, "figures": found}
+    return {"questions": len(answerable), "cases": cases, "main": main, "figures": results}
 
 
 def estimate(name: str, answerable: Sequence[Judged]) -> Estimate:
@@ -208,7 +210,7 @@ def sides(questions: Sequence[Judged]) -> Sides:
     """Return the confidences of a set; "open" questions without evidence are its own."""
     answerable = [(one.confidence, one.metrics["recall@10"]) for one in questions if one.answerable]
     others: dict[str, list[float]] = {}
-    for one in questions:
-        if not one.answerable:
-            others.setdefault("own" if one.kind == "open" else one.kind, []).append(one.confidence)
+    for judged in questions:
+        if not judged.answerable:
+            others.setdefault("own" if judged.kind == "open" else judged.kind, []).append(judged.confidence)
     return Sides.of(answerable, others)

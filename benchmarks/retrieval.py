@@ -93,17 +93,17 @@ def measure(path: Path, embedder: Remembering, *, quick: bool = False) -> Measur
         bm25, dense = _baselines(chosen, embedder)
     shared = {"file": path.name, "quick": quick, "messages": engine.messages}
     figures = {"default": engine.as_json(), "bm25": bm25.as_json(), embedder.name: dense.as_json()}
-    found = {
+    results = {
         f"{stem} | {name}": {**shared, "system": name, "embedder": _embedder(name, embedder), **row}
         for name, row in figures.items()
     }
     details = _details(engine, bm25, dense)
-    for name, kept in zip(figures, SYSTEMS, strict=True):
-        found[f"{stem} | {name}"]["se"] = errors(details, kept)
-    found[f"{stem} | default"]["over_bm25"] = gain(details, "bm25")
-    found[f"{stem} | default"]["over_embedder"] = gain(details, "embedder")
+    for name, text in zip(figures, SYSTEMS, strict=True):
+        results[f"{stem} | {name}"]["se"] = errors(details, text)
+    results[f"{stem} | default"]["over_bm25"] = gain(details, "bm25")
+    results[f"{stem} | default"]["over_embedder"] = gain(details, "embedder")
     embedder.forget()
-    return Measured(found, details)
+    return Measured(results, details)
 
 
 def _embedder(system: str, embedder: Remembering) -> str:
@@ -120,8 +120,8 @@ def errors(details: Sequence[Mapping[str, Any]], system: str) -> dict[str, Any]:
     if not values:
         return {}
     columns = {name: by_case([row[name] for row in values], cases) for name in OF_FIRST_TEN}
-    found = {name: bootstrap_sums(rows, mean_of_sums, SEED) for name, rows in columns.items()}
-    return {name: rounded(estimate.error) for name, estimate in found.items()}
+    estimates = {name: bootstrap_sums(rows, mean_of_sums, SEED) for name, rows in columns.items()}
+    return {name: rounded(estimate.error) for name, estimate in estimates.items()}
 
 
 def gain(details: Sequence[Mapping[str, Any]], other: str) -> dict[str, Any]:
@@ -131,12 +131,12 @@ def gain(details: Sequence[Mapping[str, Any]], other: str) -> dict[str, Any]:
     if not ours:
         return {}
     sides = [by_case([row[COMPARED] for row in rows], cases) for rows in (ours, theirs)]
-    found = bootstrap_sums(np.hstack(sides), difference_of_means, SEED)
+    estimate = bootstrap_sums(np.hstack(sides), difference_of_means, SEED)
     return {
         "metric": COMPARED,
-        "mean": round(found.value, 4),
-        "se": rounded(found.error),
-        "interval": [round(found.low, 4), round(found.high, 4)],
+        "mean": round(estimate.value, 4),
+        "se": rounded(estimate.error),
+        "interval": [round(estimate.low, 4), round(estimate.high, 4)],
     }
 
 
@@ -204,28 +204,28 @@ def _baselines(path: Path, embedder: Remembering) -> tuple[Plain, Plain]:
             allowed = case.within(question)
             started = time.perf_counter()
             scores = index.scores(str(question["question"]))
-            found = top(scores, LIMIT, allowed, above=0.0)
+            indexes = top(scores, LIMIT, allowed, above=0.0)
             bm25.query_seconds += time.perf_counter() - started
-            _keep(bm25, case, question, found, scores)
+            _keep(bm25, case, question, indexes, scores)
             started = time.perf_counter()
             scores = cosines(matrix, vector)
-            found = top(scores, LIMIT, allowed)
+            indexes = top(scores, LIMIT, allowed)
             dense.query_seconds += time.perf_counter() - started
-            _keep(dense, case, question, found, scores)
+            _keep(dense, case, question, indexes, scores)
     return bm25, dense
 
 
 def _keep(
-    plain: Plain, case: _Case, question: Mapping[str, Any], found: Sequence[int], scores: Floats
+    plain: Plain, case: _Case, question: Mapping[str, Any], indexes: Sequence[int], scores: Floats
 ) -> None:
-    ranked = [case.ids[n] for n in found]
+    ranked = [case.ids[n] for n in indexes]
     evidence = [str(e) for e in question.get("evidence", ())]
-    kind, best = str(question.get("type", "")), float(scores[found[0]]) if found else 0.0
+    kind, best = str(question.get("type", "")), float(scores[indexes[0]]) if indexes else 0.0
     plain.observations.append(QuestionResult(ranked, evidence, kind, not ranked, best))
     if case.sessions:
-        wanted = unique(case.sessions[e] for e in evidence if e in case.sessions)
+        targets = unique(case.sessions[e] for e in evidence if e in case.sessions)
         seen = unique(case.sessions[r] for r in ranked if r in case.sessions)
-        plain.sessions.append(QuestionResult(seen, wanted, kind, not ranked, best))
+        plain.sessions.append(QuestionResult(seen, targets, kind, not ranked, best))
 
 
 def _details(engine: RetrievalResult, bm25: Plain, dense: Plain) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from benchmarks.provenance import resident_bytes
 from benchmarks.synthetic import DIMENSIONS, WordVectors
+from benchmarks.users import mine
 from episodic_agent.schemas import Vector
 from episodic_agent.wiring import Memory
 
@@ -42,12 +43,12 @@ def measure(database: Path, asked: Path) -> dict[str, Any]:
     before = resident_bytes()
     with Memory.open(database, embedder=Given(texts, vectors)) as memory:
         started = time.perf_counter()
-        memory.search(texts[0])
+        mine(memory).search(texts[0])
         cold = time.perf_counter() - started
         for text in texts[:WARM]:
-            memory.search(text, observations=10)
+            mine(memory).search(text, observations=10)
         held = resident_bytes() - before
-        count = memory.stats().observations
+        count = mine(memory).stats().observations
         spent, busy, scans = _alternate(memory, texts[WARM:], vectors[WARM:], count)
     return {
         "observations": count,
@@ -69,7 +70,7 @@ def _alternate(
     spent, busy, scans = [], [], []
     for text, vector in zip(texts, vectors, strict=True):
         started, before = time.perf_counter(), time.process_time()
-        memory.search(text, observations=10)
+        mine(memory).search(text, observations=10)
         spent.append(time.perf_counter() - started)
         busy.append(time.process_time() - before)
         started = time.perf_counter()

@@ -25,10 +25,10 @@ from episodic_agent.core.evaluation import (
     score_stream,
     score_streams,
 )
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.core.windows import windows
-from episodic_agent.engine.evaluate.cases import Stream, Unit, digest, streams
+from episodic_agent.core.language.windows import windows
+from episodic_agent.engine.evaluate.cases import LabelledStream, LabelledUnit, digest, streams
 from episodic_agent.engine.evaluate.segmentation import segment
+from episodic_agent.protocols import Embedder
 from episodic_agent.schemas import Vector
 from episodic_agent.wiring import resolve_policy
 
@@ -39,7 +39,7 @@ DELAYS = (0, 1, 2)
 DEPTH = "vector depth, offline"  # the strongest of the plain rules: what the default is compared with
 SEED = 7
 
-Cutter = Callable[[Stream, Sequence[Vector]], list[int]]
+Cutter = Callable[[LabelledStream, Sequence[Vector]], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ def measure(
         timed = use_times and any(u.at is not None for s in labelled for u in s.units)
         named = step_systems(use_times=use_times) if stem in STEPS else systems(use_times=use_times)
         compared = [s for s in named if timed or not s.needs_times]
-        found = {s.name: _score(s, labelled, parts) for s in compared}
-        plain = found[DEPTH][1]
-        for name, (figures, scored) in found.items():
+        pairs = {s.name: _score(s, labelled, parts) for s in compared}
+        plain = pairs[DEPTH][1]
+        for name, (figures, scored) in pairs.items():
             row = {**shared, "system": name, "times": timed, **figures}
             if name.startswith("default"):
                 row["over_depth"] = _as_json(compare_streams(scored, plain, SEED, empty_f1=0.0))
@@ -84,7 +84,7 @@ def measure(
 
 
 def _score(
-    system: System, labelled: Sequence[Stream], parts: Sequence[Sequence[Vector]]
+    system: System, labelled: Sequence[LabelledStream], parts: Sequence[Sequence[Vector]]
 ) -> tuple[dict[str, Any], list[StreamScore]]:
     """Return a system's figures, with the errors of those that are compared, and each stream's own."""
     started = time.process_time()  # what others do on this machine must not count
@@ -105,21 +105,21 @@ def _as_json(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
 
 def systems(*, use_times: bool) -> list[System]:
     """Return what is compared, the shipped default first."""
-    found = [
+    systems = [
         System(f"default, delay {delay}", _policy("default", use_times, hindsight=delay), needs_vectors=True)
         for delay in reversed(DELAYS)
     ]
-    found.append(System("seed-001", _policy("seed-001", use_times), needs_vectors=True))
-    return found + _plain()
+    systems.append(System("seed-001", _policy("seed-001", use_times), needs_vectors=True))
+    return systems + _plain()
 
 
 def step_systems(*, use_times: bool) -> list[System]:
     """Return what is compared on steps: what `default` means there, the rules alone, the letter."""
-    found = [System("default", _policy(for_modality("default", STEP), use_times))]
-    found += [System(name, _policy(name, use_times)) for name in ("steps-2026-12", "seed-000")]
-    found.append(System("another room", _rule(another_room)))
-    found.append(System("gap > 5 min", _rule(short_silence), needs_times=True))
-    return found + _plain()
+    systems = [System("default", _policy(for_modality("default", STEP), use_times))]
+    systems += [System(name, _policy(name, use_times)) for name in ("steps-2026-12", "seed-000")]
+    systems.append(System("another room", _rule(another_room)))
+    systems.append(System("gap > 5 min", _rule(short_silence), needs_times=True))
+    return systems + _plain()
 
 
 def _plain() -> list[System]:
@@ -134,14 +134,14 @@ def _plain() -> list[System]:
 def _policy(name: str, use_times: bool, **parameters: int) -> Cutter:
     policy = resolve_policy(name, parameters)
 
-    def cut(stream: Stream, vectors: Sequence[Vector]) -> list[int]:
+    def cut(stream: LabelledStream, vectors: Sequence[Vector]) -> list[int]:
         return segment(stream.units, policy, vectors, use_times=use_times)
 
     return cut
 
 
-def _rule(rule: Callable[[Sequence[Unit]], list[int]]) -> Cutter:
-    def cut(stream: Stream, vectors: Sequence[Vector]) -> list[int]:
+def _rule(rule: Callable[[Sequence[LabelledUnit]], list[int]]) -> Cutter:
+    def cut(stream: LabelledStream, vectors: Sequence[Vector]) -> list[int]:
         del vectors
         return rule(stream.units)
 

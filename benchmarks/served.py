@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 from onnx import numpy_helper
 from tokenizers import Tokenizer
 
-from episodic_agent.providers.minilm.weights import model_file
+from episodic_agent.providers.embedders.minilm.runtime import onnx_runtime
+from episodic_agent.providers.embedders.minilm.weights import model_file
 from episodic_agent.schemas import Vector
 
 WORDS = "words"  # the name of the word embeddings in the converted model
@@ -75,7 +75,7 @@ class Sentences:
         """Open the model; the tokenizer is the default model's, from `cache`."""
         self.name = file.stem
         self._output = output
-        self._session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+        self._session = onnx_runtime().InferenceSession(str(file), providers=["CPUExecutionProvider"])
         self._takes = {given.name for given in self._session.get_inputs()}
         self._tokenizer = _tokenizer(onnx.load(str(model_file(cache)), load_external_data=False), 128)
 
@@ -83,19 +83,21 @@ class Sentences:
         """Embed texts: float32 [n, width]."""
         rows = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
         order = sorted(range(len(rows)), key=lambda n: len(rows[n]))
-        found: dict[int, NDArray[np.float32]] = {}
+        results: dict[int, NDArray[np.float32]] = {}
         for start in range(0, len(order), 16):
             group = order[start : start + 16]
-            found.update(zip(group, self._run([rows[n] for n in group]), strict=True))
-        return np.stack([found[n] for n in range(len(rows))])
+            results.update(zip(group, self._run([rows[n] for n in group]), strict=True))
+        return np.stack([results[n] for n in range(len(rows))])
 
     def _run(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         ids = np.zeros((len(rows), max(map(len, rows))), np.int64)
         mask = np.zeros_like(ids)
         for place, row in enumerate(rows):
             ids[place, : len(row)], mask[place, : len(row)] = row, 1
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        hidden = self._session.run([self._output], {k: v for k, v in given.items() if k in self._takes})[0]
+        arguments = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        hidden = self._session.run([self._output], {k: v for k, v in arguments.items() if k in self._takes})[
+            0
+        ]
         summed = (hidden * mask[..., None]).sum(axis=1)
         unit: NDArray[np.float32] = summed / np.linalg.norm(summed, axis=1, keepdims=True)
         return unit

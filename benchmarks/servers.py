@@ -51,11 +51,13 @@ class Server:
         command = [str(self._wheel.bin_path / "pg_ctl"), "-w", "-D", str(self.data), *arguments]
         user = self._wheel.system_user  # another one when we are root, whom the server refuses to serve
         # A server that stays would keep a pipe open for ever: so a file takes what is said.
-        with TemporaryFile("w+") as said:
-            done = subprocess.run(command, user=user, stdout=said, stderr=said, cwd="/", check=False)
+        with TemporaryFile("w+") as statement:
+            done = subprocess.run(
+                command, user=user, stdout=statement, stderr=statement, cwd="/", check=False
+            )
             if done.returncode:
-                said.seek(0)
-                raise RuntimeError(said.read())
+                statement.seek(0)
+                raise RuntimeError(statement.read())
 
 
 @contextmanager

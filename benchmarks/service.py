@@ -18,7 +18,7 @@ import psycopg
 from benchmarks.provenance import ROOT, interpreter
 from benchmarks.servers import server
 from benchmarks.speed import spread
-from episodic_agent.core.interfaces import Store
+from episodic_agent.protocols import Store
 from episodic_agent.schemas import Scope
 from episodic_agent.stores.lease import process_owner
 from episodic_agent.wiring import load_settings, make_store
@@ -114,21 +114,21 @@ class Writer:
 
 def beside(writers: Sequence[Writer], count: int, chunk: int, rounds: int) -> dict[str, Any]:
     """Let one and then all write, in turns; return messages per second and the ratio of the two."""
-    one, many = [], []
+    item, many = [], []
     for turn in range(rounds + 1):
         alone = _together(writers[turn % len(writers) :][:1], count, chunk)
         together = _together(writers, count, chunk)
         if turn:  # the first round fills caches
-            one.append(alone)
+            item.append(alone)
             many.append(together)
     return {
         "writers": len(writers),
         "messages_per_writer": count,
         "chunk": chunk,
         "rounds": rounds,
-        "one_per_second": spread(one),
+        "one_per_second": spread(item),
         "all_per_second": spread(many),
-        "ratio": spread([all_ / alone for all_, alone in zip(many, one, strict=True)]),
+        "ratio": spread([all_ / alone for all_, alone in zip(many, item, strict=True)]),
     }
 
 
@@ -146,11 +146,11 @@ def jobs(url: str, count: int) -> dict[str, Any]:
     """Time claim and finish of jobs that do nothing else, in batches of one and of many."""
     store = make_store(url, load_settings())
     try:
-        found: dict[str, Any] = {"jobs": count}
+        results: dict[str, Any] = {"jobs": count}
         for batch in BATCHES:
             _ask(store, count)
-            found[f"ms_per_job_in_batches_of_{batch}"] = spread(_work_off(store, batch))
-        return found
+            results[f"ms_per_job_in_batches_of_{batch}"] = spread(_work_off(store, batch))
+        return results
     finally:
         store.close()
 
@@ -158,7 +158,7 @@ def jobs(url: str, count: int) -> dict[str, Any]:
 def _ask(store: Store, count: int) -> None:
     with store.begin(SCOPE) as tx:
         for n in range(count):
-            tx.jobs.put("nothing", str(n), str(n), now=NOW)
+            tx.work.ask("nothing", str(n), str(n), now=NOW)
 
 
 def _work_off(store: Store, batch: int) -> list[float]:
@@ -172,5 +172,5 @@ def _work_off(store: Store, batch: int) -> list[float]:
             return spent
         with store.begin(claimed[0]) as tx:
             for job in claimed[1]:
-                tx.jobs.finish(job)
+                tx.work.finish(job)
         spent.append(1000 * (time.perf_counter() - started) / len(claimed[1]))

@@ -24,17 +24,18 @@ from typing import Any, Protocol
 import psutil
 import psycopg
 
-import episodic_agent
 from benchmarks.lives import KILLED, KillServer, Life, serving
 from benchmarks.siege_child import open_memory, patiently, read_chats
-from episodic_agent.core.interfaces import Store
+from episodic_agent.data import demo_folder
+from episodic_agent.engine.facts.job import FACTS
+from episodic_agent.protocols import Store
 from episodic_agent.schemas import Scope
 from episodic_agent.stores import faults
 from episodic_agent.wiring import load_settings, make_store, utc_now
 
 POLICIES = ("seed-001", "default")  # of a siege, by its seed: workers have the policy of those they work for
 SPACE = "siege"
-DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
+DEMO = demo_folder()
 LAST = 1 << 31
 PACE = (0.2, 1.5)  # seconds between blows at the server
 LONGEST = 2.0  # seconds a worker lives that is to be killed
@@ -109,18 +110,18 @@ _A_SESSION = (
 def _kill_backend(server: Server, database: str) -> bool:
     """Kill the process behind one session: the server ends all others and recovers."""
     with psycopg.connect(server.url(), autocommit=True) as db:
-        found = db.execute(_A_SESSION, (database,)).fetchone()
-    if found is not None:
+        results = db.execute(_A_SESSION, (database,)).fetchone()
+    if results is not None:
         with suppress(ProcessLookupError):
-            os.kill(found[0], signal.SIGKILL)
+            os.kill(results[0], signal.SIGKILL)
             return True
     return False
 
 
 def _end_session(server: Server, database: str) -> bool:
     with psycopg.connect(server.url(), autocommit=True) as db:
-        found = db.execute(_A_SESSION, (database,)).fetchone()
-        ended = found and db.execute("SELECT pg_terminate_backend(%s)", found).fetchone()
+        results = db.execute(_A_SESSION, (database,)).fetchone()
+        ended = results and db.execute("SELECT pg_terminate_backend(%s)", results).fetchone()
         return ended == (True,)
 
 
@@ -288,12 +289,12 @@ class Siege:
                 threads = [(user, origin) for origin in origins for user in users]
                 shares = [threads[n :: len(writers)] for n in range(len(writers))]
                 writing = [pool.submit(self.write, at, n, shares[n]) for n, at in enumerate(writers)]
-                for one in writing:
-                    one.result()
+                for item in writing:
+                    item.result()
                 self._settle(store, users)
                 with patiently(lambda: open_memory(self.url, SPACE, self.begun, self.policy)) as memory:
                     for user in users:
-                        patiently(lambda m=memory, u=user: m.flush(user_id=u))  # type: ignore[misc]
+                        patiently(lambda m=memory, u=user: m.user(u).flush())  # type: ignore[misc]
             self._settle(store, list(self.acknowledged))
 
     def _settle(self, store: Store, users: Sequence[str]) -> None:
@@ -302,9 +303,9 @@ class Siege:
         deadline = time.monotonic() + PATIENCE
         for user in users:
             while patiently(lambda u=user: store.waiting(Scope(u, SPACE))):  # type: ignore[misc]
-                for one in self.running:
-                    if one.done():
-                        one.result()
+                for item in self.running:
+                    if item.done():
+                        item.result()
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"work for {user} is not done after {PATIENCE:g} s")
                 pause.wait(0.02)
@@ -361,8 +362,8 @@ def besiege(
                 siege.over.set()
                 siege.done.set()
                 os.close(hold)
-            for one in siege.running:
-                one.result()
+            for item in siege.running:
+                item.result()
         os.close(stop)
         return {**examine(siege, Path(folder)), "seconds": round(time.perf_counter() - started, 1)}
 
@@ -393,22 +394,23 @@ def write_chats(folder: Path, lines: int) -> Path:
 def examine(siege: Siege, folder: Path) -> dict[str, Any]:
     """Compare what is stored with what was acknowledged and with an undisturbed file's episodes."""
     texts = Counter(m["content"] for messages in read_chats(siege.chats).values() for m in messages)
-    wanted = undisturbed(folder, siege.chats, siege.policy)
+    targets = undisturbed(folder, siege.chats, siege.policy)
     lost = doubled = dead = left = episodes = 0
     others: list[str] = []
     with make_patient_store(siege.url) as store:
         for user, acknowledged in siege.acknowledged.items():
             scope = Scope(user, SPACE)
             with store.begin(scope, write=False) as tx:
-                stored = [o for t in tx.threads.list() for o in tx.threads.observations(t.id, 0, LAST)]
-                jobs = tx.jobs.list()
+                stored = [o for t in tx.threads.list() for o in tx.observations.read(t.id, 0, LAST)]
+                jobs = tx.work.jobs()
             lost += len(acknowledged - {str(o.id) for o in stored})
             doubled += (Counter(o.text for o in stored) - texts).total()
             dead += sum(job.state == "dead" for job in jobs)
-            left += sum(job.state != "dead" for job in jobs)
+            # what ended long ago is looked through for facts by the next upkeep, however often that is asked
+            left += sum(job.state != "dead" and job.kind != FACTS for job in jobs)
             held = remembered(store, scope)
             episodes += sum(len(thread["episodes"]) for thread in held["threads"].values())
-            if held != wanted:
+            if held != targets:
                 others.append(user)
     with open_memory(siege.url, SPACE, siege.begun) as memory:
         sick = [finding.message for finding in memory.doctor() if finding.severity == "error"]
@@ -435,12 +437,12 @@ def undisturbed(folder: Path, chats: Path, policy: str) -> dict[str, Any]:
     path = str(folder / f"{policy}.db")
     with open_memory(path, SPACE, utc_now(), policy, jobs="here") as memory:
         for messages in read_chats(chats).values():
-            memory.add(messages, user_id="user")
-        memory.flush(user_id="user")
+            memory.user("user").add(messages)
+        memory.user("user").flush()
     store = make_store(path, load_settings())
-    found = remembered(store, Scope("user", SPACE))
+    results = remembered(store, Scope("user", SPACE))
     store.close()
-    return found
+    return results
 
 
 def remembered(store: Store, scope: Scope) -> dict[str, Any]:
@@ -450,7 +452,7 @@ def remembered(store: Store, scope: Scope) -> dict[str, Any]:
         for thread in tx.threads.list():
             frame = tx.threads.frame(thread.id)
             threads[thread.origin] = {
-                "texts": [o.text for o in tx.threads.observations(thread.id, 0, LAST)],
+                "texts": [o.text for o in tx.observations.read(thread.id, 0, LAST)],
                 "episodes": [
                     [
                         e.first_seq,
@@ -466,4 +468,4 @@ def remembered(store: Store, scope: Scope) -> dict[str, Any]:
                 ],
                 "frame": [frame.first_seq, frame.next_seq, frame.cursor],
             }
-        return {"threads": threads, "spoke": dict(tx.threads.actors())}
+        return {"threads": threads, "spoke": dict(tx.observations.actors())}

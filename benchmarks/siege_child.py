@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from benchmarks.lives import Order, Plans, Say, serve
 from episodic_agent.errors import StoreUnavailable
-from episodic_agent.providers.scripted import Answer, ScriptedModel
-from episodic_agent.providers.staged import StagedModel
+from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.stores.postgres import PostgresStore
+from episodic_agent.testing.models import Answer, ScriptedModel
 from episodic_agent.wiring import Memory, utc_now
 
 __all__ = ["PostgresStore"]  # imported for the lives: by itself each would import it when it opens the URL
@@ -88,8 +88,8 @@ def write(order: Order, say: Say) -> None:
     What is stored already adds nothing. Every receipt is said as soon as it is there.
     """
     draw = random.Random(order["seed"])
-    told = read_chats(Path(order["chats"]))
-    left = [(user, told[origin]) for user, origin in order["threads"]]
+    chats = read_chats(Path(order["chats"]))
+    left = [(user, chats[origin]) for user, origin in order["threads"]]
     with _opened(order) as memory:
         while left:
             turn = draw.randrange(len(left))
@@ -103,17 +103,17 @@ def write(order: Order, say: Say) -> None:
 
 
 def _add(memory: Memory, user: str, messages: Sequence[Mapping[str, Any]], say: Say) -> None:
-    receipts = patiently(lambda: memory.add(messages, user_id=user), lambda: say({"repeated": 1}))
+    receipts = patiently(lambda: memory.user(user).add(messages), lambda: say({"repeated": 1}))
     say({"user": user, "acknowledged": [str(receipt.id) for receipt in receipts]})
 
 
 def read_chats(path: Path) -> dict[str, list[dict[str, Any]]]:
     """Read a file of messages, by conversation."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    results: dict[str, list[dict[str, Any]]] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         message = json.loads(line)
-        found.setdefault(message["conversation_id"], []).append(message)
-    return found
+        results.setdefault(message["conversation_id"], []).append(message)
+    return results
 
 
 def work(order: Order, say: Say) -> None:
@@ -124,7 +124,7 @@ def work(order: Order, say: Say) -> None:
             say({"waited": 1})
 
     with _opened(order) as memory:
-        worker = memory.worker(poll=POLL, say=log)
+        worker = memory.jobs.worker(poll=POLL, say=log)
 
         def stop() -> None:
             os.read(order["stop"], 1)

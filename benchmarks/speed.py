@@ -16,9 +16,10 @@ import numpy as np
 
 from benchmarks.provenance import ROOT, give_back, interpreter, one_core
 from benchmarks.synthetic import Vocabulary, WordVectors, conversation, questions, real_texts
+from benchmarks.users import USER, mine
 from benchmarks.vectors import Remembering
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.schemas import Scope
+from episodic_agent.protocols import Embedder
+from episodic_agent.schemas import Receipt
 from episodic_agent.wiring import Memory
 
 Messages = Sequence[Mapping[str, Any]]
@@ -32,10 +33,16 @@ SYNCHRONOUS = "EPISODIC_SYNCHRONOUS"
 
 
 class Deferring(Memory):
-    """A memory that leaves titles and summaries for `work()`, so that the two parts can be timed apart."""
+    """A memory that leaves titles and summaries for `jobs.run()`, so that both can be timed apart."""
 
-    def _later(self, scope: Scope, *, wait: bool) -> None:
-        del scope, wait
+    def add(self, user: str, *values: Any, **more: Any) -> list[Receipt]:
+        """Keep observations of a user with their vectors and boundaries, and leave the rest."""
+        later = self._works.later
+        later.here = False
+        try:
+            return self.user(user).add(*values, **more)
+        finally:
+            later.here = True
 
 
 def measure(data: Path, embedder: Embedder, *, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -63,19 +70,19 @@ def beside_embedder(
     recorder = Remembering(embedder)
     add_all(real, recorder)  # warms the model up and tells which texts are embedded, in which batches
     calls = list(recorder.calls)
-    whole, alone = [], []
+    full, alone = [], []
     for _ in range(rounds):
-        whole.append(timed(lambda: add_all(real, embedder)))
+        full.append(timed(lambda: add_all(real, embedder)))
         alone.append(timed(lambda: [embedder.embed(texts) for texts in calls]))
     count = sum(map(len, real.values()))
-    pairs = list(zip(alone, whole, strict=True))
+    pairs = list(zip(alone, full, strict=True))
     return {
         "messages": count,
         "embedded_texts": sum(map(len, calls)),
         "calls": len(calls),
         "rounds": rounds,
         "sources": {name: len(messages) for name, messages in real.items()},
-        "ingest_per_second": spread([count / w.wall for w in whole]),
+        "ingest_per_second": spread([count / w.wall for w in full]),
         "embedder_alone_per_second": spread([count / a.wall for a in alone]),
         "ratio": spread([a.wall / w.wall for a, w in pairs]),
         "ratio_of_processor_time": spread([a.processor / w.processor for a, w in pairs]),
@@ -86,7 +93,7 @@ def add_all(real: Mapping[str, Messages], embedder: Embedder) -> None:
     """Ingest every source as a thread of one fresh memory, and wait for titles and summaries."""
     with fresh() as path, Memory.open(path, embedder=embedder) as memory:
         for name, messages in real.items():
-            memory.add(messages, thread=name)
+            mine(memory).add(messages, thread=name)
 
 
 def vectors_given(vocabulary: Vocabulary, count: int, rounds: int) -> dict[str, Any]:
@@ -95,13 +102,13 @@ def vectors_given(vocabulary: Vocabulary, count: int, rounds: int) -> dict[str, 
     processors = one_core()
     try:
         _split(messages, embedder)  # the embedder learns every text of the run, summaries too
-        kept = {"normal": [_split(messages, embedder) for _ in range(rounds)]}
+        values = {"normal": [_split(messages, embedder) for _ in range(rounds)]}
         with environment(SYNCHRONOUS, "full"):
-            kept["full"] = [_split(messages, embedder) for _ in range(rounds)]
+            values["full"] = [_split(messages, embedder) for _ in range(rounds)]
         words_only = [_split(messages, None) for _ in range(rounds)]
     finally:
         give_back(processors)
-    runs = kept["normal"]
+    runs = values["normal"]
     return {
         "messages": count,
         "rounds": rounds,
@@ -109,7 +116,7 @@ def vectors_given(vocabulary: Vocabulary, count: int, rounds: int) -> dict[str, 
         "ingest_per_second": _rate(count, runs),
         "ingest_per_processor_second": spread([count / r["processor"] for r in runs]),
         "acknowledged_per_second": spread([count / r["add"] for r in runs]),
-        "ingest_per_second_surviving_a_power_cut": _rate(count, kept["full"]),
+        "ingest_per_second_surviving_a_power_cut": _rate(count, values["full"]),
         "ingest_per_second_without_vectors": _rate(count, words_only),
         "jobs_per_second": spread([r["jobs"] / r["work"] for r in runs]),
         "episodes_per_second": spread([r["episodes"] / (r["add"] + r["work"]) for r in runs]),
@@ -124,15 +131,15 @@ def _rate(count: int, runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def _split(messages: Messages, embedder: Embedder | None) -> dict[str, float]:
     """Ingest into a fresh memory and time the two parts: appending with boundaries, then the encode jobs."""
     with fresh() as path, Deferring.open(path, embedder=embedder or "none") as memory:
-        add = timed(lambda: memory.add(messages, thread="synthetic", wait=False))
+        add = timed(lambda: memory.add(USER, messages, thread="synthetic"))
         jobs: list[int] = []
-        work = timed(lambda: jobs.append(memory.work()))
+        work = timed(lambda: jobs.append(memory.jobs.run()))
         return {
             "add": add.wall,
             "work": work.wall,
             "processor": add.processor + work.processor,
             "jobs": jobs[0],
-            "episodes": memory.stats().episodes,
+            "episodes": mine(memory).stats().episodes,
         }
 
 
@@ -169,7 +176,7 @@ def growth(vocabulary: Vocabulary, sizes: Sequence[int]) -> Iterator[tuple[str, 
 
 def _build(path: Path, messages: Messages, embedder: Embedder) -> "Spent":
     with Memory.open(path, embedder=embedder) as memory:
-        return timed(lambda: memory.add(messages, thread="synthetic"))
+        return timed(lambda: mine(memory).add(messages, thread="synthetic"))
 
 
 def recall(path: Path, messages: Sequence[dict[str, Any]], embedder: WordVectors) -> dict[str, Any]:
@@ -210,11 +217,11 @@ def startup(rounds: int) -> dict[str, Any]:
             seconds = timed(lambda a=arguments: _quietly(a)).wall  # type: ignore[misc]
             if turn:  # the first round reads files into the cache
                 spent[name].append(1000 * seconds)
-    found: dict[str, Any] = {name: spread(times) for name, times in spent.items()}
-    base = found["python_ms"]["median"]
+    results: dict[str, Any] = {name: spread(times) for name, times in spent.items()}
+    base = results["python_ms"]["median"]
     for name in ("import_package_ms", "import_memory_ms"):
-        found[f"{name}_beyond_python"] = round(found[name]["median"] - base, 1)
-    return found
+        results[f"{name}_beyond_python"] = round(results[name]["median"] - base, 1)
+    return results
 
 
 def _quietly(arguments: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ from benchmarks.trained import kept_or_trained, stamp_of
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.policies import policy
 from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
-from episodic_agent.core.boundary.steps.model import Model
+from episodic_agent.core.boundary.steps.model import StepsModel
 from episodic_agent.core.evaluation import StreamScore, compare_streams, estimate_streams, score_stream
 from episodic_agent.engine.evaluate.segmentation import segment
 
@@ -31,7 +31,7 @@ RULED = "steps-2026-12"
 NEEDED = tuple(f"steps_{source}" for source in SETS)
 CODE = (
     "tools/boundary_steps", "tools/train_steps.py", "tools/boundary/training.py",
-    "src/episodic_agent/core/boundary/steps", "src/episodic_agent/core/boundary/default_model.py",
+    "src/episodic_agent/core/boundary/steps", "src/episodic_agent/core/boundary/conversation/model.py",
 )  # fmt: skip
 UNDER = {"steps unseen": "streams not trained on", "steps left out": "the whole family not trained on"}
 
@@ -43,9 +43,9 @@ Labelled: TypeAlias = Mapping[str, Sequence[Course]]
 class Trained:
     """Models of every fold and without every family; `blind` ones foresee nothing."""
 
-    folds: Sequence[Model]
-    families: Mapping[str, Model]
-    blind: Sequence[Model]
+    folds: Sequence[StepsModel]
+    families: Mapping[str, StepsModel]
+    blind: Sequence[StepsModel]
     seconds: float
 
 
@@ -94,8 +94,8 @@ def _change(on: Sequence[StreamScore], off: Sequence[StreamScore]) -> Row:
 def _trained(labelled: Labelled) -> Trained:
     began = time.perf_counter()
     rows = trainer.rows_of(dict(labelled))
-    found = by_fold(rows), by_family(rows), by_fold(rows.blind())
-    return Trained(*found, time.perf_counter() - began)
+    results = by_fold(rows), by_family(rows), by_fold(rows.blind())
+    return Trained(*results, time.perf_counter() - began)
 
 
 def _stamp(data: Path) -> str:

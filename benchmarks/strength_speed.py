@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from episodic_agent.core.forgetting import retrievability
+from episodic_agent.core.strength.decay import retrievability
 
 MEMORIES: Final = 500_000
 QUICK: Final = 50_000
@@ -58,9 +58,9 @@ def _milliseconds(work: Callable[[], object]) -> tuple[float, float]:
     return 1000 * (time.perf_counter() - started), 1000 * (time.process_time() - used)
 
 
-def _quantiles(found: Sequence[float]) -> dict[str, float]:
+def _quantiles(values: Sequence[float]) -> dict[str, float]:
     return {
-        "median": round(float(np.median(found)), 2),
-        "min": round(min(found), 2),
-        "max": round(max(found), 2),
+        "median": round(float(np.median(values)), 2),
+        "min": round(min(values), 2),
+        "max": round(max(values), 2),
     }

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.text import words
+from episodic_agent.core.language import words
 from episodic_agent.engine.evaluate.cases import rows
 from episodic_agent.schemas import Vector
 
@@ -45,9 +45,9 @@ class Vocabulary:
         counted: Counter[str] = Counter()
         lengths = []
         for text in texts:
-            found = words(text)
-            counted.update(found)
-            lengths.append(min(max(len(found), 2), 60))
+            results = words(text)
+            counted.update(results)
+            lengths.append(min(max(len(results), 2), 60))
         common = counted.most_common(most)
         return cls([w for w, _ in common], [c for _, c in common], lengths)
 
@@ -60,7 +60,7 @@ class Vocabulary:
 
 def real_texts(data: Path, count: int, sources: Sequence[str] = SOURCES) -> dict[str, list[dict[str, Any]]]:
     """Return the first `count` messages of each source as chat messages, by source."""
-    found = {}
+    result = {}
     for name in sources:
         path = data / f"{name}.jsonl.gz"
         if not path.is_file():
@@ -70,8 +70,8 @@ def real_texts(data: Path, count: int, sources: Sequence[str] = SOURCES) -> dict
             messages.extend(m for m in case["messages"] if str(m.get("text", "")).strip())
             if len(messages) >= count:
                 break
-        found[name] = [{"name": str(m["speaker"]), "content": str(m["text"])} for m in messages[:count]]
-    return found
+        result[name] = [{"name": str(m["speaker"]), "content": str(m["text"])} for m in messages[:count]]
+    return result
 
 
 def conversation(vocabulary: Vocabulary, count: int, seed: int = SEED) -> list[dict[str, Any]]:
@@ -106,9 +106,9 @@ def questions(messages: Sequence[dict[str, Any]], count: int, seed: int = SEED) 
     generator = np.random.default_rng(seed + 1)
     asked = []
     for n in generator.integers(0, len(messages), count).tolist():
-        said = words(messages[n]["content"])
-        picked = generator.permutation(len(said))[: int(generator.integers(4, 7))]
-        asked.append("What about " + " ".join(said[i] for i in sorted(picked.tolist())) + "?")
+        texts = words(messages[n]["content"])
+        picked = generator.permutation(len(texts))[: int(generator.integers(4, 7))]
+        asked.append("What about " + " ".join(texts[i] for i in sorted(picked.tolist())) + "?")
     return asked
 
 

@@ -1,4 +1,4 @@
-"""Write the tables of docs/benchmarks.md and docs/tuning.md from the results; the prose around them stays."""
+"""Write the tables of docs/internals/benchmarks.md and docs/tuning.md; the prose around them stays."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -85,13 +85,13 @@ def _boundary_line(row: Mapping[str, Any], name: str) -> list[str]:
     return [name, *(share(row[n]) for n in shown), score, density, *other, pooled, cost]
 
 
-def in_brackets(found: Mapping[str, Any] | None) -> str:
+def in_brackets(values: Mapping[str, Any] | None) -> str:
     """Write the standard error behind a figure, nothing where there is none.
 
     >>> in_brackets({"value": 0.5, "se": 0.0125}), in_brackets(None)
     (' (.013)', '')
     """
-    return f" ({share(found['se'])})" if found and found.get("se") is not None else ""
+    return f" ({share(values['se'])})" if values and values.get("se") is not None else ""
 
 
 _TRAINED = (  # title in the trainer's report, heading, figures shown

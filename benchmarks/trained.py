@@ -16,22 +16,22 @@ def stamp_of(code: Sequence[str], data: Iterable[Path], *, without: str | None =
 
     `code` are files and folders of the repository; folders called `without` in them do not count.
     """
-    told = hashlib.sha256()
+    answer = hashlib.sha256()
     for part in code:
         place = ROOT / part
         for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            if file.name != "weights.py" and without not in file.parts:
-                told.update(file.read_bytes())
-    told.update(digest_of(data).encode())
-    return told.hexdigest()[:12]
+            if without not in file.parts:
+                answer.update(file.read_bytes())
+    answer.update(digest_of(data).encode())
+    return answer.hexdigest()[:12]
 
 
 def kept_or_trained(file: Path, make: Callable[[], T], *, train: bool) -> T | None:
     """Train and keep, or read what was kept; None where nothing is kept and nothing may be trained."""
     if not train:
         # written below, in the caller's own folder
-        kept: T | None = pickle.loads(file.read_bytes()) if file.is_file() else None
-        return kept
+        loads: T | None = pickle.loads(file.read_bytes()) if file.is_file() else None
+        return loads
     made = make()
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(pickle.dumps(made))

@@ -21,11 +21,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 from uuid import UUID
 
+from benchmarks.users import mine
 from episodic_agent.core.identity import decision_id
-from episodic_agent.core.linking import LinkPolicy
+from episodic_agent.core.links import LinkPolicy
+from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.parts import Parts
-from episodic_agent.engine.tuning import policy_in_force
+from episodic_agent.engine.tuning.runs import policy_in_force
 from episodic_agent.schemas import Decision, Scope
 from episodic_agent.stores.lease import process_owner
 from episodic_agent.wiring import load_settings, make_store, resolver
@@ -96,23 +97,25 @@ class Life:
     def __init__(self, memory: Memory, clock: Clock, user: User, seed: int) -> None:
         self._memory, self._clock, self._user = memory, clock, user
         self._draw = random.Random(seed)
-        self._earlier = memory.add([_item(text, n, START) for n, text in enumerate(ABOUT)], thread="weather")
+        self._earlier = mine(memory).add(
+            [_item(text, n, START) for n, text in enumerate(ABOUT)], thread="weather"
+        )
         self.labels = [0, 0]  # how many, and how many of them wrong
 
     def step(self, n: int) -> float:
         """Make a link, let the user answer, and return the threshold that was in force."""
         self._clock.now = at = START + timedelta(minutes=30 + 5 * n)
         name = f"talk {n}"
-        first, _ = self._memory.add([_item(text, k, at) for k, text in enumerate(ASKED)], thread=name)
+        first, _ = mine(self._memory).add([_item(text, k, at) for k, text in enumerate(ASKED)], thread=name)
         truth = self._draw.random() < 0.5
         score = min(1.0, max(0.0, self._draw.gauss(self._user.means(n)[0 if truth else 1], SPREAD)))
-        with self._memory._parts.store.begin(Scope()) as tx:
+        with self._memory._deps.store.begin(Scope()) as tx:
             policy = policy_in_force(tx, POLICY)
             decision = self._decision(first.id, first.thread_id, score, policy)
-            tx.episodes.decide(decision)
-        said = self._says(truth, linked=decision.verdict == "LINK")
-        if said:
-            self._memory.add([_item(said, 0, at + timedelta(minutes=1))], thread=name)
+            tx.relations.decide(decision)
+        says = self._says(truth, linked=decision.verdict == "LINK")
+        if says:
+            mine(self._memory).add([_item(says, 0, at + timedelta(minutes=1))], thread=name)
             self._count(decision.id, truth)
         return policy.threshold
 
@@ -150,11 +153,11 @@ class Life:
         return self._draw.choice(GOES_ON if seems else SWITCHES)
 
     def _count(self, identity: UUID, truth: bool) -> None:
-        with self._memory._parts.store.begin(Scope(), write=False) as tx:
-            found = tx.episodes.decision(identity)
-        if found is not None and found.outcome is not None:
+        with self._memory._deps.store.begin(Scope(), write=False) as tx:
+            decision = tx.relations.decision(identity)
+        if decision is not None and decision.outcome is not None:
             self.labels[0] += 1
-            self.labels[1] += (found.outcome == "CORRECT") != ((found.verdict == "LINK") == truth)
+            self.labels[1] += (decision.outcome == "CORRECT") != ((decision.verdict == "LINK") == truth)
 
 
 def live(user: User, seed: int, links: int = LINKS) -> dict[str, Any]:
@@ -163,7 +166,7 @@ def live(user: User, seed: int, links: int = LINKS) -> dict[str, Any]:
     with _memory(clock) as memory:
         life = Life(memory, clock, user, seed)
         thresholds = [life.step(n) for n in range(links)]
-        runs = memory.tunings()
+        runs = mine(memory).tuning.list()
     tuned = [user.accuracy(n, threshold) for n, threshold in enumerate(thresholds)]
     alone = [user.accuracy(n, 0.7) for n in range(links)]
     best = max(user.accuracy(links - 1, t / 100) for t in range(50, 91))
@@ -231,7 +234,7 @@ def printed(key: str, row: Mapping[str, Any]) -> str:
 def _memory(clock: Clock) -> Iterator[Memory]:
     """Open a memory of nobody else's, whose links follow the seed's policy until they are tuned."""
     with TemporaryDirectory(prefix="episodic-") as folder:
-        parts = Parts(
+        deps = Deps(
             store=make_store(str(Path(folder) / "life.db"), load_settings()),
             embedder=None,
             policy="seed-001",
@@ -241,7 +244,7 @@ def _memory(clock: Clock) -> Iterator[Memory]:
             owner=process_owner(),
             link_policy=POLICY,
         )
-        with Memory(parts) as memory:
+        with Memory(deps) as memory:
             yield memory
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from episodic_agent.core.interfaces import Embedder
+from episodic_agent.protocols import Embedder
 from episodic_agent.schemas import Vector
 
 

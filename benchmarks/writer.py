@@ -29,15 +29,15 @@ def main(url: str, number: int) -> None:
     messages = conversation(vocabulary, STOCK, seed=number)
     embedder.embed([m["content"] for m in messages])  # from here on a look-up
     written, life = 0, secrets.token_hex(8)
-    with Deferring.open(url, user_id=USER, embedder=embedder, resume=False) as memory:
-        memory.add(messages[0] | {"id": f"{life} first"}, thread=f"thread {number}", wait=False)
+    with Deferring.open(url, embedder=embedder, resume=False) as memory:
+        memory.add(USER, messages[0] | {"id": f"{life} first"}, thread=f"thread {number}")
         print("ready", flush=True)
         for line in sys.stdin:
             count, chunk = map(int, line.split())
             stock = [messages[(written + n) % STOCK] | {"id": f"{life} {written + n}"} for n in range(count)]
             started = time.perf_counter()
             for start in range(0, count, chunk):
-                memory.add(stock[start : start + chunk], thread=f"thread {number}", wait=False)
+                memory.add(USER, stock[start : start + chunk], thread=f"thread {number}")
             print(time.perf_counter() - started, flush=True)
             written += count
 

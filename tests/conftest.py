@@ -1,8 +1,10 @@
 """Fixtures of the end-to-end tests: a real memory on a temporary file, deterministic in every part."""
 
+import gc
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import timedelta
@@ -10,22 +12,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.chats import Clock
+from builders.chats import USER, Clock
 from builders.commands import Outcome, Run
 from builders.examples import FAST
+from builders.originals import Originals, Story
 from hypothesis import settings
 from stores.postgres_server import bare_url, citus, citus_url, login, postgres, postgres_url
 
 from episodic_agent import Memory
-from episodic_agent.core.compaction import Limits
-from episodic_agent.engine import compacting, parting
+from episodic_agent.core.sections import SectionLimits
+from episodic_agent.engine.sections import bounds as parting
+from episodic_agent.engine.sections import job as compacting
 from episodic_agent.faces.cli.main import main
 
 KEPT = ("EPISODIC_CACHE", "EPISODIC_TEST_")  # where the model is, and what steers the tests themselves
 POLICY = "seed-001"  # its cuts follow from gaps and lengths alone while no model answers
 OpenMemory = Callable[..., Memory]
+After = Callable[..., None]
 settings.load_profile(FAST)  # --hypothesis-profile=full, which the slow suite names, comes after this
 IN_MEMORY = Path("/dev/shm")  # a disk in memory, on every Linux
+STORES = Path(__file__).parent / "stores"
+EVERY = 4  # of a module's tests on both stores, how many-th the fast suite runs on a server too
 ROOM = 2 * 2**30  # bytes to be free there; a run of the fast suite takes a tenth of that
 __all__ = ["bare_url", "citus", "citus_url", "login", "postgres", "postgres_url"]  # fixtures of every test
 
@@ -38,6 +45,29 @@ def pytest_configure() -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(IN_MEMORY)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the slow suite what proves on a server again what a file proves, but for a share of each module.
+
+    What the stores themselves do (`tests/stores`) is tried on both in the fast suite.
+    """
+    seen = Counter[Path]()
+    for item in items:
+        parameters = (
+            item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        )
+        if parameters.get("url") == "postgres" and STORES not in item.path.parents:
+            if seen[item.path] % EVERY:
+                item.add_marker(pytest.mark.slow)
+            seen[item.path] += 1
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector pass over thousands of tests that live as long as the process: no garbage is there."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_settings_from_outside() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
@@ -45,6 +75,7 @@ def _no_settings_from_outside() -> Iterator[None]:
             patch.delenv(name)
         for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OTEL_EXPORTER_OTLP_ENDPOINT"):
             patch.delenv(name, raising=False)
+        patch.setenv("EPISODIC_USER", USER)  # whose memory a command means that names nobody
         patch.setenv("EPISODIC_CALIBRATION", "none")  # what somebody fitted on this machine must not matter
         yield
 
@@ -52,7 +83,7 @@ def _no_settings_from_outside() -> Iterator[None]:
 @pytest.fixture
 def unending_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no part of a thread be full or old, for tests that count jobs of other kinds."""
-    endless = Limits(turns=1_000_000, age=timedelta(days=100_000))
+    endless = SectionLimits(turns=1_000_000, age=timedelta(days=100_000))
     for module in (parting, compacting):
         monkeypatch.setattr(module, "MESSAGES", endless)
 
@@ -87,6 +118,23 @@ def open_memory(database: Path, clock: Clock) -> Iterator[OpenMemory]:
         yield opened
 
 
+@pytest.fixture(scope="session")
+def originals(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Originals:
+    folder = tmp_path_factory.mktemp("originals")
+    return Originals(folder, lambda: request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def after(originals: Originals, database: Path, clock: Clock) -> After:
+    """Fill the test's database, or the fresh one at `url`, with what a story leaves that was told once."""
+
+    def filled(story: Story, *, url: str | None = None, **parts: Any) -> None:
+        chosen = {"embedder": "hashing", "policy": POLICY, **parts}
+        originals.copy(story, url or f"sqlite:///{database}", clock, **chosen)
+
+    return filled
+
+
 @pytest.fixture
 def memory(open_memory: OpenMemory) -> Memory:
     return open_memory()
@@ -97,11 +145,11 @@ def run(capsys: pytest.CaptureFixture[str], database: Path) -> Run:
     """Run the command in this process, on the test's own file with the hashing embedder."""
 
     def command(*arguments: object, db: object = database, embedder: str = "hashing") -> Outcome:
-        given = ["--db", str(db), "--embedder", embedder, "--policy", "seed-001", *map(str, arguments)]
+        values = ["--db", str(db), "--embedder", embedder, "--policy", "seed-001", *map(str, arguments)]
         code = 0
         capsys.readouterr()
         try:
-            main(given)
+            main(values)
         except SystemExit as leave:
             code = leave.code if isinstance(leave.code, int) else 1
         captured = capsys.readouterr()

@@ -20,6 +20,9 @@ def test_every_field_is_an_environment_variable(field: str) -> None:
         "llm_concurrency",
         "trace_days",
         "tool_budget",
+        "message_bytes",
+        "unpacked_bytes",
+        "unpacked_ratio",
     }
     value = "7" if number else "something"
     settings = read_settings({f"EPISODIC_{field.upper()}": value}, HOME)
@@ -30,7 +33,7 @@ def test_every_field_is_an_environment_variable(field: str) -> None:
 
 def test_the_defaults_need_no_environment() -> None:
     settings = read_settings({"PATH": "/bin", "DATABASE_URL": "postgres://host"}, HOME)
-    assert (settings.db, settings.user, settings.space) == ("episodic.db", "default", "default")
+    assert (settings.db, settings.user, settings.space) == ("episodic.db", "", "default")
     assert (settings.embedder, settings.policy, settings.synchronous) == ("auto", "default", "normal")
     assert settings.cache == str(HOME / ".cache" / "episodic-agent")
 

@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders.chats import NOW, diary
+from builders.chats import NOW, USER, diary, mine
 from builders.embedders import TopicEmbedder
 
 from episodic_agent import Memory
 from episodic_agent.errors import EpisodicError, InvalidInput, ProviderUnavailable, StoreError
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.settings import Settings, read_settings
 from episodic_agent.wiring import database_path, make_embedder, make_sink, resolve_policy, temporary_memory
 
@@ -19,9 +19,9 @@ from episodic_agent.wiring import database_path, make_embedder, make_sink, resol
 def test_a_path_and_a_url_name_the_same_file(tmp_path: Path, form: str) -> None:
     path = tmp_path / "m.db"
     with Memory.open(form.format(path), embedder="none") as memory:
-        memory.add("hello")
+        mine(memory).add("hello")
     with Memory.open(path, embedder="none") as memory:
-        assert memory.stats().observations == 1
+        assert mine(memory).stats().observations == 1
 
 
 @pytest.mark.parametrize(
@@ -46,32 +46,37 @@ def test_a_memory_without_a_file_works_and_leaves_none(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with Memory.open(":memory:", embedder="hashing", policy="seed-001") as memory:
-        memory.add(diary())
-        assert memory.search("cello teacher").observations
+        mine(memory).add(diary())
+        assert mine(memory).search("cello teacher").observations
         assert memory.doctor() == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_settings_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {
-        "DB": str(tmp_path / "env.db"), "USER": "ana", "SPACE": "home", "EMBEDDER": "hashing", "POLICY": "seed-001",
+        "DB": str(tmp_path / "env.db"), "SPACE": "home", "EMBEDDER": "hashing", "POLICY": "seed-001",
     }  # fmt: skip
     for name, value in settings.items():
         monkeypatch.setenv(f"EPISODIC_{name}", value)
     with Memory.open() as memory:
-        memory.add("hello")
-        stats = memory.stats()
-    assert (stats.user_id, stats.embedder, stats.policy) == ("ana", "hashing-256", "seed-001")
+        mine(memory).add("hello")
+        stats = mine(memory).stats()
+    assert (stats.embedder, stats.policy) == ("hashing-256", "seed-001")
     assert (tmp_path / "env.db").is_file()
+    with Memory.open() as memory:
+        assert memory.users() == [USER]
     with Memory.open(space="default") as memory:
         assert memory.users() == []
 
 
 def test_what_is_given_outranks_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EPISODIC_USER", "ana")
+    monkeypatch.setenv("EPISODIC_SPACE", "work")
     monkeypatch.setenv("EPISODIC_EMBEDDER", "minilm")
-    with Memory.open(tmp_path / "m.db", user_id="bo", embedder="none", policy="seed-001") as memory:
-        assert (memory.stats().user_id, memory.stats().embedder) == ("bo", "none")
+    with Memory.open(tmp_path / "m.db", space="home", embedder="none", policy="seed-001") as memory:
+        mine(memory).add("Hello")
+        assert mine(memory).stats().embedder == "none"
+    with Memory.open(tmp_path / "m.db", space="home", embedder="none") as memory:
+        assert memory.users() == [USER]
 
 
 def test_a_misspelt_setting_stops_the_opening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,8 +104,8 @@ def test_unknown_parts_are_refused_with_the_known_ones(
 def test_an_embedder_of_ones_own_is_used_and_named(tmp_path: Path) -> None:
     own = TopicEmbedder("tap", name="mine-1")
     with Memory.open(tmp_path / "m.db", embedder=own, policy="seed-001") as memory:
-        memory.add("the tap drips")
-        assert memory.stats().embedder == "mine-1"
+        mine(memory).add("the tap drips")
+        assert mine(memory).stats().embedder == "mine-1"
     assert own.seen == ["the tap drips"]
 
 
@@ -148,20 +153,20 @@ def test_without_a_model_auto_goes_on_and_minilm_stops(
         raise ProviderUnavailable("the embedding model could not be fetched; run `episodic models pull`")
 
     monkeypatch.setattr("episodic_agent.wiring.pull", unreachable)
-    told: list[str] = []
-    assert make_embedder("auto", settings, told.append) is None
-    assert "fetching the embedding model" in told[0]
-    assert "recall by words (BM25)" in told[1]
+    texts: list[str] = []
+    assert make_embedder("auto", settings, texts.append) is None
+    assert "fetching the embedding model" in texts[0]
+    assert "recall by words (BM25)" in texts[1]
     with pytest.raises(ProviderUnavailable, match="models pull"):
         make_embedder("minilm", settings)
 
 
 def test_a_trial_memory_is_gone_afterwards() -> None:
     with temporary_memory(HashingEmbedder(), policy="seed-001", now=NOW) as memory:
-        memory.add(diary())
-        path = Path(str(memory._parts.store.path))  # type: ignore[attr-defined]
+        mine(memory).add(diary())
+        path = Path(str(memory._deps.store.path))  # type: ignore[attr-defined]
         assert path.exists()
-        assert memory.stats().episodes == 3
+        assert mine(memory).stats().episodes == 3
     assert not path.parent.exists()
 
 

@@ -16,8 +16,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from linking.cases import Read, load, read
 
-from episodic_agent.core.linking import judge, link_policy
-from episodic_agent.providers.minilm import MiniLM
+from episodic_agent.core.links import compete, decide, judge, link_policy
+from episodic_agent.providers.embedders.minilm import MiniLM
 
 
 def judged(reads: Sequence[Read], policy: str, *, errors: bool) -> dict[str, object]:
@@ -25,16 +25,17 @@ def judged(reads: Sequence[Read], policy: str, *, errors: bool) -> dict[str, obj
     chosen = link_policy(policy)
     right = predicted = labelled = 0
     wrong: Counter[str] = Counter()
-    for one in reads:
-        found = judge(one.message, one.threads, one.case.message.at, chosen)
-        linked = {e.thread_id for e in found if e.score > chosen.threshold}
-        right, predicted = right + len(linked & one.case.links), predicted + len(linked)
-        labelled += len(one.case.links)
-        for what, some in (("false", linked - one.case.links), ("missed", one.case.links - linked)):
+    for item in reads:
+        evidence = judge(item.message, item.threads, item.case.message.at, chosen)
+        verdicts = compete([decide(e, chosen) for e in evidence], item.message.most)
+        linked = {v.thread_id for v in verdicts if v.link}
+        right, predicted = right + len(linked & item.case.links), predicted + len(linked)
+        labelled += len(item.case.links)
+        for what, some in (("false", linked - item.case.links), ("missed", item.case.links - linked)):
             if some:
-                wrong[f"{one.case.kind}, {what}"] += len(some)
+                wrong[f"{item.case.kind}, {what}"] += len(some)
                 if errors:
-                    print(f"{policy}: {what} {sorted(some)} in {one.case.id}: {one.case.message.text}")
+                    print(f"{policy}: {what} {sorted(some)} in {item.case.id}: {item.case.message.text}")
     precision, recall = right / max(1, predicted), right / max(1, labelled)
     f1 = 2 * right / max(1, predicted + labelled)
     return {
@@ -53,12 +54,12 @@ def main() -> None:
     parser.add_argument("--errors", action="store_true", help="print each error")
     options = parser.parse_args()
     cases = load(options.labels, options.half)
-    found = {}
+    result = {}
     for name, embedder in (("vectors", MiniLM(options.model)), ("words", None)):
         reads = list(read(cases, embedder))
         for policy in ("default", "seed-002"):
-            found[f"{policy}, {name}"] = judged(reads, policy, errors=options.errors)
-    print(json.dumps(found, indent=1))
+            result[f"{policy}, {name}"] = judged(reads, policy, errors=options.errors)
+    print(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

@@ -22,13 +22,15 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import numpy as np
 from boundary.data import FOLDS, SETS, Thread, load, load_beam, untimed
 from boundary.material import Style, alone, glue, timed
 from boundary.measure import report
 from boundary.rows import Table, model_of, silences, table
 from boundary.training import fit_network, fit_time
+from shipping import DATA, Origin, ship_arrays
 
-from episodic_agent.core.boundary.default_model import Model, Network, Silence, encode
+from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, Silence, encode
 
 DELAYS = (2, 1, 0)
 WHOLE = "whole"  # as a delay: the pass over threads that are known to their end
@@ -80,22 +82,22 @@ Key = tuple[str, frozenset[str], int]  # kind-delay, sets left out, fold left ou
 
 def train(material: Material, *, leave_out: bool) -> dict[Key, Network]:
     """Train every network that is asked for; the rows of one kind and delay are held at a time."""
-    found: dict[Key, Network] = {}
+    networks: dict[Key, Network] = {}
     for delay in DELAYS:
         rows = table(material.learnt, delay)
         for kind, mine in (("vectors", rows), ("words", rows.words())):
-            fit = partial(_fit, found, mine, f"{kind}-{delay}")
+            fit = partial(_fit, networks, mine, f"{kind}-{delay}")
             for fold in range(-1, FOLDS):  # every delay: a thread's last gaps are judged with less
                 fit(frozenset(), fold)
             if leave_out and kind == "vectors":
                 for out in [*[{source} for source in SETS], *GROUPS.values()]:
                     fit(frozenset(out), -1)
         print(f"delay {delay}: {len(rows.starts)} rows", flush=True)
-    return found
+    return networks
 
 
-def _fit(found: dict[Key, Network], rows: Table, name: str, out: frozenset[str], fold: int) -> None:
-    found[name, out, fold] = fit_network(rows, rows.weights(but_fold=fold, but=out), BAGS)
+def _fit(networks: dict[Key, Network], rows: Table, name: str, out: frozenset[str], fold: int) -> None:
+    networks[name, out, fold] = fit_network(rows, rows.weights(but_fold=fold, but=out), BAGS)
 
 
 Clocked = list[tuple[Thread, list[tuple[float, Silence, int]]]]
@@ -122,21 +124,21 @@ def clock(learnt: tuple[Clocked, Clocked], fold: int = -1) -> tuple[float, ...]:
 
 def assemble_plain(
     networks: Mapping[Key, Network], out: frozenset[str] = frozenset(), fold: int = -1
-) -> Model:
+) -> BoundaryModel:
     """Return the model without some sets or a fold, with a clock that says nothing."""
     mine = {name: net for (name, sets, part), net in networks.items() if (sets, part) == (out, fold)}
     return model_of(mine, UNTIMED)
 
 
-def cross_validated(models: Mapping[int, Model], material: Material) -> dict[str, object]:
+def cross_validated(models: Mapping[int, BoundaryModel], material: Material) -> dict[str, object]:
     """Judge each thread by the model not trained on its fold."""
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for kind, delay in JUDGED_IN_FOLDS:
         headline = (kind, delay) in (("vectors", 2), ("vectors", WHOLE))
         some = {k: v for k, v in material.labelled.items() if headline or k != "qmsum"}
         some |= {"qmsum": some["qmsum"][::3]} if headline else {}  # meetings are long: a third is enough
         title = f"cross-validated {kind} delay {delay}"
-        found[title] = report(
+        values[title] = report(
             title,
             some,
             lambda t: models[t.fold],
@@ -144,7 +146,7 @@ def cross_validated(models: Mapping[int, Model], material: Material) -> dict[str
             oracle=headline and delay != WHOLE,
             **seeing(delay),
         )
-    return found
+    return values
 
 
 def seeing(delay: int | str) -> dict[str, object]:
@@ -160,7 +162,7 @@ def left_out(
     Single topics as well: of threads that need no cut, `uncut` says how many were left whole.
     The clock's weights are those of the whole material: only REALTALK has real times.
     """
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for delay in JUDGED_LEFT_OUT:
         title = {2: "left out", 0: "left out, delay 0"}.get(delay, f"left out, {delay}")
         rows: dict[str, object] = {}
@@ -169,34 +171,23 @@ def left_out(
             model = replace(assemble_plain(networks, frozenset({source})), time=time)
             rows |= report(title, {source: material.labelled[source][:: 3 if source == "qmsum" else 1]},
                            lambda t, m=model: m, **seeing(delay))  # fmt: skip
-            one = {f"one topic of {source}": alone(material.labelled[source], ALONE, 3)}
-            figures = report(title, one, lambda t, m=model: m, oracle=False, **seeing(delay))
+            items = {f"one topic of {source}": alone(material.labelled[source], ALONE, 3)}
+            figures = report(title, items, lambda t, m=model: m, oracle=False, **seeing(delay))
             single |= {name: {"uncut": every["uncut"]} for name, every in figures.items()}
         for name, some in material.glued.items():
             model = replace(assemble_plain(networks, frozenset(GROUPS[name])), time=time)
             rows |= report(title, some, lambda t, m=model: m, **seeing(delay))
-        found |= {title: rows, f"{title}, single topics": single}
-    return found
+        values |= {title: rows, f"{title}, single topics": single}
+    return values
 
 
-def write_weights(model: Model, path: Path) -> None:
-    """Write the module that the policy reads: plain text, base64 in lines of 96."""
-    lines = [
-        '"""Weights of the `default` policy: written by `tools/train_boundary.py`, not by hand."""',
-        "",
-        "from typing import Final",
-        "",
-        "TIME: Final[tuple[float, ...]] = (",
-        *[f"    {weight}," for weight in model.time],
-        ")",
-        "NETWORKS: Final[dict[str, tuple[str, ...]]] = {",
-    ]
-    for name, network in sorted(model.networks.items()):
-        packed = encode(network)
-        lines.append(f'    "{name}": (')
-        lines += [f'        "{packed[place : place + 96]}",' for place in range(0, len(packed), 96)]
-        lines.append("    ),")
-    path.write_text("\n".join([*lines, "}", ""]))
+def write_weights(model: BoundaryModel, folder: Path = DATA) -> None:
+    """Write the archive that the policy reads: the clock's weights, and each network in float16."""
+    arrays = {"time": np.array(model.time)}
+    arrays |= {name: encode(network) for name, network in sorted(model.networks.items())}
+    made_from = f"labelled dialogues ({', '.join(SETS)}, BEAM) and dialogues glued of them"
+    what = "networks of the conversation policy `default` by kind and delay, and the weights of its clock"
+    ship_arrays("boundary/default.npz", arrays, Origin("tools/train_boundary.py", made_from, what), folder)
 
 
 def main() -> None:
@@ -208,7 +199,7 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path, required=True, help="folder that keeps the vectors")
     parser.add_argument("--report", type=Path, help="where to write the figures as JSON")
     parser.add_argument("--leave-out", action="store_true", help="also judge sets the model never saw")
-    parser.add_argument("--write", action="store_true", help="train on everything and write weights.py")
+    parser.add_argument("--write", action="store_true", help="train on everything and write what ships")
     options = parser.parse_args()
     if not options.data.is_dir():
         sys.exit(f"no folder {options.data}: name the labelled data with --data")
@@ -221,23 +212,23 @@ def main() -> None:
         for fold in range(-1, FOLDS)
     }
     final = models[-1]
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
 
     def keep() -> None:
         if options.report:
-            body = {"figures": found, "seconds": round(clocks.time() - began)}
+            body = {"figures": values, "seconds": round(clocks.time() - began)}
             options.report.write_text(json.dumps(body, indent=1))
 
     if options.write:
-        write_weights(final, here / "src/episodic_agent/core/boundary/weights.py")
+        write_weights(final)
     if options.leave_out:
-        found |= left_out(networks, material, tuple(final.time))
+        values |= left_out(networks, material, tuple(final.time))
         keep()
     if options.report:
-        found |= cross_validated(models, material)
+        values |= cross_validated(models, material)
         keep()
         title = "shipped, trained on the same data"
-        found[title] = report("shipped", material.labelled, lambda _: final, oracle=False)
+        values[title] = report("shipped", material.labelled, lambda _: final, oracle=False)
         keep()
 
 

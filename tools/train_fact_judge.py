@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from shipping import DATA, Origin, ship_numbers
 
 from benchmarks.fact_quality import agrees
+from episodic_agent.core.facts.attribution import earnest
 from episodic_agent.core.facts.proposing import proposals
 from episodic_agent.core.facts.reading import language_of, speaker_of
 from episodic_agent.core.facts.slots import sentence
-from episodic_agent.core.facts.voices import earnest
 
 HERE = Path(__file__).resolve().parent.parent
 CASES = HERE / "benchmarks" / "cases"
 SAYINGS = HERE / "tools" / "facts" / "sayings.txt"
-OUT = HERE / "src" / "episodic_agent" / "core" / "facts" / "weights.py"
 FOLDS, SEED = 10, 7
 STRENGTH = 1.0  # of the pull towards nothing: few rows, many signs
 LEAST = 2  # rows a sign must stand in
@@ -60,8 +60,8 @@ def sayings(path: Path) -> Iterator[Row]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
         if not line or line.startswith("#"):
             continue
-        text, _, told = line.partition("=>")
-        facts = [_fact(part.strip(), text) for part in told.split("|") if part.strip()]
+        text, _, answer = line.partition("=>")
+        facts = [_fact(part.strip(), text) for part in answer.split("|") if part.strip()]
         yield {
             "id": f"s{number:04}",
             "lang": "en",
@@ -72,9 +72,9 @@ def sayings(path: Path) -> Iterator[Row]:
         }
 
 
-def _fact(said: str, text: str) -> Row:
-    who, _, rest = said.rpartition(": ")
-    value, holds = (rest if who else said).lstrip("-"), not said.startswith("-")
+def _fact(statement: str, text: str) -> Row:
+    who, _, rest = statement.rpartition(": ")
+    value, holds = (rest if who else statement).lstrip("-"), not statement.startswith("-")
     relation = "other" if holds else "likes"  # what does not hold may be read as a dislike
     return {"subject": who or "Ada", "relation": relation, "value": value, "polarity": holds, "fact": text}
 
@@ -87,14 +87,14 @@ def labelled(path: Path, halves: Sequence[str]) -> Iterator[Row]:
 
 def examples(rows: Iterable[Row]) -> tuple[list[Example], int]:
     """Return what the grammar proposes of English statements, and how many labels these have."""
-    found: list[Example] = []
+    examples: list[Example] = []
     labels = 0
     for row in rows:
         if row["lang"] != "en" or language_of(row["text"]) != "en":
             continue
         labels += len(row["facts"])
-        for one in proposals(row["text"], earnest(row["text"], "en"), row["speaker"]):
-            f = one.found
+        for proposal in proposals(row["text"], earnest(row["text"], "en"), row["speaker"]):
+            f = proposal.match
             subject = f.subject or speaker_of(row["speaker"])
             read = Read(
                 subject,
@@ -105,10 +105,15 @@ def examples(rows: Iterable[Row]) -> tuple[list[Example], int]:
             )
             label = next((n for n, fact in enumerate(row["facts"]) if agrees(read, fact)), None)
             if label is not None or not any(agrees(read, fact) for fact in row.get("optional", [])):
-                found.append(
-                    Example(row["id"], frozenset(one.signs), label, f"{one.frame} {f.value} | {row['text']}")
+                examples.append(
+                    Example(
+                        row["id"],
+                        frozenset(proposal.signs),
+                        label,
+                        f"{proposal.frame} {f.value} | {row['text']}",
+                    )
                 )
-    return found, labels
+    return examples, labels
 
 
 # --- fitting ---------------------------------------------------------------------------------------------
@@ -123,14 +128,14 @@ def fit(rows: Sequence[Example]) -> dict[str, float]:
     table[:, 0] = 1.0
     for number, row in enumerate(rows):
         table[number, [place[sign] for sign in row.signs if sign in place]] = 1.0
-    wanted = np.array([row.label is not None for row in rows], float)
+    targets = np.array([row.label is not None for row in rows], float)
     pull = np.full(len(names), STRENGTH)
     pull[0] = 0.01
     weights = np.zeros(len(names))
     for _ in range(60):
-        chance = 1 / (1 + np.exp(-table @ weights))
-        curve = (table * (chance * (1 - chance))[:, None]).T @ table + np.diag(pull)
-        step = np.linalg.solve(curve, table.T @ (chance - wanted) + pull * weights)
+        probability = 1 / (1 + np.exp(-table @ weights))
+        curve = (table * (probability * (1 - probability))[:, None]).T @ table + np.diag(pull)
+        step = np.linalg.solve(curve, table.T @ (probability - targets) + pull * weights)
         weights -= step
         if np.abs(step).max() < 1e-9:
             break
@@ -147,13 +152,13 @@ def held_out(rows: Sequence[Example]) -> list[float]:
     groups = sorted({row.group for row in rows})
     np.random.default_rng(SEED).shuffle(groups)
     fold = {group: number % FOLDS for number, group in enumerate(groups)}
-    found = [0.0] * len(rows)
+    values = [0.0] * len(rows)
     for number in range(FOLDS):
         weights = fit([row for row in rows if fold[row.group] != number])
         for at, row in enumerate(rows):
             if fold[row.group] == number:
-                found[at] = chance_of(weights, row)
-    return found
+                values[at] = chance_of(weights, row)
+    return values
 
 
 def figures(rows: Sequence[Example], chances: Sequence[float], labels: int, least: float) -> str:
@@ -167,14 +172,16 @@ def figures(rows: Sequence[Example], chances: Sequence[float], labels: int, leas
     )
 
 
-def write(path: Path, weights: Mapping[str, float]) -> None:
-    """Write the module that the judge reads."""
-    lines = ['"""Weights of the judge of facts: written by `tools/train_fact_judge.py`, not by hand."""', "",
-             "from typing import Final", "", f"THRESHOLD: Final = {THRESHOLD}", f"BASE: Final ="
-                                                                                f" {weights['']:.3f}",
-             "WEIGHTS: Final[dict[str, float]] = {"]  # fmt: skip
-    lines += [f'    "{sign}": {weight:.3f},' for sign, weight in weights.items() if sign]
-    path.write_text("\n".join([*lines, "}", ""]), encoding="utf-8")
+def write(weights: Mapping[str, float], folder: Path = DATA) -> None:
+    """Write what the judge reads; "" is the base."""
+    signs = {sign: round(weight, 3) for sign, weight in weights.items() if sign}
+    tables = {"threshold": THRESHOLD, "base": round(weights[""], 3), "weights": signs}
+    made_from = (
+        "both halves of benchmarks/cases/facts.jsonl, the development half of benchmarks/cases/facts2.jsonl, "
+        "tools/facts/sayings.txt"
+    )
+    what = "judge of English facts: weights of a proposal's signs, their base, and where belief begins"
+    ship_numbers("facts/judge.json", tables, Origin("tools/train_fact_judge.py", made_from, what), folder)
 
 
 def main() -> None:
@@ -182,7 +189,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--without", type=Path, help="file of ids, one a line, to leave out and to score")
-    parser.add_argument("--write", action="store_true", help="write the module of weights")
+    parser.add_argument("--write", action="store_true", help="write data/facts/judge.json")
     parser.add_argument("--errors", action="store_true", help="print what was judged wrong by folds")
     options = parser.parse_args()
     left = set(options.without.read_text().split()) if options.without else set()
@@ -195,10 +202,13 @@ def main() -> None:
     rows = [row for found, _ in parts.values() for row in found]
     chances = held_out(rows)
     at = 0
-    for name, (found, labels) in parts.items():
+    for name, (matching_examples, labels) in parts.items():
         for least in (0.65, 0.75, THRESHOLD):
-            print(f"{name}, {FOLDS} folds, {figures(found, chances[at : at + len(found)], labels, least)}")
-        at += len(found)
+            print(
+                f"{name}, {FOLDS} folds, "
+                f"{figures(matching_examples, chances[at : at + len(matching_examples)], labels, least)}"
+            )
+        at += len(matching_examples)
     others = [row for name, (found, _) in parts.items() if not name.startswith("second") for row in found]
     second, labels = parts["second list, dev"]
     alone = fit(others)
@@ -208,14 +218,21 @@ def main() -> None:
     )
     weights = fit(rows)
     if left:
-        found, labels = examples([row for every in sets.values() for row in every if row["id"] in left])
-        print(f"left out, {figures(found, [chance_of(weights, row) for row in found], labels, THRESHOLD)}")
+        matching_examples, labels = examples(
+            [row for every in sets.values() for row in every if row["id"] in left]
+        )
+        print(
+            "left out,",
+            figures(
+                matching_examples, [chance_of(weights, row) for row in matching_examples], labels, THRESHOLD
+            ),
+        )
     if options.errors:
-        for row, chance in sorted(zip(rows, chances, strict=True), key=lambda pair: -pair[1]):
-            if (chance >= THRESHOLD) is (row.label is None):
-                print(f"{chance:.2f} {'miss' if row.label is not None else 'wrong'} {row.told[:170]}")
+        for row, probability in sorted(zip(rows, chances, strict=True), key=lambda pair: -pair[1]):
+            if (probability >= THRESHOLD) is (row.label is None):
+                print(f"{probability:.2f} {'miss' if row.label is not None else 'wrong'} {row.told[:170]}")
     if options.write:
-        write(OUT, weights)
+        write(weights)
         print(f"{len(weights)} weights written")
 
 

@@ -17,25 +17,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from linking.cases import dialogues, load, read
 from linking.fitting import Row, figures, fit, held_out, probabilities, rows_of
+from shipping import Origin, ship_numbers
 
-from episodic_agent.core.linking.policies import SeedPolicy
-from episodic_agent.providers.minilm import MiniLM
+from episodic_agent.core.links.policies import FittedPolicy, SeedPolicy
+from episodic_agent.providers.embedders.minilm import MiniLM
 
 HERE = Path(__file__).resolve().parent.parent
 SOURCES, COUNT, SEED = ("topiocqa", "superdialseg"), 700, 5
 SHARE = 0.05  # weight of a case made of dialogues beside one written for the purpose
-THRESHOLD = 0.45  # between the two best of the held-out halves
-
-
-def write(path: Path, tables: dict[str, dict[str, float]]) -> None:
-    """Write the module that the policy reads."""
-    lines = ['"""Weights of `link-2026-12`: written by `tools/train_linking.py`, not by hand."""', "",
-             "from typing import Final", "", f"THRESHOLD: Final = {THRESHOLD}"]  # fmt: skip
-    for name, table in tables.items():
-        lines.append(f"{name}: Final[dict[str, float]] = {{")
-        lines += [f'    "{key}": {value},' for key, value in table.items()]
-        lines.append("}")
-    path.write_text("\n".join([*lines, ""]))
+THRESHOLD = FittedPolicy().threshold
 
 
 def judged(own: list[Row], dev: list[Row], made: list[Row], *, vectors: bool) -> dict[str, object]:
@@ -61,7 +51,7 @@ def main() -> None:
     parser.add_argument("--labels", type=Path, required=True, help="labelled cases with halves")
     parser.add_argument("--model", type=Path, default=Path.home() / ".cache" / "episodic-agent")
     parser.add_argument("--report", type=Path, help="where to write the figures as JSON")
-    parser.add_argument("--write", action="store_true", help="write weights.py")
+    parser.add_argument("--write", action="store_true", help="write data/links/weights.json")
     options = parser.parse_args()
     if not options.data.is_dir():
         sys.exit(f"no folder {options.data}: name the labelled data with --data")
@@ -69,22 +59,27 @@ def main() -> None:
     own = list(read(load(HERE / "benchmarks/cases/links_own.jsonl"), embedder))
     dev = list(read(load(options.labels, "dev"), embedder))
     made = list(read(dialogues(options.data, SOURCES, COUNT, SEED), embedder))
-    found: dict[str, object] = {"cases": {"own": len(own), "development": len(dev), "made": len(made)}}
+    values: dict[str, object] = {"cases": {"own": len(own), "development": len(dev), "made": len(made)}}
     tables = {}
-    for name, vectors in (("VECTORS", True), ("WORDS", False)):
+    for name, vectors in (("vectors", True), ("words", False)):
         parts = [
             rows_of(some, weight, vectors=vectors) for some, weight in ((own, 1.0), (dev, 1.0), (made, SHARE))
         ]
         tables[name] = fit([row for part in parts for row in part], vectors=vectors)
-        found[name.lower()] = judged(*parts, vectors=vectors)
+        values[name] = judged(*parts, vectors=vectors)
         seed = SeedPolicy()
-        said = [seed.score(row.features) for row in parts[1]]
-        found[f"seed-002, {name.lower()}"] = figures(parts[1], np.array(said), seed.threshold)
-    print(json.dumps(found, indent=1))
+        statements = [seed.score(row.features) for row in parts[1]]
+        values[f"seed-002, {name}"] = figures(parts[1], np.array(statements), seed.threshold)
+    print(json.dumps(values, indent=1))
     if options.report:
-        options.report.write_text(json.dumps(found, indent=1) + "\n")
+        options.report.write_text(json.dumps(values, indent=1) + "\n")
     if options.write:
-        write(HERE / "src/episodic_agent/core/linking/weights.py", tables)
+        made_from = (
+            "benchmarks/cases/links_own.jsonl, the development half of labelled cases, "
+            f"cases made of labelled dialogues ({', '.join(SOURCES)})"
+        )
+        what = "weights of the linking policy link-2026-12, with vectors and by words alone"
+        ship_numbers("links/weights.json", tables, Origin("tools/train_linking.py", made_from, what))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ family was not trained on. `--write` trains on everything and writes what ships.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import sys
@@ -18,16 +17,16 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import numpy as np
 from boundary_steps.data import SETS, Course, load
 from boundary_steps.material import material
 from boundary_steps.measure import report
 from boundary_steps.models import by_family, by_fold, whole
 from boundary_steps.rows import Rows, table
+from shipping import DATA, Origin, ship_arrays
 
-from episodic_agent.core.boundary.default_model import encode
-from episodic_agent.core.boundary.steps.model import Model
-
-LINE = 96
+from episodic_agent.core.boundary.conversation.model import encode
+from episodic_agent.core.boundary.steps.model import StepsModel
 
 
 def gather(data: Path) -> dict[str, list[Course]]:
@@ -40,23 +39,12 @@ def rows_of(labelled: dict[str, list[Course]]) -> Rows:
     return table(material([one for some in labelled.values() for one in some]))
 
 
-def write_weights(model: Model, path: Path) -> None:
-    """Write the module that the policy reads: plain text, base64 in lines of 96, and its checksum."""
-    packed = encode(model.network)
-    lines = [
-        '"""Weights of the learned default for steps: written by `tools/train_steps.py`, not by hand."""',
-        "",
-        "from typing import Final",
-        "",
-        f'CHECKSUM: Final = "{hashlib.sha256(packed.encode()).hexdigest()[:16]}"',
-        "PRIOR: Final[tuple[float, ...]] = (",
-        *[f"    {share}," for share in model.prior],
-        ")",
-        "NETWORK: Final[tuple[str, ...]] = (",
-        *[f'    "{packed[place : place + LINE]}",' for place in range(0, len(packed), LINE)],
-        ")",
-    ]
-    path.write_text("\n".join([*lines, ""]))
+def write_weights(model: StepsModel, folder: Path = DATA) -> None:
+    """Write the archive that the policy reads: the network in float16 and the prior."""
+    arrays = {"prior": np.array(model.prior), "network": encode(model.network)}
+    made_from = f"labelled streams ({', '.join(SETS)}), copies of them and made-up agents"
+    what = "network of the steps policy steps-2027-01, and the share of the training's gaps by probability"
+    ship_arrays("boundary/steps.npz", arrays, Origin("tools/train_steps.py", made_from, what), folder)
 
 
 def main() -> None:
@@ -67,7 +55,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=here.parent / "shared" / "data")
     parser.add_argument("--report", type=Path, help="where to write the figures as JSON")
     parser.add_argument("--left-out", action="store_true", help="also judge sets of families never seen")
-    parser.add_argument("--write", action="store_true", help="train on everything and write weights.py")
+    parser.add_argument("--write", action="store_true", help="train on everything and write what ships")
     options = parser.parse_args()
     if not options.data.is_dir():
         sys.exit(f"no folder {options.data}: name the labelled data with --data")
@@ -75,16 +63,16 @@ def main() -> None:
     labelled = gather(options.data)
     rows = rows_of(labelled)
     print(f"{len(rows.of)} rows", flush=True)
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     if options.write:
-        write_weights(whole(rows), here / "src/episodic_agent/core/boundary/steps/weights.py")
+        write_weights(whole(rows))
     if options.left_out:
         strange = by_family(rows)
-        found["left out"] = report("left out", labelled, lambda c: strange[c.family])
+        values["left out"] = report("left out", labelled, lambda c: strange[c.family])
     if options.report:
         models = by_fold(rows)
-        found["folds"] = report("folds", labelled, lambda c: models[c.fold])
-        body = {"figures": found, "seconds": round(clocks.time() - began)}
+        values["folds"] = report("folds", labelled, lambda c: models[c.fold])
+        body = {"figures": values, "seconds": round(clocks.time() - began)}
         options.report.write_text(json.dumps(body, indent=1))
 
 

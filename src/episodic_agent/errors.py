@@ -22,6 +22,12 @@ class InvalidInput(EpisodicError):
     exit_code = 2
 
 
+class TooLarge(InvalidInput):
+    """The caller's data is larger than a setting allows; the message names what was seen and the setting."""
+
+    status_hint = 413
+
+
 class NotFound(EpisodicError):
     """The thing named does not exist in this scope."""
 
@@ -37,10 +43,20 @@ class Conflict(EpisodicError):
     exit_code = 4
 
 
+class IdTaken(Conflict):
+    """A message comes with the id of another one; what is stored stands, and repeating does not help."""
+
+    retryable = False
+
+
 class StoreError(EpisodicError):
     """The database refused or failed; nothing of the open transaction was kept."""
 
     exit_code = 5
+
+
+class StoreDamaged(StoreError):
+    """What is stored cannot be read as it was written."""
 
 
 class StoreUnavailable(StoreError):
@@ -76,6 +92,17 @@ class BadReply(ProviderError):
         super().__init__(message)
         self.prompt_tokens = prompt_tokens
         self.completion_tokens = completion_tokens
+
+
+class ProviderRefused(ProviderError):
+    """A provider refuses the key, or the account behind it: asking again changes nothing until that does.
+
+    `sent` tells whether it was asked, or its refusal remembered.
+    """
+
+    def __init__(self, message: str, *, sent: bool = True) -> None:
+        super().__init__(message)
+        self.sent = sent
 
 
 class BudgetSpent(ProviderUnavailable):

@@ -2,8 +2,8 @@
 
 >>> from episodic_agent import Memory
 >>> from episodic_agent.plots import arc_svg
->>> memory = Memory.open()                                         # doctest: +SKIP
->>> arc_svg(memory.arc(memory.summaries()[0].episode_id), "arc.svg")  # doctest: +SKIP
+>>> ana = Memory.open().user("ana")                                        # doctest: +SKIP
+>>> arc_svg(ana.chains.arc(ana.sections.list()[0].episode_id), "arc.svg")  # doctest: +SKIP
 """
 
 from episodic_agent.faces.plot import (

@@ -12,7 +12,17 @@ from pathlib import Path
 from episodic_agent.errors import InvalidInput
 
 PREFIX = "EPISODIC_"
-_NUMBERS = ("threads", "connections", "thread_timeout", "llm_concurrency", "trace_days", "tool_budget")
+_NUMBERS = (
+    "threads",
+    "connections",
+    "thread_timeout",
+    "llm_concurrency",
+    "trace_days",
+    "tool_budget",
+    "message_bytes",
+    "unpacked_bytes",
+    "unpacked_ratio",
+)
 FALLBACKS = {
     "OPENAI_BASE_URL": "openai_base_url",
     "OPENAI_API_KEY": "openai_api_key",
@@ -26,7 +36,8 @@ class Settings:
     """The settings of one process; each field is an environment variable `EPISODIC_<FIELD>`.
 
     - `db`: the store, `sqlite:///PATH`, a bare path, or `postgresql://USER@HOST/DATABASE`.
-    - `user`, `space`: the default scope.
+    - `user`: whose memory commands and servers work on unless told otherwise (empty: nobody is named).
+    - `space`: the space a memory is opened in.
     - `embedder`: `auto` (the local model, fetched at first use; without it recall goes by words),
       `minilm` (refuse to run without it), `openai:MODEL` (a server), `hashing` (tests), or `none`.
     - `openai_base_url`, `openai_api_key`: where `openai:` models are served, and the key (both fall back to
@@ -58,11 +69,15 @@ class Settings:
     - `otel_endpoint`: where spans go besides, an OpenTelemetry collector's address for OTLP over HTTP (falls
       back to the standard variable).
     - `tool_budget`: how many bytes an answer of a tool may take as JSON (MCP), from 1000 on.
+    - `message_bytes`: how many bytes the text of a message may have as UTF-8, and how many all that comes
+      with it. A line of a file, or a conversation in a list, may have 64 times that.
+    - `unpacked_bytes`, `unpacked_ratio`: how many bytes a packed file may unpack to, and how many times its
+      own size.
     - `jobs`: who does later work: `here` (this process) or `workers` (only `episodic worker` processes).
     """
 
     db: str = "episodic.db"
-    user: str = "default"
+    user: str = ""
     space: str = "default"
     embedder: str = "auto"
     openai_base_url: str = ""
@@ -88,6 +103,9 @@ class Settings:
     retention: str = "none"
     otel_endpoint: str = ""
     tool_budget: int = 16_000
+    message_bytes: int = 1_000_000
+    unpacked_bytes: int = 4_000_000_000
+    unpacked_ratio: int = 200
 
 
 def read_settings(environment: Mapping[str, str], home: Path) -> Settings:

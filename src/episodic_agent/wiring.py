@@ -3,6 +3,7 @@
 Sensors, profiles and detectors of an agent have a door of their own, `wiring_agents.py`.
 """
 
+import asyncio
 import os
 import re
 import secrets
@@ -11,35 +12,43 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from episodic_agent.core.boundary.contract import Policy
-from episodic_agent.core.boundary.policies import calibrated, for_embedder
+from episodic_agent.core.boundary.policies import calibrated, check_name, for_embedder
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.interfaces import Embedder, LanguageModel, SpanSink, Store
+from episodic_agent.core.ingest import IntakeLimits
 from episodic_agent.core.prompts import STAGES
-from episodic_agent.core.retention import read_retention
+from episodic_agent.core.strength.retention import read_retention
 from episodic_agent.core.threads.channels import read_channels
-from episodic_agent.engine.calibrating import Conversation, Fitted, conversations_in, load, save
-from episodic_agent.engine.calibrating import calibrate as fit
-from episodic_agent.engine.chains import check_chain_policy
-from episodic_agent.engine.linking import check_link_policy
+from episodic_agent.data import demo_folder
+from episodic_agent.engine.async_memory import AsyncMemory as Mirrored
+from episodic_agent.engine.chains.ancestry import check_chain_policy
+from episodic_agent.engine.deps import Deps, check_link_policy
+from episodic_agent.engine.jobs.runner import check_jobs
 from episodic_agent.engine.memory import Memory as Engine
-from episodic_agent.engine.memory import check_jobs
-from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import InvalidInput, ProviderUnavailable
-from episodic_agent.providers.hashing import HashingEmbedder
-from episodic_agent.providers.minilm import MiniLM, is_present, pull
-from episodic_agent.providers.staged import StagedModel
+from episodic_agent.lazily import module
+from episodic_agent.protocols import Embedder, LanguageModel, SpanSink, Store
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.minilm import MiniLM, is_sound, pull
+from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.settings import Settings, read_settings
-from episodic_agent.stores.lease import process_owner
+from episodic_agent.stores.lease import is_gone, process_owner
 from episodic_agent.stores.sqlite import SqliteStore
-from episodic_agent.wiring_agents import detector_policy
+from episodic_agent.stores.sqlite import repair_file as repair_sqlite_file
+
+if TYPE_CHECKING:
+    from episodic_agent import wiring_agents
+    from episodic_agent.engine.evaluate import calibrating
+    from episodic_agent.engine.evaluate.calibrating import Conversation, Fitted
+else:
+    calibrating = module("episodic_agent.engine.evaluate.calibrating")
+    wiring_agents = module("episodic_agent.wiring_agents")
 
 EMBEDDERS = ("auto", "minilm", "openai:MODEL", "hashing", "none")
 LANGUAGE_MODELS = ("openai:MODEL", "none")
@@ -57,7 +66,6 @@ class Memory(Engine):
         cls,
         url: "str | Path | None" = None,
         *,
-        user_id: str | None = None,
         space: str | None = None,
         embedder: "str | Embedder | None" = None,
         policy: str | None = None,
@@ -81,16 +89,16 @@ class Memory(Engine):
         """
         settings = load_settings()
         chosen = settings.embedder if embedder is None else embedder
-        resolve_policy(policy or settings.policy)  # an unknown name is refused before a file is made
+        check_policy(policy or settings.policy)  # an unknown name is refused before a file is made
         links = check_link_policy(link_policy or settings.link_policy)
-        chained = check_chain_policy(chain_policy or settings.chain_policy)
         done_by = check_jobs(jobs or settings.jobs)
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
         fitted = find_calibration(built, settings, calibration)
         named = settings.llm if language_model is None else language_model
         model = make_language_model(named, settings) if isinstance(named, str) else named
-        parts = Parts(
+        deps = Deps(
             retention=read_retention(settings.retention),  # refused before a file is made
+            chain_policy=check_chain_policy(chain_policy or settings.chain_policy),
             budget=budget_of(settings),
             store=make_store(str(url) if url is not None else settings.db, settings),
             embedder=built,
@@ -99,20 +107,29 @@ class Memory(Engine):
             clock=clock or utc_now,
             entropy=secrets.randbits,
             owner=process_owner(),
+            gone=is_gone,
             language_model=model,
             link_policy=links,
-            chain_policy=chained,
             language=settings.language or None,
             calibration=fitted,
             channels=read_channels(settings.channels, timedelta(minutes=settings.thread_timeout)),
             trace_days=settings.trace_days,
             sink=make_sink(settings),
+            limits=limits_of(settings),
         )
-        user, home = user_id or settings.user, space or settings.space
-        memory = cls(parts, user_id=user, space=home, jobs=done_by)
+        memory = cls(deps, space=space or settings.space, jobs=done_by)
         if resume:
             memory.resume()
         return memory
+
+
+class AsyncMemory(Mirrored):
+    """An episodic memory for programs with an event loop; open it with `AsyncMemory.open()`."""
+
+    @classmethod
+    async def open(cls, *values: Any, **options: Any) -> Self:
+        """Open a memory as `Memory.open` does, which see for what it takes."""
+        return cls(await asyncio.to_thread(Memory.open, *values, **options))
 
 
 def load_settings() -> Settings:
@@ -134,6 +151,11 @@ def make_store(url: str, settings: Settings) -> Store:
     return store
 
 
+def repair_file(url: str) -> Sequence[str]:
+    """Do what a file needs before it can be opened as a memory; return what was done, a line each."""
+    return [] if is_server(url) else repair_sqlite_file(database_path(url), utc_now())
+
+
 def init_database(
     url: str, settings: Settings, logins: Sequence[str], worker_logins: Sequence[str]
 ) -> Sequence[tuple[str, str]]:
@@ -151,7 +173,7 @@ def distribute_database(url: str, settings: Settings, shards: int) -> Iterator[s
 
 def distributing_statements(settings: Settings, shards: int) -> Sequence[str]:
     """Return what `distribute_database` would run on a database of one node."""
-    module, _ = _postgres(settings, "distribute")
+    module, _ = _postgres(settings, "server.distribute")
     statements: Sequence[str] = module.statements(shards)
     return statements
 
@@ -162,24 +184,32 @@ def index_database(url: str, settings: Settings, above: int | None, *, pack: boo
     yield from module.index_db(url, options, above, pack=pack)
 
 
+def scrub_database(url: str, settings: Settings, *, dry_run: bool) -> Iterator[str]:
+    """Rewrite the tables that may hold bytes of what was erased; yield the steps."""
+    module, options = _administration(url, settings)
+    yield from module.scrub_db(url, options, dry_run=dry_run)
+
+
 def _administration(url: str, settings: Settings) -> tuple[Any, Any]:
     if not is_server(url):
         raise InvalidInput(f"{url!r} is a file and needs no administrator; give --db postgresql://…")
-    return _postgres(settings, "admin")
+    return _postgres(settings, "server.admin")
 
 
 def _postgres(settings: Settings, name: str) -> tuple[Any, Any]:
     """Import a module of the PostgreSQL store, whose driver is an extra, and make the store's options."""
     try:
         module = import_module(f"episodic_agent.stores.postgres.{name}")
-        connection = import_module("episodic_agent.stores.postgres.connection")
+        connection = import_module("episodic_agent.stores.postgres.server.connection")
     except ImportError as error:
         if (error.name or "").startswith("episodic_agent"):
             raise
         raise InvalidInput(
             "PostgreSQL needs its driver; run pip install 'episodic-agent[postgres]'"
         ) from error
-    return module, connection.Options(pool_size=settings.connections, synchronous=settings.synchronous)
+    return module, connection.PostgresOptions(
+        pool_size=settings.connections, synchronous=settings.synchronous
+    )
 
 
 def is_server(url: str) -> bool:
@@ -236,7 +266,7 @@ def make_embedder(name: str, settings: Settings, say: Say | None = None) -> Embe
     if name not in EMBEDDERS:
         raise InvalidInput(f"no embedder {name!r}; there are {', '.join(EMBEDDERS)}")
     try:
-        if not is_present(cache):
+        if not is_sound(cache):
             tell("fetching the embedding model once (about 83 MB) …")
             pull(cache, None, tell)
         return MiniLM(cache, threads=settings.threads or None)
@@ -249,7 +279,7 @@ def make_embedder(name: str, settings: Settings, say: Say | None = None) -> Embe
 
 def _openai(name: str, settings: Settings) -> Embedder:
     """Build the embedder of a model on a server; nothing is sent yet."""
-    module = _served("openai_embedder", name)
+    module = _served("embedders.openai", name)
     model, dimensions = module.read_name(name)
     built: Embedder = module.OpenAIEmbedder(model, dimensions=dimensions, **_server_of(name, settings))
     return built
@@ -298,23 +328,23 @@ def _chat_models(names: Sequence[str], settings: Settings) -> dict[str, Language
     """Build models on a server, which share the number of calls that may be under way."""
     seconds = {s: _seconds(text) for s, text in _by_stage("EPISODIC_LLM_TIMEOUT", settings.llm_timeout)}
     built: dict[str, LanguageModel] = {}
-    places = None
+    slots = None
     for name in names:
         if not name.startswith(OPENAI):
             raise InvalidInput(f"no language model {name!r}; there are {', '.join(LANGUAGE_MODELS)}")
-        module = _served("openai_model", name)
-        places = places or module.Places(settings.llm_concurrency)
+        module = _served("models.openai", name)
+        slots = slots or module.ModelSlots(settings.llm_concurrency)
         limits = module.ModelLimits(timeout=seconds.get("", module.TIMEOUT), timeouts=seconds)
         model = module.read_name(name)
-        built[name] = module.OpenAIModel(model, limits=limits, places=places, **_server_of(name, settings))
+        built[name] = module.OpenAIModel(model, limits=limits, slots=slots, **_server_of(name, settings))
     return built
 
 
 def _by_stage(setting: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield (stage, value) of `value,stage=value,…`; the stage of a bare value is ""."""
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
-        stage, found, value = (part.strip() for part in piece.rpartition("="))
-        if (found and stage not in STAGES) or not value:
+        stage, result, value = (part.strip() for part in piece.rpartition("="))
+        if (result and stage not in STAGES) or not value:
             raise InvalidInput(f"{setting}: no stage {stage!r} in {piece!r}; stages: {', '.join(STAGES)}")
         yield stage, value
 
@@ -348,6 +378,11 @@ def make_sink(settings: Settings) -> SpanSink | None:
     return sink
 
 
+def limits_of(settings: Settings) -> IntakeLimits:
+    """Return how large what is taken in may be."""
+    return IntakeLimits(settings.message_bytes, settings.unpacked_bytes, settings.unpacked_ratio)
+
+
 def budget_of(settings: Settings) -> int | None:
     """Return how many tokens a day language models may cost a space; None: no limit."""
     text = settings.llm_budget.strip().replace("_", "")
@@ -371,45 +406,46 @@ def _is_there(path: Path) -> bool:
 
 
 def find_calibration(
-    embedder: Embedder | None, settings: Settings, wanted: "str | Path | Calibration | None" = None
+    embedder: Embedder | None, settings: Settings, target: "str | Path | Calibration | None" = None
 ) -> Calibration | None:
     """Return what was fitted for an embedder: given, in a file, or by default in the cache folder; else None.
 
     Raises InvalidInput for a file that is missing, damaged or of another embedder.
     """
-    chosen = settings.calibration if wanted is None else wanted
+    chosen = settings.calibration if target is None else target
     if embedder is None or chosen in ("none", ""):
         return None
     if isinstance(chosen, Calibration):
-        found = chosen
+        calibration = chosen
     elif chosen == "auto":
         path = calibration_file(embedder.name, settings)
         if not _is_there(path):
             return None
-        found = load(path)
+        calibration = calibrating.load(path)
     else:
-        found = load(Path(chosen).expanduser())
-    if found.embedder != embedder.name:
+        calibration = calibrating.load(Path(chosen).expanduser())
+    if calibration.embedder != embedder.name:
         raise InvalidInput(
-            f"this calibration was fitted for {found.embedder}, not {embedder.name}; run `episodic calibrate`"
+            f"this calibration was fitted for {calibration.embedder}, not {embedder.name}; run `episodic "
+            f"calibrate`"
         )
-    return found
+    return calibration
 
 
-def demo_conversations() -> list[Conversation]:
+def demo_conversations() -> "list[Conversation]":
     """Return the conversations that come with the package."""
-    folder = Path(str(files("episodic_agent") / "demo" / "data"))
-    return [talk for path in sorted(folder.glob("*.jsonl")) for talk in conversations_in(path)]
+    folder = demo_folder()
+    return [talk for path in sorted(folder.glob("*.jsonl")) for talk in calibrating.conversations_in(path)]
 
 
 def calibrate(
     embedder: "str | Embedder",
-    conversations: Sequence[Conversation] | None = None,
+    conversations: "Sequence[Conversation] | None" = None,
     *,
     labelled: Sequence[Path] = (),
     output: "str | Path | None" = None,
     say: Say | None = None,
-) -> Fitted:
+) -> "Fitted":
     """Fit an embedder's scale on conversations (lists of texts; default: the shipped ones) and keep it.
 
     It is written to `output`, by default to where `Memory.open` looks for it. `labelled` files, as for
@@ -424,8 +460,8 @@ def calibrate(
     if default is None:  # `minilm` raises where it cannot be had
         raise ProviderUnavailable("the default embedder is missing; run `episodic models pull`")
     texts = demo_conversations() if conversations is None else conversations
-    fitted = fit(built, default, texts, labelled, say or (lambda _line: None))
-    save(fitted.calibration, Path(output) if output else calibration_file(built.name, settings))
+    fitted = calibrating.calibrate(built, default, texts, labelled, say or (lambda _line: None))
+    calibrating.save(fitted.calibration, Path(output) if output else calibration_file(built.name, settings))
     return fitted
 
 
@@ -434,15 +470,18 @@ def temporary_memory(
     embedder: Embedder | None,
     *,
     policy: str = "default",
-    now: datetime | None = None,
+    now: "datetime | Callable[[], datetime] | None" = None,
     language: str | None = None,
     calibration: Calibration | None = None,
 ) -> Iterator[Engine]:
-    """Open a fresh memory in a temporary folder, for evaluations and trials; gone afterwards."""
+    """Open a fresh memory in a temporary folder, for evaluations and trials; gone afterwards.
+
+    `now` is the moment it always is there, or a clock.
+    """
     settings = replace(load_settings(), synchronous="normal")
     with TemporaryDirectory(prefix="episodic-") as folder:
-        clock = (lambda: now) if now is not None else utc_now
-        parts = Parts(
+        clock = (lambda: now) if isinstance(now, datetime) else now or utc_now
+        deps = Deps(
             store=make_store(str(Path(folder) / "trial.db"), settings),
             embedder=embedder,
             policy=policy,
@@ -452,8 +491,9 @@ def temporary_memory(
             owner=process_owner(),
             language=language,
             calibration=calibration,
+            limits=limits_of(settings),
         )
-        with Engine(parts) as memory:
+        with Engine(deps) as memory:
             yield memory
 
 
@@ -462,6 +502,14 @@ def resolver(
 ) -> Callable[[str], Policy[Any]]:
     """Return how policies are found by name where this embedder makes the vectors."""
     return lambda name: resolve_policy(name, embedder=embedder, calibration=calibration)
+
+
+def check_policy(name: str) -> None:
+    """Refuse a policy nobody knows; one of ours whose name says everything is not loaded for it."""
+    if ":" in name.partition("?")[0]:
+        wiring_agents.detector_policy(name)
+    else:
+        check_name(name)
 
 
 def resolve_policy(
@@ -476,8 +524,8 @@ def resolve_policy(
     `module:Class` is a detector of the user's own, its parameters those of its constructor:
     `mine.detectors:MyDetector?threshold=0.5`.
     """
-    given = overrides or {}
+    arguments = overrides or {}
     if ":" in name.partition("?")[0]:
-        return detector_policy(name)
-    named = calibrated(name, calibration, **given) if calibration else named_policy(name, **given)
+        return wiring_agents.detector_policy(name)
+    named = calibrated(name, calibration, **arguments) if calibration else named_policy(name, **arguments)
     return named if embedder is None else for_embedder(named, embedder.name)

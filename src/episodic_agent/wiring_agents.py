@@ -13,17 +13,17 @@ from time import sleep as sleep_for
 from typing import Any, Final
 from urllib.parse import unquote
 
+from episodic_agent.agents.profiles import SHIPPED, ProfileConfig
+from episodic_agent.agents.profiles import find_profile as profile_named
+from episodic_agent.agents.sensors.counting import Say
+from episodic_agent.agents.sensors.lines import RecordedSensor, ReplaySensor, StandardInputSensor
+from episodic_agent.agents.sensors.pacing import PacedSensor
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.steps.custom import adapt
-from episodic_agent.core.interfaces import BoundaryDetector, Sensor
 from episodic_agent.errors import InvalidInput
-from episodic_agent.profiles import SHIPPED, ProfileConfig
-from episodic_agent.profiles import find_profile as profile_named
-from episodic_agent.sensors.counting import Say
-from episodic_agent.sensors.lines import RecordedSensor, ReplaySensor, StandardInputSensor
-from episodic_agent.sensors.pacing import PacedSensor
+from episodic_agent.protocols import BoundaryDetector, Sensor
 
-PROFILES: Final = "episodic_agent.profiles"  # the entry points under which packages bring their own
+PROFILES: Final = "episodic_agent.agents.profiles"  # the entry points under which packages bring their own
 SENSORS: Final[Mapping[str, str]] = {
     "replay": "replay:FILE             a recording (`--record FILE`) or a Unity scene's frames, .gz too",
     "minigrid": "minigrid[:ENV]          rooms, doors and keys, played by their planning bot",
@@ -35,13 +35,26 @@ LIVE: Final = ("unity", "stdin")  # sensors that nobody here could slow down
 
 
 def detector_policy(name: str) -> Policy[Any]:
-    """Return the policy of a detector by its import path, `module:Class?parameter=value`."""
+    """Return the policy of a detector by its import path, `module:Class?parameter=value`.
+
+    Raises InvalidInput, with the cause, for one that is not there, is no detector or cannot be built.
+    """
     path, _, query = name.partition("?")
-    found = imported(path, "a detector")
-    if not (isinstance(found, type) and issubclass(found, BoundaryDetector)):
+    value = imported(path, "a detector")
+    if not (isinstance(value, type) and issubclass(value, BoundaryDetector)):
         raise InvalidInput(f"{path} is no detector; it must be a class that extends BoundaryDetector")
-    given = dict(piece.split("=", 1) for piece in query.split("&") if "=" in piece)
-    return adapt(partial(found, **{key: _value(text) for key, text in given.items()}), name)
+    arguments: dict[str, object] = {}
+    for piece in filter(None, query.split("&")):
+        key, equals, text = piece.partition("=")
+        if not equals:
+            raise InvalidInput(f"detector {path}: {piece!r} must be written parameter=value")
+        arguments[key] = _value(text)
+    make = partial(value, **arguments)
+    try:
+        make()
+    except (Exception, SystemExit) as error:
+        raise InvalidInput(f"detector {path} cannot be built: {type(error).__name__}: {error}") from error
+    return adapt(make, name)
 
 
 def _value(text: str) -> object:
@@ -58,22 +71,24 @@ def imported(path: str, what: str) -> object:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidInput(f"no {path}: {error}; {what} of your own is named module:NAME") from error
+    except (Exception, SystemExit) as error:
+        raise InvalidInput(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def all_profiles() -> list[ProfileConfig]:
     """Return the shipped profiles and those that installed packages bring."""
-    found = [one.load() for one in entry_points(group=PROFILES)]
-    return [*SHIPPED, *(one for one in found if isinstance(one, ProfileConfig))]
+    results = [one.load() for one in entry_points(group=PROFILES)]
+    return [*SHIPPED, *(one for one in results if isinstance(one, ProfileConfig))]
 
 
 def find_profile(name: str) -> ProfileConfig:
     """Return a profile by name, or by the import path `module:NAME`; InvalidInput names the nearest."""
     if ":" not in name:
         return profile_named(name, all_profiles())
-    found = imported(name, "a profile")
-    if not isinstance(found, ProfileConfig):
+    value = imported(name, "a profile")
+    if not isinstance(value, ProfileConfig):
         raise InvalidInput(f"{name} is no ProfileConfig")
-    return found
+    return value
 
 
 def make_sensor(name: str, *, seed: int = 0, say: Say | None = None, fps: float | None = None) -> Sensor:
@@ -132,7 +147,7 @@ def _extra(sensor: str, package: str, what: str) -> Any:
     """Import a sensor whose package is an extra."""
     extra = "unity" if sensor == "unity" else "minigrid"
     try:
-        return import_module(f"episodic_agent.sensors.{sensor}")
+        return import_module(f"episodic_agent.agents.sensors.{sensor}")
     except ImportError as error:
         if (error.name or "").startswith("episodic_agent"):
             raise

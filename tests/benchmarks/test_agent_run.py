@@ -5,7 +5,7 @@ import doctest
 import pytest
 
 from benchmarks import agent_run, tables
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Reading
 
 
@@ -19,9 +19,9 @@ def test_every_part_of_a_run_is_measured_and_no_step_is_lost(monkeypatch: pytest
     }  # fmt: skip
     core = rows["core alone (steps)"]
     assert core["changes_of_room"] == core["confirmed_within_two_steps"] > 3
-    whole = rows["whole run, words only"]
-    assert whole["steps_told"] == whole["steps_stored"] == 120
-    assert whole["episodes"] > 5
+    full = rows["whole run, words only"]
+    assert full["steps_told"] == full["steps_stored"] == 120
+    assert full["episodes"] > 5
     assert all("median" in row["steps_per_second"] for row in rows.values() if "steps_per_second" in row)
     assert "agents" in tables.TABLES
 

@@ -13,7 +13,7 @@ from benchmarks import __main__ as program
 from benchmarks import baselines, provenance, results, retrieval, segmentation, speed, synthetic, tables
 from benchmarks.vectors import Remembering, embedded
 from episodic_agent.engine.evaluate.cases import unit_time
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 
 TOPICS = {
     "tea": ["green tea is calming", "black tea wakes me up", "my tea kettle broke", "tea leaves from Assam"],
@@ -83,54 +83,54 @@ def test_a_set_without_times_has_no_gap_rule(data: Path) -> None:
 
 def test_lexical_depth_cuts_where_the_words_change() -> None:
     texts = ["tea tea cup", "tea cup pot", "tea pot cup", "bike chain saddle", "bike saddle", "bike chain"]
-    units = [baselines.Unit("a", text, None) for text in texts]
+    units = [baselines.LabelledUnit("a", text, None) for text in texts]
     assert baselines.lexical_depth(units) == [0, 0, 0, 1, 0, 0]
     assert baselines.lexical_depth(units[:1]) == [0]
 
 
 def test_the_gap_rule_asks_for_more_than_six_hours() -> None:
     times = [unit_time(f"2024-01-01T{hour:02}:00:00") for hour in (0, 6, 13)]
-    units = [baselines.Unit("a", "x", at) for at in (*times, None)]
+    units = [baselines.LabelledUnit("a", "x", at) for at in (*times, None)]
     assert baselines.long_silence(units) == [0, 0, 1, 0]
 
 
 def test_recall_is_measured_beside_both_baselines_with_the_same_filters(data: Path) -> None:
-    found = retrieval.measure(data / "ret_realtalk.jsonl.gz", Remembering(HashingEmbedder()))
+    measured = retrieval.measure(data / "ret_realtalk.jsonl.gz", Remembering(HashingEmbedder()))
     default, bm25, dense = (
-        found.rows[f"ret_realtalk | {name}"] for name in ("default", "bm25", "hashing-256")
+        measured.rows[f"ret_realtalk | {name}"] for name in ("default", "bm25", "hashing-256")
     )
     assert {row["questions"] for row in (default, bm25, dense)} == {6}
     assert bm25["observation"]["recall@1"] == default["observation"]["recall@1"] == 1.0
     assert dense["session"]["recall@5"] == 1.0
     assert default["over_bm25"] == {"metric": "recall@10", "mean": 0.0, "se": 0.0, "interval": [0.0, 0.0]}
     assert default["se"]["recall@10"] == 0.0
-    dated = next(d for d in found.details if d["question"] == "q2")
+    dated = next(d for d in measured.details if d["question"] == "q2")
     for system in ("default", "bm25", "embedder"):
         assert set(dated[system]) <= {"4", "5", "6", "7"}
     assert dated["embedder"][0] == "5"
 
 
 def test_an_unanswerable_question_counts_for_abstention_only(data: Path) -> None:
-    found = retrieval.measure(data / "ret_realtalk.jsonl.gz", Remembering(HashingEmbedder()))
-    bm25 = found.rows["ret_realtalk | bm25"]
+    measured = retrieval.measure(data / "ret_realtalk.jsonl.gz", Remembering(HashingEmbedder()))
+    bm25 = measured.rows["ret_realtalk | bm25"]
     assert bm25["observation"]["questions"] == 4
     assert bm25["abstention"]["unanswerable"] == 2
 
 
 def test_quick_runs_read_the_first_cases_only(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(retrieval.QUICK, "ret_realtalk", 1)
-    found = retrieval.measure(data / "ret_realtalk.jsonl.gz", Remembering(HashingEmbedder()), quick=True)
-    assert {d["case"] for d in found.details} == {"c"}
+    measured = retrieval.measure(data / "ret_realtalk.jsonl.gz", Remembering(HashingEmbedder()), quick=True)
+    assert {d["case"] for d in measured.details} == {"c"}
 
 
 def test_made_up_conversations_are_the_same_for_a_seed_and_share_words_within_a_topic() -> None:
     vocabulary = synthetic.Vocabulary([f"word{n}" for n in range(400)], list(range(400, 0, -1)), [8, 12])
-    one, two = (synthetic.conversation(vocabulary, 40, seed=3) for _ in range(2))
-    assert one == two != synthetic.conversation(vocabulary, 40, seed=4)
-    assert [m["timestamp"] for m in one] == sorted(m["timestamp"] for m in one)
-    vectors = synthetic.WordVectors(vocabulary).embed([m["content"] for m in one])
+    items, two = (synthetic.conversation(vocabulary, 40, seed=3) for _ in range(2))
+    assert items == two != synthetic.conversation(vocabulary, 40, seed=4)
+    assert [m["timestamp"] for m in items] == sorted(m["timestamp"] for m in items)
+    vectors = synthetic.WordVectors(vocabulary).embed([m["content"] for m in items])
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
-    assert synthetic.questions(one, 5) == synthetic.questions(one, 5)
+    assert synthetic.questions(items, 5) == synthetic.questions(items, 5)
 
 
 @pytest.mark.slow
@@ -140,8 +140,8 @@ def test_speed_is_measured_on_both_sides_and_in_a_process_of_its_own() -> None:
     beside = speed.beside_embedder(real, HashingEmbedder(), rounds=1)
     assert beside["embedded_texts"] >= 4
     assert beside["ratio"]["median"] > 0.0
-    given = speed.vectors_given(vocabulary, 60, rounds=1)
-    assert given["episodes"] >= 1
+    arguments = speed.vectors_given(vocabulary, 60, rounds=1)
+    assert arguments["episodes"] >= 1
     rows = dict(speed.growth(vocabulary, [30, 60]))
     assert rows["recall in a large scope"]["observations"] == 60
     assert len(rows["growth"]["bytes_per_observation"]) == 2

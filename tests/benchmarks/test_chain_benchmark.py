@@ -6,23 +6,23 @@ from pathlib import Path
 
 from benchmarks.chain_cases import ARCS, LENGTH, dealt, figures, pairs, stories
 from benchmarks.chain_quality import Reader, chained, judged, previous
-from episodic_agent.core.chaining import chain_policy
+from episodic_agent.core.chains import chain_policy
 
 
 def test_pairs_and_figures_are_of_sessions_that_stand_in_one_tree() -> None:
-    found = pairs({"a": None, "b": "a", "c": "a", "d": None})
-    assert found == {("a", "b"), ("a", "c"), ("b", "c")}
+    results = pairs({"a": None, "b": "a", "c": "a", "d": None})
+    assert results == {("a", "b"), ("a", "c"), ("b", "c")}
     true = pairs({"a": None, "b": "a", "c": None, "d": None})
-    assert figures([found], [true]) == {"f1": 0.5, "precision": 0.3333, "recall": 1.0}
+    assert figures([results], [true]) == {"f1": 0.5, "precision": 0.3333, "recall": 1.0}
 
 
 def test_only_the_stories_of_the_named_half_are_read(tmp_path: Path) -> None:
-    one = {
+    items = {
         "id": "s1",
         "parent": None,
         "messages": [{"at": "2026-03-04T09:00:00Z", "speaker": "Tim", "text": "Hi"}],
     }
-    for name, half, sessions in (("mine", "dev", [one]), ("other", "frozen", "not to be looked at")):
+    for name, half, sessions in (("mine", "dev", [items]), ("other", "frozen", "not to be looked at")):
         raw = {"name": name, "half": half, "speaker": "Tim", "sessions": sessions}
         (tmp_path / f"{name}.json").write_text(json.dumps(raw), encoding="utf-8")
     assert [world.name for world in stories(tmp_path, "dev")] == ["mine"]
@@ -54,8 +54,8 @@ def test_dealt_chats_are_days_apart_and_half_of_their_sessions_go_on_from_nothin
 def test_the_default_chains_a_story_better_than_the_session_before() -> None:
     worlds = [world for world in stories(ARCS, "dev") if world.name in ("board-game", "pet-illness")]
     read = Reader(None)
-    found = judged(worlds, lambda world: chained(world, read, chain_policy()))
+    results = judged(worlds, lambda world: chained(world, read, chain_policy()))
     rule = judged(worlds, previous)
-    assert found["precision"] > rule["precision"]
-    assert found["f1"] > rule["f1"]
-    assert set(found["worlds"]) == {"board-game", "pet-illness"}
+    assert results["precision"] > rule["precision"]
+    assert results["f1"] > rule["f1"]
+    assert set(results["worlds"]) == {"board-game", "pet-illness"}

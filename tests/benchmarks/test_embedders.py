@@ -11,7 +11,7 @@ import pytest
 from benchmarks import embedders
 from benchmarks.served import answer
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 
 CALIBRATION = Calibration("hashing-256", 0.5, None, ((-1.0, -1.0), (0.2, 0.3), (1.0, 1.0)))
 
@@ -35,16 +35,16 @@ def data(tmp_path: Path) -> Path:
 
 def test_before_and_after_stand_side_by_side_with_foreign_questions_turned_away(data: Path) -> None:
     once = embedders.Once(HashingEmbedder())
-    found = dict(embedders._dialogues(data, once, CALIBRATION, quick=True))
-    assert found["seg_tiage"]["after"]["policy"] == "default-2026-12?vectors=0&embedder=hashing-256"
-    assert found["seg_tiage"]["after"]["score"] == found["seg_tiage"]["words alone"]["score"]
+    results = dict(embedders._dialogues(data, once, CALIBRATION, quick=True))
+    assert results["seg_tiage"]["after"]["policy"] == "default-2026-12?vectors=0&embedder=hashing-256"
+    assert results["seg_tiage"]["after"]["score"] == results["seg_tiage"]["words alone"]["score"]
     asked = dict(embedders._cases(data, once, CALIBRATION, quick=True))
     assert set(asked) == {"ret_realtalk", "ret_beam100k"}
     row = asked["ret_realtalk"]
     assert row["before"]["questions"] == 1
     assert row["before"]["recall@10"] == 1.0
     assert row["after"]["foreign answered"] == 0.0
-    page = embedders.table({f"{k} | x": {**v, "embedder": "x"} for k, v in (found | asked).items()})
+    page = embedders.table({f"{k} | x": {**v, "embedder": "x"} for k, v in (results | asked).items()})
     assert page.count("| x |") == 3
     assert "| recall@10 before |" in page
 
@@ -65,6 +65,6 @@ def test_nothing_is_embedded_twice() -> None:
 
 def test_the_served_answer_is_told_by_index_and_cut_to_the_dimensions_asked() -> None:
     request = {"model": "m", "input": ["tea", "bike"], "dimensions": 3}
-    told = answer(request, HashingEmbedder().embed)["data"]
-    assert [item["index"] for item in told] == [1, 0]
-    assert {len(item["embedding"]) for item in told} == {3}
+    report = answer(request, HashingEmbedder().embed)["data"]
+    assert [item["index"] for item in report] == [1, 0]
+    assert {len(item["embedding"]) for item in report} == {3}

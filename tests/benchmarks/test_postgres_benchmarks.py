@@ -6,11 +6,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from builders.chats import mine
 
 from benchmarks import parity, postgres_recall, results, servers, service, tables
 from benchmarks.synthetic import Vocabulary
 from episodic_agent.engine.memory import Memory
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 SAID = [
@@ -32,25 +33,25 @@ def twins(postgres_url: str) -> Iterator[parity.Twins]:
 
 
 def test_what_both_stores_hold_and_find_is_counted_as_the_same(twins: parity.Twins) -> None:
-    twins.add(SAID, thread="home")
-    assert twins.search("who repairs the violin").observations
+    mine(twins).add(SAID, thread="home")
+    assert mine(twins).search("who repairs the violin").observations
     twins.compare()
-    told = twins.tally.as_json()
-    assert (told["messages"], told["questions"]) == (3, 1)
-    assert told["exported_records"] > 3
-    assert told["hits"] > 0
-    assert {n for name, n in told.items() if "differ" in name or "another" in name} == {0}
+    answers = twins.tally.as_json()
+    assert (answers["messages"], answers["questions"]) == (3, 1)
+    assert answers["exported_records"] > 3
+    assert answers["hits"] > 0
+    assert {n for name, n in answers.items() if "differ" in name or "another" in name} == {0}
 
 
 def test_what_only_one_store_holds_is_counted_as_a_difference(twins: parity.Twins) -> None:
-    twins.add(SAID, thread="home")
+    mine(twins).add(SAID, thread="home")
     only: Memory = twins.both[1]
-    only.add("the violin was sold", user_id=None, thread="home")
-    twins.search("the violin")
+    mine(only).add("the violin was sold", thread="home")
+    mine(twins).search("the violin")
     twins.compare()
-    told = twins.tally.as_json()
-    assert told["records_that_differ"] > 0
-    assert told["questions_with_another_order"] == told["questions_with_another_score"] == 1
+    answers = twins.tally.as_json()
+    assert answers["records_that_differ"] > 0
+    assert answers["questions_with_another_order"] == answers["questions_with_another_score"] == 1
 
 
 @pytest.mark.slow

@@ -23,14 +23,14 @@ from benchmarks import (
     results,
     tables,
 )
-from episodic_agent.core import ranking
-from episodic_agent.core.boundary.cues.gap import ALL, LEXICAL
-from episodic_agent.core.boundary.cues.usual import Usual
-from episodic_agent.core.boundary.default_model import Silence, shipped
-from episodic_agent.core.ranking import DEFAULT_WEIGHTS
-from episodic_agent.engine.gathering import Gathered
+from episodic_agent.core import recall as ranking
+from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues
+from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL
+from episodic_agent.core.boundary.conversation.model import Silence, shipped
+from episodic_agent.core.recall import DEFAULT_WEIGHTS
+from episodic_agent.engine.recall.gathering import Gathered
 from episodic_agent.errors import InvalidInput
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 
 WORDS = {
     "tea": [
@@ -88,12 +88,12 @@ def talk(seed: int, units: int = 10) -> tuple[list[dict[str, Any]], list[int]]:
     """A dialogue of two topics, five messages each."""
     lot = np.random.default_rng(seed)
     topics = lot.permutation(sorted(WORDS))[: units // 5]
-    said = []
+    statement = []
     for n in range(units):
         a, b = lot.choice(WORDS[topics[n // 5]], 2, replace=False)
         text = f"{topics[n // 5]}: {lot.choice(FORMS).format(a=a, b=b)}"
-        said.append({"speaker": "user" if n % 2 == 0 else "agent", "text": text})
-    return said, [int(n > 0 and n % 5 == 0) for n in range(units)]
+        statement.append({"speaker": "user" if n % 2 == 0 else "agent", "text": text})
+    return statement, [int(n > 0 and n % 5 == 0) for n in range(units)]
 
 
 @pytest.fixture(scope="module")
@@ -106,26 +106,28 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number, name in enumerate(("tiage", "superdialseg", "topiocqa", "realtalk", "qmsum")):
         rows = []
         for n in range(12):
-            said, starts = talk(100 * number + n)
+            statements, starts = talk(100 * number + n)
             if name == "realtalk":
-                said = [unit | {"time": f"2024-01-01T10:{m:02}:00"} for m, unit in enumerate(said)]
-            rows.append({"id": str(n), "units": said, "starts": starts})
+                statements = [
+                    unit | {"time": f"2024-01-01T10:{m:02}:00"} for m, unit in enumerate(statements)
+                ]
+            rows.append({"id": str(n), "units": statements, "starts": starts})
         write(folder / f"seg_{name}.jsonl.gz", rows)
         texts = [unit["text"] for row in rows for unit in row["units"]]
         np.savez(units / f"seg_{name}.npz", vectors=embedder.embed(texts).astype(np.float16))
     for stem, base in (("ret_beam100k", 500), ("ret_realtalk", 600)):
         write(folder / f"{stem}.jsonl.gz", [case(base + n) for n in range(3)])
-    said = [m["text"] for n in range(3) for m in case(500 + n)["messages"]]
-    np.savez(units / "ret_beam100k.npz", vectors=embedder.embed(said).astype(np.float16))
+    statements = [m["text"] for n in range(3) for m in case(500 + n)["messages"]]
+    np.savez(units / "ret_beam100k.npz", vectors=embedder.embed(statements).astype(np.float16))
     return folder
 
 
 def case(seed: int) -> dict[str, Any]:
-    said, starts = talk(seed, units=15)
+    statements, starts = talk(seed, units=15)
     sessions = np.cumsum(starts).tolist()
     messages = [
         {"id": f"m{n}", "speaker": unit["speaker"], "text": f"{unit['text']} {seed}", "session": sessions[n]}
-        for n, unit in enumerate(said)
+        for n, unit in enumerate(statements)
     ]
     questions = [
         {"id": f"q{n}", "question": f"{messages[n]['text'].split()[-2]}?", "type": "", "evidence": [f"m{n}"]}
@@ -180,10 +182,10 @@ def test_every_table_of_quality_has_rows_and_the_program_prints_them(measured: P
 def test_every_figure_of_quality_stands_beside_its_standard_error(measured: Path) -> None:
     rows = results.read(measured, quality_tables.QUALITY)
     for kind in ("glue in-sample", "unseen", "left out"):
-        found = [row for key, row in rows.items() if key.startswith(f"{kind} | ")]
-        assert found
-        assert all({"value", "se", "interval"} <= row["score"].keys() for row in found)
-        assert any(row["score"]["se"] > 0 for row in found)
+        matches = [row for key, row in rows.items() if key.startswith(f"{kind} | ")]
+        assert matches
+        assert all({"value", "se", "interval"} <= row["score"].keys() for row in matches)
+        assert any(row["score"]["se"] > 0 for row in matches)
     recalled = rows["recall | ret_realtalk"]
     assert recalled["questions"] == 12
     assert all(figure["se"] is not None for figure in recalled["figures"].values())
@@ -221,12 +223,12 @@ def test_without_training_only_what_needs_none_is_measured_and_the_rest_is_kept(
 
 
 def test_glued_dialogues_are_the_same_every_time_and_named_by_what_is_said(data: Path) -> None:
-    one, two = (boundary_quality.glue_names(boundary_quality.trainer.gather(data, data / "cache" / "units"))
+    items, two = (boundary_quality.glue_names(boundary_quality.trainer.gather(data, data / "cache" / "units"))
                 for _ in range(2))  # fmt: skip
-    digests = [boundary_quality.material_digest(some) for some in one.values()]
+    digests = [boundary_quality.material_digest(some) for some in items.values()]
     assert digests == [boundary_quality.material_digest(some) for some in two.values()]
-    name = next(name for name, some in one.items() if some)
-    first = one[name][0]
+    name = next(name for name, some in items.items() if some)
+    first = items[name][0]
     moved = replace(first, starts=[*first.starts[1:], 0])
     assert boundary_quality.material_digest([first]) != boundary_quality.material_digest([moved])
 
@@ -234,10 +236,12 @@ def test_glued_dialogues_are_the_same_every_time_and_named_by_what_is_said(data:
 # --- families of cues ---
 
 
-def seen(seed: int, vectors: bool = True) -> tuple[np.ndarray, Usual]:
+def seen(seed: int, vectors: bool = True) -> tuple[np.ndarray, BaselineCues]:
     lot = np.random.default_rng(seed)
     size = len(ALL) if vectors else len(LEXICAL)
-    return lot.normal(0.5, 0.5, size), Usual(lot.normal(0.3, 0.5, len(ALL)).astype(np.float32), 9.0, 9.0)
+    return lot.normal(0.5, 0.5, size), BaselineCues(
+        lot.normal(0.3, 0.5, len(ALL)).astype(np.float32), 9.0, 9.0
+    )
 
 
 def test_every_cue_is_in_one_family_and_none_is_unplaced() -> None:
@@ -248,46 +252,48 @@ def test_every_cue_is_in_one_family_and_none_is_unplaced() -> None:
 
 @pytest.mark.parametrize(("name", "change"), list(cue_families.ablations(2.5).items()))
 def test_a_model_without_a_family_judges_otherwise(name: str, change: Any) -> None:
-    whole, without = shipped(), change(shipped())
-    cues, usual = seen(1)
+    full_model, without = shipped(), change(shipped())
+    cues, baseline = seen(1)
     if name.startswith("clock"):
         silence = Silence(5.0, 2.0)
         assert without.with_time(0.3, silence) == pytest.approx(0.3)
-        assert whole.with_time(0.3, silence) != pytest.approx(0.3, abs=1e-3)
+        assert full_model.with_time(0.3, silence) != pytest.approx(0.3, abs=1e-3)
     else:
-        ours, theirs = (model.content(cues, 2, usual, 40) for model in (whole, without))
+        ours, theirs = (model.content(cues, 2, baseline, 40) for model in (full_model, without))
         assert ours != pytest.approx(theirs, abs=1e-9)
 
 
 @pytest.mark.parametrize("family", sorted(cue_families.families()))
 def test_a_model_without_a_family_does_not_read_its_cues(family: str) -> None:
     without = cue_families.ablations(2.5)[family](shipped())
-    cues, usual = seen(2)
+    cues, baseline = seen(2)
     places = cue_families.families()[family]
     other = cues.copy()
     other[places] += 1.0
-    assert without.content(cues, 2, usual, 40) == without.content(other, 2, usual, 40)
-    assert shipped().content(cues, 2, usual, 40) != shipped().content(other, 2, usual, 40)
-    strange = usual._replace(means=usual.means.copy())
+    assert without.content(cues, 2, baseline, 40) == without.content(other, 2, baseline, 40)
+    assert shipped().content(cues, 2, baseline, 40) != shipped().content(other, 2, baseline, 40)
+    strange = baseline._replace(means=baseline.means.copy())
     strange.means[places] += 1.0
-    assert without.content(cues, 2, usual, 40) == without.content(cues, 2, strange, 40)
+    assert without.content(cues, 2, baseline, 40) == without.content(cues, 2, strange, 40)
 
 
 def test_an_absent_family_stands_at_the_mean_of_the_training_material() -> None:
     model, places = shipped(), cue_families.families()["shared words"]
-    cues, usual = seen(3)
-    usual = usual._replace(seen=0.0, with_vectors=0.0)  # a thread without habits yet
+    cues, baseline = seen(3)
+    baseline = baseline._replace(seen=0.0, with_vectors=0.0)  # a thread without habits yet
     typical = cues.copy()
     typical[places] = model.networks["vectors-2"].shift[places]
     without = cue_families.ablations(2.5)["shared words"](model)
-    assert without.content(cues, 2, usual, 9) == pytest.approx(model.content(typical, 2, usual, 9), abs=1e-4)
+    assert without.content(cues, 2, baseline, 9) == pytest.approx(
+        model.content(typical, 2, baseline, 9), abs=1e-4
+    )
 
 
 def test_without_its_length_a_thread_is_judged_like_one_of_the_usual_length() -> None:
     without = cue_families.ablations(float(np.log(20)))[cue_families.THREAD_LENGTH](shipped())
-    cues, usual = seen(4)
-    found = [without.content(cues, 2, usual, position) for position in (2, 20, 200)]
-    assert found == pytest.approx([shipped().content(cues, 2, usual, 20)] * 3, abs=1e-5)
+    cues, baseline = seen(4)
+    values = [without.content(cues, 2, baseline, position) for position in (2, 20, 200)]
+    assert values == pytest.approx([shipped().content(cues, 2, baseline, 20)] * 3, abs=1e-5)
 
 
 def test_a_network_of_another_build_is_refused() -> None:
@@ -314,21 +320,21 @@ def gathered(seed: int) -> tuple[asked.Case, asked.Asked]:
     text = 'When did Ana last say "green tea"? And what of the old bike in May 2024?'
     query = ranking.analyse(text, ["Ana", "Bo"], datetime(2024, 7, 1, tzinfo=UTC))
     at = datetime(2024, 4, 20, tzinfo=UTC).timestamp() + 86_400.0 * np.sort(lot.integers(0, 60, count))
-    found = ranking.Candidates(
+    candidates = ranking.Candidates(
         (), lot.random(count), lot.random(count),
         *(lot.random(count) for _ in range(4)), *(3600 * lot.random(count) for _ in range(2)),
         actors=lot.choice(["Ana", "Bo"], count).tolist(), at=at, moment=at,
         episode=lot.integers(0, 6, count), phrase=lot.integers(0, 2, count).astype(float),
         parts=lot.random((2, count)), octets=lot.integers(5, 200, count).astype(float),
     )  # fmt: skip
-    episodes = ranking.Episodes(
+    episodes = ranking.EpisodeArrays(
         [str(n) for n in range(6)], lot.random(6), lot.random(6), np.ones(6), np.ones(6, np.int64)
     )
     refs = np.arange(count, dtype=np.int64)
     vectors = np.eye(count, dtype=np.float32)[lot.integers(0, count, count)]  # some say the same
-    told = asked.Asked(text, "own", query, Gathered(refs, found, episodes, (), 1.0, False))
+    reported_asked = asked.Asked(text, "own", query, Gathered(refs, candidates, episodes, (), 1.0, False))
     names = np.array([f"{n:02}" for n in range(count)])
-    return asked.Case("ret_realtalk", "0", "minilm", refs, names, names.tolist(), vectors), told
+    return asked.Case("ret_realtalk", "0", "minilm", refs, names, names.tolist(), vectors), reported_asked
 
 
 @pytest.mark.parametrize("name", sorted(set(recall_quality.ablations()) - {"dense foreign"}))
@@ -341,14 +347,14 @@ def test_switching_off_a_leg_ranks_otherwise(name: str) -> None:
 
 def test_what_was_gathered_is_read_from_the_cache_until_the_data_change(data: Path, tmp_path: Path) -> None:
     embedder = HashingEmbedder()
-    one = asked.asked_cases(data, "ret_realtalk", embedder, tmp_path, quick=True)
-    kept = next(tmp_path.glob("ret_realtalk-quick-*.pickle"))
-    when = kept.stat().st_mtime_ns
+    cases = asked.asked_cases(data, "ret_realtalk", embedder, tmp_path, quick=True)
+    path = next(tmp_path.glob("ret_realtalk-quick-*.pickle"))
+    when = path.stat().st_mtime_ns
     two = asked.asked_cases(data, "ret_realtalk", embedder, tmp_path, quick=True)
-    assert kept.stat().st_mtime_ns == when
-    assert [a.text for c in one for a in c.asked] == [a.text for c in two for a in c.asked]
-    assert {a.kind for c in one for a in c.asked} == {"own", "sibling", "foreign"}
-    assert not any(a.evidence for c in one for a in c.asked if a.kind != "own")
+    assert path.stat().st_mtime_ns == when
+    assert [a.text for c in cases for a in c.asked] == [a.text for c in two for a in c.asked]
+    assert {a.kind for c in cases for a in c.asked} == {"own", "sibling", "foreign"}
+    assert not any(a.evidence for c in cases for a in c.asked if a.kind != "own")
     before = asked.stamp(data / "ret_realtalk.jsonl.gz", embedder.name)
     write(tmp_path / "ret_realtalk.jsonl.gz", [case(9)])
     assert asked.stamp(tmp_path / "ret_realtalk.jsonl.gz", embedder.name) != before
@@ -368,8 +374,8 @@ def test_the_curve_rises_with_the_recall_that_is_kept_and_its_errors_fall_with_t
     assert many.area("foreign").value == pytest.approx(0.76, abs=0.02)  # of two normals one apart
     assert few.area("foreign").error > 4 * many.area("foreign").error > 0
     rows = dict(abstention.curves({"a": many, "b": few}))
-    kept = [rows[f"abstention | {name}"]["kept_by_common"]["0.9"] for name in ("a", "b")]
-    assert float(np.mean(kept)) == pytest.approx(0.9, abs=0.02)
+    remaining = [rows[f"abstention | {name}"]["kept_by_common"]["0.9"] for name in ("a", "b")]
+    assert float(np.mean(remaining)) == pytest.approx(0.9, abs=0.02)
 
 
 @pytest.mark.parametrize("module", [cue_families, quality_tables, recall_quality])

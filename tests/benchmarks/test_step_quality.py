@@ -16,7 +16,7 @@ from benchmarks import quality_tables, results, step_quality
 from benchmarks.baselines import another_room, short_silence
 from benchmarks.segmentation import step_systems
 from episodic_agent.core.boundary.steps.cues import FORESEEN, NAMES
-from episodic_agent.engine.evaluate.cases import Stream, streams
+from episodic_agent.engine.evaluate.cases import LabelledStream, streams
 from episodic_agent.engine.evaluate.segmentation import observation
 from episodic_agent.schemas import Kind, TimeSource
 
@@ -90,12 +90,12 @@ def test_every_family_left_out_and_every_fold_leaves_no_row_with_weight(data: Pa
 @pytest.mark.slow
 def test_what_is_measured_of_steps_fills_the_tables(data: Path, tmp_path: Path, quickly: None) -> None:
     assert list(step_quality.measure(data, tmp_path, quick=True)) == []
-    found = dict(step_quality.measure(data, tmp_path, train=True, quick=True))
-    assert set(found) == {
+    matches = dict(step_quality.measure(data, tmp_path, train=True, quick=True))
+    assert set(matches) == {
         f"steps {kind} | {s}" for kind in ("unseen", "left out", "prediction") for s in SETS
     }
-    assert dict(step_quality.measure(data, tmp_path, quick=True)) == found
-    results.merge(tmp_path, quality_tables.QUALITY, found)
+    assert dict(step_quality.measure(data, tmp_path, quick=True)) == matches
+    results.merge(tmp_path, quality_tables.QUALITY, matches)
     for table in (quality_tables.steps, quality_tables.prediction):
         lines = table(tmp_path).splitlines()[2:]
         assert sorted(line.split(" | ")[0] for line in lines) == sorted(f"| {s}" for s in SETS)
@@ -103,7 +103,7 @@ def test_what_is_measured_of_steps_fills_the_tables(data: Path, tmp_path: Path, 
 
 def test_the_plain_rules_for_steps_read_rooms_and_pauses() -> None:
     course = next(c for c in map(scripts.scripted, range(50)) if c.units[0].at and c.units[0].location)
-    stream = Stream("made up", course.units, course.starts)
+    stream = LabelledStream("made up", course.units, course.starts)
     rooms = [unit.location for unit in course.units]
     assert sum(another_room(course.units)) == sum(a != b for a, b in pairwise(rooms))
     assert len(short_silence(course.units)) == len(rooms)

@@ -1,8 +1,12 @@
 """A few days of Ana's life as chat messages: four undertakings, each on its own day."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
+from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.user import UserMemory
+
+USER: Final = "default"  # whose memory a test means that does not care; no question means this name
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 
@@ -31,6 +35,11 @@ BREAD = (
     ("assistant", "Bake the bread with steam for twenty minutes and the crust stays thin"),
 )
 TOPICS = (TAP, LISBON, CELLO, BREAD)
+
+
+def mine(memory: Memory | UserMemory) -> UserMemory:
+    """Return the memory of a test's only user, who need not be known yet, or the user's memory that it is."""
+    return memory.user(USER, new=True) if isinstance(memory, Memory) else memory
 
 
 CHAT = "chat"  # the thread of what these builders make: silence does not end a named one

@@ -22,9 +22,9 @@ class TopicEmbedder:
         self.seen.extend(texts)
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for vector, text in zip(vectors, texts, strict=True):
-            found = [n for n, topic in enumerate(self.topics) if topic in text.lower()]
+            indexes = [n for n, topic in enumerate(self.topics) if topic in text.lower()]
             if text.strip():
-                vector[found or [len(self.topics)]] = 1 / np.sqrt(max(len(found), 1))
+                vector[indexes or [len(self.topics)]] = 1 / np.sqrt(max(len(indexes), 1))
         return vectors
 
 

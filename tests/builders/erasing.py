@@ -14,9 +14,9 @@ import psycopg
 from stores.postgres_server import connect
 
 from builders.assistants import TEN, weather
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from episodic_agent import Memory
-from episodic_agent.core.interfaces import EPISODES, FACTS, OBSERVATIONS, PARTS, SKILLS
+from episodic_agent.protocols import EPISODES, FACTS, OBSERVATIONS, PARTS, SKILLS
 from episodic_agent.schemas import Receipt, Scope
 from episodic_agent.wiring import is_server
 
@@ -30,26 +30,28 @@ _PACKED = re.compile(rb"[A-Za-z0-9+/]{40,}={0,2}")
 def live(memory: Memory, clock: Clock) -> Receipt:
     """Let a memory live through a month with the secret said in one message; return that one's receipt."""
     clock.now = TEN
-    memory.add(
+    mine(memory).add(
         [_said("user", "The cellar is damp and the safe in it rusts"), _said("user", BEFORE, 1)],
         thread="safe",
     )
-    secret = memory.add([_said("user", SAID, 2, location="cellar")], thread="safe")[0]
-    memory.add([_said("assistant", AFTER, 3), _said("user", "The hinge squeaks", 4)], thread="safe")
-    memory.flush(thread="safe")
-    memory.resegment("safe", "stub?freeze_interval=2")
-    memory.add(
+    secret = mine(memory).add([_said("user", SAID, 2, location="cellar")], thread="safe")[0]
+    mine(memory).add([_said("assistant", AFTER, 3), _said("user", "The hinge squeaks", 4)], thread="safe")
+    mine(memory).flush(thread="safe")
+    mine(memory).boundaries.resegment("safe", "stub?freeze_interval=2")
+    mine(memory).add(
         [_said("user", "My cello teacher is Odile", 90), _said("assistant", "Noted", 91)], thread="cello"
     )
-    memory.flush(thread="cello")
-    memory.link("cello", "safe")
+    mine(memory).flush(thread="cello")
+    mine(memory).links.add("cello", "safe")
     clock.forward(days=2)
-    memory.add([_said("user", "Good morning", 2880)], thread="safe")
-    memory.search(f"Who teaches the cello, does she know {SECRET}?", asking="safe")
-    memory.add([_said("assistant", f"Odile is your cello teacher, she knows {SECRET}", 2881)], thread="safe")
-    memory.flush(thread="safe")
-    memory.compact(thread="safe")
-    memory.add([_said("user", "Open end of the safe", 2990)], thread="safe")
+    mine(memory).add([_said("user", "Good morning", 2880)], thread="safe")
+    mine(memory).search(f"Who teaches the cello, does she know {SECRET}?", asking="safe")
+    mine(memory).add(
+        [_said("assistant", f"Odile is your cello teacher, she knows {SECRET}", 2881)], thread="safe"
+    )
+    mine(memory).flush(thread="safe")
+    mine(memory).sections.compact(thread="safe")
+    mine(memory).add([_said("user", "Open end of the safe", 2990)], thread="safe")
     return secret
 
 
@@ -58,8 +60,8 @@ def learn(memory: Memory, clock: Clock, days: int = 16) -> Receipt:
     talks = [weather(day) for day in range(days)]
     talks[0][0]["content"] = f"What's the weather in {SECRET} on Thursday?"
     clock.now = talks[-1][-1]["timestamp"]
-    receipts = memory.add([message for talk in talks for message in talk], thread="desk")
-    memory.flush(thread="desk")
+    receipts = mine(memory).add([message for talk in talks for message in talk], thread="desk")
+    mine(memory).flush(thread="desk")
     return receipts[0]
 
 
@@ -90,8 +92,10 @@ def values(url: str) -> Iterator[tuple[str, Any]]:
 
 
 def _of_server(db: "psycopg.Connection[Any]") -> Iterator[tuple[str, Any]]:
-    found = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'episodic' ORDER BY 1").fetchall()
-    for (table,) in found:
+    results = db.execute(
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'episodic' ORDER BY 1"
+    ).fetchall()
+    for (table,) in results:
         cursor = db.execute(f"SELECT * FROM episodic.{table}")
         names = [column.name for column in cursor.description or ()]
         for row in cursor.fetchall():
@@ -120,6 +124,6 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
 
 def indexed(memory: Memory, word: str, user: str = "default") -> int:
     """Count the documents of a user that hold a word in the text index."""
-    with memory._parts.store.begin(Scope(user), write=False) as tx:
+    with memory._deps.store.begin(Scope(user), write=False) as tx:
         kinds = (OBSERVATIONS, EPISODES, PARTS, SKILLS, FACTS)
         return sum(tx.index.statistics(kind, [word]).frequencies[word] for kind in kinds)

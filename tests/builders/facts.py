@@ -5,10 +5,10 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from builders.chats import Clock
+from builders.chats import USER, Clock, mine
 from episodic_agent import Memory
-from episodic_agent.core.fact_records import KeptFact
 from episodic_agent.schemas import Decision, Scope
+from episodic_agent.schemas.facts import StoredFact
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 LISBON, SISTER, PORTO = (
@@ -26,39 +26,39 @@ def memories(url: str, clock: Clock) -> Iterator[Opened]:
     with ExitStack() as stack:
 
         def open_one(**parts: Any) -> Memory:
-            given = {"embedder": "hashing", "policy": "seed-001", "clock": clock, **parts}
-            return stack.enter_context(Memory.open(url, **given))
+            arguments = {"embedder": "hashing", "policy": "seed-001", "clock": clock, **parts}
+            return stack.enter_context(Memory.open(url, **arguments))
 
         yield open_one
 
 
-def episode(memory: Memory, text: str, day: float, *, role: str = "Maya", user: str | None = None) -> None:
+def episode(memory: Memory, text: str, day: float, *, role: str = "Maya", user: str = USER) -> None:
     """Let somebody say something, a message or an episode of its own."""
     name = f"{role} {day}"
     at = START + timedelta(days=day)
-    memory.add(text, role=role, thread=name, timestamp=at, user_id=user)
-    memory.flush(thread=name, user_id=user)
+    memory.user(user).add(text, role=role, thread=name, timestamp=at)
+    memory.user(user).flush(thread=name)
 
 
-def three(memory: Memory, user: str | None = None) -> Memory:
+def three(memory: Memory, user: str = USER) -> Memory:
     for n, text in enumerate((LISBON, SISTER, PORTO)):
         episode(memory, text, n * 10, user=user)
     return memory
 
 
-def told(memory: Memory, **asked: Any) -> set[str]:
-    return {card.fact.fact for card in memory.facts(**asked)}
+def told(memory: Memory, user: str = USER, **asked: Any) -> set[str]:
+    return {card.fact.fact for card in memory.user(user, new=True).facts.list(**asked)}
 
 
-def kept(memory: Memory, user: str = "default") -> list[KeptFact]:
-    with memory._parts.store.begin(Scope(user), write=False) as tx:
-        return list(tx.facts.list())
+def kept(memory: Memory, user: str = "default") -> list[StoredFact]:
+    with memory._deps.store.begin(Scope(user), write=False) as tx:
+        return list(tx.knowledge.facts())
 
 
 def waiting(memory: Memory) -> int:
-    return memory.stats().unconsolidated
+    return mine(memory).stats().unconsolidated
 
 
 def decisions(memory: Memory) -> list[Decision]:
-    with memory._parts.store.begin(Scope(), write=False) as tx:
-        return list(tx.episodes.decisions(type="facts"))
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        return list(tx.relations.decisions(type="facts"))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from episodic_agent.core.interfaces import Store, Transaction
+from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Job, Scope
 
 

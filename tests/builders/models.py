@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from episodic_agent.core.interfaces import LanguageModel
-from episodic_agent.providers.staged import StagedModel
+from episodic_agent.protocols import LanguageModel
+from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.schemas import Json
 
 _SAID = re.compile(
@@ -21,11 +21,11 @@ def only(model: LanguageModel, *stages: str) -> StagedModel:
 
 def retold(prompt: str) -> Mapping[str, Json]:
     """Tell an episode as a model might that adds nothing: in its own first words, with who said them."""
-    told = [(json.loads(actor), " ".join(text.split())) for actor, _, text in _SAID.findall(prompt)]
-    words = " ".join(text for _, text in told).split()
+    pairs = [(json.loads(actor), " ".join(text.split())) for actor, _, text in _SAID.findall(prompt)]
+    words = " ".join(text for _, text in pairs).split()
     return {
         "title": " ".join((words * 5)[: max(5, min(len(words), 9))]),
-        "summary": " ".join(f'{actor} says: "{text}"' for actor, text in told)[:900],
+        "summary": " ".join(f'{actor} says: "{text}"' for actor, text in pairs)[:900],
         "entities": [],
         "tags": ["talk"],
         "outcome": "ongoing",

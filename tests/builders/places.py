@@ -2,7 +2,7 @@
 
 import pytest
 
-from episodic_agent.core.interfaces import Store
+from episodic_agent.protocols import Store
 from episodic_agent.wiring import load_settings, make_store
 
 # For a test of what no store decides, or of many processes: in the fast suite it runs on a file alone.

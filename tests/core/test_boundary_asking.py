@@ -11,7 +11,6 @@ from core.test_boundary_default import streams
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary import asking
 from episodic_agent.core.boundary.contract import (
     DRAIN_ALL,
     Arrival,
@@ -22,8 +21,9 @@ from episodic_agent.core.boundary.contract import (
     Record,
     Verdict,
 )
-from episodic_agent.core.boundary.default import DefaultPolicy
-from episodic_agent.core.boundary.default_memory import Memory
+from episodic_agent.core.boundary.conversation import asking
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy
+from episodic_agent.core.boundary.conversation.memory import ConversationMemory
 from episodic_agent.core.boundary.machine import replay, run, settle
 from episodic_agent.core.boundary.policies import policy
 from episodic_agent.errors import InvalidInput
@@ -51,8 +51,8 @@ def last(records: Sequence[Record]) -> dict[int, Record]:
     return {record.seq: record for record in records}
 
 
-def cuts(found: Sequence[Boundary]) -> list[int]:
-    return [cut.before_seq for cut in found if cut.edge != DRAIN_ALL]
+def cuts(boundaries: Sequence[Boundary]) -> list[int]:
+    return [cut.before_seq for cut in boundaries if cut.edge != DRAIN_ALL]
 
 
 # --- without an answer ----------------------------------------------------------------------------------
@@ -82,13 +82,13 @@ def test_whether_there_is_a_model_is_no_part_of_the_name() -> None:
 
 
 def questions(stream: Sequence[Input], chosen: DefaultPolicy) -> list[Question]:
-    found: list[Question] = []
+    questions: list[Question] = []
 
     def answer(question: Question) -> None:
-        found.append(question)
+        questions.append(question)
 
     replay(stream, chosen, answer=answer)
-    return found
+    return questions
 
 
 @pytest.mark.parametrize("hindsight", [0, 1, 2])
@@ -165,9 +165,9 @@ def test_a_yes_cuts_before_the_gap_and_a_no_keeps() -> None:
     gained = next(c for c in with_yes.cuts if plain[c.before_seq].action == "keep")
     assert gained.decided_at_seq == gained.before_seq + 2
     assert gained.reason == Reason.TOPIC_SHIFT
-    said = asking.read(gained.cues)
-    assert said is not None
-    assert said.odds == gained.probability >= gained.threshold > said.unasked
+    weighed = asking.read(gained.cues)
+    assert weighed is not None
+    assert weighed.probability == gained.probability >= gained.threshold > weighed.unasked
 
 
 @QUICK
@@ -175,8 +175,8 @@ def test_a_yes_cuts_before_the_gap_and_a_no_keeps() -> None:
 def test_every_record_with_an_answer_recomputes(stream: list[Arrival], hindsight: int) -> None:
     step = replay(stream, replace(ALWAYS, hindsight=hindsight), answer=by_seq)
     for record in last(step.records).values():
-        said = asking.read(record.cues)
-        assert said is None or said.odds == record.probability
+        weighed = asking.read(record.cues)
+        assert weighed is None or weighed.probability == record.probability
         if record.action in ("cut", "keep"):
             assert (record.probability >= record.threshold) == (record.action == "cut")
         assert all(0.0 <= value <= 1.0 for value in record.cues.values())
@@ -191,26 +191,26 @@ def test_a_restart_before_and_after_every_answer_changes_nothing(
     stream: list[Arrival], hindsight: int
 ) -> None:
     chosen = replace(ALWAYS, hindsight=hindsight, max_length=6)
-    whole = replay(stream, chosen, answer=by_seq)
-    memory, found, records = chosen.begin(), list[Boundary](), list[Record]()
+    full_step = replay(stream, chosen, answer=by_seq)
+    memory, boundaries, records = chosen.begin(), list[Boundary](), list[Record]()
 
-    def restarted(memory: Memory) -> Memory:
+    def restarted(memory: ConversationMemory) -> ConversationMemory:
         return chosen.unpack(json.loads(json.dumps(chosen.pack(memory))))
 
     for item in stream:
         step = run(memory, [item], chosen)
         while True:
-            found += step.cuts
+            boundaries += step.cuts
             records += step.records
             memory = restarted(step.memory)
             if step.question is None:
                 break
             step = settle(memory, step.question, by_seq(step.question), chosen)
-    assert (found, records) == (list(whole.cuts), list(whole.records))
-    assert chosen.pack(memory) == chosen.pack(whole.memory)
+    assert (boundaries, records) == (list(full_step.cuts), list(full_step.records))
+    assert chosen.pack(memory) == chosen.pack(full_step.memory)
 
 
-def opened() -> tuple[Memory, Question]:
+def opened() -> tuple[ConversationMemory, Question]:
     step = run(ALWAYS.begin(), TALK, ALWAYS)
     assert step.question is not None
     assert step.consumed < len(TALK)
@@ -235,6 +235,6 @@ def test_a_flush_waits_for_no_answer() -> None:
     memory, question = opened()
     check = ALWAYS.drain(memory, ManualCut(TALK[0].observation.at))
     plain = DefaultPolicy()
-    wanted = run(plain.begin(), [*TALK[: question.seq + 1], ManualCut(TALK[0].observation.at)], plain)
-    assert list(check.cuts) == list(wanted.cuts)
+    step = run(plain.begin(), [*TALK[: question.seq + 1], ManualCut(TALK[0].observation.at)], plain)
+    assert list(check.cuts) == list(step.cuts)
     assert not check.memory.asked

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.boundary.cues.cohesion import (
+from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues, how_far
+from episodic_agent.core.boundary.conversation.cues.cohesion import (
     DIMENSIONS,
     Pairs,
-    Weights,
+    PairWeights,
     compact,
     cosines,
     decimals,
@@ -20,12 +21,17 @@ from episodic_agent.core.boundary.cues.cohesion import (
     share_new,
     share_unseen,
 )
-from episodic_agent.core.boundary.cues.gap import ALL, LEXICAL, VECTOR_NAMES
-from episodic_agent.core.boundary.cues.speech import MOST_TERMS, Speech, content_weight, speech, term_hashes
-from episodic_agent.core.boundary.cues.surprise import novelty, surprise
-from episodic_agent.core.boundary.cues.timing import KNOTS, hats, log_minutes
-from episodic_agent.core.boundary.cues.usual import Usual, how_far
-from episodic_agent.core.boundary.default_model import Network, sigmoid
+from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL, VECTOR_NAMES
+from episodic_agent.core.boundary.conversation.cues.speech import (
+    MOST_TERMS,
+    Speech,
+    content_weight,
+    speech,
+    term_hashes,
+)
+from episodic_agent.core.boundary.conversation.cues.surprise import novelty, surprise
+from episodic_agent.core.boundary.conversation.cues.timing import KNOTS, hats, log_minutes
+from episodic_agent.core.boundary.conversation.model import Network, sigmoid
 
 LINES = [
     json.loads(line)
@@ -110,10 +116,10 @@ def test_compacting_twice_changes_nothing_but_rounding(values: list[float]) -> N
 
 def test_folding_long_vectors_keeps_cosines_roughly() -> None:
     rng = np.random.default_rng(3)
-    one, noise = rng.normal(size=(2, 1536)).astype(np.float32)
-    near = one + 0.5 * noise
-    exact = float(one @ near / np.linalg.norm(one) / np.linalg.norm(near))
-    assert cosines([compact(one), compact(near)], Pairs.of([(0, 1)], 2))[0] == pytest.approx(exact, abs=0.1)
+    item, noise = rng.normal(size=(2, 1536)).astype(np.float32)
+    near = item + 0.5 * noise
+    exact = float(item @ near / np.linalg.norm(item) / np.linalg.norm(near))
+    assert cosines([compact(item), compact(near)], Pairs.of([(0, 1)], 2))[0] == pytest.approx(exact, abs=0.1)
 
 
 def test_a_zero_vector_is_like_nothing() -> None:
@@ -122,8 +128,8 @@ def test_a_zero_vector_is_like_nothing() -> None:
 
 
 def test_a_common_word_binds_less_than_a_rare_one() -> None:
-    def alike(one: list[int], other: list[int], counts: dict[int, int]) -> float:
-        return overlap(frozenset(one), frozenset(other), Weights(counts))
+    def alike(numbers: list[int], other: list[int], counts: dict[int, int]) -> float:
+        return overlap(frozenset(numbers), frozenset(other), PairWeights(counts))
 
     assert alike([1, 2], [1, 3], {1: 100}) < alike([1, 2], [1, 3], {}) < alike([1, 2], [1, 2], {})
 
@@ -193,23 +199,25 @@ def test_a_network_reads_a_cue_against_its_own_thread_once_the_thread_is_known()
     apart = plain[None].copy()
     apart[0, [0, size]] = 1.0, -1.0  # the first cue less its mean
     network = Network(plain, plain + 1.0, apart, none, none + 1.0, 0.0)
-    cues, usual = np.full(size, 0.9), Usual(np.zeros(size, np.float32))
-    first = network.odds(cues, usual, 1)
+    cues, baseline = np.full(size, 0.9), BaselineCues(np.zeros(size, np.float32))
+    first = network.probability(cues, baseline, 1)
     assert first == pytest.approx(sigmoid(math.tanh(0.9)), abs=1e-4)  # nothing known: as it stands
     for _ in range(60):
-        usual = usual.add(cues, size)
-    assert 0.5 < network.odds(cues, usual, 61) < sigmoid(math.tanh(0.12))
+        baseline = baseline.add(cues, size)
+    assert 0.5 < network.probability(cues, baseline, 61) < sigmoid(math.tanh(0.12))
 
 
 def test_means_of_vectors_count_apart_where_some_gaps_have_none() -> None:
-    usual = Usual(np.zeros(4, np.float32)).add(np.ones(4), 2).add(np.ones(2), 2).add(np.full(4, 4.0), 2)
-    assert usual.means.tolist() == [2.0, 2.0, 2.5, 2.5]
-    assert np.allclose(usual.shares(2, 4), [3 / 9, 3 / 9, 2 / 8, 2 / 8])
+    baseline = (
+        BaselineCues(np.zeros(4, np.float32)).add(np.ones(4), 2).add(np.ones(2), 2).add(np.full(4, 4.0), 2)
+    )
+    assert baseline.means.tolist() == [2.0, 2.0, 2.5, 2.5]
+    assert np.allclose(baseline.shares(2, 4), [3 / 9, 3 / 9, 2 / 8, 2 / 8])
 
 
 def test_gaps_without_vectors_leave_the_usual_of_vectors_alone() -> None:
-    usual = Usual(np.zeros(4, np.float32)).add(np.array([1.0, 1.0, 3.0, 3.0]), 2)
-    after = usual.add(np.array([0.0, 0.0]), 2)
+    baseline = BaselineCues(np.zeros(4, np.float32)).add(np.array([1.0, 1.0, 3.0, 3.0]), 2)
+    after = baseline.add(np.array([0.0, 0.0]), 2)
     assert after.means.tolist() == [0.5, 0.5, 3.0, 3.0]
     assert (after.seen, after.with_vectors) == (2.0, 1.0)
 

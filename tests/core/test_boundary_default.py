@@ -17,11 +17,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Input, ManualCut, Record, Step, Tick
-from episodic_agent.core.boundary.cues.rate import counted, leaning, usual_number
-from episodic_agent.core.boundary.default import DefaultPolicy
+from episodic_agent.core.boundary.conversation.cues.rate import counted, leaning, smoothed
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.errors import InvalidInput
-from episodic_agent.providers.minilm import MiniLM, is_present
+from episodic_agent.providers.embedders.minilm import MiniLM, is_present
 from episodic_agent.schemas import Reason, TimeSource, Vector
 
 LINES = [
@@ -55,16 +55,16 @@ def streams(draw: st.DrawFn, most: int = 16) -> list[Arrival]:
     """Draw a thread with mixed vectors, times and speakers."""
     texts = st.sampled_from([*COOKING, *TAXES, "Got it", "", "Wait, what?", "好的，谢谢", "bye!"])
     gaps = st.sampled_from([0, 5, 60, 900, 9_000, 21_600, 21_601, 90_000, -60])
-    found, at = [], START
+    result, at = [], START
     for seq in range(draw(st.integers(1, most))):
         at += timedelta(seconds=draw(gaps))
         seed = draw(st.integers(0, 5))
         vector = None if seed == 0 else np.random.default_rng(seed).normal(size=24).astype(np.float32)
         source = draw(st.sampled_from([TimeSource.GIVEN, TimeSource.GIVEN, TimeSource.ASSUMED]))
-        found.append(
+        result.append(
             arrival(seq, draw(texts), actor=draw(st.sampled_from("abc")), at=at, vector=vector, source=source)
         )
-    return found
+    return result
 
 
 QUICK = settings(max_examples=share(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -74,15 +74,15 @@ QUICK = settings(max_examples=share(25), deadline=None, suppress_health_check=[H
 @given(streams(), st.integers(0, 2))
 def test_a_restart_after_every_message_changes_nothing(stream: list[Arrival], hindsight: int) -> None:
     policy = DefaultPolicy(hindsight=hindsight, max_length=6)
-    whole = play(stream, policy, drain=False)
-    memory, found, records = policy.begin(), [], []
+    full_step = play(stream, policy, drain=False)
+    memory, result, records = policy.begin(), [], []
     for item in stream:
         step = run(memory, [item], policy)
         memory = policy.unpack(json.loads(json.dumps(policy.pack(step.memory))))
-        found += step.cuts
+        result += step.cuts
         records += step.records
-    assert (found, records) == (list(whole.cuts), list(whole.records))
-    assert policy.pack(memory) == policy.pack(whole.memory)
+    assert (result, records) == (list(full_step.cuts), list(full_step.records))
+    assert policy.pack(memory) == policy.pack(full_step.memory)
 
 
 @QUICK
@@ -91,9 +91,9 @@ def test_nothing_later_is_looked_at(stream: list[Arrival], data: st.DataObject) 
     known = data.draw(st.integers(1, len(stream)))
     if known < len(stream):  # after six hours of silence what is pending is decided with what there is
         assume(stream[known].observation.at - stream[known - 1].observation.at <= timedelta(hours=6))
-    whole = play(stream, drain=False)
+    step = play(stream, drain=False)
     part = play(stream[:known], drain=False)
-    assert [cut for cut in whole.cuts if cut.decided_at_seq < known] == list(part.cuts)
+    assert [cut for cut in step.cuts if cut.decided_at_seq < known] == list(part.cuts)
 
 
 @QUICK
@@ -168,9 +168,9 @@ def test_a_pending_gap_is_settled_before_a_long_silence_without_what_comes_after
 @pytest.mark.parametrize("hindsight", [0, 1, 2])
 def test_a_new_topic_opens_a_new_episode_without_any_vector(hindsight: int) -> None:
     step = play(dialogue([*COOKING, *TAXES]), DefaultPolicy(hindsight=hindsight))
-    odds = [last_record(step, seq).probability for seq in range(len(COOKING) + len(TAXES))]
+    probability = [last_record(step, seq).probability for seq in range(len(COOKING) + len(TAXES))]
     assert (len(COOKING), Reason.TOPIC_SHIFT) in cuts(step)
-    assert max(odds) == odds[len(COOKING)] > 0.6
+    assert max(probability) == probability[len(COOKING)] > 0.6
 
 
 @pytest.mark.parametrize("digression", [
@@ -217,9 +217,9 @@ def test_a_full_frame_is_split_where_its_own_probabilities_are_highest() -> None
     texts = [*COOKING[:5], *TAXES, *COOKING]
     step = play(dialogue(texts), policy)
     first = step.cuts[0]
-    odds = {seq: last_record(step, seq).probability for seq in range(2, 10)}
+    probability = {seq: last_record(step, seq).probability for seq in range(2, 10)}
     assert first.reason == Reason.SIZE_CAP
-    assert first.probability == odds[first.before_seq] == max(odds.values())
+    assert first.probability == probability[first.before_seq] == max(probability.values())
     assert first.decided_at_seq > first.before_seq + policy.hindsight
 
 
@@ -235,7 +235,7 @@ def test_a_memory_packed_before_cues_had_habits_is_still_read() -> None:
     memory = run(policy.begin(), dialogue(COOKING), policy).memory
     old = {key: value for key, value in policy.pack(memory).items() if key != "usual"}
     step = run(policy.unpack(old), [arrival(len(COOKING), TAXES[0])], policy)
-    assert step.memory.usual.seen == 1.0
+    assert step.memory.baseline.seen == 1.0
 
 
 def test_a_memory_packed_before_boundaries_were_counted_asks_for_the_usual_probability() -> None:
@@ -267,8 +267,8 @@ def test_what_was_expected_so_far_is_the_sum_of_what_the_records_say(
     stream: list[Arrival], hindsight: int
 ) -> None:
     step = play(stream, DefaultPolicy(hindsight=hindsight), drain=False)
-    told = {record.seq: record.probability for record in step.records}
-    assert step.memory.expected == pytest.approx(sum(told.values()), abs=1e-3)
+    values = {record.seq: record.probability for record in step.records}
+    assert step.memory.expected == pytest.approx(sum(values.values()), abs=1e-3)
 
 
 def test_where_times_are_given_every_gap_is_asked_for_the_same() -> None:
@@ -277,7 +277,7 @@ def test_where_times_are_given_every_gap_is_asked_for_the_same() -> None:
 
 
 def test_a_talk_of_a_million_messages_is_judged_by_its_newest() -> None:
-    expected, position = usual_number(10**6), 10**6
+    expected, position = smoothed(10**6), 10**6
     for _ in range(3000):
         expected = counted(expected, 0.5, position)
     assert leaning(expected, position) < -1.0
@@ -305,8 +305,8 @@ def test_vectors_of_another_embedder_are_read_on_the_threads_own_scale() -> None
         for seq, (text, vector) in enumerate(zip(texts, vectors, strict=True))
     ]
     step = play(stream, DefaultPolicy(scale=None))
-    odds = [last_record(step, seq).probability for seq in range(10, 28)]
-    assert max(range(18), key=odds.__getitem__) == 10
+    probability = [last_record(step, seq).probability for seq in range(10, 28)]
+    assert max(range(18), key=probability.__getitem__) == 10
 
 
 def test_a_change_of_vector_size_within_a_thread_is_survived() -> None:
@@ -319,11 +319,11 @@ def test_a_change_of_vector_size_within_a_thread_is_survived() -> None:
 
 def line_record(line: dict[str, Any], vectors: dict[str, Vector]) -> Record:
     """Play a labelled line after its context, spoken by the one who is to answer."""
-    said = [(one["role"], one["content"]) for one in line["context"]]
-    answering = "assistant" if said[-1][0] == "user" else "user"
+    pairs = [(one["role"], one["content"]) for one in line["context"]]
+    answering = "assistant" if pairs[-1][0] == "user" else "user"
     stream = [
         arrival(seq, text, actor=role, source=TimeSource.ASSUMED, vector=vectors.get(text))
-        for seq, (role, text) in enumerate([*said, (answering, line["line"])])
+        for seq, (role, text) in enumerate([*pairs, (answering, line["line"])])
     ]
     return last_record(play(stream), len(stream) - 1)
 

@@ -1,4 +1,4 @@
-"""Policy seed-001 against the letter of its document (boundaries.md A1, A2)."""
+"""Policy seed-001 against the letter of its document."""
 
 import json
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from episodic_agent.core.boundary.contract import (
     Record,
     Verdict,
 )
-from episodic_agent.core.boundary.dual_channel import DualChannelPolicy, rule_layer
-from episodic_agent.core.boundary.dual_channel_memory import Memory
+from episodic_agent.core.boundary.conversation.dual_channel import DualChannelPolicy, rule_layer
+from episodic_agent.core.boundary.conversation.dual_channel_memory import DualChannelMemory
 from episodic_agent.core.boundary.policies import policy, policy_names
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Observation, Reason, TimeSource, Vector
@@ -55,7 +55,9 @@ def vec(values: Sequence[float]) -> Vector:
     return np.array(values, dtype=np.float32)
 
 
-def feed(memory: Memory, arrivals: Sequence[Arrival], rules: DualChannelPolicy = POLICY) -> Check[Memory]:
+def feed(
+    memory: DualChannelMemory, arrivals: Sequence[Arrival], rules: DualChannelPolicy = POLICY
+) -> Check[DualChannelMemory]:
     """Take in arrivals that must not ask or cut."""
     for item in arrivals:
         check = rules.check(memory, item)
@@ -65,7 +67,7 @@ def feed(memory: Memory, arrivals: Sequence[Arrival], rules: DualChannelPolicy =
     return check
 
 
-def primed(event: Sequence[float] | None = None, rolling: Sequence[float] | None = None) -> Memory:
+def primed(event: Sequence[float] | None = None, rolling: Sequence[float] | None = None) -> DualChannelMemory:
     """Three buffered messages of 40 characters with the given vectors."""
     memory = feed(POLICY.begin(), [arrival(n) for n in range(3)]).memory
     return replace(
@@ -76,13 +78,15 @@ def primed(event: Sequence[float] | None = None, rolling: Sequence[float] | None
     )
 
 
-def ask(memory: Memory, vector: Sequence[float] = Y, seq: int = 3) -> tuple[Memory, Question]:
+def ask(
+    memory: DualChannelMemory, vector: Sequence[float] = Y, seq: int = 3
+) -> tuple[DualChannelMemory, Question]:
     check = POLICY.check(memory, arrival(seq, vector))
     assert check.question is not None
     return check.memory, check.question
 
 
-# --- A1 -------------------------------------------------------------------------------------------------
+# --- the rules ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -150,7 +154,7 @@ def test_times_nobody_gave_make_no_gap(where: int) -> None:
     assert check.records[0].action == "ask"
 
 
-# --- A2 -------------------------------------------------------------------------------------------------
+# --- the channels ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("cosine", "cuts"), [(0.35, False), (0.3499, True), (-1.0, True), (0.9, False)])
@@ -186,9 +190,9 @@ def test_the_topic_channel_asks_below_its_similarity(cosine: float, action: str)
 def test_without_a_rolling_vector_the_model_is_asked() -> None:
     memory, question = ask(primed())
     assert (question.seq, question.first_seq, question.event_model) == (3, 0, "")
-    kept = POLICY.settle(memory, question, Verdict(False, 0.9))
-    assert kept.memory.rolling is not None
-    assert kept.memory.rolling.tolist() == [0.0, 1.0]
+    check = POLICY.settle(memory, question, Verdict(False, 0.9))
+    assert check.memory.rolling is not None
+    assert check.memory.rolling.tolist() == [0.0, 1.0]
 
 
 def test_rolling_moves_a_fifth_of_the_way() -> None:
@@ -340,9 +344,9 @@ def test_the_packed_memory_is_small_and_lossless() -> None:
     assert len(packed) < 16_000
     assert json.dumps(POLICY.pack(restored)) == packed
     for verdict in (None, Verdict(True, 0.9), Verdict(False, 0.9, {}, "new", vectors[2])):
-        one, other = (POLICY.settle(m, asked.question, verdict) for m in (asked.memory, restored))
-        assert (one.cuts, one.records) == (other.cuts, other.records)
-        assert POLICY.pack(one.memory) == POLICY.pack(other.memory)
+        check, other = (POLICY.settle(m, asked.question, verdict) for m in (asked.memory, restored))
+        assert (check.cuts, check.records) == (other.cuts, other.records)
+        assert POLICY.pack(check.memory) == POLICY.pack(other.memory)
 
 
 def test_a_rambling_event_model_is_cut_short() -> None:

@@ -165,7 +165,7 @@ def test_cuts_are_ordered_and_leave_no_gap(rules: Policy[Any], inputs: list[Inpu
 @given(inputs=streams())
 def test_no_cut_comes_later_than_the_hindsight_allows(rules: Policy[Any], inputs: list[Input]) -> None:
     cuts, _, _ = play(rules, inputs, [])
-    # a full frame is split at its weakest inner gap, which may lie further back (boundaries.md A3)
+    # a full frame is split at its weakest inner gap, which may lie further back
     content = [c for c in cuts if c.edge == KEEP_LAST and c.reason != Reason.SIZE_CAP]
     assert all(cut.decided_at_seq - cut.before_seq <= rules.hindsight for cut in content)
 

@@ -18,8 +18,8 @@ from episodic_agent.core.boundary.steps import (
     adapt,
 )
 from episodic_agent.core.boundary.steps.custom import LONGEST_STATE
-from episodic_agent.core.interfaces import BoundaryDetector
 from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import BoundaryDetector
 from episodic_agent.schemas import ActiveContextFrame, Json, Observation, Reason
 
 CHANGE: Mapping[str, Json] = {"type": "state_change"}
@@ -138,14 +138,14 @@ def test_a_restart_at_any_step_changes_nothing(
 @settings(max_examples=share(25), deadline=None)
 def test_batches_change_nothing(sizes: list[int]) -> None:
     rules, inputs = adapt(Rooms), [Arrival(one, None) for one in eventful(40)]
-    whole = run(rules.begin(), inputs, rules)
+    full_step = run(rules.begin(), inputs, rules)
     memory, cuts, waiting = rules.begin(), list[Boundary](), list(inputs)
     while waiting:
         size = sizes.pop() if sizes else 1
         done = run(memory, waiting[:size], rules)
         memory, waiting = done.memory, waiting[size:]
         cuts.extend(done.cuts)
-    assert cuts == list(whole.cuts)
+    assert cuts == list(full_step.cuts)
 
 
 def test_a_memory_that_is_used_twice_gives_the_same_twice() -> None:
@@ -158,11 +158,11 @@ def test_a_memory_that_is_used_twice_gives_the_same_twice() -> None:
 
 
 def _onward(rules: CustomPolicy, memory: Any, steps: Sequence[Observation]) -> list[Any]:
-    found = []
+    result = []
     for seen in steps:
-        found.append(rules.check(memory, Arrival(seen, None)))
-        memory = found[-1].memory
-    return found
+        result.append(rules.check(memory, Arrival(seen, None)))
+        memory = result[-1].memory
+    return result
 
 
 def test_two_threads_do_not_share_a_detector() -> None:
@@ -175,8 +175,8 @@ def test_two_threads_do_not_share_a_detector() -> None:
 def test_a_detector_that_raises_loses_no_step_and_its_errors_are_named() -> None:
     cuts, records, _ = play(adapt(Faulty), [step(n) for n in range(40)])
     assert [r.seq for r in records] == list(range(40))
-    assert {r.action for r in records} == {"error", "keep", "cut"}
-    assert [r.action for r in records][:5] == ["keep", "keep", "error", "cut", "error"]
+    assert {r.action for r in records} == {"error", "keep", "cut: detector"}
+    assert [r.action for r in records][:5] == ["keep", "keep", "error", "cut: detector", "error"]
     assert cuts[0].detail["last_error"] == "RuntimeError: sensor on fire"
     assert cuts[0].detail["detector_errors"] == 1
     assert cuts[1].detail["detector_errors"] == 2
@@ -200,7 +200,7 @@ def test_a_detector_that_cannot_even_be_made_loses_no_step() -> None:
         raise FileNotFoundError("model.bin")
 
     cuts, records, _ = play(CustomPolicy(make, max_steps=3), [step(n) for n in range(4)])
-    assert [r.action for r in records] == ["error"] * 4
+    assert [r.action for r in records] == ["error", "error", "cut: size_cap", "error"]
     assert cuts[0].detail["last_error"] == "FileNotFoundError: model.bin"
 
 

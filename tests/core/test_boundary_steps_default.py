@@ -1,4 +1,4 @@
-"""The default for steps: the acceptance of boundaries.md B4-B7, and what holds for every walk."""
+"""The default for steps: what it must do of what the letter does not, and what holds for every walk."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from episodic_agent.core.boundary import (
 from episodic_agent.core.boundary.policies import for_modality, policy_names
 from episodic_agent.core.boundary.steps import StepsPolicy
 from episodic_agent.core.boundary.steps.events import count_new, kind_of
-from episodic_agent.core.boundary.steps.trail import Note, walk
+from episodic_agent.core.boundary.steps.trail import StepNote, walk
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Observation, Reason
 
@@ -55,7 +55,7 @@ def whole(rules: Policy[Any], steps: Sequence[Observation]) -> list[Boundary]:
     return list(run(rules.begin(), inputs, rules).cuts)
 
 
-# --- B6 -------------------------------------------------------------------------------------------------
+# --- cases ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def whole(rules: Policy[Any], steps: Sequence[Observation]) -> list[Boundary]:
 def test_where_a_place_that_counts_at_once_cuts(
     walked: Sequence[str | None], cuts: list[int], name: str
 ) -> None:
-    found, _, _ = play(policy(name, min_steps=1, confirm_steps=1), places(walked))
-    assert [c.before_seq for c in found] == cuts
-    assert {c.reason for c in found} <= {Reason.LOCATION_CHANGE}
+    boundaries, _, _ = play(policy(name, min_steps=1, confirm_steps=1), places(walked))
+    assert [c.before_seq for c in boundaries] == cuts
+    assert {c.reason for c in boundaries} <= {Reason.LOCATION_CHANGE}
 
 
 @BOTH
@@ -111,9 +111,9 @@ def test_what_events_contribute(name: str, count: int, part: float) -> None:
 
 @BOTH
 def test_an_event_told_twice_counts_once(name: str) -> None:
-    told = {"id": "e1", "type": "appeared"}
+    texts = {"id": "e1", "type": "appeared"}
     timed = {"event_type": "new", "timestamp": 12.5, "entity": "mug"}
-    _, records, memory = play(policy(name), [step(n, events=[told, timed]) for n in range(4)])
+    _, records, memory = play(policy(name), [step(n, events=[texts, timed]) for n in range(4)])
     assert [r.cues["event"] for r in records] == [0.2] * 4
     assert memory.salient == 2
 
@@ -269,8 +269,8 @@ def test_a_place_never_cuts_further_back_than_the_hindsight() -> None:
 
 
 def test_the_label_is_the_confidence_weighted_mode() -> None:
-    notes = [Note(n, None, "hall", 0.5, 0.0, 0, ()) for n in range(3)]
-    notes += [Note(n, None, "Den", 0.9, 0.0, 0, ()) for n in range(3, 5)]
+    notes = [StepNote(n, None, "hall", 0.5, 0.0, 0, ()) for n in range(3)]
+    notes += [StepNote(n, None, "Den", 0.9, 0.0, 0, ()) for n in range(3, 5)]
     assert walk(notes).label == "Den"
     assert walk([]).label == "unknown"
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 from builders.examples import share
 from builders.steps import START, step
@@ -14,15 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.boundary import Arrival, Boundary, Input, ManualCut, Policy, policy, run
-from episodic_agent.core.boundary.default_model import encode
-from episodic_agent.core.boundary.steps import weights
-from episodic_agent.core.boundary.steps.activity import Activity
+from episodic_agent.core.boundary.conversation.model import archive, encode
+from episodic_agent.core.boundary.steps.activity import StepActivity
+from episodic_agent.core.boundary.steps.baseline import THINGS, WORDS, StepBaseline, learnt, walked
 from episodic_agent.core.boundary.steps.cues import DELAY, FORESEEN, NAMES, gap_cues
-from episodic_agent.core.boundary.steps.habits import THINGS, WORDS, Habits, learnt, walked
 from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
 from episodic_agent.core.boundary.steps.model import shipped
-from episodic_agent.core.boundary.steps.odds import BINS, Promise, asked
-from episodic_agent.core.boundary.steps.told import Told, hashed, told
+from episodic_agent.core.boundary.steps.probability import BINS, Promise, asked
+from episodic_agent.core.boundary.steps.reduced import ToldStep, hashed, reduce_step
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Observation, Reason, TimeSource
 
@@ -32,8 +32,8 @@ RULED, LEARNED = policy("steps-2026-12"), policy("steps-2027-01")
 def act(seq: int, action: str, thing: str, place: str | None = "flat", wait: float = 0.0) -> Observation:
     """One told step; `wait` in seconds on top of one a step."""
     extras = {"action": action, "objects": [thing]}
-    one = step(seq, place, extras=extras, at=START + timedelta(seconds=seq + wait))
-    return replace(one, text=f"{action} the {thing}", at_source=TimeSource.ASSUMED)
+    observation = step(seq, place, extras=extras, at=START + timedelta(seconds=seq + wait))
+    return replace(observation, text=f"{action} the {thing}", at_source=TimeSource.ASSUMED)
 
 
 def day(*activities: Sequence[str], place: str = "flat") -> list[Observation]:
@@ -71,7 +71,7 @@ def cuts(rules: Policy[Any], steps: Sequence[Observation]) -> list[Boundary]:
 def test_a_step_is_told_when_somebody_put_it_into_words_or_named_its_things(
     text: str, extras: dict[str, Any], is_told: bool
 ) -> None:
-    assert (told(replace(step(0, extras=extras), text=text)) is not None) is is_told
+    assert (reduce_step(replace(step(0, extras=extras), text=text)) is not None) is is_told
 
 
 def test_frames_of_a_sensor_are_cut_by_the_rules_alone() -> None:
@@ -84,27 +84,27 @@ def test_frames_of_a_sensor_are_cut_by_the_rules_alone() -> None:
 
 
 def test_what_a_step_names_comes_before_the_words_of_its_text() -> None:
-    named = told(act(3, "take", "Mug"))
+    named = reduce_step(act(3, "take", "Mug"))
     assert named is not None
     assert (named.things, named.action) == ({hashed("mug")}, hashed("take"))
-    bare = told(replace(act(3, "", "mug"), text="Take the mug", extras={}))
+    bare = reduce_step(replace(act(3, "", "mug"), text="Take the mug", extras={}))
     assert bare is not None
     assert (bare.things, bare.action) == (bare.terms, hashed("take"))
-    assert told(act(3, "take", "mug"), confident=False).place == 0  # type: ignore[union-attr]
+    assert reduce_step(act(3, "take", "mug"), confident=False).place == 0  # type: ignore[union-attr]
 
 
 # --- cues -----------------------------------------------------------------------------------------------
 
 
-def cues_of(left: Sequence[Told], right: Sequence[Told], open_from: int = 0) -> dict[str, float]:
-    habits, before = Habits(), None
-    for one in left:
-        habits, before = learnt(habits, before, one), one
-    return dict(zip(NAMES, gap_cues(walked(left[open_from:]), habits, left, right), strict=True))
+def cues_of(left: Sequence[ToldStep], right: Sequence[ToldStep], open_from: int = 0) -> dict[str, float]:
+    baseline, before = StepBaseline(), None
+    for this_step in left:
+        baseline, before = learnt(baseline, before, this_step), this_step
+    return dict(zip(NAMES, gap_cues(walked(left[open_from:]), baseline, left, right), strict=True))
 
 
-def one(seq: int, thing: int, action: int = 1, place: int = 0, at: float | None = None) -> Told:
-    return Told(seq, at, place, action, frozenset({thing}), frozenset({thing}))
+def one(seq: int, thing: int, action: int = 1, place: int = 0, at: float | None = None) -> ToldStep:
+    return ToldStep(seq, at, place, action, frozenset({thing}), frozenset({thing}))
 
 
 BEFORE = [one(0, 7), one(1, 8), one(2, 7)]
@@ -136,11 +136,11 @@ def test_what_a_cue_says_of_things_that_come_back_or_do_not(
 def test_what_cues_say_of_places_actions_and_waits() -> None:
     left = [one(n, 7, action=n, place=1, at=60.0 * n) for n in range(3)]
     right = [one(3 + n, 7, action=n, place=2, at=4000.0 + n) for n in range(3)]
-    found = cues_of(left, right)
-    assert (found["moved"], found["moved, confirmed"], found["moved, back"]) == (1, 1, 0)
-    assert (found["R0 first again"], found["R1 second again"], found["R2 third again"]) == (1, 1, 1)
-    assert found["wait > 3.0"] > found["wait > 4.0"] > 0.05
-    assert found["wait z"] > 2.0
+    values = cues_of(left, right)
+    assert (values["moved"], values["moved, confirmed"], values["moved, back"]) == (1, 1, 0)
+    assert (values["R0 first again"], values["R1 second again"], values["R2 third again"]) == (1, 1, 1)
+    assert values["wait > 3.0"] > values["wait > 4.0"] > 0.05
+    assert values["wait z"] > 2.0
     untimed = cues_of([one(0, 7)], [one(n, 7) for n in (1, 2, 3)])
     assert (untimed["timed"], untimed["wait"], untimed["wait z"]) == (0, 0, 0)
 
@@ -163,10 +163,10 @@ def test_a_sure_thread_asks_for_half_and_one_that_hardly_tells_for_less() -> Non
 
 def test_activities_in_one_room_are_cut_and_without_what_is_learned_they_are_not() -> None:
     steps = day(*CHORES)
-    found = cuts(LEARNED, steps)
-    assert len({cut.before_seq for cut in found} & {4, 8, 12, 16}) >= 3
-    assert len(found) <= 5
-    assert {cut.detail["action"] for cut in found} == {"activity"}
+    boundaries = cuts(LEARNED, steps)
+    assert len({cut.before_seq for cut in boundaries} & {4, 8, 12, 16}) >= 3
+    assert len(boundaries) <= 5
+    assert {cut.detail["action"] for cut in boundaries} == {"activity"}
     assert cuts(policy("steps", learned=0), steps) == cuts(RULED, steps) == []
 
 
@@ -184,17 +184,22 @@ def test_a_learned_cut_names_its_ground_and_lies_two_steps_back() -> None:
 
 
 def test_what_was_foreseen_moves_the_verdict_and_can_be_turned_off() -> None:
-    steps = [told(one) for one in day(*CHORES)]
-    habits, before = Habits(), None
-    for one_ in steps[:8]:
-        assert one_ is not None
-        habits, before = learnt(habits, before, one_), one_
-    kept = tuple(one_ for one_ in steps[:10] if one_ is not None)
-    activity = Activity(frame=walked(kept[:8]), habits=habits, left=kept[:8], right=kept[8:10])
+    steps = [reduce_step(one) for one in day(*CHORES)]
+    baseline, before = StepBaseline(), None
+    for this_step in steps[:8]:
+        assert this_step is not None
+        baseline, before = learnt(baseline, before, this_step), this_step
+    stored_steps = tuple(one_ for one_ in steps[:10] if one_ is not None)
+    activity = StepActivity(
+        frame=walked(stored_steps[:8]),
+        step_baseline=baseline,
+        left=stored_steps[:8],
+        right=stored_steps[8:10],
+    )
     newest = steps[10]
     assert newest is not None
     on, off = LearnedStepsPolicy(), LearnedStepsPolicy(predict=0)
-    assert on.judge(activity, newest).odds != off.judge(activity, newest).odds
+    assert on.judge(activity, newest).probability != off.judge(activity, newest).probability
     differ = [
         n
         for n, a, b in zip(NAMES, on.cues(activity, newest), off.cues(activity, newest), strict=True)
@@ -234,10 +239,12 @@ def test_restarts_between_any_two_steps_change_nothing(
     late, inputs = 0.0, list[Input]()
     for n, (action, thing, place, wait, seen) in enumerate(told_):
         late += wait
-        one_ = act(n, action, thing, place, late)
-        one_ = replace(one_, at_source=TimeSource.GIVEN)
-        one_ = replace(one_, extras=one_.extras | {"entities": [thing]}) if seen else one_
-        inputs.append(Arrival(one_, None))
+        observation = act(n, action, thing, place, late)
+        observation = replace(observation, at_source=TimeSource.GIVEN)
+        observation = (
+            replace(observation, extras=observation.extras | {"entities": [thing]}) if seen else observation
+        )
+        inputs.append(Arrival(observation, None))
         if n == end:
             inputs.append(ManualCut(START))
     rules = policy("steps", min_steps=3, time_interval=6)
@@ -263,8 +270,8 @@ def test_the_packed_memory_of_a_long_talkative_thread_stays_small() -> None:
         steps.append(replace(step(n, f"a place called {n // 9}", extras=extras, at=at), text=text))
     memory = run(LEARNED.begin(), [Arrival(one_, None) for one_ in steps], LEARNED).memory
     assert memory.activity is not None
-    assert len(memory.activity.habits.things) == THINGS
-    assert len(memory.activity.habits.words) == WORDS
+    assert len(memory.activity.step_baseline.things) == THINGS
+    assert len(memory.activity.step_baseline.words) == WORDS
     assert len(json.dumps(LEARNED.pack(memory), separators=(",", ":"))) < 16_000
 
 
@@ -272,9 +279,9 @@ def test_the_packed_memory_of_a_long_talkative_thread_stays_small() -> None:
 
 
 def test_the_shipped_weights_are_those_the_trainer_wrote() -> None:
-    packed = "".join(weights.NETWORK)
-    assert hashlib.sha256(packed.encode()).hexdigest()[:16] == weights.CHECKSUM
-    assert encode(shipped().network) == packed
+    packed = archive("boundary/steps.npz")["network"]
+    assert packed.dtype == np.float16
+    assert np.array_equal(encode(shipped().network), packed)
     assert shipped().network.hidden.shape[1] == 2 * len(NAMES) + 1
     assert len(shipped().prior) == BINS
     assert sum(shipped().prior) == pytest.approx(1.0, abs=0.01)
@@ -287,5 +294,5 @@ def test_the_rules_of_2026_12_are_what_they_were() -> None:
         events = [{"type": "new", "id": n // 3}] if n % 7 == 0 else []
         steps.append(step(n, "lab" if n // 25 % 3 else "den", events=events, entities=seen))
     done = run(RULED.begin(), [Arrival(one_, None) for one_ in steps], RULED)
-    told_ = repr((done.cuts, done.records)) + json.dumps(RULED.pack(done.memory))
-    assert hashlib.sha256(told_.encode()).hexdigest()[:16] == "0369a780faa33f76"
+    text = repr((done.cuts, done.records)) + json.dumps(RULED.pack(done.memory))
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "0369a780faa33f76"

@@ -1,4 +1,4 @@
-"""Seed 000 to the letter: its detectors, its policies and the vectors of boundaries.md B1-B3."""
+"""Seed 000 to the letter: its detectors, its policies and what its formula really does."""
 
 import json
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ from episodic_agent.core.boundary.steps import (
     detector,
     record_line,
 )
-from episodic_agent.core.boundary.steps.scoring import Parts
-from episodic_agent.core.interfaces import BoundaryDetector
+from episodic_agent.core.boundary.steps.scoring import Contributions
 from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import BoundaryDetector
 from episodic_agent.schemas import ActiveContextFrame, Json, Observation, Reason
 
 CHANGE: dict[str, Json] = {"type": "state_change"}
@@ -52,7 +52,7 @@ def play(rules: Policy[Any], steps: Sequence[Observation]) -> tuple[list[Boundar
     return cuts, records
 
 
-# --- B1 -------------------------------------------------------------------------------------------------
+# --- the stub -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("steps", "fires"), [(0, False), (49, False), (50, True), (51, True)])
@@ -68,7 +68,7 @@ def test_two_hundred_steps_under_the_stub_are_four_episodes() -> None:
     ]
 
 
-# --- B2 -------------------------------------------------------------------------------------------------
+# --- the detectors --------------------------------------------------------------------------------------
 
 
 def test_the_detectors_are_the_seeds_abc() -> None:
@@ -104,7 +104,7 @@ def test_the_first_label_is_no_change() -> None:
     assert made.check(frame(1, location="anywhere")) == (False, None)
 
 
-# --- B3 -------------------------------------------------------------------------------------------------
+# --- what the formula really does -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_a_lasting_error_of_one_never_rearms() -> None:
 
 def test_the_debug_line_is_the_documents() -> None:
     line = "Boundary score: 0.45 (loc=0.0, evt=0.2, pred=0.1, time=0.15)"
-    assert debug_line(Parts(0.0, 0.2, 0.1, 0.15), False) == line
-    assert debug_line(Parts(1.0, 0.0, 0.0, 0.05), True) == (
+    assert debug_line(Contributions(0.0, 0.2, 0.1, 0.15), False) == line
+    assert debug_line(Contributions(1.0, 0.0, 0.0, 0.05), True) == (
         "Boundary score: 1.00 (loc=1.0, evt=0.0, pred=0.0, time=0.05) -> TRIGGER"
     )
 

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Input, ManualCut, Tick
-from episodic_agent.core.boundary.default import DefaultPolicy
-from episodic_agent.core.boundary.dual_channel import DualChannelPolicy
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy
+from episodic_agent.core.boundary.conversation.dual_channel import DualChannelPolicy
+from episodic_agent.core.boundary.conversation.thread_pass import Segmented, forced, whole_thread
 from episodic_agent.core.boundary.machine import run
-from episodic_agent.core.boundary.whole import Segmented, forced, whole_thread
 from episodic_agent.schemas import Reason, TimeSource, Vector
 
 QUICK = settings(max_examples=share(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -31,28 +31,28 @@ def talk(texts: Sequence[str], vectors: Sequence[Vector | None] | None = None) -
     return [arrival(seq, text, None, vectors[seq] if vectors else None) for seq, text in enumerate(texts)]
 
 
-def edges(whole: Segmented) -> list[int]:
-    return [cut.before_seq for cut in whole.cuts]
+def edges(segmented: Segmented) -> list[int]:
+    return [cut.before_seq for cut in segmented.cuts]
 
 
 @st.composite
 def threads(draw: st.DrawFn) -> list[Input]:
     """Draw a thread with silences, manual cuts, ticks of the clock, and vectors of several sizes."""
     texts = st.sampled_from([*COOKING, *TAXES, "Got it", "", "Wait, what?", "好的，谢谢", "bye!"])
-    found: list[Input] = []
+    results: list[Input] = []
     at = START
     for seq in range(draw(st.integers(0, 18))):
         at += timedelta(seconds=draw(st.sampled_from([0, 60, 9_000, 21_601, 90_000, -60])))
         size, seed = draw(st.sampled_from([0, 24, 24, 8])), draw(st.integers(0, 4))
         vector = np.random.default_rng(seed).normal(size=size).astype(np.float32) if size else None
-        found.append(arrival(seq, draw(texts), draw(st.sampled_from([at, at, None])), vector))
+        results.append(arrival(seq, draw(texts), draw(st.sampled_from([at, at, None])), vector))
         closing = draw(st.integers(0, 9))
         if closing == 0:
-            found.append(ManualCut(at))
+            results.append(ManualCut(at))
         elif closing == 1:
             at += timedelta(hours=7)
-            found.append(Tick(at))
-    return found
+            results.append(Tick(at))
+    return results
 
 
 @QUICK
@@ -61,13 +61,13 @@ def test_the_cuts_are_a_valid_partition_and_every_observation_has_its_record(
     inputs: list[Input], hindsight: int, longest: int
 ) -> None:
     policy = DefaultPolicy(hindsight=hindsight, max_length=longest)
-    whole = whole_thread(inputs, policy)
+    segmented = whole_thread(inputs, policy)
     seqs = [item.observation.seq for item in inputs if isinstance(item, Arrival)]
-    assert [record.seq for record in whole.records] == seqs
-    bounds = [0, *edges(whole)]
+    assert [record.seq for record in segmented.records] == seqs
+    bounds = [0, *edges(segmented)]
     assert all(low < high for low, high in pairwise(bounds))
     assert all(high - low <= longest for low, high in pairwise([*bounds, len(seqs)]))
-    for cut in whole.cuts:
+    for cut in segmented.cuts:
         late = cut.decided_at_seq - cut.before_seq
         assert late == -1 if cut.edge == DRAIN_ALL else late >= 0
 
@@ -78,17 +78,17 @@ def test_manual_clock_and_long_silence_cuts_stay_as_they_are_online(inputs: list
     policy = DefaultPolicy()
     online = run(policy.begin(), inputs, policy)
     certain = [(c.before_seq, c.reason, c.edge) for c in online.cuts if c.probability == 1.0 and not c.cues]
-    whole = [(c.before_seq, c.reason, c.edge) for c in whole_thread(inputs, policy).cuts]
-    assert [one for one in whole if one in certain] == certain
+    full = [(c.before_seq, c.reason, c.edge) for c in whole_thread(inputs, policy).cuts]
+    assert [one for one in full if one in certain] == certain
 
 
 @QUICK
 @given(threads())
 def test_each_verdict_follows_from_its_record(inputs: list[Input]) -> None:
-    whole = whole_thread(inputs, DefaultPolicy(max_length=5))
-    assert all((r.probability >= r.threshold) == (r.action == "cut") for r in whole.records if r.cues)
-    by_seq = {record.seq: record for record in whole.records}
-    for cut in whole.cuts:
+    segmented = whole_thread(inputs, DefaultPolicy(max_length=5))
+    assert all((r.probability >= r.threshold) == (r.action == "cut") for r in segmented.records if r.cues)
+    by_seq = {record.seq: record for record in segmented.records}
+    for cut in segmented.cuts:
         if cut.reason == Reason.SIZE_CAP:
             assert cut.detail["size"] >= cut.detail["max_length"] == 5
         elif cut.cues:
@@ -110,9 +110,9 @@ def test_what_is_open_at_the_end_stays_open() -> None:
 
 
 def test_a_gap_that_was_not_decided_yet_waits() -> None:
-    whole = whole_thread(talk([*COOKING, *TAXES[:2]]), DefaultPolicy())
-    assert [record.action for record in whole.records[-2:]] == ["pending", "pending"]
-    assert not set(edges(whole)) & {len(COOKING), len(COOKING) + 1}
+    segmented = whole_thread(talk([*COOKING, *TAXES[:2]]), DefaultPolicy())
+    assert [record.action for record in segmented.records[-2:]] == ["pending", "pending"]
+    assert not set(edges(segmented)) & {len(COOKING), len(COOKING) + 1}
 
 
 def test_another_policy_is_replayed() -> None:
@@ -128,8 +128,8 @@ def test_no_message_no_cut() -> None:
 @pytest.mark.parametrize("parts", [(COOKING, TAXES), (GARDEN, TAXES), (COOKING, GARDEN, TAXES)])
 def test_a_new_topic_is_cut(parts: Sequence[Sequence[str]]) -> None:
     texts = [text for part in parts for text in part]
-    found = edges(whole_thread([*talk(texts), ManualCut(START)], DefaultPolicy()))
-    assert {sum(map(len, parts[:n])) for n in range(1, len(parts))} <= set(found)
+    indexes = edges(whole_thread([*talk(texts), ManualCut(START)], DefaultPolicy()))
+    assert {sum(map(len, parts[:n])) for n in range(1, len(parts))} <= set(indexes)
 
 
 def test_a_gradual_drift_is_cut_somewhere() -> None:
@@ -143,8 +143,8 @@ def test_a_gradual_drift_is_cut_somewhere() -> None:
 ])  # fmt: skip
 def test_a_digression_of_one_or_two_messages_is_not_cut(digression: list[str]) -> None:
     for lines, place in ((COOKING, 5), (GARDEN, 4)):
-        whole = whole_thread(talk([*lines[:place], *digression, *lines[place:]]), DefaultPolicy())
-        assert not set(edges(whole)) & set(range(place, place + len(digression) + 1))
+        segmented = whole_thread(talk([*lines[:place], *digression, *lines[place:]]), DefaultPolicy())
+        assert not set(edges(segmented)) & set(range(place, place + len(digression) + 1))
 
 
 def test_vectors_that_part_at_a_gap_make_a_cut_there_likelier() -> None:
@@ -159,9 +159,9 @@ def test_vectors_that_part_at_a_gap_make_a_cut_there_likelier() -> None:
 
 
 def test_the_peak_surprise_of_an_episode_is_that_of_its_own_messages() -> None:
-    whole = whole_thread([*talk([*COOKING, *TAXES]), ManualCut(START)], DefaultPolicy())
-    for cut, low in zip(whole.cuts, [0, *edges(whole)], strict=False):
-        own = [record.surprise for record in whole.records if low <= record.seq < cut.before_seq]
+    segmented = whole_thread([*talk([*COOKING, *TAXES]), ManualCut(START)], DefaultPolicy())
+    for cut, low in zip(segmented.cuts, [0, *edges(segmented)], strict=False):
+        own = [record.surprise for record in segmented.records if low <= record.seq < cut.before_seq]
         assert cut.surprise == max(own)
 
 
@@ -174,11 +174,11 @@ def test_a_forced_split_loses_the_least_evidence(evidence: list[int], longest: i
 
     splits = (some for count in range(size) for some in combinations(range(1, size), count))
     best = max(sum(evidence[place] for place in some) for some in splits if fits(some))
-    found = forced(evidence, longest)
-    assert fits(found)
-    assert sum(evidence[place] for place in found) == best
+    indexes = forced(evidence, longest)
+    assert fits(indexes)
+    assert sum(evidence[place] for place in indexes) == best
 
 
 def test_a_span_of_many_messages_is_split_in_one_pass() -> None:
-    found = forced([-float(n % 7) for n in range(200_000)], 240)
-    assert max(b - a for a, b in pairwise([0, *found, 200_000])) <= 240
+    indexes = forced([-float(n % 7) for n in range(200_000)], 240)
+    assert max(b - a for a, b in pairwise([0, *indexes, 200_000])) <= 240

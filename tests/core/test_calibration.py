@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent.core.boundary import Arrival, run
-from episodic_agent.core.boundary.default import NEIGHBOURS, DefaultPolicy
+from episodic_agent.core.boundary.conversation.default import NEIGHBOURS, DefaultPolicy
 from episodic_agent.core.boundary.policies import calibrated, for_embedder, policy
 from episodic_agent.core.calibration import Calibration, fit, read
 from episodic_agent.errors import InvalidInput
@@ -22,19 +22,19 @@ MINE = Calibration("mine", 0.8, (0.55, 0.11), ((-1.0, -1.0), (0.5, 0.1), (1.0, 1
 
 
 def unit(rows: np.ndarray) -> Vector:
-    found: Vector = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    return found
+    results: Vector = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return results
 
 
 def talks(seed: int = 3, count: int = 5, length: int = 60) -> list[Vector]:
     """Conversations that drift: neighbours are nearer than others."""
     rng = np.random.default_rng(seed)
-    found = []
+    result = []
     for _ in range(count):
         steps = rng.normal(size=(length, 48))
         topic = np.cumsum(rng.normal(size=(length, 48)) * 0.4, axis=0) + rng.normal(size=48)
-        found.append(unit(steps + topic))
-    return found
+        result.append(unit(steps + topic))
+    return result
 
 
 def raised(conversations: Sequence[Vector], common: float) -> list[Vector]:
@@ -72,8 +72,8 @@ def test_the_same_texts_fit_the_same_numbers_and_silent_texts_are_left_out() -> 
     default = talks()
     own = raised(default, 1.0)
     silent = [np.vstack([v, np.zeros((2, v.shape[1]), np.float32)]) for v in own]
-    heard = [np.vstack([v, v[:2]]) for v in default]
-    assert fit("x", own, default, NEIGHBOURS) == fit("x", silent, heard, NEIGHBOURS)
+    statements = [np.vstack([v, v[:2]]) for v in default]
+    assert fit("x", own, default, NEIGHBOURS) == fit("x", silent, statements, NEIGHBOURS)
 
 
 def test_too_few_texts_and_texts_all_alike_are_refused() -> None:
@@ -173,12 +173,12 @@ def test_without_vectors_a_policy_hears_words_alone() -> None:
     seen = np.eye(4, dtype=np.float32)[[0, 1, 0, 1, 2, 3, 2, 3]]
 
     def odds(vectors: Sequence[Vector | None], chosen: str) -> list[float]:
-        said = [
+        arrivals = [
             Arrival(Observation(UUID(int=n), UUID(int=1), n, START, START, "ana", text), vector)
             for n, (text, vector) in enumerate(zip(texts, vectors, strict=True))
         ]
         made = policy(chosen)
-        return [record.probability for record in run(made.begin(), said, made).records]
+        return [record.probability for record in run(made.begin(), arrivals, made).records]
 
     assert odds(list(seen), "default?vectors=0") == odds([None] * 8, "default")
     assert odds(list(seen), "default") != odds([None] * 8, "default")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.chaining import (
-    Given,
+from episodic_agent.core.chains import (
     Guess,
     Metadata,
+    SuppliedMetadata,
     matches,
     metadata_of,
     metadata_terms,
@@ -20,8 +20,8 @@ from episodic_agent.core.chaining import (
     read_guess,
     read_metadata,
 )
-from episodic_agent.core.chaining.outcomes import OUTCOMES, outcome_of
-from episodic_agent.core.summaries import encode_extractive
+from episodic_agent.core.chains.outcomes import OUTCOMES, outcome_of
+from episodic_agent.core.episodes import encode_extractive
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Kind, Observation
 
@@ -51,19 +51,21 @@ def test_participants_tools_and_decisions_come_from_the_records_and_never_from_a
             "entities": ["CSTP server"],
         }
     )
-    found = metadata_of(TALK, given=Given(key_decisions=("dec-1",), tools_used=("curl",)), guess=guess)
-    assert found.participants == ("Tim", "Emerson")
-    assert found.tools_used == ("curl", "bash", "web_search")
-    assert found.key_decisions == ("dec-1",)
-    assert found.entities == ("CSTP server",)
+    metadata = metadata_of(
+        TALK, metadata=SuppliedMetadata(key_decisions=("dec-1",), tools_used=("curl",)), guess=guess
+    )
+    assert metadata.participants == ("Tim", "Emerson")
+    assert metadata.tools_used == ("curl", "bash", "web_search")
+    assert metadata.key_decisions == ("dec-1",)
+    assert metadata.entities == ("CSTP server",)
 
 
 def test_without_a_model_entities_tags_and_outcome_are_extracted() -> None:
     encoded = encode_extractive(TALK, [None] * len(TALK)).metadata
-    found = metadata_of(TALK, encoded)
-    assert any("Lisbon" in one for one in found.entities)
-    assert 1 <= len(found.tags) <= 5
-    assert found.outcome == "success"
+    metadata = metadata_of(TALK, encoded)
+    assert any("Lisbon" in one for one in metadata.entities)
+    assert 1 <= len(metadata.tags) <= 5
+    assert metadata.outcome == "success"
 
 
 def test_missing_detail_is_nothing_at_all() -> None:
@@ -73,9 +75,12 @@ def test_missing_detail_is_nothing_at_all() -> None:
 
 def test_what_the_caller_says_of_the_outcome_overrules_everything() -> None:
     assert (
-        metadata_of(TALK, given=Given(outcome="Partial"), guess=Guess(outcome="failure")).outcome == "partial"
+        metadata_of(
+            TALK, metadata=SuppliedMetadata(outcome="Partial"), guess=Guess(outcome="failure")
+        ).outcome
+        == "partial"
     )
-    assert metadata_of(TALK, given=Given(outcome="splendid")).outcome == "success"
+    assert metadata_of(TALK, metadata=SuppliedMetadata(outcome="splendid")).outcome == "success"
 
 
 def test_only_the_user_abandons_an_episode() -> None:
@@ -122,13 +127,13 @@ def test_whatever_a_model_says_lists_are_capped_and_the_outcome_is_a_known_one(
     for asked in (reply, json.dumps(reply)):
         guess = read_guess(asked)
         assert guess is not None
-        found = metadata_of(TALK, guess=guess)
-        assert found.outcome in OUTCOMES
-        assert len(found.tags) <= 5
-        for values in (found.entities, found.tags):
+        metadata = metadata_of(TALK, guess=guess)
+        assert metadata.outcome in OUTCOMES
+        assert len(metadata.tags) <= 5
+        for values in (metadata.entities, metadata.tags):
             assert len(values) <= 20
             assert all(0 < len(one) <= 80 for one in values)
-        assert read_metadata(found.as_json()) == found
+        assert read_metadata(metadata.as_json()) == metadata
 
 
 MEMORY: Mapping[str, Metadata] = {
@@ -152,11 +157,11 @@ STARTS = {"leak": 4, "logo": 5, "cache": 6}
     ],
 )  # fmt: skip
 def test_filters_return_exactly_the_set(text: str, found: str) -> None:
-    wanted = parse_filter(text)
+    conditions = parse_filter(text)
     passed = [
         name
         for name, metadata in MEMORY.items()
-        if matches(metadata.as_json(), wanted, datetime(2026, 3, STARTS[name], tzinfo=UTC))
+        if matches(metadata.as_json(), conditions, datetime(2026, 3, STARTS[name], tzinfo=UTC))
     ]
     assert passed == found.split()
 
@@ -176,9 +181,18 @@ def test_a_filter_that_cannot_be_read_is_refused_with_a_remedy(text: str, remedy
 
 
 def test_values_may_hold_signs_and_apostrophes() -> None:
-    wanted = parse_filter(["participant=O'Brien", "entity=a=b"])
-    assert matches(Metadata(participants=("o'brien",), entities=("A=B",)), wanted)
+    conditions = parse_filter(["participant=O'Brien", "entity=a=b"])
+    assert matches(Metadata(participants=("o'brien",), entities=("A=B",)), conditions)
     assert matches(Metadata(participants=("O'Brien",)), parse_filter("participant=O'Brien"))
+
+
+def test_a_filter_is_read_alike_from_one_line_and_from_several() -> None:
+    line = "tool=bash participant=Tim Lee tag=memory,leak outcome=failure"
+    pieces = ["tool=bash", "participant=Tim Lee", "tag=memory,leak", "outcome=failure"]
+    conditions = parse_filter(line)
+    assert [c.field for (c,) in conditions.fields] == ["tool", "participant", "tag", "outcome"]
+    assert conditions == parse_filter([line]) == parse_filter(pieces)
+    assert conditions == parse_filter([" ".join(pieces[:2]), " ".join(pieces[2:])])
 
 
 def test_without_a_start_nothing_passes_a_filter_of_time() -> None:
@@ -194,7 +208,7 @@ def test_the_inverted_table_gives_the_same_set_as_the_filter(
 ) -> None:
     terms = {(t.field, t.value) for t in metadata_terms(metadata)}
     for value in asked:
-        wanted = parse_filter([f"tag={value}"])
-        ((condition,),) = wanted.fields
-        assert matches(metadata, wanted) == ((condition.field, condition.values[0]) in terms)
+        conditions = parse_filter([f"tag={value}"])
+        ((condition,),) = conditions.fields
+        assert matches(metadata, conditions) == ((condition.field, condition.values[0]) in terms)
     assert len(terms) == len(metadata_terms(metadata))

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.chaining import Hit, Metadata, Told, fetched, replay_text, selected
+from episodic_agent.core.chains import Metadata, ReplayedEpisode, ReplayHit, fetched, replay_text, selected
 from episodic_agent.errors import InvalidInput
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 # Twelve of thirty are of the topic, the newest is not.
 HITS = [
-    Hit(UUID(int=n), AT + timedelta(days=n), 0.51 + n / 100 if n % 5 in (1, 2) and n < 30 else 0.5)
+    ReplayHit(UUID(int=n), AT + timedelta(days=n), 0.51 + n / 100 if n % 5 in (1, 2) and n < 30 else 0.5)
     for n in range(1, 31)
 ]
 RELEVANT = [hit for hit in HITS if hit.relevance > 0.5]
@@ -21,14 +21,14 @@ RELEVANT = [hit for hit in HITS if hit.relevance > 0.5]
 
 def test_the_most_relevant_are_told_in_the_order_of_time_and_an_off_topic_newest_is_not() -> None:
     assert len(RELEVANT) == 12
-    found = selected(HITS, 5, topic="leak")
+    hits = selected(HITS, 5, topic="leak")
     best = sorted(RELEVANT, key=lambda hit: -hit.relevance)[:5]
-    assert list(found) == sorted(best, key=lambda hit: hit.start_at)
-    assert HITS[-1] not in found
+    assert list(hits) == sorted(best, key=lambda hit: hit.start_at)
+    assert HITS[-1] not in hits
 
 
 def test_recent_tells_the_latest_of_the_topic() -> None:
-    older = [Hit(UUID(int=100), AT, 0.99), *HITS]
+    older = [ReplayHit(UUID(int=100), AT, 0.99), *HITS]
     assert list(selected(older, 5, topic="leak", order="recent")) == RELEVANT[-5:]
     assert older[0] in selected(older, 5, topic="leak")
 
@@ -39,7 +39,7 @@ def test_seed_004_keeps_the_earliest() -> None:
 
 
 def test_the_floor_is_strict_and_an_empty_topic_knows_none() -> None:
-    assert selected([Hit(UUID(int=1), AT, 0.5)], topic="leak") == ()
+    assert selected([ReplayHit(UUID(int=1), AT, 0.5)], topic="leak") == ()
     assert [hit.id.int for hit in selected(HITS, 2, topic=" ")] == [29, 30]
 
 
@@ -50,11 +50,13 @@ def test_wrong_orders_policies_and_limits_are_refused() -> None:
 
 
 TOLD = [
-    Told(
+    ReplayedEpisode(
         UUID(int=1), AT, "Leak found", "The worker leaks. " * 20, metadata=Metadata(tags=("memory", "leak"))
     ),
-    Told(UUID(int=2), AT + timedelta(days=1), "Dumps compared", "Two dumps.", UUID(int=1), "Leak found"),
-    Told(UUID(int=3), None, "", "", UUID(int=9), "Elsewhere", Metadata(outcome="success")),
+    ReplayedEpisode(
+        UUID(int=2), AT + timedelta(days=1), "Dumps compared", "Two dumps.", UUID(int=1), "Leak found"
+    ),
+    ReplayedEpisode(UUID(int=3), None, "", "", UUID(int=9), "Elsewhere", Metadata(outcome="success")),
 ]
 
 
@@ -79,35 +81,35 @@ def test_a_replay_has_just_this_form() -> None:
 
 
 def test_seed_004_names_a_parent_by_its_id_and_marks_no_gap() -> None:
-    told = replay_text("leak", TOLD, policy="seed-004")
-    assert "(continues from 00000000)" in told
-    assert "⋮" not in told
+    text = replay_text("leak", TOLD, policy="seed-004")
+    assert "(continues from 00000000)" in text
+    assert "⋮" not in text
 
 
 moments = st.integers(0, 40).map(lambda n: AT + timedelta(days=n))
 hits = st.lists(
-    st.builds(Hit, st.integers(1, 10**6).map(lambda n: UUID(int=n)), moments, st.floats(0, 1)), max_size=30,
+    st.builds(ReplayHit, st.integers(1, 10**6).map(lambda n: UUID(int=n)), moments, st.floats(0, 1)), max_size=30,
     unique_by=lambda hit: hit.id,
 )  # fmt: skip
 
 
 @given(hits, st.integers(1, 10), st.sampled_from(["", "leak"]), st.sampled_from(["relevant", "recent"]))
 def test_a_sequence_ascends_is_no_longer_than_its_limit_and_holds_the_best_or_the_newest(
-    some: list[Hit], limit: int, topic: str, order: str
+    some: list[ReplayHit], limit: int, topic: str, order: str
 ) -> None:
-    found = selected(some, limit, topic=topic, order=order)
-    assert len(found) <= limit
-    assert list(found) == sorted(found, key=lambda hit: (hit.start_at, hit.id.bytes))
-    left = [hit for hit in some if hit not in found and (not topic or hit.relevance > 0.5)]
+    hits = selected(some, limit, topic=topic, order=order)
+    assert len(hits) <= limit
+    assert list(hits) == sorted(hits, key=lambda hit: (hit.start_at, hit.id.bytes))
+    left = [hit for hit in some if hit not in hits and (not topic or hit.relevance > 0.5)]
     if topic:
-        assert all(hit.relevance > 0.5 for hit in found)
+        assert all(hit.relevance > 0.5 for hit in hits)
     if left:
-        assert len(found) == limit
+        assert len(hits) == limit
     for hit in left:
         if topic and order == "relevant":
-            assert hit.relevance <= min(one.relevance for one in found)
+            assert hit.relevance <= min(one.relevance for one in hits)
         else:
-            assert hit.start_at <= min(one.start_at for one in found)
+            assert hit.start_at <= min(one.start_at for one in hits)
     assert selected(list(reversed(some)), limit, topic=topic, order="recent") == selected(
         some, limit, topic=topic, order="recent"
     )

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.chaining import (
-    Node,
+from episodic_agent.core.chains import (
+    TreeNode,
     allowed,
     ancestors,
     arc,
@@ -24,14 +24,14 @@ from episodic_agent.errors import InvalidInput, NotFound
 A, B, C, D, E = (UUID(int=n) for n in range(1, 6))
 AT = datetime(2026, 3, 4, 9, tzinfo=UTC)
 CHAIN = {A: None, B: A, C: B, D: B}
-NODES = [Node(one, parent, AT + timedelta(days=one.int)) for one, parent in CHAIN.items()]
+NODES = [TreeNode(one, parent, AT + timedelta(days=one.int)) for one, parent in CHAIN.items()]
 
 
 def test_a_chain_is_told_from_its_root_and_an_arc_has_its_branches_too() -> None:
     assert ancestors(C, CHAIN).ids == (A, B, C)
     assert ancestors(A, CHAIN).ids == (A,)
-    for one in (A, B, C, D):
-        assert arc(one, NODES).ids == (A, B, C, D)
+    for identifier in (A, B, C, D):
+        assert arc(identifier, NODES).ids == (A, B, C, D)
     assert heads(NODES) == (D, C)
 
 
@@ -41,7 +41,7 @@ def test_a_loop_in_the_store_ends_with_each_episode_once_and_is_told() -> None:
         walk = ancestors(start, looped)
         assert walk.looped
         assert len(set(walk.ids)) == len(walk.ids)
-    nodes = [Node(one, parent, AT) for one, parent in looped.items()]
+    nodes = [TreeNode(one, parent, AT) for one, parent in looped.items()]
     story = arc(D, nodes)
     assert story.looped
     assert sorted(story.ids) == [A, B, C, D]
@@ -88,13 +88,15 @@ def test_walks_end_visit_each_once_and_agree_on_the_root_whatever_the_parents(
     parents: dict[UUID, UUID | None],
 ) -> None:
     root = roots(parents)
-    nodes = [Node(one, parent, AT) for one, parent in parents.items()]
-    for one in parents:
-        walk = ancestors(one, parents)
-        assert walk.ids[-1] == one
+    nodes = [TreeNode(one, parent, AT) for one, parent in parents.items()]
+    for identifier in parents:
+        walk = ancestors(identifier, parents)
+        assert walk.ids[-1] == identifier
         assert len(set(walk.ids)) == len(walk.ids)
         assert len({root[member] for member in walk.ids}) == 1
-        assert set(arc(one, nodes).ids) == {other for other in parents if root[other] == root[one]}
+        assert set(arc(identifier, nodes).ids) == {
+            other for other in parents if root[other] == root[identifier]
+        }
 
 
 @given(st.lists(st.tuples(ids, ids), max_size=30))
@@ -106,10 +108,10 @@ def test_checked_parents_never_make_a_loop_and_each_arc_is_a_tree(wanted: list[t
         except InvalidInput:
             continue
         parents[child] = parent
-    nodes = [Node(one, parent, AT + timedelta(days=one.int)) for one, parent in parents.items()]
-    for one in parents:
-        assert not ancestors(one, parents).looped
-        members = arc(one, nodes).ids
+    nodes = [TreeNode(one, parent, AT + timedelta(days=one.int)) for one, parent in parents.items()]
+    for identifier in parents:
+        assert not ancestors(identifier, parents).looped
+        members = arc(identifier, nodes).ids
         edges = [m for m in members if parents[m] is not None]
         assert len(edges) == len(members) - 1
 

@@ -11,25 +11,25 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.chaining import (
+from episodic_agent.core.chains import (
     ChainPolicy,
+    EpisodeStanding,
     EpisodeView,
     FixedChain,
     Refusal,
-    Standing,
-    Turn,
+    SessionTurn,
     chain_policy,
     chain_policy_names,
     decide,
     decision_of,
     eligible,
     follows,
-    given,
     judge,
-    opening,
     recomputed,
+    unjudged_verdict,
     view_of,
 )
+from episodic_agent.core.chains.opening import opening
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
 
@@ -47,28 +47,28 @@ def axis(cosine: float) -> Vector:
 
 
 def episode(
-    number: int, said: Sequence[str], ended: datetime, vector: Vector | None = None, **standing: object
+    number: int, texts: Sequence[str], ended: datetime, vector: Vector | None = None, **standing: object
 ) -> EpisodeView:
     began = ended - timedelta(minutes=10)
-    turns = [Turn(began, text, own=n % 2 == 0, vector=vector) for n, text in enumerate(said)]
+    turns = [SessionTurn(began, text, own=n % 2 == 0, vector=vector) for n, text in enumerate(texts)]
     known = {"thread_id": UUID(int=1000 + number), **standing}
     return view_of(
-        Standing(UUID(int=number), start_at=began, end_at=ended, **known),  # type: ignore[arg-type]
+        EpisodeStanding(UUID(int=number), start_at=began, end_at=ended, **known),  # type: ignore[arg-type]
         turns,
         vector=vector,
     )
 
 
 def opened(
-    said: Sequence[str] = LEAK_2, at: datetime = NOW, vector: Vector | None = None, **standing: object
+    texts: Sequence[str] = LEAK_2, at: datetime = NOW, vector: Vector | None = None, **standing: object
 ) -> EpisodeView:
-    view = episode(99, said, at + timedelta(minutes=10), vector, **standing)
+    view = episode(99, texts, at + timedelta(minutes=10), vector, **standing)
     return replace(view, start_at=at, closed=False)
 
 
 def parent_of(new: EpisodeView, before: Sequence[EpisodeView], policy: ChainPolicy) -> UUID | None:
-    found = decide(new, before, policy, stage="open").parent
-    return None if found is None else found.parent
+    verdict = decide(new, before, policy, stage="open").parent
+    return None if verdict is None else verdict.parent
 
 
 @pytest.mark.parametrize("policy", [SEED, FIXED, DEFAULT], ids=lambda p: p.name)
@@ -126,8 +126,8 @@ def test_seed_004_decides_at_the_start_alone() -> None:
     before = episode(1, LEAK, NOW - timedelta(hours=2), axis(1.0))
     new = opened(vector=axis(1.0))
     assert decide(new, [before], SEED, stage="close").parent is None
-    kept = decide(replace(new, vector=axis(0.1)), [before], SEED, stage="close", provisional=before.id)
-    assert kept.parent is not None
+    choice = decide(replace(new, vector=axis(0.1)), [before], SEED, stage="close", provisional=before.id)
+    assert choice.parent is not None
 
 
 @pytest.mark.parametrize(
@@ -212,10 +212,10 @@ def test_what_goes_on_from_an_episode_is_never_its_parent() -> None:
 
 def test_closing_may_make_a_link_that_opening_did_not_and_drop_one_that_it_made() -> None:
     before = episode(1, LEAK, NOW - timedelta(hours=2), axis(1.0))
-    told = ("How do I bake something nice?", "Gladly.", *LEAK_2)
-    first = decide(opened(told[:1], vector=axis(0.0)), [before], FIXED, stage="open")
+    answers = ("How do I bake something nice?", "Gladly.", *LEAK_2)
+    first = decide(opened(answers[:1], vector=axis(0.0)), [before], FIXED, stage="open")
     assert first.parent is None
-    assert decide(opened(told, vector=axis(0.9)), [before], FIXED, stage="close").parent is not None
+    assert decide(opened(answers, vector=axis(0.9)), [before], FIXED, stage="close").parent is not None
     turned = decide(opened(BREAD, vector=axis(0.1)), [before], FIXED, stage="close", provisional=before.id)
     assert turned.parent is None
     assert turned.verdicts[0].provisional
@@ -279,13 +279,13 @@ def test_every_verdict_is_computed_again_from_its_record_alone(name: str, stage:
         opened(vector=axis(0.9)), before, chain_policy(name), stage=stage, provisional=before[0].id
     )  # type: ignore[arg-type]
     assert choice.verdicts
-    for one in choice.verdicts:
-        again = recomputed(one.parent, one.policy, one.recorded())
+    for verdict in choice.verdicts:
+        again = recomputed(verdict.parent, verdict.policy, verdict.recorded())
         assert (again.link, again.score, again.label, again.stage) == (
-            one.link,
-            one.score,
-            one.label,
-            one.stage,
+            verdict.link,
+            verdict.score,
+            verdict.label,
+            verdict.stage,
         )
     made = decision_of(UUID(int=99), choice, NOW, stage)  # type: ignore[arg-type]
     assert made is not None
@@ -307,9 +307,9 @@ def test_doctor_is_told_of_a_decision_that_names_nothing_or_an_unknown_policy() 
 
 @pytest.mark.parametrize("method", ["explicit", "hand", "roll"])
 def test_a_link_by_somebodys_word_has_a_record_too(method: str) -> None:
-    one = given(UUID(int=1), method)
-    assert recomputed(one.parent, one.policy, one.recorded()).link
-    assert one.label == "HIGH"
+    verdict = unjudged_verdict(UUID(int=1), method)
+    assert recomputed(verdict.parent, verdict.policy, verdict.recorded()).link
+    assert verdict.label == "HIGH"
 
 
 def test_unknown_policies_parameters_and_methods_are_refused_with_a_remedy() -> None:
@@ -323,7 +323,7 @@ def test_unknown_policies_parameters_and_methods_are_refused_with_a_remedy() -> 
     with pytest.raises(InvalidInput, match=r"\[0, 1\]"):
         chain_policy(threshold=1.5)
     with pytest.raises(InvalidInput, match="roll"):
-        given(UUID(int=1), "auto")
+        unjudged_verdict(UUID(int=1), "auto")
     assert all(chain_policy(name).name for name in chain_policy_names())
 
 
@@ -347,8 +347,8 @@ def test_openings_are_read_in_several_languages(text: str, does: str) -> None:
     "text", ["Both dumps are in.", "Der Abfluss ist fertig.", "El camión llegó a las nueve."]
 )
 def test_a_plain_report_neither_announces_nor_asks(text: str) -> None:
-    said = opening(text)
-    assert (said.new, said.others, said.asks) == (0.0, 0.0, 0.0)
+    cues = opening(text)
+    assert (cues.new, cues.others, cues.asks) == (0.0, 0.0, 0.0)
 
 
 def test_another_attempt_is_nothing_new() -> None:
@@ -376,12 +376,12 @@ def test_the_order_of_candidates_does_not_matter_and_there_is_one_parent_at_most
     mixed = list(before)
     shuffled.shuffle(mixed)  # type: ignore[attr-defined]
     policy = chain_policy(name)
-    one, other = (decide(new, some, policy, stage="open") for some in (before, mixed))
-    assert [v.parent for v in one.verdicts] == [v.parent for v in other.verdicts]
-    assert one.parent == other.parent
-    if one.parent is not None:
-        assert one.parent.parent not in one.related
-        assert one.parent.parent in {c.id for c in eligible(new, before)}
+    choice, other = (decide(new, some, policy, stage="open") for some in (before, mixed))
+    assert [v.parent for v in choice.verdicts] == [v.parent for v in other.verdicts]
+    assert choice.parent == other.parent
+    if choice.parent is not None:
+        assert choice.parent.parent not in choice.related
+        assert choice.parent.parent in {c.id for c in eligible(new, before)}
 
 
 def test_without_a_word_in_common_and_without_cosines_nothing_speaks_for_a_link() -> None:
@@ -402,13 +402,13 @@ def test_without_a_word_in_common_and_without_cosines_nothing_speaks_for_a_link(
 def test_cosines_of_the_default_embedder_are_read_in_its_own_language_only(said: str, told: bool) -> None:
     vector = axis(1.0)
     first, second = (
-        Standing(UUID(int=n), UUID(int=n), at, at) for n in (1, 2) for at in [NOW + timedelta(hours=n)]
+        EpisodeStanding(UUID(int=n), UUID(int=n), at, at) for n in (1, 2) for at in [NOW + timedelta(hours=n)]
     )
-    earlier = view_of(first, [Turn(NOW, "The worker leaks memory", True, vector)], vector=vector)
-    new = view_of(second, [Turn(NOW, said, True, vector)], vector=vector)
-    (one,) = judge(new, [earlier], DEFAULT)
-    assert ("cosine" in one.features) == told
-    assert one.features["raw"] == pytest.approx(1.0)
+    earlier = view_of(first, [SessionTurn(NOW, "The worker leaks memory", True, vector)], vector=vector)
+    new = view_of(second, [SessionTurn(NOW, said, True, vector)], vector=vector)
+    (evidence,) = judge(new, [earlier], DEFAULT)
+    assert ("cosine" in evidence.features) == told
+    assert evidence.features["raw"] == pytest.approx(1.0)
     other = Calibration("other", 1.0, None, ((-1.0, -1.0), (1.0, 1.0)))
-    (one,) = judge(new, [earlier], DEFAULT, calibration=other)  # fitted for another: it may know Spanish
-    assert "cosine" in one.features
+    (evidence,) = judge(new, [earlier], DEFAULT, calibration=other)  # fitted for another: it may know Spanish
+    assert "cosine" in evidence.features

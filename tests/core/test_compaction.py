@@ -11,30 +11,30 @@ from builders.examples import share
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.compaction import (
+from episodic_agent.core.context import estimate
+from episodic_agent.core.language import sentences
+from episodic_agent.core.prompts import compact
+from episodic_agent.core.sections import (
     MACRO_TOKENS,
     MESO_TOKENS,
     MICRO_TOKENS,
     Due,
-    Limits,
-    Part,
     Resolutions,
+    SectionLimits,
+    SectionState,
     Trigger,
     due,
     most_urgent,
-    opens_part,
-    resolutions,
+    opens_section,
     source_tokens,
 )
-from episodic_agent.core.context import estimate
-from episodic_agent.core.prompts import compact
-from episodic_agent.core.text import sentences
+from episodic_agent.core.sections.resolutions import resolutions
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Kind, Observation, TimeSource
 
 START = datetime(2025, 11, 5, 10, tzinfo=UTC)
 DAY = timedelta(hours=24)
-PART = Part(UUID(int=1), 0, 9, 5, START)
+PART = SectionState(UUID(int=1), 0, 9, 5, START)
 
 
 # --- triggers --------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ PART = Part(UUID(int=1), 0, 9, 5, START)
     ],
 )  # fmt: skip
 def test_a_part_is_due_for_its_reasons_in_order(
-    part: Part, after: timedelta, manual: bool, triggers: list[str]
+    part: SectionState, after: timedelta, manual: bool, triggers: list[str]
 ) -> None:
     assert [found.trigger for found in due(part, START + after, manual=manual)] == triggers
 
@@ -71,9 +71,13 @@ def test_the_same_part_with_the_same_last_observation_is_the_same_work() -> None
 
 
 def test_the_most_urgent_work_comes_first_and_once() -> None:
-    one, other = UUID(int=1), UUID(int=2)
-    found = [Due(Trigger.TIME, one, 9), Due(Trigger.SIZE, other, 4), Due(Trigger.THREAD_END, one, 9)]
-    assert most_urgent(found) == [Due(Trigger.THREAD_END, one, 9), Due(Trigger.SIZE, other, 4)]
+    identifier, other = UUID(int=1), UUID(int=2)
+    dues = [
+        Due(Trigger.TIME, identifier, 9),
+        Due(Trigger.SIZE, other, 4),
+        Due(Trigger.THREAD_END, identifier, 9),
+    ]
+    assert most_urgent(dues) == [Due(Trigger.THREAD_END, identifier, 9), Due(Trigger.SIZE, other, 4)]
 
 
 @pytest.mark.parametrize(
@@ -94,18 +98,20 @@ def test_a_new_part_begins_with_a_turn(
     turns: int, hours: float, opens: bool, reopens: bool, why: str | None
 ) -> None:
     at = START + timedelta(hours=hours)
-    assert opens_part(replace(PART, turns=turns), at, opens_turn=opens, reopens=reopens) == why
+    assert opens_section(replace(PART, turns=turns), at, opens_turn=opens, reopens=reopens) == why
 
 
 def test_fifty_one_turns_are_two_parts() -> None:
-    part, parts = replace(PART, turns=0), 1
+    section, parts = replace(PART, turns=0), 1
     for _ in range(51):
-        if opens_part(part, START, opens_turn=True):
-            assert due(replace(part, followed=True), START) == [Due(Trigger.SIZE, part.episode_id, 9)]
-            part, parts = replace(part, episode_id=UUID(int=2), turns=0), parts + 1
-        part = replace(part, turns=part.turns + 1)
-    assert (parts, part.turns) == (2, 1)
-    assert opens_part(replace(PART, turns=3), START, opens_turn=True, limits=Limits(turns=3)) == "size"
+        if opens_section(section, START, opens_turn=True):
+            assert due(replace(section, followed=True), START) == [Due(Trigger.SIZE, section.episode_id, 9)]
+            section, parts = replace(section, episode_id=UUID(int=2), turns=0), parts + 1
+        section = replace(section, turns=section.turns + 1)
+    assert (parts, section.turns) == (2, 1)
+    assert (
+        opens_section(replace(PART, turns=3), START, opens_turn=True, limits=SectionLimits(turns=3)) == "size"
+    )
 
 
 # --- resolutions -----------------------------------------------------------------------------------------
@@ -136,40 +142,40 @@ TRIP = observe(
 
 
 def test_five_turns_have_three_summaries_within_their_limits() -> None:
-    found = resolutions(TRIP, skills=["book a flight"])
-    assert 1 <= len(sentences(found.micro)) <= 3
-    assert 0 < estimate(found.micro) <= MICRO_TOKENS
-    assert 0 < estimate(found.meso) <= MESO_TOKENS
-    assert 0 < estimate(found.macro) <= MACRO_TOKENS
-    assert "Skills: book a flight" in found.macro
-    check_growth(found, TRIP)
+    matching_resolutions = resolutions(TRIP, skills=["book a flight"])
+    assert 1 <= len(sentences(matching_resolutions.micro)) <= 3
+    assert 0 < estimate(matching_resolutions.micro) <= MICRO_TOKENS
+    assert 0 < estimate(matching_resolutions.meso) <= MESO_TOKENS
+    assert 0 < estimate(matching_resolutions.macro) <= MACRO_TOKENS
+    assert "Skills: book a flight" in matching_resolutions.macro
+    check_growth(matching_resolutions, TRIP)
 
 
-def check_growth(found: Resolutions, talk: Sequence[Observation]) -> None:
-    size = found.source_tokens
+def check_growth(matching_resolutions: Resolutions, talk: Sequence[Observation]) -> None:
+    size = matching_resolutions.source_tokens
     assert size == source_tokens(talk)
-    assert estimate(found.micro) <= min(MICRO_TOKENS, size)
-    assert estimate(found.meso) <= min(MESO_TOKENS, size)
-    assert estimate(found.macro) <= min(MACRO_TOKENS, size)
-    assert estimate(found.meso) + estimate(found.macro) <= size + 40
+    assert estimate(matching_resolutions.micro) <= min(MICRO_TOKENS, size)
+    assert estimate(matching_resolutions.meso) <= min(MESO_TOKENS, size)
+    assert estimate(matching_resolutions.macro) <= min(MACRO_TOKENS, size)
+    assert estimate(matching_resolutions.meso) + estimate(matching_resolutions.macro) <= size + 40
 
 
 def test_a_short_thread_is_told_whole_in_its_paragraph() -> None:
     short = TRIP[:4]
-    found = resolutions(short)
-    assert "Hi!" not in found.meso  # a courtesy
-    assert all(sentences(o.text)[-1] in found.meso for o in short)
-    assert estimate(found.micro) < estimate(found.meso)
-    assert found.macro.startswith("Subjects: ")
+    matching_resolutions = resolutions(short)
+    assert "Hi!" not in matching_resolutions.meso  # a courtesy
+    assert all(sentences(o.text)[-1] in matching_resolutions.meso for o in short)
+    assert estimate(matching_resolutions.micro) < estimate(matching_resolutions.meso)
+    assert matching_resolutions.macro.startswith("Subjects: ")
 
 
 @pytest.mark.parametrize(
     "fact", ["Lisbon", "Clara", "1,400 euros", "allergic to shellfish", "TP1351", "9:40", "Campo de Ourique"]
 )
 def test_names_numbers_and_decisions_are_kept(fact: str) -> None:
-    found = resolutions(TRIP)
-    assert fact in found.meso or fact in found.macro
-    assert "welcome" not in found.meso
+    matching_resolutions = resolutions(TRIP)
+    assert fact in matching_resolutions.meso or fact in matching_resolutions.macro
+    assert "welcome" not in matching_resolutions.meso
 
 
 def test_an_answer_that_says_nothing_alone_brings_its_question() -> None:
@@ -190,16 +196,18 @@ def test_days_and_relative_times_are_dated() -> None:
         *[("Ben", "Anyway, that is how it is and we will see, I think, won't we?")] * 8,
         days=[0, 0, *[3] * 10],
     )
-    found = resolutions(talk)
-    assert "yesterday (4 November 2025)" in found.meso
-    assert "[2025-11-05] Ana:" in found.meso
+    matching_resolutions = resolutions(talk)
+    assert "yesterday (4 November 2025)" in matching_resolutions.meso
+    assert "[2025-11-05] Ana:" in matching_resolutions.meso
     assumed = [replace(o, at_source=TimeSource.ASSUMED) for o in talk]
     assert "2025" not in resolutions(assumed).meso
 
 
 def test_a_tiny_part_is_its_own_micro() -> None:
-    found = resolutions(observe(("user", "Remind me to call Dr. Lee at 5 pm.")))
-    assert found == Resolutions("Remind me to call Dr. Lee at 5 pm.", found.micro, "", 12)
+    matching_resolutions = resolutions(observe(("user", "Remind me to call Dr. Lee at 5 pm.")))
+    assert matching_resolutions == Resolutions(
+        "Remind me to call Dr. Lee at 5 pm.", matching_resolutions.micro, "", 12
+    )
     assert resolutions([]) == Resolutions("", "", "", 0)
     assert resolutions(observe(("user", "ok"), ("assistant", "👍"))).micro == "ok 👍"
 
@@ -222,8 +230,8 @@ def test_what_was_asked_for_again_and_again_is_a_pattern() -> None:
 )
 def test_other_languages_are_told_too(text: str, fact: str) -> None:
     talk = observe(*(("user", f"{text}") if n == 7 else ("user", f"{text[::2]} {n}") for n in range(16)))
-    found = resolutions(talk)
-    assert fact in found.meso + found.macro
+    matching_resolutions = resolutions(talk)
+    assert fact in matching_resolutions.meso + matching_resolutions.macro
 
 
 ACTOR = st.sampled_from(["user", "assistant", "Ana", "Ben", "tool", ""])
@@ -242,10 +250,10 @@ TEXT = st.one_of(
 @example([("user", "0. 0. 0. 0. 0.")])
 def test_compaction_keeps_its_limits_and_never_grows(lines: list[tuple[str, str]]) -> None:
     talk = observe(*lines)
-    found = resolutions(talk)
-    check_growth(found, talk)
-    assert len(sentences(found.micro)) <= 3
-    assert resolutions(talk) == found
+    matching_resolutions = resolutions(talk)
+    check_growth(matching_resolutions, talk)
+    assert len(sentences(matching_resolutions.micro)) <= 3
+    assert resolutions(talk) == matching_resolutions
 
 
 def test_the_limits_hold_for_a_day_of_long_messages() -> None:
@@ -253,11 +261,11 @@ def test_the_limits_hold_for_a_day_of_long_messages() -> None:
     talk = observe(
         *(("Ana", f"We met {name} at the {name.lower()}ium, they sell {name[::-1]}. " * 60) for name in names)
     )
-    found = resolutions(talk)
-    assert found.source_tokens > 20_000
-    assert 300 < estimate(found.meso) <= MESO_TOKENS
-    assert estimate(found.macro) <= MACRO_TOKENS
-    assert len(found.meso.splitlines()) == 1
+    matching_resolutions = resolutions(talk)
+    assert matching_resolutions.source_tokens > 20_000
+    assert 300 < estimate(matching_resolutions.meso) <= MESO_TOKENS
+    assert estimate(matching_resolutions.macro) <= MACRO_TOKENS
+    assert len(matching_resolutions.meso.splitlines()) == 1
 
 
 # --- a model's reply -------------------------------------------------------------------------------------
@@ -271,9 +279,11 @@ GOOD = {
 
 
 def test_a_good_reply_stands() -> None:
-    found, refused = compact.checked(compact.read(GOOD), OWN, TRIP)
+    matching_resolutions, refused = compact.checked(compact.read(GOOD), OWN, TRIP)
     assert refused == ()
-    assert (found.micro, found.meso, found.macro) == tuple(GOOD.values())
+    assert (matching_resolutions.micro, matching_resolutions.meso, matching_resolutions.macro) == tuple(
+        GOOD.values()
+    )
 
 
 @pytest.mark.parametrize(
@@ -289,26 +299,37 @@ def test_a_good_reply_stands() -> None:
     ],
 )
 def test_a_level_that_cannot_be_used_falls_back_alone(level: str, text: str, why: str) -> None:
-    found, refused = compact.checked({**GOOD, level: text}, OWN, TRIP)
+    matching_resolutions, refused = compact.checked({**GOOD, level: text}, OWN, TRIP)
     assert len(refused) == 1
     assert refused[0].startswith(f"{level}: ")
     assert why in refused[0]
     for name, good in GOOD.items():
-        assert getattr(found, name) == (getattr(OWN, name) if name == level else good)
+        assert getattr(matching_resolutions, name) == (getattr(OWN, name) if name == level else good)
 
 
 @settings(deadline=None)
 @given(st.fixed_dictionaries({name: st.integers(0, 700).map(lambda n: "word " * n) for name in GOOD}))
 def test_whatever_a_model_answers_compaction_does_not_grow(reply: dict[str, str]) -> None:
-    found, _ = compact.checked(reply, OWN, TRIP)
-    size = found.source_tokens
-    assert all(estimate(getattr(found, name)) <= min(most, size) for name, most in compact.LIMITS.items())
+    matching_resolutions, _ = compact.checked(reply, OWN, TRIP)
+    size = matching_resolutions.source_tokens
+    assert all(
+        estimate(getattr(matching_resolutions, name)) <= min(most, size)
+        for name, most in compact.LIMITS.items()
+    )
 
 
-@pytest.mark.parametrize("reply", [{}, {**GOOD, "meso": None}, {**GOOD, "micro": "  "}])
-def test_a_reply_without_its_texts_is_refused(reply: dict[str, str]) -> None:
+@pytest.mark.parametrize("reply", [{}, dict.fromkeys(GOOD), dict.fromkeys(GOOD, "  ")])
+def test_a_reply_without_any_of_its_texts_is_refused(reply: dict[str, str]) -> None:
     with pytest.raises(BadReply, match="must"):
         compact.read(reply)
+
+
+@pytest.mark.parametrize("name", list(compact.LIMITS))
+def test_a_text_that_is_missing_costs_the_others_nothing(name: str) -> None:
+    matching_resolutions, refused = compact.checked(compact.read({**GOOD, name: None}), OWN, TRIP)
+    assert refused == (f"{name}: missing",)
+    texts = {one: getattr(matching_resolutions, one) for one in compact.LIMITS}
+    assert texts == {**GOOD, name: getattr(OWN, name)}
 
 
 def test_a_prompt_quotes_every_message_on_its_own_line() -> None:

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.context import (
-    Asked,
-    Background,
+    AnsweredQuestion,
     Basis,
     Context,
     LineKind,
     Linked,
+    ThreadBackground,
     assemble,
     break_words,
     cut_to,
@@ -31,14 +31,16 @@ NOW = TEN + timedelta(minutes=45)
 PART = UUID(int=50)
 
 
-def asked(question: str, answer: str = "", minute: int = 0, seq: int = 0, **more: object) -> Asked:
-    made = Asked(question, answer, TEN + timedelta(minutes=minute), seq, seq + 1, PART)
+def asked(question: str, answer: str = "", minute: int = 0, seq: int = 0, **more: object) -> AnsweredQuestion:
+    made = AnsweredQuestion(question, answer, TEN + timedelta(minutes=minute), seq, seq + 1, PART)
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-def thread(number: int, title: str, *pairs: Asked, last: int = 15, **more: object) -> Background:
+def thread(
+    number: int, title: str, *pairs: AnsweredQuestion, last: int = 15, **more: object
+) -> ThreadBackground:
     end = TEN + timedelta(minutes=last)
-    made = Background(UUID(int=number), title, TEN, end, 0, 2 * len(pairs), PART, pairs)
+    made = ThreadBackground(UUID(int=number), title, TEN, end, 0, 2 * len(pairs), PART, pairs)
     return replace(made, **more)  # type: ignore[arg-type]
 
 
@@ -60,7 +62,7 @@ Current question: What is it on Thursday?
 (Continuing from previous thread after 30 min break)"""
 
 
-def ask(message: str = THURSDAY, current: Background | None = None, **options: object) -> Context:
+def ask(message: str = THURSDAY, current: ThreadBackground | None = None, **options: object) -> Context:
     return assemble(message, current, at=NOW, **options)  # type: ignore[arg-type]
 
 
@@ -69,16 +71,16 @@ def test_an_implicit_channel_gets_the_seeds_form_to_the_letter() -> None:
 
 
 def test_an_explicit_channel_gets_its_thread_alone_and_no_line_of_continuing() -> None:
-    found = ask(current=WEATHER, linked=[Linked(FLIGHT)], recent=[FLIGHT], explicit=True)
-    assert found.text == SEED.rsplit("\n", 1)[0]
-    assert {item.thread_id for item in found.items} == {WEATHER.thread_id}
+    context = ask(current=WEATHER, linked=[Linked(FLIGHT)], recent=[FLIGHT], explicit=True)
+    assert context.text == SEED.rsplit("\n", 1)[0]
+    assert {item.thread_id for item in context.items} == {WEATHER.thread_id}
 
 
 @pytest.mark.parametrize("basis", [Basis.CUE, Basis.HAND])
 def test_on_an_explicit_channel_a_cue_or_a_hand_may_link(basis: Basis) -> None:
-    found = ask(current=WEATHER, linked=[Linked(FLIGHT, basis)], explicit=True)
-    assert "You were discussing flight booking." in found.text.replace("Flight", "flight")
-    assert "Continuing" not in found.text
+    context = ask(current=WEATHER, linked=[Linked(FLIGHT, basis)], explicit=True)
+    assert "You were discussing flight booking." in context.text.replace("Flight", "flight")
+    assert "Continuing" not in context.text
 
 
 def test_an_uncertain_link_is_told_as_possible() -> None:
@@ -145,9 +147,9 @@ def test_the_message_itself_is_not_a_previous_question() -> None:
 
 def test_equal_lines_are_told_once() -> None:
     twice = thread(1, "Tea", asked("Tea?", "Yes", 0, 0), asked("Tea?", "Yes", 5, 2))
-    found = ask(linked=[Linked(twice)])
-    assert found.text.count("- Tea? (Yes)") == 1
-    assert [i.first_seq for i in found.items if i.kind is LineKind.PAIR] == [2]
+    context = ask(linked=[Linked(twice)])
+    assert context.text.count("- Tea? (Yes)") == 1
+    assert [i.first_seq for i in context.items if i.kind is LineKind.PAIR] == [2]
 
 
 def test_a_tight_budget_keeps_what_is_like_the_message() -> None:
@@ -161,8 +163,8 @@ def test_a_tight_budget_keeps_what_is_like_the_message() -> None:
     text = ask("What did the Leeds train cost?", linked=[Linked(shop)], max_tokens=48).text
     assert "40 pounds" in text
     assert "shoes" not in text
-    given = replace(shop, pairs=(replace(shop.pairs[0], similarity=1.0), *shop.pairs[1:]))
-    assert "shoes" in ask("What did it cost?", linked=[Linked(given)], max_tokens=48).text
+    background = replace(shop, pairs=(replace(shop.pairs[0], similarity=1.0), *shop.pairs[1:]))
+    assert "shoes" in ask("What did it cost?", linked=[Linked(background)], max_tokens=48).text
 
 
 def test_a_line_is_worth_what_the_weights_say() -> None:
@@ -170,22 +172,22 @@ def test_a_line_is_worth_what_the_weights_say() -> None:
     same = asked("Beta alpha", "gamma", 0, 2, similarity=0.5, importance=0.8)
     other = asked("Delta epsilon", "zeta", 0, 4, similarity=0.25, importance=0.2)
     talk = thread(1, "Omega", half, same, other, last=0, importance=0.0)
-    found = assemble("Eta?", None, at=TEN + timedelta(hours=12), linked=[Linked(talk)])
-    scores = {i.first_seq: i.score for i in found.items if i.kind is LineKind.PAIR}
+    context = assemble("Eta?", None, at=TEN + timedelta(hours=12), linked=[Linked(talk)])
+    scores = {i.first_seq: i.score for i in context.items if i.kind is LineKind.PAIR}
     assert scores == pytest.approx({0: 0.2 + 0.125 + 0.2, 2: 0.525 - 0.1, 4: 0.1 + 0.125 + 0.05})
 
 
 def test_every_line_says_where_it_is_from() -> None:
-    found = ask(linked=[Linked(WEATHER)])
-    lines = found.text.split("\n")
-    assert [(lines[i.line].split()[0], i.kind, i.first_seq, i.last_seq) for i in found.items] == [
+    context = ask(linked=[Linked(WEATHER)])
+    lines = context.text.split("\n")
+    assert [(lines[i.line].split()[0], i.kind, i.first_seq, i.last_seq) for i in context.items] == [
         ("You", "topic", 0, 4),
         ("-", "pair", 0, 1),
         ("-", "pair", 2, 3),
         ("(Continuing", "continuing", 0, 4),
     ]
-    assert {(i.thread_id, i.episode_id) for i in found.items} == {(WEATHER.thread_id, PART)}
-    assert found.tokens == estimate(found.text)
+    assert {(i.thread_id, i.episode_id) for i in context.items} == {(WEATHER.thread_id, PART)}
+    assert context.tokens == estimate(context.text)
 
 
 # --- the parts -------------------------------------------------------------------------------------------
@@ -265,12 +267,12 @@ def test_recalled_text_cannot_pass_for_a_line_of_the_form(text: str) -> None:
     evil = thread(
         1, text, asked(text, text), asked("Then?", text, 3, 2), summary=text, entities=(text,), turns=9
     )
-    found = ask(text, current=evil, linked=[Linked(thread(2, text, asked(text, text), last=0))])
-    check_form(found.text)
-    assert found.text.count("Current question:") == 1
-    assert found.text.count("(Continuing from") == 1
+    context = ask(text, current=evil, linked=[Linked(thread(2, text, asked(text, text), last=0))])
+    check_form(context.text)
+    assert context.text.count("Current question:") == 1
+    assert context.text.count("(Continuing from") == 1
     for mark in ("<|", "|>", "[INST", "```", "</", "system:", "Assistant:", "\u202e", "\x1b"):
-        assert mark not in found.text
+        assert mark not in context.text
 
 
 def check_form(text: str) -> None:
@@ -294,17 +296,17 @@ TEXT = st.one_of(
 
 
 @st.composite
-def backgrounds(draw: st.DrawFn) -> Background:
+def backgrounds(draw: st.DrawFn) -> ThreadBackground:
     number = draw(st.integers(1, 6))
     last = draw(st.integers(0, 3000))
-    found = [
+    questions = [
         asked(draw(TEXT), draw(TEXT), draw(st.integers(0, last)), 2 * n, importance=draw(st.floats(0, 1)))
         for n in range(draw(st.integers(0, 7)))
     ]
     return thread(
         number,
         draw(TEXT),
-        *found,
+        *questions,
         last=last,
         summary=draw(TEXT),
         entities=(draw(TEXT),),
@@ -316,6 +318,7 @@ def backgrounds(draw: st.DrawFn) -> Background:
 def requests(draw: st.DrawFn) -> dict[str, object]:
     links = st.builds(Linked, backgrounds(), st.sampled_from(Basis), st.booleans())
     return {
+        "language": "en",  # texts of any script would be framed in theirs
         "message": draw(TEXT),
         "current": draw(st.none() | backgrounds()),
         "linked": draw(st.lists(links, max_size=5)),
@@ -330,16 +333,16 @@ def requests(draw: st.DrawFn) -> dict[str, object]:
 def test_context_never_exceeds_its_budget_keeps_its_form_and_traces_every_line(
     request: dict[str, object],
 ) -> None:
-    found = ask(**request)  # type: ignore[arg-type]
-    assert found.tokens == estimate(found.text) <= request["max_tokens"]  # type: ignore[operator]
-    check_form(found.text)
+    context = ask(**request)  # type: ignore[arg-type]
+    assert context.tokens == estimate(context.text) <= request["max_tokens"]  # type: ignore[operator]
+    check_form(context.text)
     threads = [link.thread for link in request["linked"]] + list(request["recent"])  # type: ignore[attr-defined, call-overload]
     known = [t for t in (request["current"], *threads) if t is not None]
     spans = {(t.thread_id, p.first_seq, p.last_seq) for t in known for p in (t, *t.pairs)}
-    assert {(i.thread_id, i.first_seq, i.last_seq) for i in found.items} <= spans
-    lines = found.text.split("\n")
+    assert {(i.thread_id, i.first_seq, i.last_seq) for i in context.items} <= spans
+    lines = context.text.split("\n")
     recalled = {n for n, line in enumerate(lines) if re.match(r"- |Summary|Mentioned|You |\(", line)}
-    assert {item.line for item in found.items} == recalled
+    assert {item.line for item in context.items} == recalled
     if request["max_tokens"] >= 8:  # type: ignore[operator]
         assert any(line.startswith("Current question:") for line in lines)
 
@@ -349,9 +352,9 @@ def test_context_never_exceeds_its_budget_keeps_its_form_and_traces_every_line(
 def test_the_order_of_candidates_does_not_matter(request: dict[str, object]) -> None:
     links: list[Linked] = list({link.thread.thread_id: link for link in request["linked"]}.values())  # type: ignore[attr-defined]
     recent = list({t.thread_id: t for t in request["recent"]}.values())  # type: ignore[attr-defined]
-    one = ask(**{**request, "linked": links, "recent": recent})  # type: ignore[arg-type]
+    context = ask(**{**request, "linked": links, "recent": recent})  # type: ignore[arg-type]
     other = ask(**{**request, "linked": links[::-1], "recent": recent[::-1]})  # type: ignore[arg-type]
-    assert one == other
+    assert context == other
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

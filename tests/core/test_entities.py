@@ -1,13 +1,13 @@
 """Mentions: what is found, of which kind, and with which value, by tables of sentences."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.entities import KINDS, Mention, mentions
+from episodic_agent.core.language.mentions import KINDS, Mention, mentions
 
 AT = datetime(2026, 3, 2, 12, tzinfo=UTC)  # a Monday
 
@@ -151,6 +151,13 @@ def test_times_are_read_relative_to_the_moment_given(text: str, values: list[str
     assert of_kind("time", text) == values
 
 
+def test_one_moment_is_another_day_elsewhere() -> None:
+    there = AT.astimezone(timezone(timedelta(hours=14)))
+    assert there == AT
+    for at, day in ((AT, "03"), (there, "04"), (AT, "03")):
+        assert found("tomorrow", at=at) == [("time", f"date:2026-03-{day}")]
+
+
 @pytest.mark.parametrize(
     ("text", "values"),
     [
@@ -256,12 +263,12 @@ TEXTS = st.one_of(
 @given(TEXTS)
 def test_mentions_lie_in_the_text_in_order_and_never_overlap(text: str) -> None:
     last = 0
-    for one in mentions(text, at=AT):
-        assert one.kind in KINDS
-        assert text[one.start : one.end] == one.text
-        assert last <= one.start < one.end
-        assert one.value
-        last = one.end
+    for mention in mentions(text, at=AT):
+        assert mention.kind in KINDS
+        assert text[mention.start : mention.end] == mention.text
+        assert last <= mention.start < mention.end
+        assert mention.value
+        last = mention.end
 
 
 @settings(max_examples=share(100), deadline=None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from episodic_agent.core.entities import Lexicon, mentions
+from episodic_agent.core.language.mentions import Lexicon, mentions
 from episodic_agent.errors import InvalidInput
 
 

@@ -5,7 +5,8 @@ from builders.examples import share
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.entities import domains, mentions, related, set_references, topics
+from episodic_agent.core.language.mentions import domains, mentions, related, set_references
+from episodic_agent.core.language.mentions.topics import topics
 
 
 @pytest.mark.parametrize(
@@ -47,15 +48,15 @@ def test_weights_lie_between_nothing_and_one_and_the_weightiest_comes_first() ->
 
 def test_mentions_known_already_need_not_be_found_again() -> None:
     text = "Is it raining in Boston on Thursday?"
-    assert topics(text) == topics(text, found=mentions(text))
+    assert topics(text) == topics(text, matching_mentions=mentions(text))
 
 
 @settings(max_examples=share(60), deadline=None)
 @given(st.text(max_size=100))
 def test_any_text_has_topics_and_references(text: str) -> None:
     assert topics(text) == topics(text)
-    for one in set_references(text):
-        assert text[one.start : one.end] == one.text
+    for reference in set_references(text):
+        assert text[reference.start : reference.end] == reference.text
 
 
 @pytest.mark.parametrize(

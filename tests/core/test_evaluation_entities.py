@@ -12,8 +12,8 @@ LABELS = Labels(
 
 
 def test_all_right_is_one() -> None:
-    found = score_mentions([(LABELS, LABELS.spans)])
-    assert {kind: score.f1 for kind, score in found.items()} == {
+    scores = score_mentions([(LABELS, LABELS.spans)])
+    assert {kind: score.f1 for kind, score in scores.items()} == {
         "all": 1,
         "organisation": 1,
         "place": 1,
@@ -22,8 +22,8 @@ def test_all_right_is_one() -> None:
 
 
 def test_nothing_found_is_nothing_and_divides_by_nothing() -> None:
-    found = score_mentions([(LABELS, [])])["all"]
-    assert (found.precision, found.recall, found.f1) == (0.0, 0.0, 0.0)
+    score = score_mentions([(LABELS, [])])["all"]
+    assert (score.precision, score.recall, score.f1) == (0.0, 0.0, 0.0)
     assert score_mentions([])["all"] == MentionScore()
 
 
@@ -49,7 +49,7 @@ def test_one_prediction_satisfies_one_label_only() -> None:
 
 
 def test_texts_are_pooled() -> None:
-    found = score_mentions([(LABELS, LABELS.spans), (LABELS, [])])["all"]
-    assert (found.hits, found.missed) == (3, 3)
-    assert found.as_json()["f1"] == pytest.approx(2 / 3, abs=1e-6)
-    assert found.as_json()["labels"] == 6
+    score = score_mentions([(LABELS, LABELS.spans), (LABELS, [])])["all"]
+    assert (score.hits, score.missed) == (3, 3)
+    assert score.as_json()["f1"] == pytest.approx(2 / 3, abs=1e-6)
+    assert score.as_json()["labels"] == 6

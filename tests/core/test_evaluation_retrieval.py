@@ -101,29 +101,29 @@ def test_nothing_found_scores_zero_everywhere():
 
 
 def test_questions_without_evidence_do_not_enter_the_means():
-    found, unanswerable = QuestionResult(["a"], {"a"}), QuestionResult(["a"], [])
-    report = score_questions([found, unanswerable, unanswerable])
+    result, unanswerable = QuestionResult(["a"], {"a"}), QuestionResult(["a"], [])
+    report = score_questions([result, unanswerable, unanswerable])
     assert report.questions == 1
     assert report.values["recall@1"] == 1.0
 
 
 def test_each_question_weighs_the_same_however_much_evidence_it_has():
-    many, one = QuestionResult(TWENTY, {"m0", "x", "y", "z"}), QuestionResult(TWENTY, {"m0"})
-    assert score_questions([many, one]).values["recall@10"] == pytest.approx((0.25 + 1.0) / 2)
+    many, result = QuestionResult(TWENTY, {"m0", "x", "y", "z"}), QuestionResult(TWENTY, {"m0"})
+    assert score_questions([many, result]).values["recall@10"] == pytest.approx((0.25 + 1.0) / 2)
 
 
 def test_a_report_without_answerable_questions_is_null_not_zero():
-    found = score_questions([QuestionResult(["a"], [])]).as_json()
-    assert found == {"questions": 0, **dict.fromkeys(METRICS)}
+    results = score_questions([QuestionResult(["a"], [])]).as_json()
+    assert results == {"questions": 0, **dict.fromkeys(METRICS)}
 
 
 def test_a_report_as_json_names_every_metric_with_six_decimals():
-    found = score_questions(
+    results = score_questions(
         [QuestionResult(TWENTY, {"m2"}), QuestionResult(TWENTY, {"m2", "x", "y"})]
     ).as_json()
-    assert tuple(found) == ("questions", *METRICS)
-    assert (found["recall@1"], found["recall@3"], found["mrr"]) == (0.0, 0.666667, 0.333333)
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert tuple(results) == ("questions", *METRICS)
+    assert (results["recall@1"], results["recall@3"], results["mrr"]) == (0.0, 0.666667, 0.333333)
+    assert json.loads(json.dumps(results, allow_nan=False)) == results
 
 
 def test_types_are_scored_apart_and_types_without_evidence_are_left_out():

@@ -251,12 +251,12 @@ def most_pairs(left: list[int], right: list[int], tolerance: int) -> int:
     """Maximum bipartite matching by augmenting paths (Kuhn), knowing nothing of order."""
     partner: dict[int, int] = {}
 
-    def augment(one: int, seen: set[int]) -> bool:
+    def augment(number: int, seen: set[int]) -> bool:
         for other in right:
-            if abs(one - other) <= tolerance and other not in seen:
+            if abs(number - other) <= tolerance and other not in seen:
                 seen.add(other)
                 if other not in partner or augment(partner[other], seen):
-                    partner[other] = one
+                    partner[other] = number
                     return True
         return False
 
@@ -285,12 +285,12 @@ def test_an_infinite_density_becomes_null_in_json():
 
 
 def test_a_report_as_json_has_the_agreed_keys_and_six_decimals():
-    found = score_streams([[0, 0, 0, 1, 0, 0, 1]], [[0, 0, 1, 0, 0, 0, 1]]).as_json()
-    assert list(found) == [
+    results = score_streams([[0, 0, 0, 1, 0, 0, 1]], [[0, 0, 1, 0, 0, 0, 1]]).as_json()
+    assert list(results) == [
         "streams", "units", "pk", "wd", "f1", "f1_tol1", "f1_tol2", "score", "density", "segeval",
     ]  # fmt: skip
-    assert found["segeval"] == {"pk": 0.4, "wd": 0.4, "f1": 0.5}
-    assert found["pk"] == 0.333333
+    assert results["segeval"] == {"pk": 0.4, "wd": 0.4, "f1": 0.5}
+    assert results["pk"] == 0.333333
 
 
 def test_arrays_and_tuples_score_like_lists():

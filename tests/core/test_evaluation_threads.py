@@ -21,13 +21,13 @@ GUESS = {1: "x", 2: "x", 3: "y", 4: "y", 5: "y", 6: "z"}
 
 
 def test_links_are_counted_as_pairs() -> None:
-    found = match_links([(1, 1), (2, 1), (3, 2), (4, 4)], [(1, 1), (2, 1), (3, 1)])
-    assert (found.precision, found.recall, found.f1) == (2 / 3, 2 / 4, 4 / 7)
+    overlap = match_links([(1, 1), (2, 1), (3, 2), (4, 4)], [(1, 1), (2, 1), (3, 1)])
+    assert (overlap.precision, overlap.recall, overlap.f1) == (2 / 3, 2 / 4, 4 / 7)
 
 
 def test_a_message_may_answer_several_and_is_found_by_any() -> None:
-    found = match_links([(3, 1), (3, 2)], [(3, 2)])
-    assert (found.precision, found.recall) == (1.0, 0.5)
+    overlap = match_links([(3, 1), (3, 2)], [(3, 2)])
+    assert (overlap.precision, overlap.recall) == (1.0, 0.5)
 
 
 def test_threads_follow_from_links_in_any_order() -> None:
@@ -54,15 +54,15 @@ def test_one_to_one_pairs_threads_for_the_greatest_overlap() -> None:
 
 
 def test_exact_threads_leave_single_messages_out() -> None:
-    found = match_threads(TRUTH, {1: "x", 2: "x", 3: "x", 4: "y", 5: "z", 6: "z"})
-    assert (found.labelled, found.predicted, found.matched) == (2, 2, 1)
-    assert found.f1 == 0.5
+    overlap = match_threads(TRUTH, {1: "x", 2: "x", 3: "x", 4: "y", 5: "z", 6: "z"})
+    assert (overlap.labelled, overlap.predicted, overlap.matched) == (2, 2, 1)
+    assert overlap.f1 == 0.5
 
 
 def test_streams_are_pooled_by_counts_and_by_messages() -> None:
-    one = ([1, 2], [(1, 1), (2, 1)], [(1, 1), (2, 1)])
+    items = ([1, 2], [(1, 1), (2, 1)], [(1, 1), (2, 1)])
     other = ([1, 2, 3, 4], [(1, 1), (2, 1), (3, 3), (4, 3)], [(1, 1), (2, 2), (3, 3), (4, 4)])
-    report = score_threads([one, other])
+    report = score_threads([items, other])
     assert (report.links.matched, report.links.labelled) == (4, 6)
     assert report.exact.recall == pytest.approx(1 / 3)
     assert report.one_to_one == pytest.approx((2 * 1.0 + 4 * 0.5) / 6)
@@ -79,13 +79,15 @@ CLUSTERINGS = st.integers(1, 12).flatmap(
 def test_figures_are_symmetric_bounded_and_perfect_only_for_the_same(
     pair: tuple[list[int], list[int]],
 ) -> None:
-    one, other = (dict(enumerate(labels)) for labels in pair)
-    assert scaled_variation(one, other) == pytest.approx(scaled_variation(other, one))
-    assert one_to_one(one, other) == pytest.approx(one_to_one(other, one))
-    assert -1e-9 <= scaled_variation(one, other) <= 1.0
-    assert 0.0 < one_to_one(one, other) <= 1.0
-    assert one_to_one(one, {key: f"n{label}" for key, label in one.items()}) == 1.0
-    assert scaled_variation(one, {key: f"n{label}" for key, label in one.items()}) == pytest.approx(1.0)
+    numbers, other = (dict(enumerate(labels)) for labels in pair)
+    assert scaled_variation(numbers, other) == pytest.approx(scaled_variation(other, numbers))
+    assert one_to_one(numbers, other) == pytest.approx(one_to_one(other, numbers))
+    assert -1e-9 <= scaled_variation(numbers, other) <= 1.0
+    assert 0.0 < one_to_one(numbers, other) <= 1.0
+    assert one_to_one(numbers, {key: f"n{label}" for key, label in numbers.items()}) == 1.0
+    assert scaled_variation(numbers, {key: f"n{label}" for key, label in numbers.items()}) == pytest.approx(
+        1.0
+    )
 
 
 def test_clusterings_of_different_messages_are_refused() -> None:

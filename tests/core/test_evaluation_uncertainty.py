@@ -37,18 +37,20 @@ def streams(seed: int, count: int, rate: float = 0.3) -> tuple[list[list[int]], 
 
 def test_the_error_of_a_mean_is_its_spread_over_the_root_of_the_number():
     values = np.random.default_rng(1).normal(3.0, 2.0, 400)
-    found = bootstrap_sums(by_case(values, range(400)), mean_of_sums, seed=1)
-    assert found.value == pytest.approx(values.mean())
-    assert found.error == pytest.approx(values.std() / 20, rel=0.1)
-    assert (found.high - found.low) / found.error == pytest.approx(2 * 1.96, rel=0.1)
+    estimate = bootstrap_sums(by_case(values, range(400)), mean_of_sums, seed=1)
+    assert estimate.value == pytest.approx(values.mean())
+    assert estimate.error == pytest.approx(values.std() / 20, rel=0.1)
+    assert (estimate.high - estimate.low) / estimate.error == pytest.approx(2 * 1.96, rel=0.1)
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     lot = np.random.default_rng(2)
     hits = 0
     for seed in range(200):
-        found = bootstrap_sums(by_case(lot.normal(0.0, 1.0, 60), range(60)), mean_of_sums, seed, rounds=300)
-        hits += found.low <= 0.0 <= found.high
+        estimate = bootstrap_sums(
+            by_case(lot.normal(0.0, 1.0, 60), range(60)), mean_of_sums, seed, rounds=300
+        )
+        hits += estimate.low <= 0.0 <= estimate.high
     assert 0.88 <= hits / 200 <= 0.98
 
 
@@ -65,18 +67,18 @@ def test_a_paired_difference_is_surer_than_the_two_sides():
     hard = lot.normal(0.5, 0.3, 300)
     ours, theirs = hard + 0.05 + lot.normal(0, 0.02, 300), hard
     sides = [by_case(side, range(300)) for side in (ours, theirs)]
-    found = bootstrap_sums(np.hstack(sides), difference_of_means, seed=4)
-    assert found.value == pytest.approx(0.05, abs=0.01)
-    assert found.error < bootstrap_sums(sides[0], mean_of_sums, seed=4).error / 5
-    assert found.low > 0
+    estimate = bootstrap_sums(np.hstack(sides), difference_of_means, seed=4)
+    assert estimate.value == pytest.approx(0.05, abs=0.01)
+    assert estimate.error < bootstrap_sums(sides[0], mean_of_sums, seed=4).error / 5
+    assert estimate.low > 0
 
 
 def test_estimates_of_streams_are_the_figures_of_the_report():
     truth, guess = streams(5, 60)
     rows = [score_stream(*pair) for pair in zip(truth, guess, strict=True)]
-    found = estimate_streams(rows, seed=5, empty_f1=0.0)
+    estimates = estimate_streams(rows, seed=5, empty_f1=0.0)
     report = score_streams(truth, guess, empty_f1=0.0)
-    for name, estimate in found.items():
+    for name, estimate in estimates.items():
         assert estimate.value == pytest.approx(getattr(report, name)), name
         assert 0.0 < estimate.error < 0.1, name
         assert estimate.low < estimate.value < estimate.high, name
@@ -91,8 +93,8 @@ def test_pooled_f1_is_drawn_by_dialogue_like_a_bootstrap_by_hand():
         drawn = lot.integers(0, 40, 40)
         report = score_streams([truth[n] for n in drawn], [guess[n] for n in drawn])
         by_hand.append(report.segeval_f1)
-    found = estimate_streams(rows, seed=6, names=("segeval_f1",))["segeval_f1"]
-    assert found.error == pytest.approx(float(np.std(by_hand)), rel=0.2)
+    estimate = estimate_streams(rows, seed=6, names=("segeval_f1",))["segeval_f1"]
+    assert estimate.error == pytest.approx(float(np.std(by_hand)), rel=0.2)
 
 
 def test_a_system_compared_with_itself_gains_nothing_for_sure():
@@ -113,15 +115,15 @@ def test_streams_that_do_not_pair_up_are_refused():
 
 
 def test_one_case_tells_nothing_of_its_error():
-    found = bootstrap_sums([[0.5, 1.0]], mean_of_sums, seed=0)
-    assert (found.value, math.isnan(found.error), found.as_json()["se"]) == (0.5, True, None)
+    estimate = bootstrap_sums([[0.5, 1.0]], mean_of_sums, seed=0)
+    assert (estimate.value, math.isnan(estimate.error), estimate.as_json()["se"]) == (0.5, True, None)
 
 
 def test_the_same_seed_gives_the_same_error_and_another_seed_about_the_same():
     cases = by_case(np.random.default_rng(8).random(100), range(100))
-    one, two, other = (bootstrap_sums(cases, mean_of_sums, seed) for seed in (1, 1, 2))
-    assert one == two != other
-    assert one.error == pytest.approx(other.error, rel=0.15)
+    estimate, two, other = (bootstrap_sums(cases, mean_of_sums, seed) for seed in (1, 1, 2))
+    assert estimate == two != other
+    assert estimate.error == pytest.approx(other.error, rel=0.15)
 
 
 @pytest.mark.parametrize("cases", [[], [1.0, 2.0], [[]]])
@@ -131,9 +133,9 @@ def test_what_cannot_be_drawn_is_refused(cases):
 
 
 def test_a_mean_over_sets_is_unknown_where_one_set_is():
-    found = mean_of_estimates([Estimate(1.0, 0.1, 0.9, 1.1), Estimate(0.0, math.nan, math.nan, math.nan)])
-    assert found.value == 0.5
-    assert math.isnan(found.error)
+    estimate = mean_of_estimates([Estimate(1.0, 0.1, 0.9, 1.1), Estimate(0.0, math.nan, math.nan, math.nan)])
+    assert estimate.value == 0.5
+    assert math.isnan(estimate.error)
     with pytest.raises(InvalidInput):
         mean_of_estimates([])
 
@@ -161,9 +163,9 @@ def test_the_threshold_is_the_highest_that_keeps_the_recall(pairs, kept):
         with pytest.raises(InvalidInput, match="nothing to keep"):
             threshold_keeping([(sure, worth)], kept)
         return
-    found = threshold_keeping([(sure, worth)], kept)
-    assert kept_share((sure, worth), found) >= kept - 1e-9
-    higher = [c for c in sure if c > found]
+    value = threshold_keeping([(sure, worth)], kept)
+    assert kept_share((sure, worth), value) >= kept - 1e-9
+    higher = [c for c in sure if c > value]
     assert all(kept_share((sure, worth), c) < kept - 1e-9 for c in higher)
 
 

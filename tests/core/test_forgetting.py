@@ -1,4 +1,4 @@
-"""FSRS-6: the design's vectors, agreement with the `fsrs` package, and what must hold for any memory."""
+"""FSRS-6: known values, agreement with the `fsrs` package, and what must hold for any memory."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.forgetting import (
+from episodic_agent.core.strength.decay import (
     PIECE,
     WEIGHTS,
-    Rating,
     initial_strength,
     next_state,
     retrievability,
 )
+from episodic_agent.schemas.strength import Rating
 
 STABILITY = st.floats(0.001, 36_500)
 DAYS = st.floats(0, 36_500)
@@ -55,7 +55,7 @@ def test_a_surprise_that_is_not_a_number_counts_as_none() -> None:
         (2.3065, 0, 1.0),
     ],
 )
-def test_retrievability_of_the_design_vectors(stability: float, days: float, chance: float) -> None:
+def test_retrievability_of_known_strengths(stability: float, days: float, chance: float) -> None:
     assert retrievability(stability, days) == pytest.approx(chance, abs=TO_FOUR_PLACES)
 
 

@@ -1,6 +1,5 @@
 """Ids: what is said twice is found again, what is really repeated is kept."""
 
-from collections import Counter
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -8,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent.core.identity import (
+    Repeats,
     assign_ids,
     content_id,
     episode_id,
@@ -16,7 +16,7 @@ from episodic_agent.core.identity import (
     thread_id,
     uuid7,
 )
-from episodic_agent.core.intake import Item
+from episodic_agent.core.ingest import Item
 from episodic_agent.schemas import Scope, TimeSource
 
 ANA = Scope("ana")
@@ -33,9 +33,9 @@ ITEMS = st.lists(
 
 @given(TEXT, TEXT, TEXT, TEXT)
 def test_different_names_never_run_together(user: str, source: str, external: str, other: str) -> None:
-    one = observation_id(Scope(user), source, external)
-    assert one == observation_id(Scope(user), source, external)
-    assert (one == observation_id(Scope(user), source + external, other)) == (external == "" == other)
+    identifier = observation_id(Scope(user), source, external)
+    assert identifier == observation_id(Scope(user), source, external)
+    assert (identifier == observation_id(Scope(user), source + external, other)) == (external == "" == other)
 
 
 def test_spaces_users_and_sources_keep_equal_ids_apart() -> None:
@@ -56,7 +56,7 @@ def test_a_second_import_finds_every_id_and_a_repetition_keeps_its_own(items: li
 
 @given(ITEMS, st.integers(0, 12))
 def test_reading_in_chunks_changes_no_id(items: list[Item], cut: int) -> None:
-    seen: Counter[UUID] = Counter()
+    seen = Repeats()
     chunked = assign_ids(items[:cut], ANA, seen=seen) + assign_ids(items[cut:], ANA, seen=seen)
     assert chunked == assign_ids(items, ANA)
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.intake import Item, read_item, read_time
-from episodic_agent.core.intake.item import FIELDS
+from episodic_agent.core.ingest import Item, read_item, read_time
+from episodic_agent.core.ingest.item import FIELDS
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Kind, TimeSource
 

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.linking import (
-    Activity,
+from episodic_agent.core.links import (
+    ActivePeriod,
     Features,
     ThreadFeatures,
-    candidates,
     cues,
     due,
     features_of,
@@ -26,8 +25,9 @@ from episodic_agent.core.linking import (
     score,
     thread_of,
 )
-from episodic_agent.core.linking.dependence import dependence
-from episodic_agent.core.linking.reading import read_message
+from episodic_agent.core.links.candidates import candidates
+from episodic_agent.core.links.dependence import dependence
+from episodic_agent.core.links.reading import read_message
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
 
@@ -55,6 +55,7 @@ class Both:
     kind: str | None
     start: int
     end: int
+    count: int | None = 2
 
 
 def toy(text: str, at: datetime = NOW, vector: Vector | None = None) -> Features:
@@ -105,9 +106,9 @@ READ_CASES = [case for case in SEED_CASES if "best time to visit" not in case[0]
 def test_the_seeds_cases_have_the_seeds_numbers(
     message: str, threads: list[tuple[str, timedelta, Sequence[str]]], expected: float
 ) -> None:
-    found = judge(toy(message), [thread(*one) for one in threads], NOW, SEED)
-    assert len(found) == len(threads)
-    for evidence in found:
+    matching_evidence = judge(toy(message), [thread(*one) for one in threads], NOW, SEED)
+    assert len(matching_evidence) == len(threads)
+    for evidence in matching_evidence:
         assert evidence.score == pytest.approx(expected, abs=0.0006)
 
 
@@ -134,8 +135,8 @@ def test_thanks_never_link_however_recent_the_thread_is(text: str, policy: str) 
 
 
 def test_without_any_evidence_the_seeds_score_is_the_recency_alone() -> None:
-    found = score(toy("ok, thanks"), thread("a", 12 * HOURS, NEW_YORK), NOW, SEED)
-    assert found.score == pytest.approx(0.2 * 0.5)
+    evidence = score(toy("ok, thanks"), thread("a", 12 * HOURS, NEW_YORK), NOW, SEED)
+    assert evidence.score == pytest.approx(0.2 * 0.5)
 
 
 def test_an_elliptical_message_inherits_only_from_the_most_recent_thread_that_fits() -> None:
@@ -154,27 +155,27 @@ def test_an_elliptical_message_that_names_a_place_inherits_from_a_thread_with_pl
 
 def test_a_thread_of_a_week_ago_is_found_since_recency_is_no_filter() -> None:
     week = thread("week", timedelta(days=7), NEW_YORK, shipped)
-    said = shipped("Remember when we talked about New York weather?")
-    assert score(said, week, NOW, SEED).score > SEED.threshold
-    assert score(said, week, NOW, DEFAULT).score > DEFAULT.threshold
+    features = shipped("Remember when we talked about New York weather?")
+    assert score(features, week, NOW, SEED).score > SEED.threshold
+    assert score(features, week, NOW, DEFAULT).score > DEFAULT.threshold
 
 
 def test_a_topic_by_vectors_is_zero_at_a_cosine_of_point_two_and_one_at_point_eight() -> None:
     def at_cosine(value: float) -> float:
         turn = np.array([1.0, 0.0], np.float32)
-        said = np.array([value, (1 - value**2) ** 0.5], np.float32)
+        statements = np.array([value, (1 - value**2) ** 0.5], np.float32)
         thread_ = thread_of("a", [(NOW, toy("rain", vector=turn))])
-        return score(toy("sunshine", vector=said), thread_, NOW, SEED).features["topic"]
+        return score(toy("sunshine", vector=statements), thread_, NOW, SEED).features["topic"]
 
     assert [round(at_cosine(c), 3) for c in (0.1, 0.2, 0.5, 0.8, 0.9)] == [0.0, 0.0, 0.5, 1.0, 1.0]
 
 
 def test_another_embedders_cosines_are_read_on_the_default_scale() -> None:
-    turn, said = np.array([1.0, 0.0], np.float32), np.array([0.8, 0.6], np.float32)
-    one = thread_of("a", [(NOW, toy("rain", vector=turn))])
+    turn, statements = np.array([1.0, 0.0], np.float32), np.array([0.8, 0.6], np.float32)
+    features = thread_of("a", [(NOW, toy("rain", vector=turn))])
     fitted = Calibration("mine", 0.8, None, ((-1.0, -1.0), (0.8, 0.2), (1.0, 1.0)))
-    plain = judge(toy("sunshine", vector=said), [one], NOW, SEED)[0]
-    mapped = judge(toy("sunshine", vector=said), [one], NOW, SEED, calibration=fitted)[0]
+    plain = judge(toy("sunshine", vector=statements), [features], NOW, SEED)[0]
+    mapped = judge(toy("sunshine", vector=statements), [features], NOW, SEED, calibration=fitted)[0]
     assert plain.features["near"] == pytest.approx(0.8)
     assert mapped.features["near"] == pytest.approx(0.2)
     assert mapped.features["topic"] == pytest.approx(0.0, abs=1e-6)
@@ -182,8 +183,8 @@ def test_another_embedders_cosines_are_read_on_the_default_scale() -> None:
 
 def test_vectors_are_used_only_where_both_sides_have_them() -> None:
     bare = thread("a", HOURS, NEW_YORK)
-    found = score(toy("sunshine", vector=np.array([1.0, 0.0], np.float32)), bare, NOW, DEFAULT)
-    assert "near" not in found.features
+    evidence = score(toy("sunshine", vector=np.array([1.0, 0.0], np.float32)), bare, NOW, DEFAULT)
+    assert "near" not in evidence.features
 
 
 # --- policies
@@ -263,8 +264,10 @@ def test_the_seeds_score_never_falls_when_a_thread_is_more_recent(
 @given(st.floats(0.0, 1000.0), st.floats(0.0, 1000.0))
 def test_a_thread_scores_no_higher_for_being_older(one: float, other: float) -> None:
     older, newer = sorted((one, other), reverse=True)
-    said = toy("What about the weather in Boston?")
-    scores = [score(said, thread("a", hours * HOURS, NEW_YORK), NOW, SEED).score for hours in (older, newer)]
+    features = toy("What about the weather in Boston?")
+    scores = [
+        score(features, thread("a", hours * HOURS, NEW_YORK), NOW, SEED).score for hours in (older, newer)
+    ]
     assert scores[0] <= scores[1] + 1e-12
 
 
@@ -285,16 +288,16 @@ def test_a_thread_is_the_sum_of_its_turns_in_any_order(texts: list[str]) -> None
     def built(some: Sequence[str]) -> ThreadFeatures:
         return thread_of("a", [(NOW, toy(text)) for text in some])
 
-    one, other = built(texts), built(NEW_YORK + BOSTON)
-    assert (one.words, one.topics, one.turns) == (other.words, other.topics, other.turns)
-    assert {k: set(v) for k, v in one.values.items()} == {k: set(v) for k, v in other.values.items()}
+    features, other = built(texts), built(NEW_YORK + BOSTON)
+    assert (features.words, features.topics, features.turns) == (other.words, other.topics, other.turns)
+    assert {k: set(v) for k, v in features.values.items()} == {k: set(v) for k, v in other.values.items()}
 
 
 @given(st.text(max_size=200))
 def test_any_text_can_be_read_and_judged(text: str) -> None:
-    said = features_of(text)
-    found = judge(said, [thread("a", HOURS, NEW_YORK), thread("b", 50 * HOURS, PARIS)], NOW, DEFAULT)
-    assert all(0.0 <= e.score <= 1.0 for e in found)
+    features = features_of(text)
+    evidence = judge(features, [thread("a", HOURS, NEW_YORK), thread("b", 50 * HOURS, PARIS)], NOW, DEFAULT)
+    assert all(0.0 <= e.score <= 1.0 for e in evidence)
 
 
 def test_a_turn_that_arrives_late_does_not_move_the_last_activity_back() -> None:
@@ -346,28 +349,34 @@ def test_a_greeting_before_a_question_is_more_than_nothing() -> None:
 # --- candidates
 
 
-def activity(name: str, hours: float, length: float = 0.1) -> Activity:
-    return Activity(name, NOW - timedelta(hours=hours + length), NOW - timedelta(hours=hours))
+def activity(name: str, hours: float, length: float = 0.1) -> ActivePeriod:
+    return ActivePeriod(name, NOW - timedelta(hours=hours + length), NOW - timedelta(hours=hours))
 
 
 def test_candidates_are_the_ten_latest_of_a_day_then_the_best_five_hits() -> None:
     threads = [activity(f"t{n:02}", n) for n in range(1, 15)] + [activity("old", 400)]
-    found = candidates(threads, ["old", "t01", "h1", "h2", "h3", "h4"], NOW)
-    assert [c.thread_id for c in found] == [*(f"t{n:02}" for n in range(1, 11)), "old", "h1", "h2", "h3"]
-    assert found[0].why == ("active", "found")
+    matching_candidates = candidates(threads, ["old", "t01", "h1", "h2", "h3", "h4"], NOW)
+    assert [c.thread_id for c in matching_candidates] == [
+        *(f"t{n:02}" for n in range(1, 11)),
+        "old",
+        "h1",
+        "h2",
+        "h3",
+    ]
+    assert matching_candidates[0].why == ("active", "found")
 
 
 def test_a_thread_of_exactly_24_hours_ago_is_active_and_a_minute_older_is_not() -> None:
-    found = candidates([activity("a", 24.0), activity("b", 24.02)], [], NOW)
-    assert [c.thread_id for c in found] == ["a"]
+    matching_candidates = candidates([activity("a", 24.0), activity("b", 24.02)], [], NOW)
+    assert [c.thread_id for c in matching_candidates] == ["a"]
 
 
 def test_a_recall_cue_with_a_date_names_the_threads_of_that_time() -> None:
     text = "We talked about it last week, what was it?"
     ranges = named_ranges(text, NOW)
     threads = [activity("last week", 24 * 5), activity("month", 24 * 40), activity("now", 1)]
-    found = candidates(threads, ["month"], NOW, ranges)
-    assert [(c.thread_id, c.why) for c in found] == [
+    matching_candidates = candidates(threads, ["month"], NOW, ranges)
+    assert [(c.thread_id, c.why) for c in matching_candidates] == [
         ("now", ("active",)),
         ("last week", ("named",)),
         ("month", ("found",)),
@@ -379,8 +388,10 @@ def test_a_date_that_lies_ahead_names_no_thread() -> None:
 
 
 def test_the_messages_own_thread_is_no_candidate() -> None:
-    found = candidates([activity("own", 0.1), activity("a", 2)], ["own"], NOW, apart_from=frozenset({"own"}))
-    assert [c.thread_id for c in found] == ["a"]
+    matching_candidates = candidates(
+        [activity("own", 0.1), activity("a", 2)], ["own"], NOW, apart_from=frozenset({"own"})
+    )
+    assert [c.thread_id for c in matching_candidates] == ["a"]
 
 
 # --- when, and how a message is worded

@@ -6,10 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from episodic_agent.core.linking import judge, link_policy, thread_of
-from episodic_agent.core.linking.policies import FittedPolicy, inputs
-from episodic_agent.core.linking.reading import read_message
-from episodic_agent.core.linking.weights import VECTORS, WORDS
+from episodic_agent.core.links import compete, decide, judge, link_policy, thread_of
+from episodic_agent.core.links.policies import FittedPolicy, inputs
+from episodic_agent.core.links.reading import read_message
+from episodic_agent.data import numbers
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "cases" / "links_own.jsonl"
 CASES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
@@ -24,9 +24,10 @@ def linked(case: Mapping[str, Any]) -> set[str]:
         thread_of(t["id"], [(at(turn), read_message(turn["text"], at(turn))) for turn in t["turns"]])
         for t in case["threads"]
     ]
-    policy, message = link_policy(), case["message"]
-    found = judge(read_message(message["text"], at(message)), threads, at(message), policy)
-    return {evidence.thread_id for evidence in found if evidence.score > policy.threshold}
+    policy, when = link_policy(), at(case["message"])
+    message = read_message(case["message"]["text"], when)
+    alone = [decide(evidence, policy) for evidence in judge(message, threads, when, policy)]
+    return {verdict.thread_id for verdict in compete(alone, message.most) if verdict.link}
 
 
 def test_the_cases_are_many_and_of_many_kinds() -> None:
@@ -40,8 +41,8 @@ def test_the_cases_are_many_and_of_many_kinds() -> None:
 def test_links_are_found_by_words_alone() -> None:
     right = predicted = labelled = 0
     for case in CASES:
-        found, truth = linked(case), set(case["links"])
-        right, predicted, labelled = right + len(found & truth), predicted + len(found), labelled + len(truth)
+        terms, truth = linked(case), set(case["links"])
+        right, predicted, labelled = right + len(terms & truth), predicted + len(terms), labelled + len(truth)
     assert 2 * right / (predicted + labelled) > 0.82
 
 
@@ -50,8 +51,9 @@ def test_no_thanks_link() -> None:
 
 
 def test_the_weights_are_of_inputs_that_there_are() -> None:
-    assert set(VECTORS) == set(inputs({}))
-    assert set(WORDS) < set(VECTORS)
+    vectors, words = numbers("links/weights.vectors"), numbers("links/weights.words")
+    assert set(vectors) == set(inputs({}))
+    assert set(words) < set(vectors)
 
 
 def test_the_default_links_above_a_threshold_it_can_be_tuned_around() -> None:

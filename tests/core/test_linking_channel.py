@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from benchmarks.thread_quality import Example, by_names, examples, fit, source
-from episodic_agent.core.linking import link_policy
-from episodic_agent.core.linking.crowd import INPUTS, REACH, Channel, Line, alone, answers, chosen
+from benchmarks.thread_quality import Example, by_names, examples, fit, rounded
+from episodic_agent.core.links import link_policy
+from episodic_agent.core.links.disentanglement import INPUTS, REACH, Channel, Line, alone, answers, chosen
 from episodic_agent.engine.evaluate.threads import LabelledChannel
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -28,8 +28,8 @@ def lines(*talk: tuple[str, str]) -> list[Line]:
 
 
 def channel() -> LabelledChannel:
-    told = lines(*((who, text) for who, text, _ in TALK))
-    return LabelledChannel("made up", "train", told, [line.id for line in told], LINKS)
+    reported_lines = lines(*((who, text) for who, text, _ in TALK))
+    return LabelledChannel("made up", "train", reported_lines, [line.id for line in reported_lines], LINKS)
 
 
 def linked(*talk: tuple[str, str]) -> list[tuple[str, str]]:
@@ -49,24 +49,24 @@ def test_a_line_goes_on_with_its_speakers_own() -> None:
 
 
 def test_an_empty_channel_answers_nothing_and_far_lines_are_forgotten() -> None:
-    crowd = Channel(POLICY)
-    first = crowd.choice(lines(("anna", "hello"))[0])
+    disentanglement = Channel(POLICY)
+    first = disentanglement.choice(lines(("anna", "hello"))[0])
     assert (first.evidence, first.rows.shape) == ((), (1, len(INPUTS)))
     assert not chosen(first, POLICY).link
     assert not alone(first, POLICY).link
     for n in range(REACH + 5):
-        crowd.hear(Line(f"later {n}", "bert", "and so on", AT))
-    asked = crowd.choice(Line("last", "carl", "anna: hello", AT))
+        disentanglement.hear(Line(f"later {n}", "bert", "and so on", AT))
+    asked = disentanglement.choice(Line("last", "carl", "anna: hello", AT))
     assert "0" not in {e.thread_id for e in asked.evidence}
     assert len(asked.evidence) <= 15
 
 
 def test_names_are_heard_whatever_their_case_and_only_of_who_spoke() -> None:
-    crowd = Channel(POLICY)
-    crowd.hear(lines(("Anna", "hello"))[0])
-    said = crowd.hear(Line("1", "bert", "ANNA, zoe: look here", AT))
-    assert (said.names, said.first) == ({"anna"}, "anna")
-    assert crowd.hear(Line("2", "anna", "I am anna", AT)).names == set()
+    disentanglement = Channel(POLICY)
+    disentanglement.hear(lines(("Anna", "hello"))[0])
+    line = disentanglement.hear(Line("1", "bert", "ANNA, zoe: look here", AT))
+    assert (line.names, line.first) == ({"anna"}, "anna")
+    assert disentanglement.hear(Line("2", "anna", "I am anna", AT)).names == set()
 
 
 def test_the_threshold_is_the_policys() -> None:
@@ -81,13 +81,13 @@ def test_vectors_bring_lines_together_that_share_no_word() -> None:
     def vector(place: int) -> np.ndarray:
         return np.eye(4, dtype=np.float32)[place]
 
-    said = ["is anybody using btrfs", "lunch was good today", "copy on write seems fragile"]
-    told = [
+    texts = ["is anybody using btrfs", "lunch was good today", "copy on write seems fragile"]
+    lines = [
         Line(str(n), who, text, AT + timedelta(minutes=n), vector(kind))
-        for n, (who, text, kind) in enumerate(zip("abc", said, (0, 1, 0), strict=True))
+        for n, (who, text, kind) in enumerate(zip("abc", texts, (0, 1, 0), strict=True))
     ]
-    found = list(answers(told, POLICY))[2]
-    assert (found.thread_id, found.features["near"]) == ("0", pytest.approx(1.0))
+    verdict = list(answers(lines, POLICY))[2]
+    assert (verdict.thread_id, verdict.features["near"]) == ("0", pytest.approx(1.0))
 
 
 def test_weights_are_learnt_from_examples() -> None:
@@ -95,14 +95,11 @@ def test_weights_are_learnt_from_examples() -> None:
     weights = fit(learnt)
     right = [one.right[int(np.argmax(one.rows @ weights))] for one in learnt]
     assert all(right)
-    told = source({"VECTORS": weights, "WORDS": weights})
-    namespace: dict[str, dict[str, float]] = {}
-    exec(told, namespace)
-    assert list(namespace["WORDS"]) == list(INPUTS)
+    assert list(rounded(weights)) == list(INPUTS)
 
 
 def test_an_example_that_nothing_answers_teaches_nothing() -> None:
     row = np.ones((2, len(INPUTS)))
     lost = Example(row, np.array([False, False]))
-    found = list(examples(channel(), None))
-    assert np.array_equal(fit([*found, lost]), fit(found))
+    matching_examples = list(examples(channel(), None))
+    assert np.array_equal(fit([*matching_examples, lost]), fit(matching_examples))

@@ -1,6 +1,6 @@
 """Two judges' verdicts, the question to the model, and what the user's next turns say about a decision."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -9,10 +9,13 @@ from builders.injections import INJECTIONS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.linking import (
-    Evidence,
+from episodic_agent.core.links import (
+    LinkEvidence,
+    LinkPolicy,
+    LinkVerdict,
     Opinion,
     UserTurn,
+    compete,
     decide,
     features_of,
     link_policy,
@@ -25,6 +28,7 @@ from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
 SEED = link_policy("seed-002")
+FITTED = link_policy("link-2026-12")
 AT = datetime(2026, 3, 2, 18, tzinfo=UTC)
 
 
@@ -54,10 +58,14 @@ def test_the_verdict_table(
     disagreement: bool,
     p_llm: float | None,
 ) -> None:
-    found = decide(Evidence("a", {}, score), SEED, opinion)
-    assert (found.verdict, found.label, found.disagreement) == (verdict, label, disagreement)
-    assert found.algorithmic == score
-    assert (None if found.opinion is None else found.opinion.probability) == p_llm
+    matching_verdict = decide(LinkEvidence("a", {}, score), SEED, opinion)
+    assert (matching_verdict.verdict, matching_verdict.label, matching_verdict.disagreement) == (
+        verdict,
+        label,
+        disagreement,
+    )
+    assert matching_verdict.algorithmic == score
+    assert (None if matching_verdict.opinion is None else matching_verdict.opinion.probability) == p_llm
 
 
 SHARE = st.floats(0.0, 1.0)
@@ -74,7 +82,7 @@ def test_a_verdict_is_recomputed_from_what_a_decision_keeps(
     features: dict[str, float], opinion: Opinion | None, name: str
 ) -> None:
     policy = link_policy(name)
-    first = decide(Evidence("a", features, policy.score(features)), policy, opinion)
+    first = decide(LinkEvidence("a", features, policy.score(features)), policy, opinion)
     again = recomputed("a", first.policy, first.recorded())
     assert (again.verdict, again.label, again.confidence, again.disagreement, again.algorithmic) == (
         first.verdict, first.label, first.confidence, first.disagreement, first.algorithmic,
@@ -84,14 +92,88 @@ def test_a_verdict_is_recomputed_from_what_a_decision_keeps(
 
 @given(SHARE, SHARE, st.booleans())
 def test_the_more_confident_judge_wins_a_disagreement(score: float, confidence: float, related: bool) -> None:
-    found = decide(Evidence("a", {}, score), SEED, Opinion(related, confidence))
+    verdict = decide(LinkEvidence("a", {}, score), SEED, Opinion(related, confidence))
     own = score > SEED.threshold
     if related == own:
-        assert (found.link, found.label) == (own, "HIGH")
+        assert (verdict.link, verdict.label) == (own, "HIGH")
     else:
         sure = score if own else 1.0 - score
-        assert found.label == "UNCERTAIN"
-        assert found.link == (related if confidence > sure - 1e-9 else own)
+        assert verdict.label == "UNCERTAIN"
+        assert verdict.link == (related if confidence > sure - 1e-9 else own)
+
+
+# --- candidates of one message
+
+SCORES = st.lists(st.tuples(SHARE, OPINIONS, st.booleans()), max_size=6)
+
+
+def verdicts(
+    rows: Sequence[tuple[float, Opinion | None, bool]], policy: LinkPolicy = FITTED
+) -> list[LinkVerdict]:
+    """Judge candidates whose scores a real number gives, best first, as `judge` orders them."""
+    made = []
+    for n, (share, opinion, fits) in enumerate(rows):
+        features = {"recency": 0.5, "keyword": share, "near": share, "rare": 3 * share, "sets": float(fits)}
+        evidence = LinkEvidence(f"t{n}", features, policy.score(features))
+        made.append(decide(evidence, policy, opinion))
+    return sorted(made, key=lambda v: -v.algorithmic)
+
+
+@given(SCORES)
+def test_of_the_candidates_of_one_message_the_best_is_linked_and_the_others_say_why_not(
+    rows: list[tuple[float, Opinion | None, bool]],
+) -> None:
+    alone = verdicts(rows)
+    matching_verdicts = compete(alone, 1)
+    rivals = [v for v in alone if v.link]
+    assert sum(v.link for v in matching_verdicts) == min(1, len(rivals))
+    assert {v.thread_id for v in matching_verdicts if v.yields} == {v.thread_id for v in rivals} - {
+        v.thread_id for v in matching_verdicts if v.link
+    }
+    for winner in (v for v in matching_verdicts if v.link and len(rivals) > 1):
+        assert winner.support == max(v.support for v in rivals)
+        assert all(v.rival == winner.support for v in matching_verdicts if v.yields)
+
+
+@given(SCORES, st.sampled_from([1, 2, 3, None]))
+def test_what_yielded_is_recomputed_from_its_own_decision(
+    rows: list[tuple[float, Opinion | None, bool]], most: int | None
+) -> None:
+    for verdict in compete(verdicts(rows), most):
+        again = recomputed(verdict.thread_id, verdict.policy, verdict.recorded())
+        assert (again.verdict, again.label, again.confidence, again.rival, again.yields) == (
+            verdict.verdict, verdict.label, verdict.confidence, verdict.rival, verdict.yields,
+        )  # fmt: skip
+        assert again.recorded() == verdict.recorded()
+
+
+def test_a_message_about_two_things_is_linked_with_two_and_no_third() -> None:
+    alone = verdicts([(0.9, None, True), (0.85, None, True), (0.8, None, True), (0.95, None, False)])
+    assert [v.link for v in alone] == [True] * 4
+    assert [v.thread_id for v in compete(alone[1:], 2) if v.link] == ["t0", "t1"]
+    assert [v.thread_id for v in compete(alone[1:], None) if v.link] == ["t0", "t1", "t2"]
+    assert [v.thread_id for v in compete(alone, 1) if v.link] == ["t3"]
+
+
+def test_a_close_second_leaves_doubt() -> None:
+    near, far = (
+        verdicts([(0.9, None, False), (0.899, None, False)]),
+        verdicts([(0.9, None, False), (0.3, Opinion(True, 0.9), False)]),
+    )
+    assert [v.label for v in compete(near, 1)] == ["UNCERTAIN", "UNCERTAIN"]
+    assert [v.label for v in compete(far, 1)] == ["HIGH", "HIGH"]
+
+
+def test_what_was_taken_back_competes_with_nobody() -> None:
+    alone = verdicts([(0.9, None, False), (0.6, None, False)])
+    matching_verdicts = compete(alone, 1, {"t0"})
+    assert [(v.link, v.rival) for v in matching_verdicts] == [(True, None)] * 2
+
+
+def test_by_the_document_every_candidate_is_judged_by_itself() -> None:
+    alone = verdicts([(1.0, None, False), (1.0, None, False)], SEED)
+    assert [v.link for v in alone] == [True, True]
+    assert compete(alone, 1) == alone
 
 
 # --- the question
@@ -153,9 +235,9 @@ def test_guidance_stands_in_the_question_and_in_its_version() -> None:
 
 def test_answers_are_mapped_from_aliases_to_threads() -> None:
     threads = [earlier("a", "x"), earlier("b", "y")]
-    found = thread_link.read_verdict(answer("t2", related=False, confidence=0.88), threads)
-    assert list(found) == ["b"]
-    assert found["b"] == Opinion(False, 0.88, "weather", ("and",))
+    opinions = thread_link.read_verdict(answer("t2", related=False, confidence=0.88), threads)
+    assert list(opinions) == ["b"]
+    assert opinions["b"] == Opinion(False, 0.88, "weather", ("and",))
 
 
 @pytest.mark.parametrize(
@@ -167,12 +249,18 @@ def test_answers_are_mapped_from_aliases_to_threads() -> None:
         (answer("t1", related="yes"), "true or false"),
         (answer("t1", confidence=1.2), "0 to 1"),
         (answer("t1", confidence=True), "0 to 1"),
-        ({"threads": [*answer()["threads"], *answer()["threads"]]}, "twice"),  # type: ignore[misc]
     ],
 )
 def test_a_wrong_reply_is_refused_and_named(reply: Mapping[str, Json], words: str) -> None:
     with pytest.raises(BadReply, match=words):
         thread_link.read_verdict(reply, [earlier("a", "x")])
+
+
+def test_what_can_be_read_of_a_reply_is_kept_and_the_first_answer_about_a_thread_counts() -> None:
+    first, second = answer("T1 "), answer("t1", related=False)
+    lists = [reply["threads"] for reply in (answer("t9"), first, second)]
+    reply: Mapping[str, Json] = {"threads": [one for told in lists for one in told]}  # type: ignore[union-attr]
+    assert thread_link.read_verdict(reply, [earlier("a", "x")])["a"].related is True
 
 
 # --- outcomes
@@ -186,8 +274,8 @@ def outcome(*texts: str, linked: bool, minutes: float = 1.0) -> tuple[str | None
         UserTurn(AT + timedelta(minutes=minutes * (n + 1)), text, features_of(text))
         for n, text in enumerate(texts)
     ]
-    found = outcome_of(turns, context, linked=linked, decided_at=AT)
-    return found.label, found.strength
+    outcome = outcome_of(turns, context, linked=linked, decided_at=AT)
+    return outcome.label, outcome.strength
 
 
 @pytest.mark.parametrize(

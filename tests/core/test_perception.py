@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.intake import read_item
-from episodic_agent.core.perception import World, perceive, reading_as_json, reading_from_json
+from episodic_agent.agents.perception import World, perceive, reading_as_json, reading_from_json
+from episodic_agent.core.ingest import read_item
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Entity, Json, Kind, Reading
 
@@ -16,11 +16,11 @@ MUG, DOOR = Entity("m1", "mug"), Entity("d1", "door", "door", "closed")
 
 
 def steps(*readings: Reading) -> list[dict[str, Json]]:
-    world, told = World(), []
+    world, answer = World(), []
     for reading in readings:
         world, step = perceive(world, reading)
-        told.append(step)
-    return told
+        answer.append(step)
+    return answer
 
 
 def kinds(step: dict[str, Json]) -> list[str]:
@@ -28,51 +28,51 @@ def kinds(step: dict[str, Json]) -> list[str]:
 
 
 def test_coming_into_a_room_is_no_appearance_of_everything_in_it() -> None:
-    told = steps(Reading(0, place="hall"), Reading(1, place="kitchen", entities=(MUG, DOOR)))
-    assert kinds(told[1]) == []
+    answers = steps(Reading(0, place="hall"), Reading(1, place="kitchen", entities=(MUG, DOOR)))
+    assert kinds(answers[1]) == []
 
 
 def test_what_comes_and_goes_within_a_stay_is_told() -> None:
-    told = steps(
+    answers = steps(
         Reading(0, place="kitchen", entities=(DOOR,)),
         Reading(1, place="Kitchen ", entities=(DOOR, MUG)),
         Reading(2, place="kitchen", entities=(DOOR,)),
     )
-    assert [kinds(step) for step in told] == [[], ["appearance mug"], ["disappearance mug"]]
-    assert told[2]["text"] == "In the kitchen: the mug disappeared"
+    assert [kinds(step) for step in answers] == [[], ["appearance mug"], ["disappearance mug"]]
+    assert answers[2]["text"] == "In the kitchen: the mug disappeared"
 
 
 def test_a_thing_that_flickers_is_one_event_of_the_stay() -> None:
     flicker = [Reading(n, place="kitchen", entities=(MUG,) if n % 2 else ()) for n in range(6)]
-    told = steps(*flicker)
-    ids = {e["id"] for step in told for e in step["events"] if e["type"] == "appearance"}  # type: ignore[index, call-overload, union-attr]
+    answers = steps(*flicker)
+    ids = {e["id"] for step in answers for e in step["events"] if e["type"] == "appearance"}  # type: ignore[index, call-overload, union-attr]
     assert ids == {"appearance:m1:1"}
 
 
 def test_a_changed_state_is_told_wherever_it_is_noticed() -> None:
-    told = steps(
+    answers = steps(
         Reading(0, place="hall", entities=(DOOR,)),
         Reading(1, place="kitchen", entities=(Entity("d1", "door", "door", "open"),), action="go in"),
     )
-    assert kinds(told[1]) == ["state_change door"]
-    assert told[1]["text"] == "In the kitchen: go in; the door is open"
+    assert kinds(answers[1]) == ["state_change door"]
+    assert answers[1]["text"] == "In the kitchen: go in; the door is open"
 
 
 def test_a_change_the_sensor_reports_is_not_told_twice() -> None:
     reported: dict[str, Json] = {"type": "state_change", "entity": "door", "entity_id": "d1", "new": "open"}
-    told = steps(
+    answers = steps(
         Reading(0, place="hall", entities=(DOOR,)),
         Reading(1, place="hall", entities=(Entity("d1", "door", "door", "open"),), changes=(reported,)),
     )
-    assert kinds(told[1]) == ["state_change door"]
+    assert kinds(answers[1]) == ["state_change door"]
 
 
 def test_a_new_world_remembers_no_state_of_the_old_one() -> None:
-    told = steps(
+    answers = steps(
         Reading(0, place="hall", entities=(DOOR, MUG)),
         Reading(1, place="hall", entities=(Entity("d1", "door", "door", "open"),), restarts=True),
     )
-    assert kinds(told[1]) == []
+    assert kinds(answers[1]) == []
 
 
 def test_a_step_is_accepted_as_an_observation_with_all_it_knows() -> None:

@@ -10,9 +10,10 @@ from builders.steps import step
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.places import joined, place_key, stays_of
-from episodic_agent.core.ranking import Candidates, analyse, fuse, no_episodes
-from episodic_agent.core.ranking.places import asks_nothing_else, read_places
+from episodic_agent.core.places import joined, visits_of
+from episodic_agent.core.recall import Candidates, analyse, fuse, no_episodes
+from episodic_agent.core.recall.places import asks_nothing_else, read_places
+from episodic_agent.schemas.places import place_key
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)
 LABELS = (
@@ -36,15 +37,15 @@ def test_stays_are_the_same_however_a_walk_is_cut_into_pieces(
     steps = [step(seq, place) for seq, place in enumerate(walk)]
     ends = [0, *sorted(cut for cut in cuts if cut <= len(walk)), len(walk)]
     pieces = [steps[a:b] for a, b in pairwise(ends)]
-    whole = stays_of(4, steps)
-    assert list(joined(stay for piece in pieces for stay in stays_of(4, piece))) == whole
-    assert sum(stay.steps for stay in whole) == sum(1 for place in walk if place_key(place))
-    assert all(a.place != b.place and a.last_ref < b.first_ref for a, b in pairwise(whole))
+    visits = visits_of(4, steps)
+    assert list(joined(stay for piece in pieces for stay in visits_of(4, piece))) == visits
+    assert sum(stay.steps for stay in visits) == sum(1 for place in walk if place_key(place))
+    assert all(a.place != b.place and a.last_ref < b.first_ref for a, b in pairwise(visits))
 
 
 def test_stays_of_different_threads_are_never_one() -> None:
-    one, other = stays_of(1, [step(0, "hall")]), stays_of(2, [step(1, "hall")])
-    assert list(joined([*one, *other])) == [*one, *other]
+    visits, other = visits_of(1, [step(0, "hall")]), visits_of(2, [step(1, "hall")])
+    assert list(joined([*visits, *other])) == [*visits, *other]
 
 
 @pytest.mark.parametrize(
@@ -124,12 +125,12 @@ def test_a_named_place_is_no_content_and_no_stranger() -> None:
 
 def test_what_was_observed_at_the_place_gains_and_the_rest_stays() -> None:
     query = analyse("the mug in the hall", [], NOW, places={"hall": "hall"})
-    found = Candidates(
+    candidates = Candidates(
         ("a", "b", "c"), np.array([2.0, 2.0, 1.0]), np.zeros(3), place=np.array([0.0, 1.0, 0.0])
     )
-    fused = fuse(query, found, no_episodes())
+    fused = fuse(query, candidates, no_episodes())
     assert fused.order.tolist() == [1, 0, 2]
     assert fused.legs["place"].tolist() == [0.0, 0.2, 0.0]
     assert (fused.scores > 0).all()
-    elsewhere = fuse(replace(query, places=()), found, no_episodes())
+    elsewhere = fuse(replace(query, places=()), candidates, no_episodes())
     assert "place" not in elsewhere.legs

@@ -104,10 +104,10 @@ def test_a_faithful_answer_has_no_fault() -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"title": None}, {"title": "  "}, {"summary": 7}, {"summary": ""}, {"summary": ["a"]}],
+    [{"summary": 7}, {"summary": ""}, {"summary": ["a"]}],
     ids=str,
 )
-def test_an_answer_without_title_or_summary_is_refused(changed: dict[str, Json]) -> None:
+def test_an_answer_without_a_summary_is_refused(changed: dict[str, Json]) -> None:
     with pytest.raises(BadReply, match=next(iter(changed))):
         episode.read(told(**changed))
 
@@ -137,9 +137,9 @@ def test_the_rest_is_read_tolerantly() -> None:
     ],
 )
 def test_what_does_not_stand_in_the_episode_is_refused(parts: dict[str, Json], where: str, why: str) -> None:
-    found = wrong(**parts)
-    assert list(found) == [where]
-    assert why in found[where]
+    texts = wrong(**parts)
+    assert list(texts) == [where]
+    assert why in texts[where]
 
 
 @pytest.mark.parametrize(

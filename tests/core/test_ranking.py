@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.ranking import (
+from episodic_agent.core.language.timewords import TimeQuery, parse_time
+from episodic_agent.core.recall import (
     DEFAULT_WEIGHTS,
     Candidates,
-    Episodes,
+    EpisodeArrays,
+    FusionWeights,
     Order,
     Query,
     Signs,
-    Weights,
     analyse,
     assess,
     ceiling,
@@ -37,8 +38,7 @@ from episodic_agent.core.ranking import (
     term_weight,
     time_match,
 )
-from episodic_agent.core.ranking.query import Name
-from episodic_agent.core.timewords import TimeQuery, parse_time
+from episodic_agent.core.recall.query import Name
 
 NOW = datetime(2024, 3, 20, tzinfo=UTC)
 PLAIN = Query("tea", "tea", ("tea",), ("tea",))
@@ -50,8 +50,8 @@ def candidates(bm25: list[float], cosine: list[float], **more: object) -> Candid
     return replace(Candidates(ids, np.array(bm25), np.array(cosine)), **more)  # type: ignore[arg-type]
 
 
-def episodes(count: int, **more: object) -> Episodes:
-    plain = Episodes(
+def episodes(count: int, **more: object) -> EpisodeArrays:
+    plain = EpisodeArrays(
         [f"e{number}" for number in range(count)],
         np.zeros(count),
         np.zeros(count),
@@ -65,10 +65,10 @@ def episodes(count: int, **more: object) -> Episodes:
 
 
 def test_names_of_known_speakers_become_you() -> None:
-    found = analyse("What is Paola's favourite book, and did Emi read it?", ["Paola", "Emi"], NOW)
-    assert found.dense_text == "What is your favourite book, and did you read it?"
-    assert found.speakers == {"Paola", "Emi"}
-    assert "paola" in found.terms
+    query = analyse("What is Paola's favourite book, and did Emi read it?", ["Paola", "Emi"], NOW)
+    assert query.dense_text == "What is your favourite book, and did you read it?"
+    assert query.speakers == {"Paola", "Emi"}
+    assert "paola" in query.terms
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,14 @@ def test_who_is_asked_about(query: str, actors: list[str], speakers: set[str]) -
 
 
 def test_quoted_phrases_and_dates_are_read() -> None:
-    found = analyse('the last three times I said "green tea" since May 2023', ["user"], NOW)
-    assert found.phrases == ("green tea",)
-    assert found.time.ranges[0].kind == "open"
+    query = analyse('the last three times I said "green tea" since May 2023', ["user"], NOW)
+    assert query.phrases == ("green tea",)
+    assert query.time.ranges[0].kind == "open"
 
 
 def test_each_of_several_questions_has_its_own_terms() -> None:
-    found = analyse("Where is my blue car? And when does the meeting start?", [], NOW)
-    assert found.parts == (("blue", "car"), ("meet", "start"))
+    query = analyse("Where is my blue car? And when does the meeting start?", [], NOW)
+    assert query.parts == (("blue", "car"), ("meet", "start"))
     assert analyse("Where is my blue car?", [], NOW).parts == ()
 
 
@@ -128,37 +128,37 @@ def test_nouns_of_a_german_memory_are_no_names() -> None:
 
 
 def test_words_of_time_and_the_owners_name_are_looked_up_but_are_no_content() -> None:
-    found = analyse("What news did Maya get in the last week of April?", ["user"], NOW, owner="maya")
-    assert found.content == ("news", "get")
-    assert {"maya", "last", "week", "april", "2023-04-30"} <= set(found.terms)
+    query = analyse("What news did Maya get in the last week of April?", ["user"], NOW, owner="maya")
+    assert query.content == ("news", "get")
+    assert {"maya", "last", "week", "april", "2023-04-30"} <= set(query.terms)
     assert analyse("How long did the last week feel to Maya?", ["Maya"], NOW).content[-1] == "maya"
     assert "last" in analyse("When did it last rain?", [], NOW).content  # no time: "last" is a word as others
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=8), max_size=4))
 def test_any_query_can_be_read(text: str, actors: list[str]) -> None:
-    found = analyse(text, actors, NOW)
-    assert found.text == text
-    assert found.speakers <= set(actors)
-    assert len(set(found.terms)) == len(found.terms)
+    query = analyse(text, actors, NOW)
+    assert query.text == text
+    assert query.speakers <= set(actors)
+    assert len(set(query.terms)) == len(query.terms)
 
 
 # --- BM25
 
 
 def test_bm25_follows_the_formula() -> None:
-    found = scores([(np.array([0, 2]), np.array([1.0, 3.0]))], np.array([4.0, 4.0, 8.0]))
+    results = scores([(np.array([0, 2]), np.array([1.0, 3.0]))], np.array([4.0, 4.0, 8.0]))
     weight = log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     average = 16 / 3
-    assert found[0] == pytest.approx(weight * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 4 / average)))
-    assert found[1] == 0
-    assert found[2] == pytest.approx(weight * 3 * 2.2 / (3 + 1.2 * (0.25 + 0.75 * 8 / average)))
+    assert results[0] == pytest.approx(weight * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 4 / average)))
+    assert results[1] == 0
+    assert results[2] == pytest.approx(weight * 3 * 2.2 / (3 + 1.2 * (0.25 + 0.75 * 8 / average)))
 
 
 @given(st.integers(1, 50), st.integers(1, 400), st.floats(1, 500))
 def test_the_term_form_and_the_array_form_agree(tf: int, length: int, average: float) -> None:
-    found = scores([(np.array([0]), np.array([float(tf)]))], np.array([float(length)]), average)
-    assert found[0] == pytest.approx(term_score(idf(1, 1), tf, length, average))
+    results = scores([(np.array([0]), np.array([float(tf)]))], np.array([float(length)]), average)
+    assert results[0] == pytest.approx(term_score(idf(1, 1), tf, length, average))
 
 
 @given(st.integers(0, 1000), st.integers(1, 1000))
@@ -196,20 +196,20 @@ def test_words_and_meaning_are_added() -> None:
 
 
 def test_meaning_counts_less_in_another_script() -> None:
-    found = candidates([4.0, 0.0], [0.0, 0.6])
-    assert fuse(PLAIN, found, no_episodes()).scores.tolist() == pytest.approx([0.5, 0.5])
+    matching_candidates = candidates([4.0, 0.0], [0.0, 0.6])
+    assert fuse(PLAIN, matching_candidates, no_episodes()).scores.tolist() == pytest.approx([0.5, 0.5])
     foreign = replace(PLAIN, script="han")
-    assert fuse(foreign, found, no_episodes()).scores.tolist() == pytest.approx([0.8, 0.2])
+    assert fuse(foreign, matching_candidates, no_episodes()).scores.tolist() == pytest.approx([0.8, 0.2])
 
 
 def test_neighbours_share_their_score_less_over_a_long_silence() -> None:
-    found = candidates(
+    matching_candidates = candidates(
         [4.0, 0.0, 0.0],
         [0.0, 0.0, 0.0],
         bm25_before=np.array([0.0, 4.0, 4.0]),
         gap_before=np.array([0.0, 60.0, 86_400.0]),
     )
-    lexical = fuse(PLAIN, found, no_episodes()).legs["lexical"]
+    lexical = fuse(PLAIN, matching_candidates, no_episodes()).legs["lexical"]
     assert lexical[1] == pytest.approx(0.5 * 0.3, rel=0.01)
     assert lexical[2] == pytest.approx(0.5 * 0.3 / 3)
 
@@ -219,9 +219,11 @@ def test_in_bigrams_neighbours_are_parted_sooner_and_a_question_among_several_co
     chinese = replace(PLAIN, script="han")
     assert fuse(chinese, apart, no_episodes()).legs["lexical"][1] == pytest.approx(0.8 * 0.35 / 2)
     asked = replace(chinese, parts=(("a", "b"), ("c", "d")))
-    found = candidates([1.0], [0.0], parts=np.ones((2, 1)))
-    assert fuse(asked, found, no_episodes()).legs["part"].tolist() == [0.8]
-    assert fuse(replace(asked, script="latin"), found, no_episodes()).legs["part"].tolist() == [0.5]
+    matching_candidates = candidates([1.0], [0.0], parts=np.ones((2, 1)))
+    assert fuse(asked, matching_candidates, no_episodes()).legs["part"].tolist() == [0.8]
+    assert fuse(replace(asked, script="latin"), matching_candidates, no_episodes()).legs["part"].tolist() == [
+        0.5
+    ]
 
 
 def test_the_speaker_asked_about_is_preferred() -> None:
@@ -242,10 +244,10 @@ def test_an_expression_of_time_is_a_soft_preference() -> None:
 
 
 def test_times_of_day_wrap_around_midnight() -> None:
-    found = TimeQuery(hours=((20, 28),), weekdays=(2,))
+    query = TimeQuery(hours=((20, 28),), weekdays=(2,))
     at = np.array([datetime(2024, 3, 20, hour, tzinfo=UTC).timestamp() for hour in (1, 12, 22)])
-    assert time_match(found, at).tolist() == [1.0, 0.5, 1.0]
-    assert time_match(found, np.array([np.nan])).tolist() == [0.0]
+    assert time_match(query, at).tolist() == [1.0, 0.5, 1.0]
+    assert time_match(query, np.array([np.nan])).tolist() == [0.0]
 
 
 def test_a_quoted_phrase_and_the_episode_text_add_to_the_score() -> None:
@@ -258,8 +260,10 @@ def test_a_quoted_phrase_and_the_episode_text_add_to_the_score() -> None:
 
 def test_each_of_several_questions_lifts_its_own_best_hit() -> None:
     query = replace(PLAIN, parts=(("blue", "car"), ("meet", "start")))
-    found = candidates([9.0, 4.0, 1.0], [0.0, 0.0, 0.0], parts=np.array([[9.0, 4.0, 0.0], [0.0, 0.0, 1.0]]))
-    assert fuse(query, found, no_episodes()).order.tolist() == [0, 2, 1]
+    matching_candidates = candidates(
+        [9.0, 4.0, 1.0], [0.0, 0.0, 0.0], parts=np.array([[9.0, 4.0, 0.0], [0.0, 0.0, 1.0]])
+    )
+    assert fuse(query, matching_candidates, no_episodes()).order.tolist() == [0, 2, 1]
 
 
 def test_a_very_short_text_gives_way_and_beyond_a_sentence_length_does_not_matter() -> None:
@@ -282,8 +286,8 @@ def test_nothing_to_fuse_gives_an_empty_result() -> None:
 
 @given(st.lists(st.tuples(UNIT, st.floats(-1, 1)), min_size=1, max_size=12))
 def test_scores_stay_between_zero_and_one_and_follow_the_order(pairs: list[tuple[float, float]]) -> None:
-    found = candidates([9 * a for a, _ in pairs], [b for _, b in pairs])
-    fused = fuse(PLAIN, found, no_episodes())
+    matching_candidates = candidates([9 * a for a, _ in pairs], [b for _, b in pairs])
+    fused = fuse(PLAIN, matching_candidates, no_episodes())
     assert ((fused.scores >= 0) & (fused.scores <= 1)).all()
     assert sorted(fused.order.tolist()) == list(range(len(pairs)))
     assert (np.diff(fused.scores[fused.order]) <= 0).all()
@@ -293,43 +297,45 @@ def test_scores_stay_between_zero_and_one_and_follow_the_order(pairs: list[tuple
 def test_the_order_of_the_candidates_does_not_matter(
     pairs: list[tuple[float, float]], random: object
 ) -> None:
-    found = candidates([a for a, _ in pairs], [b for _, b in pairs])
-    turned = Candidates(found.ids[::-1], found.bm25[::-1], found.cosine[::-1])
-    first, second = fuse(PLAIN, found, no_episodes()), fuse(PLAIN, turned, no_episodes())
-    assert [found.ids[row] for row in first.order] == [turned.ids[row] for row in second.order]
+    matching_candidates = candidates([a for a, _ in pairs], [b for _, b in pairs])
+    turned = Candidates(
+        matching_candidates.ids[::-1], matching_candidates.bm25[::-1], matching_candidates.cosine[::-1]
+    )
+    first, second = fuse(PLAIN, matching_candidates, no_episodes()), fuse(PLAIN, turned, no_episodes())
+    assert [matching_candidates.ids[row] for row in first.order] == [turned.ids[row] for row in second.order]
 
 
 # --- episodes
 
 
 def test_an_episode_takes_its_best_observation_and_more_of_them_count_a_little() -> None:
-    found = candidates([4.0, 3.9, 3.9], [0.0, 0.0, 0.0], episode=np.array([0, 1, 1]))
-    fused = fuse(PLAIN, found, episodes(2))
-    ranked = fuse_episodes(PLAIN, fused, found, episodes(2))
+    matching_candidates = candidates([4.0, 3.9, 3.9], [0.0, 0.0, 0.0], episode=np.array([0, 1, 1]))
+    fused = fuse(PLAIN, matching_candidates, episodes(2))
+    ranked = fuse_episodes(PLAIN, fused, matching_candidates, episodes(2))
     assert ranked.order.tolist() == [1, 0]
-    alone = fuse_episodes(PLAIN, fused, found, episodes(2), replace(DEFAULT_WEIGHTS, more=0.0))
+    alone = fuse_episodes(PLAIN, fused, matching_candidates, episodes(2), replace(DEFAULT_WEIGHTS, more=0.0))
     assert alone.order.tolist() == [0, 1]
 
 
 def test_an_episode_can_be_found_by_its_summary_alone() -> None:
-    found = candidates([1.0], [0.0], episode=np.array([-1]))
+    matching_candidates = candidates([1.0], [0.0], episode=np.array([-1]))
     known = episodes(2, bm25=np.array([0.0, 2.0]))
-    ranked = fuse_episodes(PLAIN, fuse(PLAIN, found, known), found, known)
+    ranked = fuse_episodes(PLAIN, fuse(PLAIN, matching_candidates, known), matching_candidates, known)
     assert ranked.order.tolist() == [1, 0]
     assert ranked.scores[1] > 0
 
 
 def test_the_thread_of_a_good_episode_is_evidence() -> None:
-    found = candidates([4.0, 1.0, 1.0], [0.0, 0.0, 0.0], episode=np.array([0, 1, 2]))
+    matching_candidates = candidates([4.0, 1.0, 1.0], [0.0, 0.0, 0.0], episode=np.array([0, 1, 2]))
     known = episodes(3, thread=np.array([7, 8, 7]))
-    ranked = fuse_episodes(PLAIN, fuse(PLAIN, found, known), found, known)
+    ranked = fuse_episodes(PLAIN, fuse(PLAIN, matching_candidates, known), matching_candidates, known)
     assert ranked.order.tolist() == [0, 2, 1]
 
 
 def test_a_weaker_memory_ranks_below_its_twin_but_age_never_buries_relevance() -> None:
-    found = candidates([4.0, 4.0, 1.0], [0.0, 0.0, 0.0], episode=np.array([0, 1, 2]))
+    matching_candidates = candidates([4.0, 4.0, 1.0], [0.0, 0.0, 0.0], episode=np.array([0, 1, 2]))
     known = episodes(3, retrievability=np.array([0.01, 0.9, 1.0]))
-    ranked = fuse_episodes(PLAIN, fuse(PLAIN, found, known), found, known)
+    ranked = fuse_episodes(PLAIN, fuse(PLAIN, matching_candidates, known), matching_candidates, known)
     assert ranked.order.tolist() == [1, 0, 2]
 
 
@@ -461,24 +467,29 @@ def test_a_long_text_with_every_word_is_as_sure_as_a_short_one() -> None:
 
 
 def test_a_cosine_that_stands_out_is_surer_than_one_among_its_like() -> None:
-    alone, crowd = candidates([1.0] * 12, [0.45, *[0.1] * 11]), candidates([1.0] * 12, [0.45] * 12)
-    first, second = (assess(PLAIN, f, fuse(PLAIN, f, no_episodes()), 10.0) for f in (alone, crowd))
+    alone, disentanglement = candidates([1.0] * 12, [0.45, *[0.1] * 11]), candidates([1.0] * 12, [0.45] * 12)
+    first, second = (assess(PLAIN, f, fuse(PLAIN, f, no_episodes()), 10.0) for f in (alone, disentanglement))
     assert first.answerable > second.answerable + 0.1
 
 
 def test_a_name_nothing_here_holds_makes_an_answer_unlikely() -> None:
     for cosine, query in ((0.45, PLAIN), (np.nan, PLAIN)):
-        found = candidates([4.0], [cosine], held=np.array([0.5]))
-        fused = fuse(query, found, no_episodes())
-        assert not assess(query, found, fused, 10.0).abstains()
-        assert assess(query, found, fused, 10.0, unknown=True).abstains()
+        matching_candidates = candidates([4.0], [cosine], held=np.array([0.5]))
+        fused = fuse(query, matching_candidates, no_episodes())
+        assert not assess(query, matching_candidates, fused, 10.0).abstains()
+        assert assess(query, matching_candidates, fused, 10.0, unknown=True).abstains()
 
 
 def test_a_question_for_nothing_but_a_time_is_judged_by_its_dates_alone() -> None:
     query = replace(PLAIN, content=(), time=parse_time("yesterday", NOW))
     for held, abstains in ((1.0, False), (0.0, True)):
-        found = candidates([0.0], [0.4], held=np.array([held]))
-        assert assess(query, found, fuse(query, found, no_episodes()), 0.0).abstains() == abstains
+        matching_candidates = candidates([0.0], [0.4], held=np.array([held]))
+        assert (
+            assess(
+                query, matching_candidates, fuse(query, matching_candidates, no_episodes()), 0.0
+            ).abstains()
+            == abstains
+        )
 
 
 @given(*[st.tuples(st.floats(lowest, 1), st.floats(lowest, 1)) for lowest in (-1, 0, 0, 0)], st.booleans())
@@ -534,6 +545,6 @@ def test_only_the_first_fifty_are_compared() -> None:
 
 
 def test_weights_are_one_frozen_setting() -> None:
-    assert Weights() == DEFAULT_WEIGHTS
+    assert FusionWeights() == DEFAULT_WEIGHTS
     with pytest.raises(AttributeError):
         DEFAULT_WEIGHTS.dense = 0.1  # type: ignore[misc]

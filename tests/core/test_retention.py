@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.retention import Retention, Standing, let_go, read_retention, read_span
+from episodic_agent.core.strength.retention import Retention, let_go, read_retention, read_span, strength_at
 from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas.standing import Standing
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 POLICIES = st.builds(
@@ -69,8 +70,8 @@ def test_spans_of_time_are_read_in_the_units_people_write() -> None:
 
 def test_each_rule_names_why() -> None:
     old, weak, fresh = standing("a", days=400), standing("b", days=90), standing("c", days=1)
-    found = let_go(Retention(age=365, strength=0.6), [fresh, weak, old], NOW)
-    assert [(one.standing.name, one.reason) for one in found] == [
+    chosens = let_go(Retention(age=365, strength=0.6), [fresh, weak, old], NOW)
+    assert [(one.standing.name, one.reason) for one in chosens] == [
         ("a", "older than 365 days"),
         ("b", "strength below 0.6"),
     ]
@@ -78,16 +79,16 @@ def test_each_rule_names_why() -> None:
 
 def test_of_too_many_the_weakest_go_and_of_equals_the_oldest() -> None:
     strong = standing("strong", days=300, stability=500)
-    twins = [standing("later", days=10), standing("sooner", days=10, ref=1)._replace(end_at=0)]
-    found = let_go(Retention(count=1), [strong, *twins], NOW)
-    assert [one.standing.name for one in found] == ["sooner", "later"]
+    duplicates = [standing("later", days=10), standing("sooner", days=10, ref=1)._replace(end_at=0)]
+    chosens = let_go(Retention(count=1), [strong, *duplicates], NOW)
+    assert [one.standing.name for one in chosens] == ["sooner", "later"]
 
 
 def test_what_is_archived_already_goes_before_a_weaker_one() -> None:
     """Two whose strengths cross must not take turns: each turn would begin a grace period anew."""
     weak, away = standing("weak", days=30), standing("away", days=20)
-    found = let_go(Retention(count=1), [weak, away], NOW, archived=frozenset({"away"}))
-    assert [one.standing.name for one in found] == ["away"]
+    chosens = let_go(Retention(count=1), [weak, away], NOW, archived=frozenset({"away"}))
+    assert [one.standing.name for one in chosens] == ["away"]
 
 
 @given(POLICIES, standings(), st.data())
@@ -96,10 +97,10 @@ def test_no_policy_ever_lets_a_pinned_episode_go(
 ) -> None:
     names = [one.name for one in kept]
     pinned = frozenset(data.draw(st.sets(st.sampled_from(names)))) if names else frozenset()
-    found = let_go(policy, kept, NOW, pinned=pinned)
-    assert pinned.isdisjoint(one.standing.name for one in found)
+    chosens = let_go(policy, kept, NOW, pinned=pinned)
+    assert pinned.isdisjoint(one.standing.name for one in chosens)
     if policy.count is not None:
-        free = len(kept) - len(found)
+        free = len(kept) - len(chosens)
         assert free <= max(policy.count, len(pinned))
 
 
@@ -114,5 +115,5 @@ def test_a_clock_set_back_lets_nothing_more_go(policy: Retention, kept: list[Sta
 @given(standings(), st.floats(0.1, 0.9))
 def test_the_strength_rule_takes_the_weakest(kept: list[Standing], least: float) -> None:
     gone = {one.standing.name: one.retrievability for one in let_go(Retention(strength=least), kept, NOW)}
-    rest = [one.retrievability(NOW) for one in kept if one.name not in gone]
+    rest = [strength_at(one, NOW) for one in kept if one.name not in gone]
     assert max(gone.values(), default=0.0) <= min(rest, default=1.0)

@@ -3,11 +3,13 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from episodic_agent.core.context.retrieved import DETAILS, ToldEpisode, ToldFact, recent, retrieved
+from episodic_agent.core.context.retrieved import DETAILS, RetrievedEpisode, RetrievedFact, recent, retrieved
 
 NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
 THEN = NOW - timedelta(days=2)
-MOVING = ToldEpisode("Moving", "Ana moves to Lisbon.", THEN, THEN, 0.7, [("user", 'I said\n## "no"')], 0.834)
+MOVING = RetrievedEpisode(
+    "Moving", "Ana moves to Lisbon.", THEN, THEN, 0.7, [("user", 'I said\n## "no"')], 0.834
+)
 HEAD = (
     "## Episodic Memories\n### Moving [rank: 1, score: 0.83, key moment]\n"
     "**When:** 2026-03-10 12:00 UTC (2 days ago)\n**Summary:** Ana moves to Lisbon.\n"
@@ -30,7 +32,7 @@ def test_only_key_moments_of_the_first_ranks_show_what_was_said() -> None:
 
 
 def test_facts_stand_before_episodes_and_sections_without_anything_are_absent() -> None:
-    fact = ToldFact("identity", "Ana lives in\n# Lisbon", 3)
+    fact = RetrievedFact("identity", "Ana lives in\n# Lisbon", 3)
     known = "## Known Facts\n- [identity] Ana lives in # Lisbon (from 3 episodes)\n"
     assert retrieved([fact], [], "auto", NOW) == known
     assert retrieved([fact], [MOVING], "none", NOW) == known + "\n" + HEAD
@@ -38,8 +40,8 @@ def test_facts_stand_before_episodes_and_sections_without_anything_are_absent() 
 
 
 def test_recent_episodes_carry_no_score() -> None:
-    told = recent([MOVING, replace(MOVING, surprise=0.1, summary="")], NOW)
-    assert told == (
+    text = recent([MOVING, replace(MOVING, surprise=0.1, summary="")], NOW)
+    assert text == (
         "## Recent Memories\n### Moving (key moment)\n**When:** 2026-03-10 12:00 UTC (2 days ago)\n"
         "**Summary:** Ana moves to Lisbon.\n\n### Moving\n**When:** 2026-03-10 12:00 UTC (2 days ago)\n"
     )

@@ -5,8 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from episodic_agent.core.forgetting import Rating, Strength, initial_strength, retrievability
-from episodic_agent.core.review import SEED, Grade, Reviewed, Shown, Turn, grades, reviewed
+from episodic_agent.core.review import SEED, FollowingTurn, Grade, Reviewed, Shown, grades, reviewed
+from episodic_agent.core.strength.decay import initial_strength, retrievability
+from episodic_agent.schemas.strength import Rating, Strength
 
 BORN = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TAP = Shown(UUID(int=1), "The kitchen tap dripped; plumber Rossi came on Friday and charged 80 euros")
@@ -16,8 +17,8 @@ FRESH = Reviewed(Strength(2.3065, 2.1181), BORN)
 
 
 def rated(turns: list[tuple[str, str]], **more: object) -> dict[int, str]:
-    found = grades(QUERY, [TAP, CELLO], [Turn(*turn) for turn in turns], **more)  # type: ignore[arg-type]
-    return {grade.episode_id.int: grade.rating.name for grade in found}
+    matching_grades = grades(QUERY, [TAP, CELLO], [FollowingTurn(*turn) for turn in turns], **more)  # type: ignore[arg-type]
+    return {grade.episode_id.int: grade.rating.name for grade in matching_grades}
 
 
 @pytest.mark.parametrize(
@@ -48,15 +49,15 @@ def test_an_episode_is_graded_by_what_is_taken_up_of_it(
 
 
 def test_what_was_asked_or_said_before_is_not_taken_up() -> None:
-    said = [("assistant", "Plumber Rossi came on Friday, he charged 80 euros.")]
-    assert rated(said, before=["plumber Rossi came on Friday and charged 80 euros"]) == {}
+    pairs = [("assistant", "Plumber Rossi came on Friday, he charged 80 euros.")]
+    assert rated(pairs, before=["plumber Rossi came on Friday and charged 80 euros"]) == {}
 
 
 def test_what_two_episodes_bring_is_worth_half_to_each() -> None:
     shown = [
         Shown(UUID(int=n), f"Rossi called about the {what}") for n, what in enumerate(("boiler", "window"))
     ]
-    both = grades("what happened?", shown, [Turn("assistant", "Rossi phoned; the boiler.")])
+    both = grades("what happened?", shown, [FollowingTurn("assistant", "Rossi phoned; the boiler.")])
     assert [g.episode_id.int for g in both if g.rating is Rating.GOOD] == [0]
     assert max(g.uptake for g in both if g.episode_id.int == 1) < min(
         g.uptake for g in both if g.episode_id.int == 0
@@ -69,7 +70,9 @@ def test_a_late_turn_is_about_something_else() -> None:
 
 
 def test_grades_say_why() -> None:
-    (grade,) = grades(QUERY, [TAP], [Turn("assistant", "Plumber Rossi came on Friday, he charged 80 euros.")])
+    (grade,) = grades(
+        QUERY, [TAP], [FollowingTurn("assistant", "Plumber Rossi came on Friday, he charged 80 euros.")]
+    )
     assert isinstance(grade, Grade)
     assert grade.uptake > 0.35
     assert "taken up" in grade.why

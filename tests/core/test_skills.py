@@ -1,4 +1,4 @@
-"""Skills: the design's confidence vectors, and what mining finds in a user's weeks."""
+"""Skills: the arithmetic of confidence, and what mining finds in a user's weeks."""
 
 import json
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from episodic_agent.core.skills import (
     seen_again,
     settled,
 )
-from episodic_agent.core.threads import turns
+from episodic_agent.core.threads.turns import turns
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Kind, Observation
 
@@ -164,15 +164,15 @@ def end_of(names: Sequence[str], pattern: tuple[str, ...], start: int, gap: int)
 @settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=9), max_size=6))
 def test_mining_counts_what_counting_by_hand_counts(lines: list[list[str]]) -> None:
-    found = frequent([course(n, *names) for n, names in enumerate(lines)])
-    for pattern in found:
+    patterns = frequent([course(n, *names) for n, names in enumerate(lines)])
+    for pattern in patterns:
         assert len(pattern.occurrences) == brute(lines, pattern.names, 1)
         for occurrence in pattern.occurrences:
             assert tuple(lines[occurrence.course][p] for p in occurrence.places) == pattern.names
     for pair in ((x, y) for x in "abc" for y in "abc" if x != y):
         count = brute(lines, pair, 1)
         if count >= 3:
-            assert any(within(pair, p.names) and len(p.occurrences) >= count for p in found)
+            assert any(within(pair, p.names) and len(p.occurrences) >= count for p in patterns)
 
 
 def within(inner: Sequence[str], outer: Sequence[str]) -> bool:
@@ -182,10 +182,10 @@ def within(inner: Sequence[str], outer: Sequence[str]) -> bool:
 
 def test_a_thousand_long_courses_are_mined_within_bounds() -> None:
     courses = [course(n, *(f"t{(n * 7 + k * k) % 11}" for k in range(200))) for n in range(700)]
-    found = frequent(courses, Bounds(courses=60, actions=60, patterns=300))
-    assert 0 < len(found) <= 300
-    assert min(o.course for p in found for o in p.occurrences) >= 640
-    assert min(place for p in found for o in p.occurrences for place in o.places) >= 140
+    patterns = frequent(courses, Bounds(courses=60, actions=60, patterns=300))
+    assert 0 < len(patterns) <= 300
+    assert min(o.course for p in patterns for o in p.occurrences) >= 640
+    assert min(place for p in patterns for o in p.occurrences for place in o.places) >= 140
 
 
 # --- skills ----------------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def test_a_pattern_seen_fifteen_times_becomes_a_skill() -> None:
 
 
 def test_a_result_in_a_message_of_its_own_belongs_to_its_call() -> None:
-    def said(seq: int, **extras: Json) -> Observation:
+    def statement(seq: int, **extras: Json) -> Observation:
         empty: dict[str, Json] = {"name": None, "arguments": None, "result": None, "error": None}
         at = START + timedelta(seconds=seq)
         thread = UUID(int=1)
@@ -269,17 +269,17 @@ def test_a_result_in_a_message_of_its_own_belongs_to_its_call() -> None:
         {"name": "find", "arguments": {"q": "b"}, "tool_call_id": "2"},
     ]
     seen = [
-        said(0, calls=both),
-        said(1, tool_call_id="2", result="second"),
-        said(2, name="find", tool_call_id="1", error="away"),
-        said(3, name="now"),
-        said(4, name="now", result="ten"),
-        said(5, name="now", result="eleven"),
-        said(6, tool_call_id="9", result="of a call nobody saw"),
+        statement(0, calls=both),
+        statement(1, tool_call_id="2", result="second"),
+        statement(2, name="find", tool_call_id="1", error="away"),
+        statement(3, name="now"),
+        statement(4, name="now", result="ten"),
+        statement(5, name="now", result="eleven"),
+        statement(6, tool_call_id="9", result="of a call nobody saw"),
     ]
     turn = TurnRef(UUID(int=1), 0)
-    found = actions_of(seen, dict.fromkeys(range(7), turn))
-    assert [(a.name, dict(a.arguments), a.result, a.failed) for a in found] == [
+    actions = actions_of(seen, dict.fromkeys(range(7), turn))
+    assert [(a.name, dict(a.arguments), a.result, a.failed) for a in actions] == [
         ("find", {"q": "a"}, "", True),
         ("find", {"q": "b"}, "second", False),
         ("now", {}, "ten", False),
@@ -353,14 +353,14 @@ def test_a_skill_is_of_a_kind(request_: str, tool: str, kind: SkillKind) -> None
 
 
 def test_names_numbers_and_days_do_not_make_requests_different_but_other_words_do() -> None:
-    said = [
+    texts = [
         *(f"Book a flight to {city} on Monday" for city in CITIES),
         *(f"What's the weather in {city}?" for city in CITIES),
         "Boston is nice",
     ]
     exchanges = [
         Exchange(text, "ok", TurnRef(UUID(int=1), n), UUID(int=2), START + timedelta(hours=n))
-        for n, text in enumerate(said)
+        for n, text in enumerate(texts)
     ]
     assert [(g.core, len(g.exchanges)) for g in recurring(exchanges)] == [
         (("book", "flight"), 5),
@@ -425,25 +425,33 @@ REPLY: dict[str, Json] = {
 def test_a_model_may_give_words_and_nothing_else() -> None:
     named = asking.read(REPLY, SKILL)
     assert (named.name, named.steps) == ("Look up the weather", ("find the place", "ask for its weather"))
-    kept = ("confidence", "frequency", "evidence", "examples", "initial")
-    assert [getattr(named, k) for k in kept] == [getattr(SKILL, k) for k in kept]
+    remaining = ("confidence", "frequency", "evidence", "examples", "initial")
+    assert [getattr(named, k) for k in remaining] == [getattr(SKILL, k) for k in remaining]
+
+
+@pytest.mark.parametrize("name", [" ", "x" * 81, None])
+def test_a_reply_without_a_name_is_refused(name: Json) -> None:
+    with pytest.raises(BadReply, match="name must be a text of 1 to 80 characters"):
+        asking.read({**REPLY, "name": name}, SKILL)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    "change",
     [
-        ({"kind": "magic"}, "kind must be one of"),
-        ({"name": " "}, "name must not be empty"),
-        ({"name": "x" * 81}, "at most 80"),
-        ({"steps": ["one"]}, "must be 2 steps, not 1"),
-        ({"steps": "one"}, "must be a list"),
-        ({"parameters": [""]}, "1 to 200 characters"),
-        ({"returns": None}, "returns must be a text"),
+        {"kind": "magic"},
+        {"description": ""},
+        {"steps": ["one"]},
+        {"steps": "one"},
+        {"parameters": [""]},
+        {"returns": None},
     ],
+    ids=str,
 )
-def test_a_reply_that_cannot_be_used_is_refused(change: dict[str, Json], told: str) -> None:
-    with pytest.raises(BadReply, match=told):
-        asking.read({**REPLY, **change}, SKILL)
+def test_a_field_that_cannot_be_used_keeps_the_words_it_was_found_with(change: dict[str, Json]) -> None:
+    (field,) = change
+    skill = asking.read({**REPLY, **change}, SKILL)
+    assert getattr(skill, field) == getattr(SKILL, field)
+    assert skill.name == asking.read(REPLY, SKILL).name
 
 
 def test_a_prompt_quotes_the_pattern_as_one_line_of_json() -> None:

@@ -10,14 +10,14 @@ import pytest
 from episodic_agent.core.skills import (
     CHECKS,
     Change,
-    KeptSkill,
     Skill,
     SkillKind,
     SkillState,
+    StoredSkill,
     TurnRef,
     changes,
+    erased,
     follows,
-    forgotten,
     initial_confidence,
     overflowing,
     pattern_of,
@@ -60,15 +60,15 @@ class Memory:
     """Keeps what is to be written, as a store would."""
 
     def __init__(self) -> None:
-        self.kept: dict[UUID, KeptSkill] = {}
+        self.kept: dict[UUID, StoredSkill] = {}
         self.shown: dict[TurnRef, list[UUID]] = {}
 
     def learn(self, *skills: Skill) -> list[Change]:
         made = changes(skills, list(self.kept.values()), self.shown, lambda p: uuid5(UUID(int=5), p), NOW)
         for change in made:
-            self.kept[change.kept.id] = replace(change.kept, number=len(self.kept) + 1)
+            self.kept[change.skill.id] = replace(change.skill, number=len(self.kept) + 1)
             for turn in change.turns:
-                self.shown.setdefault(turn, []).append(change.kept.id)
+                self.shown.setdefault(turn, []).append(change.skill.id)
         return made
 
     def states(self) -> list[tuple[str, str, int]]:
@@ -95,12 +95,12 @@ def test_checks_that_more_occurrences_cannot_undo_stay_passed_and_others_are_jud
     memory = Memory()
     memory.learn(found("book", range(3), "accepted"))
     memory.learn(found("book", range(3, 6), "lasting"))
-    (one,) = memory.kept.values()
-    assert dict(one.skill.checks) == ALL
-    assert one.skill.confidence == initial_confidence(6, 1.0)
+    (skill,) = memory.kept.values()
+    assert dict(skill.skill.checks) == ALL
+    assert skill.skill.confidence == initial_confidence(6, 1.0)
     memory.learn(found("book", range(6, 9), "accepted"))
-    (one,) = memory.kept.values()
-    assert [name for name, held in one.skill.checks.items() if not held] == ["accepted"]
+    (skill,) = memory.kept.values()
+    assert [name for name, held in skill.skill.checks.items() if not held] == ["accepted"]
 
 
 def test_what_rests_on_the_turns_of_a_surer_one_is_no_other_skill() -> None:
@@ -117,15 +117,15 @@ def test_a_request_whose_words_changed_is_known_by_its_turns() -> None:
     memory = Memory()
     memory.learn(found("answer weather", range(15), kind=SkillKind.INTERACTION))
     (change,) = memory.learn(found("answer weather forecast", range(10, 18), kind=SkillKind.COMMUNICATION))
-    assert (change.kept.skill.name, change.kept.skill.frequency) == ("answer weather", 18)
+    assert (change.skill.skill.name, change.skill.skill.frequency) == ("answer weather", 18)
     assert [turn.seq for turn in change.turns] == [15, 16, 17]
 
 
 def test_a_forgotten_one_comes_back_neither_by_its_pattern_nor_by_its_turns() -> None:
     memory = Memory()
     memory.learn(found("book", range(15)))
-    (one,) = memory.kept.values()
-    memory.kept[one.id] = gone = forgotten(one)
+    (skill,) = memory.kept.values()
+    memory.kept[skill.id] = gone = erased(skill)
     assert (gone.state, gone.skill.name, gone.skill.steps) == (SkillState.DROPPED, "", ())
     assert memory.learn(found("book", range(40, 60)), found("find", range(15))) == []
 
@@ -144,7 +144,7 @@ def test_too_many_candidates_give_way_the_least_sure_first() -> None:
 def test_a_verdict_is_recomputed_from_its_record(count: int, failed: str) -> None:
     memory = Memory()
     (change,) = memory.learn(found("book", range(count), failed))
-    verdict = verdict_on(change.kept, NOW)
+    verdict = verdict_on(change.skill, NOW)
     assert (verdict.verdict == "created") is change.created is (verdict.score > 0.7)
     assert follows(verdict)
     for wrong in (
@@ -156,9 +156,9 @@ def test_a_verdict_is_recomputed_from_its_record(count: int, failed: str) -> Non
 
 
 def test_patterns_are_told_apart_by_what_is_done_or_asked() -> None:
-    one = found("book", range(3))
-    assert pattern_of(one) == pattern_of(replace(one, steps=("book(q=1)", "then(a from before)")))
-    assert pattern_of(one) != pattern_of(replace(one, steps=("then", "book")))
+    skill = found("book", range(3))
+    assert pattern_of(skill) == pattern_of(replace(skill, steps=("book(q=1)", "then(a from before)")))
+    assert pattern_of(skill) != pattern_of(replace(skill, steps=("then", "book")))
     asked = found("book", range(3), kind=SkillKind.INTERACTION)
     assert pattern_of(asked) == pattern_of(replace(asked, kind=SkillKind.DECISION, steps=("hear",)))
-    assert pattern_of(asked) != pattern_of(one)
+    assert pattern_of(asked) != pattern_of(skill)

@@ -9,13 +9,13 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import hashlib, json
 from datetime import UTC, datetime
-from pathlib import Path
 from uuid import UUID
-from episodic_agent.core.summaries import encode_extractive
+from episodic_agent.core.episodes import encode_extractive
+from episodic_agent.data import demo_folder
 from episodic_agent.schemas import Observation
 
 digest = hashlib.sha256()
-for path in sorted(Path("src/episodic_agent/demo/data").glob("*.jsonl")):
+for path in sorted(demo_folder().glob("*.jsonl")):
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     said = [
         Observation(UUID(int=n), UUID(int=1), n, datetime.fromisoformat(line["timestamp"]).astimezone(UTC),

@@ -2,8 +2,8 @@
 
 from builders.steps import step
 
-from episodic_agent.core.summaries import encode_steps
-from episodic_agent.core.summaries.steps import step_metadata, step_summary, step_title
+from episodic_agent.core.episodes import encode_steps
+from episodic_agent.core.episodes.steps import step_metadata, step_summary, step_title
 from episodic_agent.schemas import Json, Observation
 
 
@@ -79,9 +79,9 @@ def test_no_episode_is_too_long_to_be_told() -> None:
 
 
 def test_what_the_decision_knows_is_taken_and_the_rest_is_counted() -> None:
-    given: dict[str, Json] = {"location": "Kitchen", "location_path": ["Kitchen"], "edge": "drain_all"}
-    told = step_metadata(MORNING, given)
-    assert told == {
+    arguments: dict[str, Json] = {"location": "Kitchen", "location_path": ["Kitchen"], "edge": "drain_all"}
+    answers = step_metadata(MORNING, arguments)
+    assert answers == {
         "location": "Kitchen",
         "location_path": ["Kitchen"],
         "step_count": 11,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.text import fold, repair, script, sentences, term_counts, tokens, words
+from episodic_agent.core.language import fold, repair, script, sentences, term_counts, tokens, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 
@@ -102,11 +102,11 @@ def test_marks_that_make_another_letter_are_kept() -> None:
 
 @given(ANY_TEXT)
 def test_terms_of_any_text_are_clean_and_steady(text: str) -> None:
-    found = tokens(text)
-    assert found == tokens(text)
-    assert all(found)
-    assert not any(character.isspace() for term in found for character in term)
-    assert sum(term_counts(text).values()) == len(found)
+    texts = tokens(text)
+    assert texts == tokens(text)
+    assert all(texts)
+    assert not any(character.isspace() for term in texts for character in term)
+    assert sum(term_counts(text).values()) == len(texts)
 
 
 @given(st.text(st.characters(codec="ascii"), max_size=60))

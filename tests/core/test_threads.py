@@ -14,10 +14,10 @@ from episodic_agent.core.threads import (
     Arriving,
     ChannelKind,
     Channels,
+    IntakeVerdict,
     Resolution,
     Resolver,
     ThreadView,
-    Verdict,
     after,
     as_record,
     closed,
@@ -62,29 +62,33 @@ WEATHER = view(1, "09:50", "10:00")
 @pytest.mark.parametrize(
     ("clock", "timeout", "verdict"),
     [
-        ("10:45", 30, Verdict.OPENS),
-        ("10:15", 30, Verdict.CONTINUES),
-        ("10:45", 60, Verdict.CONTINUES),
-        ("10:30:00", 30, Verdict.CONTINUES),
-        ("10:30:01", 30, Verdict.OPENS),
-        ("10:00", 0, Verdict.CONTINUES),
-        ("10:00:01", 0, Verdict.OPENS),
+        ("10:45", 30, IntakeVerdict.OPENS),
+        ("10:15", 30, IntakeVerdict.CONTINUES),
+        ("10:45", 60, IntakeVerdict.CONTINUES),
+        ("10:30:00", 30, IntakeVerdict.CONTINUES),
+        ("10:30:01", 30, IntakeVerdict.OPENS),
+        ("10:00", 0, IntakeVerdict.CONTINUES),
+        ("10:00:01", 0, IntakeVerdict.OPENS),
     ],
 )
 def test_only_a_silence_longer_than_the_timeout_opens_a_thread(
-    clock: str, timeout: int, verdict: Verdict
+    clock: str, timeout: int, verdict: IntakeVerdict
 ) -> None:
-    found = ask(comes(clock), replace(WEATHER, timeout=timedelta(minutes=timeout)))
-    assert found.verdict is verdict
-    assert found.timeout == timedelta(minutes=timeout)
+    resolution = ask(comes(clock), replace(WEATHER, timeout=timedelta(minutes=timeout)))
+    assert resolution.verdict is verdict
+    assert resolution.timeout == timedelta(minutes=timeout)
 
 
 def test_a_new_thread_begins_with_its_message_and_leaves_the_old_one_as_it_was() -> None:
-    found = ask(comes("10:45"), WEATHER)
-    assert (found.created_at, found.last_activity_at, found.channels) == (at("10:45"), at("10:45"), ("sms",))
-    assert found.closes == WEATHER.id
-    assert found.gap == timedelta(minutes=45)
-    assert found.features() == {"gap_seconds": 2700.0, "timeout_seconds": 1800.0}
+    resolution = ask(comes("10:45"), WEATHER)
+    assert (resolution.created_at, resolution.last_activity_at, resolution.channels) == (
+        at("10:45"),
+        at("10:45"),
+        ("sms",),
+    )
+    assert resolution.closes == WEATHER.id
+    assert resolution.gap == timedelta(minutes=45)
+    assert resolution.features() == {"gap_seconds": 2700.0, "timeout_seconds": 1800.0}
     steps = resolver(WEATHER)
     steps.take(comes("10:45"))
     assert steps.threads[0] == closed(WEATHER)
@@ -102,10 +106,14 @@ def test_a_message_on_another_channel_joins_the_current_thread() -> None:
 def test_a_chosen_thread_takes_the_message_however_long_it_was_silent() -> None:
     old = view(1, "09:00", "09:10", "web", explicit=True)
     other = view(2, "10:00", "10:05", "web", explicit=True)
-    found = ask(comes("10:06", "web", days=3, thread=old.id), old, other)
-    assert (found.verdict, found.thread, found.closes) == (Verdict.CONTINUES, old.id, None)
-    assert found.last_activity_at == at("10:06", 3)
-    assert found.created_at == old.created_at
+    resolution = ask(comes("10:06", "web", days=3, thread=old.id), old, other)
+    assert (resolution.verdict, resolution.thread, resolution.closes) == (
+        IntakeVerdict.CONTINUES,
+        old.id,
+        None,
+    )
+    assert resolution.last_activity_at == at("10:06", 3)
+    assert resolution.created_at == old.created_at
 
 
 def test_switching_rapidly_among_three_threads_changes_only_the_chosen_one() -> None:
@@ -122,14 +130,14 @@ def test_switching_rapidly_among_three_threads_changes_only_the_chosen_one() -> 
 
 
 def test_an_explicit_channel_without_a_chosen_thread_opens_one() -> None:
-    found = ask(comes("10:01", "web"), WEATHER)
-    assert (found.verdict, found.explicit, found.closes) == (Verdict.OPENS, True, None)
+    resolution = ask(comes("10:01", "web"), WEATHER)
+    assert (resolution.verdict, resolution.explicit, resolution.closes) == (IntakeVerdict.OPENS, True, None)
 
 
 def test_a_list_on_an_explicit_channel_is_one_conversation() -> None:
     steps = resolver()
-    found = [steps.take(comes(f"1{n}:00", "web", id=UUID(int=n))) for n in range(4)]
-    assert len({f.thread for f in found}) == 1
+    settleds = [steps.take(comes(f"1{n}:00", "web", id=UUID(int=n))) for n in range(4)]
+    assert len({f.thread for f in settleds}) == 1
     assert len({resolver().take(comes("10:00", "web", id=UUID(int=n))).thread for n in range(4)}) == 4
 
 
@@ -137,21 +145,23 @@ def test_in_a_list_a_message_without_a_thread_does_not_follow_one_that_named_its
     chosen = view(1, "09:00", "09:10", "web", explicit=True)
     steps = resolver(chosen)
     assert steps.take(comes("10:00", "web", id=UUID(int=11), thread=chosen.id)).thread == chosen.id
-    assert steps.take(comes("10:01", "web", id=UUID(int=12))).verdict is Verdict.OPENS
+    assert steps.take(comes("10:01", "web", id=UUID(int=12))).verdict is IntakeVerdict.OPENS
 
 
 def test_a_list_on_an_implicit_channel_is_cut_where_silence_cuts_it() -> None:
     steps = resolver()
-    found = [steps.take(comes(c, id=UUID(int=n))).thread for n, c in enumerate(("10:00", "10:20", "11:00"))]
-    assert found[0] == found[1] != found[2]
+    identifiers = [
+        steps.take(comes(c, id=UUID(int=n))).thread for n, c in enumerate(("10:00", "10:20", "11:00"))
+    ]
+    assert identifiers[0] == identifiers[1] != identifiers[2]
 
 
 def test_a_named_thread_that_nobody_knows_is_an_error_unless_the_caller_creates_it() -> None:
     with pytest.raises(NotFound, match="name one of the user's threads"):
         ask(comes("10:00", thread=UUID(int=7)), WEATHER)
-    found = ask(comes("10:00", thread=UUID(int=7), creates=True), WEATHER)
-    assert (found.verdict, found.thread, found.explicit, found.closes) == (
-        Verdict.OPENS,
+    resolution = ask(comes("10:00", thread=UUID(int=7), creates=True), WEATHER)
+    assert (resolution.verdict, resolution.thread, resolution.explicit, resolution.closes) == (
+        IntakeVerdict.OPENS,
         UUID(int=7),
         True,
         None,
@@ -159,30 +169,34 @@ def test_a_named_thread_that_nobody_knows_is_an_error_unless_the_caller_creates_
 
 
 def test_a_closed_thread_reopens_when_it_is_chosen() -> None:
-    found = ask(comes("12:00", thread=WEATHER.id), closed(WEATHER, "manual"))
-    assert found.verdict is Verdict.REOPENS
-    then = after(found, closed(WEATHER, "manual"))
+    resolution = ask(comes("12:00", thread=WEATHER.id), closed(WEATHER, "manual"))
+    assert resolution.verdict is IntakeVerdict.REOPENS
+    then = after(resolution, closed(WEATHER, "manual"))
     assert (then.status, then.closed_for) == ("open", "")
 
 
 def test_a_thread_closed_by_hand_is_not_continued() -> None:
     for clock in ("10:00", "10:05"):
-        assert ask(comes(clock), closed(WEATHER, "manual")).verdict is Verdict.OPENS
-    assert ask(comes("09:59"), closed(WEATHER, "manual")).verdict is Verdict.LATE
+        assert ask(comes(clock), closed(WEATHER, "manual")).verdict is IntakeVerdict.OPENS
+    assert ask(comes("09:59"), closed(WEATHER, "manual")).verdict is IntakeVerdict.LATE
 
 
-@pytest.mark.parametrize(("clock", "verdict"), [("10:20", Verdict.REOPENS), ("10:31", Verdict.OPENS)])
-def test_the_sweep_changes_nothing_for_a_message_that_was_only_slow(clock: str, verdict: Verdict) -> None:
-    found = ask(comes(clock), closed(WEATHER))
-    assert found.verdict is verdict
-    assert found.closes is None
+@pytest.mark.parametrize(
+    ("clock", "verdict"), [("10:20", IntakeVerdict.REOPENS), ("10:31", IntakeVerdict.OPENS)]
+)
+def test_the_sweep_changes_nothing_for_a_message_that_was_only_slow(
+    clock: str, verdict: IntakeVerdict
+) -> None:
+    resolution = ask(comes(clock), closed(WEATHER))
+    assert resolution.verdict is verdict
+    assert resolution.closes is None
 
 
 def test_the_most_recently_active_open_thread_is_the_current_one_on_any_channel() -> None:
     chosen = view(2, "09:55", "10:20", "web", explicit=True)
     assert ask(comes("10:25"), WEATHER, chosen).thread == chosen.id
     gone = ask(comes("11:30"), WEATHER, chosen)
-    assert (gone.verdict, gone.closes) == (Verdict.OPENS, None)  # what a user chose stays to be chosen
+    assert (gone.verdict, gone.closes) == (IntakeVerdict.OPENS, None)  # what a user chose stays to be chosen
 
 
 @pytest.mark.parametrize(
@@ -207,7 +221,7 @@ def test_the_most_recently_active_open_thread_is_the_current_one_on_any_channel(
 def test_the_nearest_timeout_wins(channels: Channels, own: timedelta | None, minutes: int) -> None:
     thread = replace(WEATHER, timeout=own)
     edge = at("10:00") + timedelta(minutes=minutes)
-    for second, verdict in ((0, Verdict.CONTINUES), (1, Verdict.OPENS)):
+    for second, verdict in ((0, IntakeVerdict.CONTINUES), (1, IntakeVerdict.OPENS)):
         arriving = replace(comes("10:00"), at=edge + timedelta(seconds=second))
         assert ask(arriving, thread, channels=channels).verdict is verdict
 
@@ -245,33 +259,33 @@ def test_kinds_can_be_configured() -> None:
 
 
 def test_a_late_message_never_moves_activity_back() -> None:
-    found = ask(comes("09:55"), WEATHER)
-    assert (found.thread, found.last_activity_at) == (WEATHER.id, at("10:00"))
+    resolution = ask(comes("09:55"), WEATHER)
+    assert (resolution.thread, resolution.last_activity_at) == (WEATHER.id, at("10:00"))
 
 
 def test_a_message_before_the_current_thread_joins_the_one_whose_span_holds_it() -> None:
     morning = closed(view(1, "08:00", "08:20"))
     now = view(2, "12:00", "12:10")
     for clock, joined in (("08:10", 1), ("08:50", 1), ("07:30", 1), ("11:30", 2), ("11:40", 2)):
-        found = ask(comes(clock), morning, now)
-        assert found.thread == UUID(int=joined), clock
-    assert ask(comes("11:30"), morning, now).verdict is Verdict.CONTINUES
-    assert ask(comes("08:50"), morning, now).verdict is Verdict.LATE
-    assert ask(comes("08:50:01"), morning, now).verdict is Verdict.OPENS
-    assert ask(comes("07:29"), morning, now).verdict is Verdict.OPENS
+        resolution = ask(comes(clock), morning, now)
+        assert resolution.thread == UUID(int=joined), clock
+    assert ask(comes("11:30"), morning, now).verdict is IntakeVerdict.CONTINUES
+    assert ask(comes("08:50"), morning, now).verdict is IntakeVerdict.LATE
+    assert ask(comes("08:50:01"), morning, now).verdict is IntakeVerdict.OPENS
+    assert ask(comes("07:29"), morning, now).verdict is IntakeVerdict.OPENS
 
 
 def test_a_late_message_leaves_a_closed_thread_closed() -> None:
     morning = closed(view(1, "08:00", "08:20"), "manual")
-    found = ask(comes("08:30"), morning, view(2, "12:00", "12:10"))
-    then = after(found, morning)
+    resolution = ask(comes("08:30"), morning, view(2, "12:00", "12:10"))
+    then = after(resolution, morning)
     assert (then.status, then.closed_for, then.last_activity_at) == ("closed", "manual", at("08:30"))
 
 
 def test_an_import_of_two_years_ago_never_lands_in_todays_thread() -> None:
     steps = resolver(view(1, "12:00", "12:10"))
     old = [steps.take(comes(c, days=-730, id=UUID(int=n))) for n, c in enumerate(("09:00", "09:20", "11:00"))]
-    assert [f.verdict for f in old] == [Verdict.OPENS, Verdict.LATE, Verdict.OPENS]
+    assert [f.verdict for f in old] == [IntakeVerdict.OPENS, IntakeVerdict.LATE, IntakeVerdict.OPENS]
     assert old[0].thread == old[1].thread != old[2].thread
     assert UUID(int=1) not in {f.thread for f in old}
     assert steps.take(comes("12:15", id=UUID(int=9))).thread == UUID(int=1)
@@ -286,13 +300,13 @@ def test_between_two_threads_a_late_message_joins_the_one_before_it() -> None:
 
 
 def test_a_reply_extends_a_thread_and_never_opens_one() -> None:
-    found = ask(comes("11:00", reply=True), WEATHER)
-    assert (found.verdict, found.thread, found.last_activity_at) == (
-        Verdict.CONTINUES,
+    resolution = ask(comes("11:00", reply=True), WEATHER)
+    assert (resolution.verdict, resolution.thread, resolution.last_activity_at) == (
+        IntakeVerdict.CONTINUES,
         WEATHER.id,
         at("11:00"),
     )
-    assert ask(comes("11:00", reply=True), closed(WEATHER, "manual")).verdict is Verdict.REOPENS
+    assert ask(comes("11:00", reply=True), closed(WEATHER, "manual")).verdict is IntakeVerdict.REOPENS
     web = view(2, "08:00", "08:10", "web", explicit=True)
     older = view(3, "07:00", "07:10", "web", explicit=True)
     assert ask(comes("11:00", "web", reply=True), WEATHER, web, older).thread == web.id
@@ -309,12 +323,12 @@ def test_an_old_reply_goes_where_its_conversation_was() -> None:
     assert ask(comes("08:30", reply=True), morning, noon).thread == morning.id
     assert ask(comes("10:00", reply=True), morning, noon).thread == morning.id
     assert ask(comes("11:59", reply=True), morning, noon).thread == noon.id
-    assert ask(comes("06:00", reply=True), morning, noon).verdict is Verdict.OPENS
+    assert ask(comes("06:00", reply=True), morning, noon).verdict is IntakeVerdict.OPENS
 
 
 def test_only_where_there_is_no_thread_at_all_a_reply_opens_one() -> None:
-    assert ask(comes("10:00", reply=True)).verdict is Verdict.OPENS
-    assert ask(comes("10:00", "web", reply=True)).verdict is Verdict.OPENS
+    assert ask(comes("10:00", reply=True)).verdict is IntakeVerdict.OPENS
+    assert ask(comes("10:00", "web", reply=True)).verdict is IntakeVerdict.OPENS
 
 
 # --- the clock -------------------------------------------------------------------------------------------
@@ -402,10 +416,10 @@ def fold(stream: Sequence[Arriving], threads: Sequence[ThreadView] = ()) -> tupl
 
 @given(streams())
 def test_every_observation_gets_one_thread_that_spans_it(stream: list[Arriving]) -> None:
-    found, steps = fold(stream)
+    resolutions, steps = fold(stream)
     threads = {t.id: t for t in steps.threads}
     spans: dict[UUID, list[datetime]] = {}
-    for arriving, resolution in zip(stream, found, strict=True):
+    for arriving, resolution in zip(stream, resolutions, strict=True):
         assert resolution.thread is not None
         spans.setdefault(resolution.thread, []).append(arriving.at)
     assert set(spans) == set(threads)
@@ -417,8 +431,8 @@ def test_every_observation_gets_one_thread_that_spans_it(stream: list[Arriving])
 def test_resolution_is_deterministic_and_blind_to_the_order_threads_are_given_in(
     stream: list[Arriving],
 ) -> None:
-    found, steps = fold(stream)
-    assert fold(stream)[0] == found
+    resolutions, steps = fold(stream)
+    assert fold(stream)[0] == resolutions
     threads = list(steps.threads)
     probe = comes("05:00")
     assert resolve(probe, threads, ANA) == resolve(probe, threads[::-1], ANA)
@@ -428,11 +442,11 @@ def test_resolution_is_deterministic_and_blind_to_the_order_threads_are_given_in
 def test_on_implicit_channels_batches_are_the_same_as_one_by_one(
     stream: list[Arriving], data: st.DataObject
 ) -> None:
-    found, steps = fold(stream)
+    resolutions, steps = fold(stream)
     cut = data.draw(st.integers(0, len(stream)))
     first, middle = fold(stream[:cut])
     second, end = fold(stream[cut:], middle.threads)
-    assert [*first, *second] == found
+    assert [*first, *second] == resolutions
     assert end.threads == steps.threads
 
 
@@ -456,7 +470,7 @@ def test_a_message_that_comes_twice_changes_nothing(stream: list[Arriving], agai
         if repeated:
             before = list(twice.threads)
             second = twice.take(replace(arriving, at=arriving.at + timedelta(days=3)))
-            assert (second.verdict, second.thread) == (Verdict.DUPLICATE, thread)
+            assert (second.verdict, second.thread) == (IntakeVerdict.DUPLICATE, thread)
             assert list(twice.threads) == before
     assert twice.threads == once[1].threads
 
@@ -465,12 +479,12 @@ def test_a_message_that_comes_twice_changes_nothing(stream: list[Arriving], agai
 def test_in_order_the_threads_are_the_runs_between_long_silences(minutes: list[int], timeout: int) -> None:
     times = sorted(minutes)
     steps = resolver(channels=Channels(timeout=timedelta(minutes=timeout)))
-    found = [
+    identifiers = [
         steps.take(Arriving(UUID(int=n), DAY + timedelta(minutes=m), "sms")).thread
         for n, m in enumerate(times)
     ]
     cuts = [later - earlier > timeout for earlier, later in pairwise(times)]
-    assert [a != b for a, b in pairwise(found)] == cuts
+    assert [a != b for a, b in pairwise(identifiers)] == cuts
 
 
 @given(st.lists(MINUTES, max_size=16), st.data())

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.threads import Pair, last_turns, opens_turn, pairs, turn_count, turns
+from episodic_agent.core.threads import Pair, last_turns, opens_turn, pairs, turn_count
+from episodic_agent.core.threads.turns import turns
 from episodic_agent.schemas import Kind, Observation
 
 START = datetime(2025, 11, 5, 10, tzinfo=UTC)
@@ -83,16 +84,19 @@ SPEAKERS = st.lists(
 
 @given(SPEAKERS, st.integers(0, 20))
 def test_counting_in_pieces_counts_the_same(lines: list[tuple[str, str]], cut: int) -> None:
-    found = observe(*lines)
-    assert turn_count(found[cut:], turn_count(found[:cut])) == turn_count(found)
+    observations = observe(*lines)
+    assert turn_count(observations[cut:], turn_count(observations[:cut])) == turn_count(observations)
 
 
 @given(SPEAKERS)
 def test_turns_hold_every_observation_once_and_pairs_lie_within(lines: list[tuple[str, str]]) -> None:
-    found = observe(*lines)
-    cut = list(turns(found))
-    assert [o for t in cut for o in t.observations] == found
-    assert sum(t.opened for t in cut) == turn_count(found)
+    observations = observe(*lines)
+    cut = list(turns(observations))
+    assert [o for t in cut for o in t.observations] == observations
+    assert sum(t.opened for t in cut) == turn_count(observations)
     for pair in pairs(cut):
-        assert found[pair.first_seq].text == pair.question
-        assert pair.answer in [o.text for o in found[pair.first_seq : pair.last_seq + 1]] or not pair.answer
+        assert observations[pair.first_seq].text == pair.question
+        assert (
+            pair.answer in [o.text for o in observations[pair.first_seq : pair.last_seq + 1]]
+            or not pair.answer
+        )

@@ -4,21 +4,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from episodic_agent.core.compaction import Part, Trigger, due, resolutions
-from episodic_agent.core.context import Asked, Background, Linked, assemble
+from episodic_agent.core.context import AnsweredQuestion, Linked, ThreadBackground, assemble
+from episodic_agent.core.sections import SectionState, Trigger, due
+from episodic_agent.core.sections.resolutions import resolutions
 from episodic_agent.core.threads import (
     Arriving,
+    IntakeVerdict,
     Resolution,
     Resolver,
-    Verdict,
     as_record,
     idle,
     is_reply,
     last_turns,
     pairs,
     turn_count,
-    turns,
 )
+from episodic_agent.core.threads.turns import turns
 from episodic_agent.schemas import Observation
 
 TEN = datetime(2025, 11, 5, 10, tzinfo=UTC)
@@ -40,20 +41,20 @@ class Conversation:
         self.number += 1
         at = TEN + timedelta(minutes=minute)
         made = Observation(UUID(int=self.number), UUID(int=0), 0, at, at, actor, text, channel=channel)
-        found = self.resolver.take(Arriving(made.id, at, channel, thread, reply=is_reply(made)))
-        assert found.thread is not None
-        line = self.said.setdefault(found.thread, [])
-        line.append(Observation(made.id, found.thread, len(line), at, at, actor, text, channel=channel))
-        return found
+        settled = self.resolver.take(Arriving(made.id, at, channel, thread, reply=is_reply(made)))
+        assert settled.thread is not None
+        line = self.said.setdefault(settled.thread, [])
+        line.append(Observation(made.id, settled.thread, len(line), at, at, actor, text, channel=channel))
+        return settled
 
-    def background(self, thread: UUID, title: str) -> Background:
+    def background(self, thread: UUID, title: str) -> ThreadBackground:
         view = next(t for t in self.resolver.threads if t.id == thread)
         line = self.said[thread]
         asked = [
-            Asked(p.question, p.answer, line[p.first_seq].at, p.first_seq, p.last_seq)
+            AnsweredQuestion(p.question, p.answer, line[p.first_seq].at, p.first_seq, p.last_seq)
             for p in pairs(last_turns(line, 5))
         ]
-        return Background(
+        return ThreadBackground(
             thread, title, view.created_at, view.last_activity_at, 0, line[-1].seq, pairs=tuple(asked)
         )
 
@@ -72,7 +73,7 @@ def test_a_day_by_sms_and_whatsapp() -> None:
     assert record["last_activity_at"] == "2025-11-05T10:05:30Z"
 
     later = day.say(40, "user", "Oh, and what is it on Thursday?", "sms")
-    assert (later.verdict, later.closes) == (Verdict.OPENS, first)
+    assert (later.verdict, later.closes) == (IntakeVerdict.OPENS, first)
     assert later.created_at == TEN + timedelta(minutes=40)
     assert (len(day.said[first]), turn_count(day.said[first])) == (4, 2)
     assert later.thread is not None
@@ -95,8 +96,8 @@ def test_a_day_by_sms_and_whatsapp() -> None:
         p.question for p in pairs(list(turns(day.said[first])))
     ]
 
-    part = Part(UUID(int=1), 0, 3, 2, TEN, closed=day.resolver.threads[0].status == "closed")
-    assert [work.trigger for work in due(part, later.created_at)] == [Trigger.THREAD_END]
+    section = SectionState(UUID(int=1), 0, 3, 2, TEN, closed=day.resolver.threads[0].status == "closed")
+    assert [work.trigger for work in due(section, later.created_at)] == [Trigger.THREAD_END]
     words = resolutions(day.said[first])
     for text in (o.text for o in day.said[first]):
         assert text.rstrip("?") in words.meso.replace(" (6 November 2025)", "")
@@ -117,7 +118,7 @@ def test_a_day_on_the_web() -> None:
     assert flight is not None
     assert weather != flight
     back = web.say(600, "user", "And tomorrow?", "web", weather)
-    assert (back.verdict, back.thread, back.closes) == (Verdict.CONTINUES, weather, None)
+    assert (back.verdict, back.thread, back.closes) == (IntakeVerdict.CONTINUES, weather, None)
     assert {t.status for t in web.resolver.threads} == {"open"}
     assert turn_count(web.said[weather]) == 2
     context = assemble(

@@ -6,16 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.text import tokens
-from episodic_agent.core.timewords import TimeQuery, TimeRange, date_terms, date_words, parse_time
+from episodic_agent.core.language import tokens
+from episodic_agent.core.language.timewords import (
+    TimeQuery,
+    TimeRange,
+    date_terms,
+    date_words,
+    parse_time,
+)
 
 NOW = datetime(2024, 3, 20, 15, 30, tzinfo=UTC)  # a Wednesday
 MOMENTS = st.datetimes(datetime(1900, 1, 2), datetime(2199, 12, 30), timezones=st.just(UTC))
 
 
 def days(query: str, now: datetime = NOW) -> list[tuple[str, str]]:
-    found = parse_time(query, now).ranges
-    return [(part.start.date().isoformat(), part.end.date().isoformat()) for part in found]
+    ranges = parse_time(query, now).ranges
+    return [(part.start.date().isoformat(), part.end.date().isoformat()) for part in ranges]
 
 
 @pytest.mark.parametrize(
@@ -114,8 +120,8 @@ def test_two_dates_side_by_side_are_two_ranges() -> None:
 def test_times_of_day_and_weekdays_recur(
     query: str, hours: tuple[tuple[float, float], ...], weekdays: tuple[int, ...]
 ) -> None:
-    found = parse_time(query, NOW)
-    assert (found.hours, found.weekdays, found.ranges) == (hours, weekdays, ())
+    matching_query = parse_time(query, NOW)
+    assert (matching_query.hours, matching_query.weekdays, matching_query.ranges) == (hours, weekdays, ())
 
 
 @pytest.mark.parametrize(
@@ -159,9 +165,9 @@ def test_open_ranges_have_no_terms() -> None:
 
 @given(MOMENTS)
 def test_the_day_of_any_moment_is_found_again(at: datetime) -> None:
-    (found,) = parse_time(f"on {at.year}-{at.month:02}-{at.day:02}", NOW).ranges
-    assert found.start <= at < found.end
-    assert date_terms(TimeQuery((found,))) == [at.date().isoformat()]
+    (matching_range,) = parse_time(f"on {at.year}-{at.month:02}-{at.day:02}", NOW).ranges
+    assert matching_range.start <= at < matching_range.end
+    assert date_terms(TimeQuery((matching_range,))) == [at.date().isoformat()]
     assert at.date().isoformat() in date_words(at)
 
 
@@ -181,6 +187,6 @@ WORDS = st.lists(st.sampled_from(JUMBLE.split()), max_size=8).map(" ".join)
 
 @given(WORDS, MOMENTS)
 def test_any_jumble_of_time_words_is_read_without_an_error(text: str, now: datetime) -> None:
-    found = parse_time(text, now, timedelta(hours=-11))
-    assert all(part.start < part.end for part in found.ranges)
-    assert len(date_terms(found)) <= 40 * max(len(found.ranges), 1)
+    query = parse_time(text, now, timedelta(hours=-11))
+    assert all(part.start < part.end for part in query.ranges)
+    assert len(date_terms(query)) <= 40 * max(len(query.ranges), 1)

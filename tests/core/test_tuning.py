@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.linking import seed_score
+from episodic_agent.core.links import seed_score
 from episodic_agent.core.tuning import (
     LabelledDecision,
-    Rules,
-    Setting,
+    PolicySetting,
     TuningRecord,
+    TuningRules,
     best_threshold,
     best_weights,
     findings,
@@ -26,7 +26,7 @@ from episodic_agent.core.tuning import (
 from episodic_agent.errors import InvalidInput
 
 START = datetime(2025, 11, 7, tzinfo=UTC)
-CURRENT = Setting(0.7)
+CURRENT = PolicySetting(0.7)
 
 
 def decision(
@@ -55,10 +55,10 @@ def between_70_and_72() -> list[LabelledDecision]:
 
 
 def test_false_positives_between_70_and_72_move_the_threshold_to_72() -> None:
-    found = run("link", between_70_and_72(), CURRENT, START)
-    assert found.setting.threshold == 0.72
-    assert found.record is not None
-    assert found.record.as_json() == {
+    tuning = run("link", between_70_and_72(), CURRENT, START)
+    assert tuning.setting.threshold == 0.72
+    assert tuning.record is not None
+    assert tuning.record.as_json() == {
         "tuning_date": "2025-11-07",
         "previous_threshold": 0.7,
         "new_threshold": 0.72,
@@ -85,7 +85,7 @@ def test_a_dry_run_is_a_run_that_nobody_stores() -> None:
     before = list(decisions)
     assert run("link", decisions, CURRENT, START) == run("link", decisions, CURRENT, START)
     assert decisions == before
-    assert Setting(0.7) == CURRENT
+    assert PolicySetting(0.7) == CURRENT
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_a_dry_run_is_a_run_that_nobody_stores() -> None:
 def test_too_few_labels_change_nothing_and_say_what_is_missing(
     decisions: list[LabelledDecision], reason: str
 ) -> None:
-    found = run("link", decisions, CURRENT, START)
-    assert not found.changed
-    assert found.setting == CURRENT
-    assert found.reason.startswith(reason)
+    tuning = run("link", decisions, CURRENT, START)
+    assert not tuning.changed
+    assert tuning.setting == CURRENT
+    assert tuning.reason.startswith(reason)
 
 
 def test_a_run_moves_the_threshold_by_five_hundredths_at_most() -> None:
@@ -112,24 +112,31 @@ def test_a_run_moves_the_threshold_by_five_hundredths_at_most() -> None:
 
 def test_missed_links_lower_the_threshold_to_the_nearest_that_is_as_good() -> None:
     decisions = [decision(0.685, True)] * 8 + [decision(0.9, True)] * 20 + [decision(0.3, False)] * 20
-    assert best_threshold(decisions, 0.7, Rules()) == 0.68
+    assert best_threshold(decisions, 0.7, TuningRules()) == 0.68
 
 
 def test_costs_decide_where_errors_of_both_kinds_are_traded() -> None:
     mixed = [decision(0.71, True)] * 6 + [decision(0.715, False)] * 20 + [decision(0.9, True)] * 20
-    assert best_threshold(mixed, 0.7, Rules()) == 0.72
-    assert best_threshold(mixed, 0.7, Rules(false_negative_cost=5.0)) == 0.7
+    assert best_threshold(mixed, 0.7, TuningRules()) == 0.72
+    assert best_threshold(mixed, 0.7, TuningRules(false_negative_cost=5.0)) == 0.7
 
 
 def test_weak_labels_weigh_half() -> None:
     decisions = [decision(0.9, True), decision(0.71, False, strength=0.5), decision(0.3, False, strength=0.5)]
-    assert rates(decisions, 0.7, Rules()).accuracy == pytest.approx(1.5 / 2.0)
-    assert rates(decisions, 0.7, Rules()).false_positive_rate == pytest.approx(0.5)
+    assert rates(decisions, 0.7, TuningRules()).accuracy == pytest.approx(1.5 / 2.0)
+    assert rates(decisions, 0.7, TuningRules()).false_positive_rate == pytest.approx(0.5)
 
 
-def test_three_errors_are_noise_and_move_nothing() -> None:
-    decisions = [decision(0.71, False)] * 3 + [decision(0.9, True)] * 30 + [decision(0.3, False)] * 30
-    assert best_threshold(decisions, 0.7, Rules()) == 0.7
+def test_two_errors_saved_for_one_made_are_noise_and_move_nothing() -> None:
+    rest = [decision(0.9, True)] * 30 + [decision(0.3, False)] * 30
+    assert (
+        best_threshold([decision(0.71, False)] * 2 + [decision(0.705, True), *rest], 0.7, TuningRules())
+        == 0.7
+    )
+    assert (
+        best_threshold([decision(0.71, False)] * 3 + [decision(0.705, True), *rest], 0.7, TuningRules())
+        == 0.71
+    )
 
 
 @given(
@@ -139,13 +146,13 @@ def test_three_errors_are_noise_and_move_nothing() -> None:
 def test_a_new_threshold_is_in_bounds_in_reach_and_better_on_what_it_saw(
     raw: list[tuple[float, bool, float]], hundredths: int
 ) -> None:
-    rules, current = Rules(), hundredths / 100
+    rules, current = TuningRules(), hundredths / 100
     decisions = [decision(s, t, strength=w) for s, t, w in raw]
-    found = best_threshold(decisions, current, rules)
-    assert rules.lowest <= found <= rules.highest
-    assert abs(found - current) <= rules.largest_move + 1e-9
-    if found != current:
-        assert rates(decisions, found, rules).accuracy > rates(decisions, current, rules).accuracy
+    value = best_threshold(decisions, current, rules)
+    assert rules.lowest <= value <= rules.highest
+    assert abs(value - current) <= rules.largest_move + 1e-9
+    if value != current:
+        assert rates(decisions, value, rules).accuracy > rates(decisions, current, rules).accuracy
 
 
 def test_the_same_tuner_serves_boundaries_and_chains() -> None:
@@ -157,14 +164,14 @@ def test_the_same_tuner_serves_boundaries_and_chains() -> None:
 
 def test_other_bounds_serve_a_score_whose_threshold_lies_elsewhere() -> None:
     decisions = [decision(0.46, False)] * 9 + [decision(0.9, True)] * 20 + [decision(0.1, False)] * 20
-    assert best_threshold(decisions, 0.45, Rules(lowest=0.25, highest=0.75)) == 0.46
+    assert best_threshold(decisions, 0.45, TuningRules(lowest=0.25, highest=0.75)) == 0.46
 
 
 def test_rules_that_contradict_themselves_are_refused() -> None:
     with pytest.raises(InvalidInput, match="lowest"):
-        Rules(lowest=0.9, highest=0.5)
+        TuningRules(lowest=0.9, highest=0.5)
     with pytest.raises(InvalidInput, match="costs"):
-        Rules(false_positive_cost=0.0)
+        TuningRules(false_positive_cost=0.0)
 
 
 # --- probation and the way back
@@ -182,32 +189,32 @@ def later(score: float, truth: bool, count: int) -> list[LabelledDecision]:
 
 def test_a_change_is_on_probation_for_fifty_labelled_decisions() -> None:
     record, decisions = after_a_change(later(0.705, False, 49))
-    found = run("link", decisions, record.after, START, history=[record])
-    assert not found.changed
-    assert found.setting.threshold == 0.72
-    assert "49 of 50" in found.reason
+    tuning = run("link", decisions, record.after, START, history=[record])
+    assert not tuning.changed
+    assert tuning.setting.threshold == 0.72
+    assert "49 of 50" in tuning.reason
 
 
 def test_a_change_that_does_worse_on_the_next_fifty_is_taken_back() -> None:
     record, decisions = after_a_change(later(0.71, True, 50))
-    found = run("link", decisions, record.after, START, history=[record])
-    assert found.setting.threshold == 0.7
-    assert found.record is not None
-    assert found.record.kind == "rollback"
-    assert found.reason == "taken back: accuracy 0.0% against 100.0% on the next 50"
+    tuning = run("link", decisions, record.after, START, history=[record])
+    assert tuning.setting.threshold == 0.7
+    assert tuning.record is not None
+    assert tuning.record.kind == "rollback"
+    assert tuning.reason == "taken back: accuracy 0.0% against 100.0% on the next 50"
 
 
 def test_a_change_that_does_well_on_the_next_fifty_stays() -> None:
     record, decisions = after_a_change(later(0.71, False, 50))
-    found = run("link", decisions, record.after, START, history=[record])
-    assert found.setting.threshold == 0.72
-    assert found.record is None
+    tuning = run("link", decisions, record.after, START, history=[record])
+    assert tuning.setting.threshold == 0.72
+    assert tuning.record is None
 
 
 def test_a_rollback_by_hand_restores_and_asked_again_goes_back_further() -> None:
     first = run("link", between_70_and_72(), CURRENT, START).record
     assert first is not None
-    second = replace(first, before=first.after, after=Setting(0.74))
+    second = replace(first, before=first.after, after=PolicySetting(0.74))
     back = rollback([first, second], START)
     assert (back.after.threshold, back.kind) == (0.72, "rollback")
     assert rollback([first, second, back], START).after == CURRENT
@@ -224,7 +231,7 @@ SEED_WEIGHTS = {"keyword": 0.3, "entity": 0.3, "topic": 0.2, "recency": 0.2}
 def keywords_mislead(count: int) -> list[LabelledDecision]:
     """Chance words look like a link; topics tell."""
     draw = random.Random(7)
-    found = []
+    result = []
     for n in range(count):
         truth = draw.random() < 0.5
         features = {
@@ -233,28 +240,28 @@ def keywords_mislead(count: int) -> list[LabelledDecision]:
             "topic": draw.uniform(0.8, 1.0) if truth else draw.uniform(0.0, 0.5),
             "recency": draw.uniform(0.5, 1.0),
         }
-        found.append(decision(seed_score(SEED_WEIGHTS, features), truth, minute=n, features=features))
-    return found
+        result.append(decision(seed_score(SEED_WEIGHTS, features), truth, minute=n, features=features))
+    return result
 
 
 def test_weights_move_in_twentieths_to_what_tells_and_still_sum_to_one() -> None:
     decisions = keywords_mislead(300)
-    found = best_weights(decisions, SEED_WEIGHTS, 0.7, seed_score, Rules())
-    assert found["topic"] > 0.2
-    assert sum(found.values()) == pytest.approx(1.0)
-    assert min(found.values()) >= 0.05
-    assert all((weight * 20) == pytest.approx(round(weight * 20)) for weight in found.values())
+    values = best_weights(decisions, SEED_WEIGHTS, 0.7, seed_score, TuningRules())
+    assert values["topic"] > 0.2
+    assert sum(values.values()) == pytest.approx(1.0)
+    assert min(values.values()) >= 0.05
+    assert all((weight * 20) == pytest.approx(round(weight * 20)) for weight in values.values())
 
 
 def test_weights_are_not_tuned_below_two_hundred_labels() -> None:
-    assert best_weights(keywords_mislead(199), SEED_WEIGHTS, 0.7, seed_score, Rules()) == SEED_WEIGHTS
+    assert best_weights(keywords_mislead(199), SEED_WEIGHTS, 0.7, seed_score, TuningRules()) == SEED_WEIGHTS
 
 
 def test_a_run_changes_threshold_or_weights_but_never_both() -> None:
-    setting = Setting(0.7, SEED_WEIGHTS)
-    found = run("link", keywords_mislead(300), setting, START, score=seed_score)
-    assert found.record is not None
-    moved = (found.setting.threshold != 0.7, found.setting.weights != SEED_WEIGHTS)
+    setting = PolicySetting(0.7, SEED_WEIGHTS)
+    tuning = run("link", keywords_mislead(300), setting, START, score=seed_score)
+    assert tuning.record is not None
+    moved = (tuning.setting.threshold != 0.7, tuning.setting.weights != SEED_WEIGHTS)
     assert sum(moved) == 1
 
 
@@ -264,24 +271,26 @@ def test_a_run_changes_threshold_or_weights_but_never_both() -> None:
 def test_disagreements_on_temporal_markers_give_the_prompt_that_guidance() -> None:
     marked = [decision(0.8, True, features={"temporal_marker": 1.0}, opinion=False) for _ in range(6)]
     agreed = [decision(0.9, True, opinion=True)] * 20 + [decision(0.2, False, opinion=False)] * 20
-    found = run("link", [*marked, *agreed], CURRENT, START)
-    assert len(found.setting.guidance) == 1
-    assert "temporal marker" in found.setting.guidance[0]
-    assert "more often" in found.setting.guidance[0]
-    assert found.setting.threshold == 0.7
+    tuning = run("link", [*marked, *agreed], CURRENT, START)
+    assert len(tuning.setting.guidance) == 1
+    assert "temporal marker" in tuning.setting.guidance[0]
+    assert "more often" in tuning.setting.guidance[0]
+    assert tuning.setting.threshold == 0.7
     again = run(
-        "link", [*marked, *agreed], found.setting, START, history=[found.record] if found.record else []
+        "link", [*marked, *agreed], tuning.setting, START, history=[tuning.record] if tuning.record else []
     )
-    assert again.setting.guidance == found.setting.guidance
+    assert again.setting.guidance == tuning.setting.guidance
 
 
 def test_the_side_that_loses_three_fifths_is_named() -> None:
     lost = [decision(0.8, False, features={"shared": 2.0}, opinion=False) for _ in range(4)]
     won = [decision(0.8, True, features={"shared": 1.0}, opinion=False) for _ in range(1)]
-    told = findings([*lost, *won], Rules())
-    assert [(f.side, f.feature, f.cases, f.lost) for f in told] == [("algorithm", "shared", 5, 0.8)]
-    assert findings([*lost[:3], *won, *won], Rules())[0].lost == 0.6
-    assert findings([*lost[:2], *won, *won], Rules()) == ()
+    reported_findings = findings([*lost, *won], TuningRules())
+    assert [(f.side, f.feature, f.cases, f.lost) for f in reported_findings] == [
+        ("algorithm", "shared", 5, 0.8)
+    ]
+    assert findings([*lost[:3], *won, *won], TuningRules())[0].lost == 0.6
+    assert findings([*lost[:2], *won, *won], TuningRules()) == ()
 
 
 # --- two thousand decisions
@@ -325,8 +334,8 @@ def lived(user: DriftingUser) -> list[float]:
     setting, history, labelled, thresholds = CURRENT, [], [], []
     for n in range(2000):
         thresholds.append(setting.threshold)
-        found = user.decide(n, setting.threshold)
-        labelled += [] if found is None else [found]
+        decision = user.decide(n, setting.threshold)
+        labelled += [] if decision is None else [decision]
         if n % 100 == 99:
             tuned = run("link", labelled, setting, START + timedelta(minutes=n), history=history)
             setting = tuned.setting

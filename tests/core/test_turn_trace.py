@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.turn_trace import FAILED, Recorder, Span, current, packed, recording, span, unpacked
+from episodic_agent.core.trace import FAILED, Recorder, current, packed, recording, span, unpacked
 from episodic_agent.errors import StoreError
+from episodic_agent.schemas.work import Span
 
 
 @pytest.fixture
@@ -21,17 +22,17 @@ def recorder() -> Iterator[Recorder]:
 
 def test_where_nobody_records_a_span_is_nothing() -> None:
     assert current() is None
-    with span("alone", pages=3) as told:
-        told["more"] = 1
+    with span("alone", pages=3) as answers:
+        answers["more"] = 1
         assert current() is None
 
 
 def test_spans_lie_in_each_other(recorder: Recorder) -> None:
-    with span("outer", pages=3) as told:
+    with span("outer", pages=3) as answers:
         with span("one"):
             pass
         with span("two"):
-            told["found"] = 7
+            answers["found"] = 7
     (outer,) = recorder.spans
     assert (outer.name, outer.start, outer.seconds) == ("outer", 1.0, 5.0)
     assert outer.attributes == {"pages": 3, "found": 7}
@@ -70,21 +71,21 @@ SPANS = st.builds(Span, NAMES, TIMES, TIMES, st.just({}), st.lists(LEAVES, max_s
 
 @given(SPANS)
 def test_what_is_packed_comes_back_counted_from_its_beginning(root: Span) -> None:
-    found = unpacked(packed(root))
+    matching_span = unpacked(packed(root))
 
-    def same(one: Span, other: Span) -> None:
-        assert (one.name, one.attributes, len(one.children)) == (
+    def same(this_span: Span, other: Span) -> None:
+        assert (this_span.name, this_span.attributes, len(this_span.children)) == (
             other.name,
             other.attributes,
             len(other.children),
         )
-        assert other.start == pytest.approx(one.start - root.start, abs=2e-6)
-        assert other.seconds == pytest.approx(one.seconds, abs=1e-6)
-        for pair in zip(one.children, other.children, strict=True):
+        assert other.start == pytest.approx(this_span.start - root.start, abs=2e-6)
+        assert other.seconds == pytest.approx(this_span.seconds, abs=1e-6)
+        for pair in zip(this_span.children, other.children, strict=True):
             same(*pair)
 
-    same(root, found)
-    assert unpacked(packed(found)) == found
+    same(root, matching_span)
+    assert unpacked(packed(matching_span)) == matching_span
 
 
 @pytest.mark.parametrize("body", ["", "7", "[]", '["add"]', '["add","x",1]', '["add",0,1,{},7]'])

@@ -10,15 +10,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from builders.chats import mine
 from builders.models import only
 from builders.places import open_store
 
 from benchmarks.lives import Order, Plans, Say, serve
-from episodic_agent.core.interfaces import Store
 from episodic_agent.errors import EpisodicError
-from episodic_agent.providers.scripted import ScriptedModel
+from episodic_agent.protocols import Store
 from episodic_agent.schemas import Json, Scope
 from episodic_agent.stores.postgres import PostgresStore
+from episodic_agent.testing.models import ScriptedModel
 from episodic_agent.wiring import Memory
 
 __all__ = ["PostgresStore"]  # imported for the lives: by itself each would import it when it opens a URL
@@ -45,9 +46,9 @@ def open_memory(order: Order) -> Memory:
 
 def of_length(prompt: str, _stage: str) -> Mapping[str, Json]:
     """Answer a question by its words alone: the same in every life."""
-    said = {"topic_shift": 0.5, "intent_shift": 0.0, "temporal_marker": 0.0}
+    values = {"topic_shift": 0.5, "intent_shift": 0.0, "temporal_marker": 0.0}
     boundary = len(prompt) % 2 == 0
-    return {"is_boundary": boundary, "confidence": 0.9, "signals": said, "updated_event_model": None}
+    return {"is_boundary": boundary, "confidence": 0.9, "signals": values, "updated_event_model": None}
 
 
 def read_lines(path: str) -> list[dict[str, Any]]:
@@ -60,18 +61,18 @@ def add_all(order: Order, say: Say) -> None:
         say(look(order, memory))
         stream = iter(read_lines(order["file"]))
         for size in order["batches"]:
-            receipts = memory.add(islice(stream, size), wait=order.get("wait", True))
+            receipts = mine(memory).add(islice(stream, size), wait=order.get("wait", True))
             say({"acknowledged": [str(r.id) for r in receipts]})
         assert next(stream, None) is None
         if order.get("flush", True):
-            memory.flush()
+            mine(memory).flush()
         say({"done": True})
 
 
 def import_all(order: Order, say: Say) -> None:
     with open_memory(order) as memory:
         say(look(order, memory))
-        memory.import_file(order["file"])
+        mine(memory).import_file(order["file"])
         say({"done": True})
 
 
@@ -79,9 +80,9 @@ def resegment(order: Order, say: Say) -> None:
     """Say what is there, then segment every thread again; where an earlier life did it nothing changes."""
     with open_memory(order) as memory:
         say(look(order, memory))
-        for thread in memory.threads():
-            memory.resegment(thread.origin, order["pass"])
-        memory.work()
+        for thread in mine(memory).threads.list():
+            mine(memory).boundaries.resegment(thread.origin, order["pass"])
+        memory.jobs.run()
         say({"done": True})
 
 
@@ -89,10 +90,10 @@ def undo(order: Order, say: Say) -> None:
     """Say what is there, then go back to the first generation of every thread."""
     with open_memory(order) as memory:
         say(look(order, memory))
-        for thread in memory.threads():
+        for thread in mine(memory).threads.list():
             for _ in range(thread.generation):
-                memory.undo_resegment(thread.origin)
-        memory.work()
+                mine(memory).boundaries.undo(thread.origin)
+        memory.jobs.run()
         say({"done": True})
 
 
@@ -114,7 +115,7 @@ def fill_up(order: Order, say: Say) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (order["bytes"], resource.RLIM_INFINITY))
         try:
             for line in lines:
-                say({"acknowledged": [str(r.id) for r in memory.add([line])]})
+                say({"acknowledged": [str(r.id) for r in mine(memory).add([line])]})
         except EpisodicError as error:
             say({"error": type(error).__name__, "message": str(error)})
         say(look(order, memory))
@@ -122,8 +123,8 @@ def fill_up(order: Order, say: Say) -> None:
             Path(order["ballast"]).unlink()
         else:
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        memory.add(lines)
-        memory.flush()
+        mine(memory).add(lines)
+        mine(memory).flush()
         finish(memory)  # a job that met the full disk waits some seconds
         say({"done": True})
 
@@ -131,8 +132,8 @@ def fill_up(order: Order, say: Say) -> None:
 def finish(memory: Memory) -> None:
     """Wait for the later work: that of the background, and what it asked for itself."""
     done_by = time.monotonic() + 30
-    while memory.jobs() and time.monotonic() < done_by:
-        memory.work()
+    while memory.jobs.list() and time.monotonic() < done_by:
+        memory.jobs.run()
         time.sleep(0.05)
 
 
@@ -143,8 +144,8 @@ def read_only(order: Order, say: Say) -> None:
         add_all(dict(order) | {"db": trial}, lambda _word: None)  # what is imported late, while it can be
         os.setuid(65534)  # root may write to anything
     with open_memory(order) as memory:
-        say({"found": len(memory.search("kitchen").observations)})
-        memory.add("one more")
+        say({"found": len(mine(memory).search("kitchen").observations)})
+        mine(memory).add("one more")
 
 
 def inspect(order: Order, say: Say) -> None:
@@ -155,7 +156,7 @@ def inspect(order: Order, say: Say) -> None:
 
 def export(order: Order, say: Say) -> None:
     with open_memory(order) as memory:
-        say({"exported": list(memory.export())[1:]})
+        say({"exported": list(mine(memory).export())[1:]})
 
 
 PLANS: Plans = {
@@ -180,14 +181,13 @@ def look(order: Order, memory: Memory) -> dict[str, Any]:
     store = open_store(order["db"])
     with store.begin(scope_of(order), write=False) as tx:
         stored = {
-            t.origin: [str(o.id) for o in tx.threads.observations(t.id, 0, 1 << 31)]
-            for t in tx.threads.list()
+            t.origin: [str(o.id) for o in tx.observations.read(t.id, 0, 1 << 31)] for t in tx.threads.list()
         }
-        waiting = [f"{j.kind} {j.state}" for j in tx.jobs.list()]
-        spoke = dict(tx.threads.actors())
+        waiting = [f"{j.kind} {j.state}" for j in tx.work.jobs()]
+        spoke = dict(tx.observations.actors())
     store.close()
-    if (told := sum(map(len, stored.values()))) != (counted := sum(spoke.values())):
-        sick.append(f"{told} observations are stored, their speakers are counted {counted} times")
+    if (number := sum(map(len, stored.values()))) != (counted := sum(spoke.values())):
+        sick.append(f"{number} observations are stored, their speakers are counted {counted} times")
     return {"sick": sick, "stored": stored, "jobs": waiting, "spoke": spoke}
 
 
@@ -204,16 +204,16 @@ def episodes_of(store: Store, scope: Scope) -> dict[str, list[list[Any]]]:
 
     The open frame comes last. Record times and everything else that may differ between two runs is left out.
     """
-    told: dict[str, list[list[Any]]] = {}
+    answers: dict[str, list[list[Any]]] = {}
     with store.begin(scope, write=False) as tx:
         for thread in tx.threads.list():
-            told[thread.origin] = [
+            answers[thread.origin] = [
                 [e.first_seq, e.last_seq, e.reason, e.surprise, e.stability, e.title, e.summary, e.metadata]
                 for e in tx.episodes.of_thread(thread.id)
             ]
             frame = tx.threads.frame(thread.id)
-            told[thread.origin].append([frame.first_seq, frame.next_seq - 1, frame.cursor])
-    return told
+            answers[thread.origin].append([frame.first_seq, frame.next_seq - 1, frame.cursor])
+    return answers
 
 
 if __name__ == "__main__":

@@ -3,12 +3,11 @@
 import json
 import os
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
-from builders.chats import TAP, talk
+from builders.chats import TAP, mine, talk
 from builders.commands import Run
 from conftest import OpenMemory
 
@@ -16,14 +15,15 @@ from benchmarks.served import WordAverage, served
 from episodic_agent import Memory, calibrate
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.evaluation import score_streams
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.engine import calibrating
-from episodic_agent.engine.evaluate.cases import Stream, Unit
+from episodic_agent.data import demo_folder
+from episodic_agent.engine.evaluate import calibrating
+from episodic_agent.engine.evaluate.cases import LabelledStream, LabelledUnit
 from episodic_agent.engine.evaluate.segmentation import segment, vectors_of
 from episodic_agent.errors import InvalidInput
-from episodic_agent.providers.hashing import HashingEmbedder
-from episodic_agent.providers.minilm import MiniLM, is_present
-from episodic_agent.providers.openai_embedder import OpenAIEmbedder
+from episodic_agent.protocols import Embedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.minilm import MiniLM, is_present
+from episodic_agent.providers.embedders.openai import OpenAIEmbedder
 from episodic_agent.schemas import Scope, Vector
 from episodic_agent.wiring import (
     calibration_file,
@@ -34,7 +34,7 @@ from episodic_agent.wiring import (
     temporary_memory,
 )
 
-DATA = Path(str(files("episodic_agent") / "demo" / "data"))
+DATA = demo_folder()
 PROBLEM = "the embedding model is not at hand: `episodic models pull`"
 FOREIGN = (  # questions about nothing the demo's people ever spoke of
     "Which chess opening did Viktor play against the grandmaster?",
@@ -52,8 +52,8 @@ class Raised:
 
     def embed(self, texts: Sequence[str]) -> Vector:
         own = HashingEmbedder().embed(texts)
-        said = own.any(axis=1)[:, None]
-        return np.hstack([own, said]).astype(np.float32) / np.sqrt(np.float32(2))
+        statement = own.any(axis=1)[:, None]
+        return np.hstack([own, statement]).astype(np.float32) / np.sqrt(np.float32(2))
 
 
 @pytest.fixture(scope="module")
@@ -72,16 +72,18 @@ def raised() -> Calibration:
     return calibrating.calibrate(Raised(), HashingEmbedder(), demo_conversations()).calibration
 
 
-def dialogues() -> list[Stream]:
+def dialogues() -> list[LabelledStream]:
     """The shipped conversations with the boundaries a reader marked, as labelled streams."""
     labels = json.loads((DATA / "boundaries.json").read_text(encoding="utf-8"))
-    found = []
+    result = []
     for path in sorted(DATA.glob("*.jsonl")):
-        said = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        units = [Unit(row.get("name", row.get("role", "user")), row["content"], None) for row in said]
-        starts = [int(n > 0 and row["id"] in labels[path.stem]) for n, row in enumerate(said)]
-        found.append(Stream(path.stem, units, starts))
-    return found
+        statements = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        units = [
+            LabelledUnit(row.get("name", row.get("role", "user")), row["content"], None) for row in statements
+        ]
+        starts = [int(n > 0 and row["id"] in labels[path.stem]) for n, row in enumerate(statements)]
+        result.append(LabelledStream(path.stem, units, starts))
+    return result
 
 
 def score(embedder: Embedder, calibration: Calibration | None) -> float:
@@ -96,9 +98,9 @@ def answered(embedder: Embedder, calibration: Calibration | None) -> tuple[float
     questions = json.loads((DATA / "questions.json").read_text(encoding="utf-8"))
     with temporary_memory(embedder, calibration=calibration) as memory:
         for path in sorted(DATA.glob("*.jsonl")):
-            memory.import_file(path)
-        own = [memory.search(q["question"]).confidence for q in questions if q["evidence"]]
-        foreign = [memory.search(question).confidence for question in FOREIGN]
+            mine(memory).import_file(path)
+        own = [mine(memory).search(q["question"]).confidence for q in questions if q["evidence"]]
+        foreign = [mine(memory).search(question).confidence for question in FOREIGN]
     return float(np.mean(own)), float(np.mean(foreign))
 
 
@@ -123,18 +125,19 @@ def test_frames_carry_the_calibration_in_their_policys_name(
     open_memory: OpenMemory, raised: Calibration
 ) -> None:
     with open_memory(embedder=Raised(), policy="default", calibration=raised) as memory:
-        memory.add(talk(TAP, 0))
-        memory.flush()
-        with memory._parts.store.begin(Scope(), write=False) as tx:
-            names = {d.policy_version for d in tx.episodes.decisions()}
+        mine(memory).add(talk(TAP, 0))
+        mine(memory).flush()
+        with memory._deps.store.begin(Scope(), write=False) as tx:
+            names = {d.policy_version for d in tx.relations.decisions()}
         mean, spread = raised.scale or (0.0, 0.0)
         assert names == {f"default-2026-12?scale={mean},{spread}&embedder=raised"}
     with open_memory(embedder=Raised(), policy="default") as memory:  # the file is gone, the name is not
-        memory.add(talk(TAP, 1))
+        mine(memory).add(talk(TAP, 1))
         assert memory.doctor() == []
-        assert memory.whatif("chat", names.pop()).removed == []
+        assert mine(memory).boundaries.whatif("chat", names.pop()).removed == []
 
 
+@pytest.mark.slow
 def test_recall_reads_every_cosine_on_the_default_scale(raised: Calibration) -> None:
     plain, before, after = (
         answered(embedder, calibration)
@@ -152,12 +155,12 @@ def test_labelled_dialogues_settle_what_similarity_alone_cannot(tmp_path: Path) 
     ]
     path = tmp_path / "labelled.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    found = calibrating.calibrate(Raised(), HashingEmbedder(), demo_conversations(), [path])
-    assert len(found.scores) == 2 + len(calibrating.THRESHOLDS)
-    best = resolve_policy("default", embedder=Raised(), calibration=found.calibration).name
-    assert max(score for _, score in found.scores) - dict(found.scores)[best] <= calibrating.GAIN
-    assert dict(found.scores)[best] >= found.scores[0][1]
-    assert found.calibration.threshold is not None
+    fitted = calibrating.calibrate(Raised(), HashingEmbedder(), demo_conversations(), [path])
+    assert len(fitted.scores) == 2 + len(calibrating.THRESHOLDS)
+    best = resolve_policy("default", embedder=Raised(), calibration=fitted.calibration).name
+    assert max(score for _, score in fitted.scores) - dict(fitted.scores)[best] <= calibrating.GAIN
+    assert dict(fitted.scores)[best] >= fitted.scores[0][1]
+    assert fitted.calibration.threshold is not None
     path.write_text("", encoding="utf-8")
     with pytest.raises(InvalidInput, match="hold no dialogues"):
         calibrating.calibrate(Raised(), HashingEmbedder(), demo_conversations(), [path])
@@ -166,8 +169,8 @@ def test_labelled_dialogues_settle_what_similarity_alone_cannot(tmp_path: Path) 
 def test_a_memorys_own_threads_and_chat_files_are_texts_too(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = open_memory()
     for path in sorted(DATA.glob("*.jsonl")):
-        memory.import_file(path)
-    own = calibrating.conversations_of(memory)
+        mine(memory).import_file(path)
+    own = calibrating.conversations_of(mine(memory))
     assert sorted(map(len, own)) == sorted(map(len, demo_conversations()))
     assert sorted(own) == sorted(demo_conversations())
     with pytest.raises(InvalidInput, match="no such file"):
@@ -235,11 +238,11 @@ def test_the_command_fits_keeps_and_uses_it(
     cache: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "hashing.json"
-    found = run("calibrate", "--output", path, "--json").json
-    assert found["path"] == str(path)
-    assert found["calibration"]["embedder"] == "hashing-256"
-    assert calibrating.load(path).as_json() == found["calibration"]
-    assert "by words alone" in run("calibrate", "--output", path).out
+    result = run("calibrate", "--output", path, "--json").json
+    assert result["path"] == str(path)
+    assert result["calibration"]["embedder"] == "hashing-256"
+    assert calibrating.load(path).as_json() == result["calibration"]
+    assert "by words alone" in run("calibrate", "--output", path, "--force").out
     case = tmp_path / "seg.jsonl"
     units = [{"speaker": s.speaker, "text": s.text} for s in dialogues()[2].units]
     case.write_text(json.dumps({"units": units, "starts": dialogues()[2].starts}) + "\n", encoding="utf-8")
@@ -252,7 +255,7 @@ def test_the_command_fits_keeps_and_uses_it(
         run("import", source)
     path.write_text("damaged", encoding="utf-8")
     assert "run `episodic calibrate` again" in run("search", "tap").error
-    assert run("calibrate", "--own", "--output", path, "--json").json["calibration"]["texts"] > 250
+    assert run("calibrate", "--own", "--output", path, "--force", "--json").json["calibration"]["texts"] > 250
 
 
 def test_a_refused_key_stops_the_command_with_the_remedy_and_is_never_shown(

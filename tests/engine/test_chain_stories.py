@@ -9,11 +9,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from builders.chats import mine
 
 from benchmarks.chain_stories import STORIES, Found, Hand, Story, judged, previous, read_stories, tell
 from episodic_agent import Memory
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.providers.minilm import MiniLM, is_present
+from episodic_agent.engine.user import UserMemory
+from episodic_agent.protocols import Embedder
+from episodic_agent.providers.embedders.minilm import MiniLM, is_present
 from episodic_agent.wiring import load_settings
 
 FAST = ("flaky-checkout", "memoire")
@@ -39,9 +41,9 @@ def embedder() -> Embedder | str:
 
 
 @contextmanager
-def opened(url: str, user: str = "default") -> Iterator[tuple[Memory, Hand]]:
+def opened(url: str) -> Iterator[tuple[Memory, Hand]]:
     clock = Hand()
-    with Memory.open(url, embedder=embedder(), clock=clock, user_id=user) as memory:
+    with Memory.open(url, embedder=embedder(), clock=clock) as memory:
         yield memory, clock
 
 
@@ -49,26 +51,25 @@ def named(*names: str) -> list[Story]:
     return [story for story in read_stories() if not names or story.name in names]
 
 
-def check(story: Story, found: Found, memory: Memory) -> None:
+def check(story: Story, result: Found, memory: UserMemory) -> None:
     """Hold a story to what must be so whatever is missed: look-alikes, order, one text in the seed's form."""
-    mixed = {pair for pair in story.apart if tuple(sorted(pair)) in found.together}
+    mixed = {pair for pair in story.apart if tuple(sorted(pair)) in result.together}
     if embedder() != "none":
         assert mixed <= MISSED.get(story.name, set())
-        assert set(found.replayed) <= {
+        assert set(result.replayed) <= {
             *story.told,
             *(one for pair in MISSED.get(story.name, ()) for one in pair),
         }
     starts = {one["id"]: datetime.fromisoformat(one["at"]) for one in story.sessions}
-    assert found.replayed == sorted(found.replayed, key=lambda name: starts[name])
-    for name, identity in found.episodes.items():
-        chain = [one.start_at for one in memory.get_episode_chain(identity)]
+    assert result.replayed == sorted(result.replayed, key=lambda name: starts[name])
+    for name, identity in result.episodes.items():
+        chain = [one.start_at for one in memory.chains.get(identity)]
         assert chain == sorted(chain)
         assert chain[-1] == starts[name]
-        arc = memory.get_episode_arc(identity)
+        arc = memory.chains.tree(identity)
         assert [one.start_at for one in arc] == sorted(one.start_at for one in arc)
-    text = memory.replay_topic(story.topic, limit=10)
-    assert text.count("\n• [") == len(memory.get_episode_sequence(story.topic))
-    assert memory.doctor() == [] or all(one.severity != "error" for one in memory.doctor())
+    text = memory.chains.replay(story.topic, limit=10)
+    assert text.count("\n• [") == len(memory.chains.sequence(story.topic))
 
 
 def test_the_stories_are_of_many_kinds() -> None:
@@ -99,20 +100,23 @@ def _held(story: Story) -> list[str]:
 def test_a_story_is_chained_as_a_reader_chains_it(name: str, url: str) -> None:
     (story,) = named(name)
     with opened(url) as (memory, clock):
-        found = tell(story, memory, clock)
-        check(story, found, memory)
+        result = tell(story, mine(memory), clock)
+        check(story, result, mine(memory))
+        assert all(one.severity != "error" for one in memory.doctor())
     if embedder() != "none":
-        assert found.parents == story.after
+        assert result.parents == story.after
 
 
 @pytest.mark.slow
 def test_all_stories_are_chained_much_better_than_one_session_to_the_next(url: str) -> None:
-    stories, found = named(), []
+    stories, result = named(), []
     for story in stories:
-        with opened(url, user=story.name) as (memory, clock):
-            found.append(tell(story, memory, clock))
-            check(story, found[-1], memory)
-    figures = judged(stories, found)
+        with opened(url) as (memory, clock):
+            user = memory.user(story.name, new=True)
+            result.append(tell(story, user, clock))
+            check(story, result[-1], user)
+            assert all(one.severity != "error" for one in memory.doctor())
+    figures = judged(stories, result)
     print(json.dumps(figures))
     least = LEAST_BY_WORDS if embedder() == "none" else LEAST_F1
     assert figures["f1"] >= least

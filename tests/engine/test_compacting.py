@@ -7,26 +7,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from builders.commands import Run
 from builders.models import only
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.chaining import parse_filter
-from episodic_agent.core.compaction import MACRO_TOKENS, MESO_TOKENS, MICRO_TOKENS, source_tokens
+from episodic_agent.core.chains import parse_filter
 from episodic_agent.core.context import estimate
-from episodic_agent.core.identity import part_id
+from episodic_agent.core.identity import section_id
 from episodic_agent.core.prompts import compact
 from episodic_agent.core.prompts import episode as question
-from episodic_agent.engine.compacting import EXTRACTIVE
-from episodic_agent.engine.summaries import PartCard
+from episodic_agent.core.sections import MACRO_TOKENS, MESO_TOKENS, MICRO_TOKENS, source_tokens
+from episodic_agent.engine.sections.job import EXTRACTIVE
+from episodic_agent.engine.sections.verbs import SectionCard
 from episodic_agent.errors import BadReply, InvalidInput, NotFound, ProviderUnavailable
-from episodic_agent.providers.hashing import HashingEmbedder
-from episodic_agent.providers.openai_model import ModelLimits, OpenAIModel
-from episodic_agent.providers.scripted import ScriptedModel
-from episodic_agent.providers.scripted_server import Behaviour, serving
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
+from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
 from episodic_agent.schemas import Decision, EpisodeKind, EpisodeState, Json, Scope, Thread, Vector
+from episodic_agent.testing.model_server import Behaviour, serving
+from episodic_agent.testing.models import ScriptedModel
 
 TEN = datetime(2025, 11, 5, 10, tzinfo=UTC)
 DAY = timedelta(hours=24)
@@ -70,7 +70,7 @@ def opened(url: str, clock: Clock) -> Iterator[Opened]:
 
 def talk(memory: Memory, *, start: float = 0, lines: Sequence[tuple[str, str]] = TRIP, **more: Any) -> Thread:
     """Add messages a minute apart and return the thread they are in."""
-    said = [
+    statements = [
         {
             "role": role,
             "content": text,
@@ -79,8 +79,8 @@ def talk(memory: Memory, *, start: float = 0, lines: Sequence[tuple[str, str]] =
         }
         for n, (role, text) in enumerate(lines)
     ]
-    receipts = memory.add(said)
-    return next(t for t in memory.threads() if t.id == receipts[-1].thread_id)
+    receipts = mine(memory).add(statements)
+    return next(t for t in mine(memory).threads.list() if t.id == receipts[-1].thread_id)
 
 
 def turns(count: int, *, start: float = 0) -> list[dict[str, Any]]:
@@ -97,27 +97,28 @@ def turns(count: int, *, start: float = 0) -> list[dict[str, Any]]:
 
 def parts(memory: Memory, name: str) -> list[tuple[int, int, str, str]]:
     """Return first and last seq, state and trigger of a thread's parts."""
-    with memory._parts.store.begin(Scope(), write=False) as tx:
-        thread = tx.threads.by_origin(name)
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        thread = tx.threads.get(name)
         assert thread is not None
-        found = tx.parts.of_thread(thread.id)
-    cards = [memory.get(part.episode_id) for part in found]
+        sections = tx.threads.sections(thread.id)
+    cards = [mine(memory).episodes.get(part.episode_id) for part in sections]
     return [
-        (e.first_seq, e.last_seq, e.state.value, part.trigger) for e, part in zip(cards, found, strict=True)
+        (e.first_seq, e.last_seq, e.state.value, part.trigger)
+        for e, part in zip(cards, sections, strict=True)
     ]
 
 
 def decisions(memory: Memory) -> list[Decision]:
-    with memory._parts.store.begin(Scope(), write=False) as tx:
-        return list(tx.episodes.decisions(type="compact"))
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        return list(tx.relations.decisions(type="compact"))
 
 
 def errors(memory: Memory) -> list[str]:
     return [f.message for f in memory.doctor() if f.severity == "error"]
 
 
-def within_limits(card: PartCard, memory: Memory) -> bool:
-    source = source_tokens(memory.messages(card.episode_id))
+def within_limits(card: SectionCard, memory: Memory) -> bool:
+    source = source_tokens(mine(memory).episodes.messages(card.episode_id))
     sizes = [estimate(text) for text in (card.micro, card.meso, card.macro)]
     limits = (MICRO_TOKENS, MESO_TOKENS, MACRO_TOKENS)
     return all(size <= min(limit, source) for size, limit in zip(sizes, limits, strict=True))
@@ -129,57 +130,62 @@ def within_limits(card: PartCard, memory: Memory) -> bool:
 def test_a_thread_that_silence_ends_is_told_at_three_resolutions(opened: Opened, clock: Clock) -> None:
     memory = opened()
     first = talk(memory, channel="sms")
-    assert memory.summaries() == []
+    assert mine(memory).sections.list() == []
     second = talk(memory, start=60, lines=[("user", "What about the weather in Boston?")], channel="sms")
     assert second.id != first.id
-    (card,) = memory.summaries()
+    (card,) = mine(memory).sections.list()
     assert (card.thread_id, card.trigger, card.state) == (first.id, "thread_end", "compacted")
     assert (card.first_seq, card.last_seq, card.compacted_through) == (0, 9, 9)
     assert card.text == card.meso
     assert card.micro
     assert within_limits(card, memory)
     assert "shellfish" in card.meso + card.macro
-    assert [o.text for o in memory.messages(card.episode_id)] == [text for _, text in TRIP]
-    assert {e.state for e in memory.episodes(thread=first.origin)} == {"archived"}
+    assert [o.text for o in mine(memory).episodes.messages(card.episode_id)] == [text for _, text in TRIP]
+    assert {e.state for e in mine(memory).episodes.list(thread=first.origin)} == {"archived"}
     (decision,) = decisions(memory)
     assert (decision.verdict, decision.subject) == ("thread_end", card.episode_id)
-    assert decision.features["source_tokens"] == source_tokens(memory.messages(card.episode_id))
+    assert decision.features["source_tokens"] == source_tokens(
+        mine(memory).episodes.messages(card.episode_id)
+    )
     assert decision.detail["steps"] == {"skills": 0}
-    record = memory.thread(first.origin).record
+    record = mine(memory).threads.get(first.origin).record
     assert (record["primary_episode_id"], record["summary"]) == (str(card.episode_id), card.meso)
     assert errors(memory) == []
 
 
 def test_the_fifty_first_turn_begins_a_part_and_the_full_one_is_told(opened: Opened) -> None:
     memory = opened()
-    memory.add(turns(50))
+    mine(memory).add(turns(50))
     assert parts(memory, "parcels") == [(0, 49, "open", "")]
-    memory.add(turns(51)[50:])
+    mine(memory).add(turns(51)[50:])
     assert parts(memory, "parcels") == [(0, 49, "compacted", "size"), (50, 50, "open", "")]
-    (card,) = memory.summaries()
-    thread = memory.threads()[0]
-    following = memory.get(part_id(thread.id, 50))
+    (card,) = mine(memory).sections.list()
+    thread = mine(memory).threads.list()[0]
+    following = mine(memory).episodes.get(section_id(thread.id, 50))
     assert following.kind is EpisodeKind.PRIMARY
-    assert following.parent_episode_id == card.episode_id == part_id(thread.id, 0)
-    assert memory.thread("parcels").record["primary_episode_id"] == str(following.id)
+    assert card.episode_id == section_id(thread.id, 0)
+    assert following.parent_episode_id is None  # whether the words went on tells its end
+    assert mine(memory).threads.get("parcels").record["primary_episode_id"] == str(following.id)
     (decision,) = decisions(memory)
     assert (decision.score, decision.threshold) == (50.0, 50.0)
     assert errors(memory) == []
 
 
 def test_parts_are_the_same_however_a_thread_comes(open_memory: OpenMemory, tmp_path: Path) -> None:
-    said = [m for start in (0, 100, 4_000) for m in turns(70, start=start)]
-    for n, message in enumerate(said):
+    statements = [m for start in (0, 100, 4_000) for m in turns(70, start=start)]
+    for n, message in enumerate(statements):
         message["id"] = str(n)
     at_once = open_memory()
-    at_once.add(said)
+    mine(at_once).add(statements)
     piece_by_piece = open_memory(path=tmp_path / "other.db")
-    for start in range(0, len(said), 37):
-        piece_by_piece.add(said[start : start + 37])
+    for start in range(0, len(statements), 37):
+        mine(piece_by_piece).add(statements[start : start + 37])
     assert parts(at_once, "parcels") == parts(piece_by_piece, "parcels")
     spans = [(first, last) for first, last, _, _ in parts(at_once, "parcels")]
     assert spans == [(0, 49), (50, 99), (100, 139), (140, 189), (190, 209)]
-    assert [c.text for c in at_once.summaries()] == [c.text for c in piece_by_piece.summaries()]
+    assert [c.text for c in mine(at_once).sections.list()] == [
+        c.text for c in mine(piece_by_piece).sections.list()
+    ]
     assert errors(at_once) == errors(piece_by_piece) == []
 
 
@@ -197,21 +203,26 @@ def test_upkeep_tells_a_part_whose_first_turn_is_a_day_old(opened: Opened, clock
     assert parts(memory, "trip")[0][:3] == (0, 10, "open")
     talk(memory, start=1501, conversation_id="trip", lines=[("user", "Thank you!")])
     assert parts(memory, "trip") == [(0, 10, "compacted", "time"), (11, 11, "open", "")]
-    assert [len(memory.history(card.episode_id)) for card in memory.summaries()] == [2]
+    assert [len(mine(memory).episodes.history(card.episode_id)) for card in mine(memory).sections.list()] == [
+        2
+    ]
     assert errors(memory) == []
 
 
 def test_a_thread_that_goes_on_after_its_end_begins_another_part(opened: Opened) -> None:
     memory = opened()
     talk(memory, conversation_id="trip")
-    memory.close_thread("trip")
+    mine(memory).threads.close("trip")
     assert parts(memory, "trip") == [(0, 9, "compacted", "thread_end")]
-    archived = {e.episode_id for e in memory.episodes() if e.state == "archived"}
+    archived = {e.episode_id for e in mine(memory).episodes.list() if e.state == "archived"}
     talk(memory, start=20, conversation_id="trip", lines=TRIP[6:8])
     assert parts(memory, "trip") == [(0, 9, "compacted", "thread_end"), (10, 11, "open", "")]
-    assert memory.explain(part_id(memory.threads()[0].id, 10)).begins.reason == "reopened"
-    assert archived == {e.episode_id for e in memory.episodes() if e.state == "archived"} != set()
-    memory.select_thread("trip")
+    assert (
+        mine(memory).boundaries.explain(section_id(mine(memory).threads.list()[0].id, 10)).begins.reason
+        == "reopened"
+    )
+    assert archived == {e.episode_id for e in mine(memory).episodes.list() if e.state == "archived"} != set()
+    mine(memory).threads.select("trip")
     assert len(parts(memory, "trip")) == 2
     assert errors(memory) == []
 
@@ -222,7 +233,7 @@ def test_what_comes_late_to_a_thread_that_is_over_is_told_with_the_rest(opened: 
     talk(memory, start=500, lines=[("user", "Good evening.")], channel="sms")
     talk(memory, start=12, lines=[("user", "Clara also wants to see the Belem tower.")], channel="sms")
     assert parts(memory, first.origin) == [(0, 10, "compacted", "thread_end")]
-    (card,) = memory.summaries(thread=first.origin)
+    (card,) = mine(memory).sections.list(thread=first.origin)
     assert "Belem" in card.meso + card.macro
     assert errors(memory) == []
 
@@ -230,32 +241,32 @@ def test_what_comes_late_to_a_thread_that_is_over_is_told_with_the_rest(opened: 
 def test_on_request_everything_is_told_once(opened: Opened, clock: Clock) -> None:
     memory = opened()
     talk(memory, conversation_id="trip")
-    memory.add(turns(3))
-    (card,) = memory.compact(thread="trip")
+    mine(memory).add(turns(3))
+    (card,) = mine(memory).sections.compact(thread="trip")
     assert (card.trigger, card.state, card.thread) == ("manual", "compacted", "trip")
-    assert memory.compact(thread="trip") == []
-    assert [card.thread for card in memory.compact()] == ["parcels"]
-    assert memory.compact() == []
+    assert mine(memory).sections.compact(thread="trip") == []
+    assert [card.thread for card in mine(memory).sections.compact()] == ["parcels"]
+    assert mine(memory).sections.compact() == []
     assert len(decisions(memory)) == 2
-    memory.close_thread("trip")
+    mine(memory).threads.close("trip")
     assert len(decisions(memory)) == 2  # nothing came since
     with pytest.raises(NotFound, match="no thread 'nobody'"):
-        memory.compact(thread="nobody")
+        mine(memory).sections.compact(thread="nobody")
     assert errors(memory) == []
 
 
 def test_the_more_urgent_reason_is_served_first(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory(jobs="workers")
     for name in ("asked", "over", "old", "full"):
-        memory.add([{**message, "conversation_id": name} for message in turns(3)])
+        mine(memory).add([{**message, "conversation_id": name} for message in turns(3)])
     clock.now = TEN + DAY
     memory.upkeep()  # all of them are a day old
-    memory.add([{**message, "conversation_id": "full"} for message in turns(60, start=10)])
-    memory.close_thread("over")
-    memory.compact(thread="asked")
-    with memory._parts.store.begin(Scope(), write=False) as tx:
-        names = {str(p.episode_id): t.origin for t in tx.threads.list() for p in tx.parts.of_thread(t.id)}
-        order = [names[job.key.partition(":")[0]] for job in tx.jobs.list() if job.kind == "compact"]
+    mine(memory).add([{**message, "conversation_id": "full"} for message in turns(60, start=10)])
+    mine(memory).threads.close("over")
+    mine(memory).sections.compact(thread="asked")
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        names = {str(p.episode_id): t.origin for t in tx.threads.list() for p in tx.threads.sections(t.id)}
+        order = [names[job.key.partition(":")[0]] for job in tx.work.jobs() if job.kind == "compact"]
     assert order[:3] == ["asked", "over", "full"]
     assert order[3:].count("old") == 1
 
@@ -266,23 +277,23 @@ def test_the_more_urgent_reason_is_served_first(open_memory: OpenMemory, clock: 
 def test_summaries_are_found_by_what_they_are_about(opened: Opened) -> None:
     memory = opened()
     talk(memory, conversation_id="trip")
-    memory.add(turns(3, start=30))
-    memory.compact()
-    assert [card.thread for card in memory.summaries()] == ["parcels", "trip"]
-    best = memory.summaries("who is allergic to shellfish?", resolution="macro")[0]
+    mine(memory).add(turns(3, start=30))
+    mine(memory).sections.compact()
+    assert [card.thread for card in mine(memory).sections.list()] == ["parcels", "trip"]
+    best = mine(memory).sections.list("who is allergic to shellfish?", resolution="macro")[0]
     assert (best.thread, best.text) == ("trip", best.macro)
     assert best.score > 0
-    assert [c.thread for c in memory.summaries("a parcel for Ana", thread="trip")] in ([], ["trip"])
-    assert memory.summaries("parcel", resolution="micro", limit=1)[0].thread == "parcels"
-    hits = memory.search("who is allergic to shellfish?").hits  # the raw words are found as before
+    assert [c.thread for c in mine(memory).sections.list("a parcel for Ana", thread="trip")] in ([], ["trip"])
+    assert mine(memory).sections.list("parcel", resolution="micro", limit=1)[0].thread == "parcels"
+    hits = mine(memory).search("who is allergic to shellfish?").hits  # the raw words are found as before
     assert hits[0].evidence[0].observation.text.startswith("Clara is allergic")
-    shown = memory.card(best.episode_id)
+    shown = mine(memory).episodes.card(best.episode_id)
     assert (shown.title, shown.observations, shown.state) == (best.title, 10, "compacted")
-    told = memory.explain(best.episode_id)
-    assert told.ends.sentence == f"compacted by {EXTRACTIVE} because somebody asked for it (1 of 1)"
+    explanation = mine(memory).boundaries.explain(best.episode_id)
+    assert explanation.ends.sentence == f"compacted by {EXTRACTIVE} because somebody asked for it (1 of 1)"
     for wrong in ({"resolution": "tiny"}, {"limit": 0}, {"query": "  "}):
         with pytest.raises(InvalidInput):
-            memory.summaries(**wrong)
+            mine(memory).sections.list(**wrong)
 
 
 def test_an_agents_steps_are_told_too(open_memory: OpenMemory) -> None:
@@ -291,8 +302,8 @@ def test_an_agents_steps_are_told_too(open_memory: OpenMemory) -> None:
         {"type": "step", "text": f"go to the {room}", "location": room, "timestamp": TEN.isoformat()}
         for room in ("hall", "kitchen") * 20
     ]
-    memory.add(steps, thread="robot")
-    (card,) = memory.compact(thread="robot")
+    mine(memory).add(steps, thread="robot")
+    (card,) = mine(memory).sections.compact(thread="robot")
     assert (card.first_seq, card.last_seq) == (0, 39)
     assert within_limits(card, memory)
     assert errors(memory) == []
@@ -300,9 +311,9 @@ def test_an_agents_steps_are_told_too(open_memory: OpenMemory) -> None:
 
 def test_a_thread_that_says_nothing_is_no_obstacle(open_memory: OpenMemory) -> None:
     memory = open_memory()
-    memory.add([{"role": "user", "content": "…", "conversation_id": "blank"}])
-    memory.compact()
-    assert len(memory.summaries()) == 1
+    mine(memory).add([{"role": "user", "content": "…", "conversation_id": "blank"}])
+    mine(memory).sections.compact()
+    assert len(mine(memory).sections.list()) == 1
     assert errors(memory) == []
 
 
@@ -326,17 +337,17 @@ def test_a_compaction_that_fails_is_tried_again_and_nothing_is_lost(
     embedder = Broken()
     memory = open_memory(embedder=embedder)
     talk(memory, conversation_id="trip")
-    memory.flush()
+    mine(memory).flush()
     embedder.away = True
-    (card,) = memory.compact()
+    (card,) = mine(memory).sections.compact()
     assert (card.compacted_through, card.text) == (None, "")
-    assert memory.stats().waiting_jobs == 1
-    assert len(memory.messages(card.episode_id)) == 10
+    assert mine(memory).stats().waiting_jobs == 1
+    assert len(mine(memory).episodes.messages(card.episode_id)) == 10
     embedder.away = False
     clock.forward(minutes=5)
-    memory.work()
-    assert [card.compacted_through for card in memory.summaries()] == [9]
-    assert memory.stats().waiting_jobs == 0
+    memory.jobs.run()
+    assert [card.compacted_through for card in mine(memory).sections.list()] == [9]
+    assert mine(memory).stats().waiting_jobs == 0
     assert errors(memory) == []
 
 
@@ -344,14 +355,14 @@ def test_the_doctor_asks_again_for_what_nobody_compacts(open_memory: OpenMemory)
     embedder = Broken()
     memory = open_memory(embedder=embedder)
     talk(memory, conversation_id="trip")
-    memory.flush()
+    mine(memory).flush()
     embedder.away = True
-    memory.compact()
-    memory.cancel_job(memory.jobs()[0].id)
+    mine(memory).sections.compact()
+    memory.jobs.cancel(memory.jobs.list()[0].id)
     embedder.away = False
     assert errors(memory) == ["thread trip: nobody compacts the part at 0; `doctor --repair` asks for it"]
     memory.doctor(repair=True)
-    assert [card.trigger for card in memory.summaries()] == ["manual"]
+    assert [card.trigger for card in mine(memory).sections.list()] == ["manual"]
     assert errors(memory) == []
 
 
@@ -362,7 +373,7 @@ def test_a_language_models_words_are_taken_where_they_hold(open_memory: OpenMemo
     model = ScriptedModel(answers=[{**REPLY, "meso": "The flight costs 999 euros."}])
     memory = open_memory(language_model=model, policy="default")
     talk(memory, conversation_id="trip")
-    (card,) = memory.compact()
+    (card,) = mine(memory).sections.compact()
     assert (card.micro, card.macro) == (REPLY["micro"], REPLY["macro"])
     assert "214" in card.meso
     assert "999" not in card.meso
@@ -374,7 +385,7 @@ def test_a_language_models_words_are_taken_where_they_hold(open_memory: OpenMemo
 
 
 @pytest.mark.parametrize(
-    "answer", [ProviderUnavailable("down"), BadReply("no JSON"), {"micro": 1}, {**REPLY, "micro": ""}]
+    "answer", [ProviderUnavailable("down"), BadReply("no JSON"), {"micro": 1}, dict.fromkeys(REPLY, "")]
 )
 def test_a_language_model_that_does_not_serve_gives_way(
     open_memory: OpenMemory, clock: Clock, answer: Any
@@ -382,13 +393,13 @@ def test_a_language_model_that_does_not_serve_gives_way(
     model = ScriptedModel(respond=lambda _prompt, _stage: answer)
     memory = open_memory(language_model=model, policy="default")
     talk(memory, conversation_id="trip")
-    memory.compact()
+    mine(memory).sections.compact()
     for _ in range(4):
         clock.forward(hours=1)
-        memory.work()
-    (card,) = memory.summaries()
+        memory.jobs.run()
+    (card,) = mine(memory).sections.list()
     assert card.by == EXTRACTIVE
-    assert memory.stats().waiting_jobs == 0
+    assert mine(memory).stats().waiting_jobs == 0
     assert decisions(memory)[0].detail["refused"] != []
     assert errors(memory) == []
 
@@ -399,7 +410,7 @@ def test_a_served_model_is_asked_again_and_counted(open_memory: OpenMemory) -> N
         model = OpenAIModel("small", base_url=server.url, limits=ModelLimits(tries=1, away=0.0))
         memory = open_memory(language_model=model, policy="default")
         talk(memory, conversation_id="trip")
-        (card,) = memory.compact()
+        (card,) = mine(memory).sections.compact()
         assert card.micro == REPLY["micro"]
         assert [(use.stage, use.calls, use.failures) for use in memory.usage()] == [("compact", 2, 1)]
         assert "shellfish" in server.prompts[0]
@@ -409,14 +420,14 @@ def test_the_call_that_tells_a_part_says_what_it_is_about_too(open_memory: OpenM
     model = ScriptedModel(answers=[{**REPLY, **ABOUT, "tools_used": ["telepathy"]}])
     memory = open_memory(language_model=model, policy="default")
     talk(memory, conversation_id="trip")
-    (card,) = memory.compact()
-    about = memory.get(card.episode_id).metadata
+    (card,) = mine(memory).sections.compact()
+    about = mine(memory).episodes.get(card.episode_id).metadata
     assert (about["tags"], about["outcome"]) == (["travel", "booking"], "success")
     assert about["entities"] == ["Lisbon"]  # nobody named Napoleon
     assert (about["participants"], about["tools_used"]) == (["user", "assistant"], [])
-    with memory._parts.store.begin(Scope(), write=False) as tx:
-        wanted = parse_filter("tag=booking outcome=success").fields
-        assert list(tx.chains.matching(wanted)) == [card.episode_id]
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        conditions = parse_filter("tag=booking outcome=success").fields
+        assert list(tx.index.matching(conditions)) == [card.episode_id]
     assert [stage for stage, _ in model.calls] == ["compact"]
     assert errors(memory) == []
 
@@ -429,18 +440,18 @@ def test_a_server_whose_json_cannot_be_read_stops_no_compaction_and_is_asked_lat
         model = OpenAIModel("small", base_url=server.url, limits=ModelLimits(tries=1, away=0.0))
         memory = open_memory(language_model=only(model, compact.STAGE), policy="default")
         talk(memory, conversation_id="trip")
-        memory.close_thread("trip")
-        (card,) = memory.summaries()
-        about = memory.get(card.episode_id).metadata
-        assert (card.by, len(server.asked), memory.stats().waiting_jobs) == (EXTRACTIVE, 2, 1)
+        mine(memory).threads.close("trip")
+        (card,) = mine(memory).sections.list()
+        about = mine(memory).episodes.get(card.episode_id).metadata
+        assert (card.by, len(server.asked), mine(memory).stats().waiting_jobs) == (EXTRACTIVE, 2, 1)
         assert about["participants"] == ["user", "assistant"]
         clock.forward(hours=1)
-        memory.work()
-        (card,) = memory.summaries()
+        memory.jobs.run()
+        (card,) = mine(memory).sections.list()
         assert (card.micro, card.state) == (REPLY["micro"], EpisodeState.COMPACTED)
-        assert memory.get(card.episode_id).metadata["tags"] == ["travel", "booking"]
-        assert "refused" not in memory.get(card.episode_id).metadata
-        assert (len(server.asked), memory.stats().waiting_jobs, errors(memory)) == (3, 0, [])
+        assert mine(memory).episodes.get(card.episode_id).metadata["tags"] == ["travel", "booking"]
+        assert "refused" not in mine(memory).episodes.get(card.episode_id).metadata
+        assert (len(server.asked), mine(memory).stats().waiting_jobs, errors(memory)) == (3, 0, [])
         assert len(decisions(memory)) == 2
 
 
@@ -450,12 +461,12 @@ def test_a_server_that_never_answers_readably_is_not_asked_for_ever(
     model = ScriptedModel(answers=[BadReply("no JSON")] * 9)
     memory = open_memory(language_model=only(model, compact.STAGE), policy="default")
     talk(memory, conversation_id="trip")
-    memory.compact()
+    mine(memory).sections.compact()
     for _ in range(6):
         clock.forward(hours=1)
-        memory.work()
-    assert (len(model.calls), memory.stats().waiting_jobs, errors(memory)) == (4, 0, [])
-    assert [card.by for card in memory.summaries()] == [EXTRACTIVE]
+        memory.jobs.run()
+    assert (len(model.calls), mine(memory).stats().waiting_jobs, errors(memory)) == (3, 0, [])
+    assert [card.by for card in mine(memory).sections.list()] == [EXTRACTIVE]
 
 
 def test_a_part_told_by_its_events_is_about_what_most_of_them_are_about(open_memory: OpenMemory) -> None:
@@ -474,24 +485,24 @@ def test_a_part_told_by_its_events_is_about_what_most_of_them_are_about(open_mem
         },
     ]
     model = ScriptedModel(answers=answers)
-    told = only(model, question.STAGE, compact.STAGE)
-    memory = open_memory(language_model=told, policy="stub?freeze_interval=5")
+    reported_model = only(model, question.STAGE, compact.STAGE)
+    memory = open_memory(language_model=reported_model, policy="stub?freeze_interval=5")
     talk(memory, conversation_id="trip")
-    memory.close_thread("trip")
-    (card,) = memory.summaries()
+    mine(memory).threads.close("trip")
+    (card,) = mine(memory).sections.list()
     assert card.by.endswith("events-1")
-    about = memory.get(card.episode_id).metadata
+    about = mine(memory).episodes.get(card.episode_id).metadata
     assert (about["tags"], about["outcome"]) == (["lisbon", "flight", "tram"], "success")
 
 
 def test_a_part_whose_event_a_model_worded_is_not_asked_about_again(open_memory: OpenMemory) -> None:
-    told = {"title": "A trip to Lisbon is planned", "summary": "A trip to Lisbon was planned and booked."}
-    model = ScriptedModel(respond=lambda _prompt, stage: told if stage == "episode" else REPLY)
+    texts = {"title": "A trip to Lisbon is planned", "summary": "A trip to Lisbon was planned and booked."}
+    model = ScriptedModel(respond=lambda _prompt, stage: texts if stage == "episode" else REPLY)
     memory = open_memory(language_model=model, policy="default")
     talk(memory, conversation_id="trip")
-    memory.close_thread("trip")
-    (card,) = memory.summaries()
-    assert (card.meso, card.by) == (told["summary"], "scripted episode-1 events-1")
+    mine(memory).threads.close("trip")
+    (card,) = mine(memory).sections.list()
+    assert (card.meso, card.by) == (texts["summary"], "scripted episode-1 events-1")
     assert "compact" not in [stage for stage, _ in model.calls]
     assert errors(memory) == []
 
@@ -501,32 +512,32 @@ def test_a_part_whose_event_a_model_worded_is_not_asked_about_again(open_memory:
 
 def test_parts_stay_through_a_resegmentation_and_its_undo(open_memory: OpenMemory) -> None:
     memory = open_memory()
-    memory.add(turns(120))
-    before, told = parts(memory, "parcels"), [c.text for c in memory.summaries()]
-    memory.resegment("parcels", "stub?freeze_interval=7")
-    assert (parts(memory, "parcels"), [c.text for c in memory.summaries()]) == (before, told)
-    archived = [e for e in memory.episodes() if e.state == "archived"]
+    mine(memory).add(turns(120))
+    before, texts = parts(memory, "parcels"), [c.text for c in mine(memory).sections.list()]
+    mine(memory).boundaries.resegment("parcels", "stub?freeze_interval=7")
+    assert (parts(memory, "parcels"), [c.text for c in mine(memory).sections.list()]) == (before, texts)
+    archived = [e for e in mine(memory).episodes.list() if e.state == "archived"]
     assert len(archived) == 100 // 7
     assert errors(memory) == []
-    memory.compact()
-    memory.undo_resegment("parcels")
-    assert {e.state for e in memory.episodes() if e.state != "open"} == {"archived"}
+    mine(memory).sections.compact()
+    mine(memory).boundaries.undo("parcels")
+    assert {e.state for e in mine(memory).episodes.list() if e.state != "open"} == {"archived"}
     assert errors(memory) == []
 
 
 def test_parts_and_their_words_are_exported(open_memory: OpenMemory, clock: Clock, tmp_path: Path) -> None:
     memory = open_memory()
-    memory.add(turns(120))
+    mine(memory).add(turns(120))
     talk(memory, conversation_id="trip")
-    memory.compact(thread="trip")
-    lines = list(memory.export())
+    mine(memory).sections.compact(thread="trip")
+    lines = list(mine(memory).export())
     file = tmp_path / "export.jsonl"
     file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     copy = open_memory(path=tmp_path / "copy.db")
-    assert copy.import_file(file).unreadable == []
-    assert list(copy.export())[1:] == lines[1:]
-    assert copy.summaries("shellfish") == memory.summaries("shellfish") != []
-    assert copy.compact(thread="trip") == []
+    assert mine(copy).import_file(file).unreadable == []
+    assert list(mine(copy).export())[1:] == lines[1:]
+    assert mine(copy).sections.list("shellfish") == mine(memory).sections.list("shellfish") != []
+    assert mine(copy).sections.compact(thread="trip") == []
     assert errors(copy) == []
 
 
@@ -535,9 +546,9 @@ def test_a_thread_from_before_there_were_parts_gets_them(
     open_memory: OpenMemory, database: Path, mended: bool
 ) -> None:
     memory = open_memory()
-    memory.add(turns(120))
+    mine(memory).add(turns(120))
     before = parts(memory, "parcels")
-    with memory._parts.store._connections.borrow_to_write() as db:  # type: ignore[attr-defined]
+    with memory._deps.store._connections.borrow_to_write() as db:  # type: ignore[attr-defined]
         db.execute("DELETE FROM part; DELETE FROM encoding WHERE episode IN"
                    " (SELECT id FROM episode WHERE kind = 'primary');"
                    " DELETE FROM episode WHERE kind = 'primary'")  # fmt: skip
@@ -546,7 +557,7 @@ def test_a_thread_from_before_there_were_parts_gets_them(
         memory.doctor(repair=True)
         assert parts(memory, "parcels") == before
     else:
-        memory.add(turns(121)[120:])
+        mine(memory).add(turns(121)[120:])
         assert parts(memory, "parcels")[:2] == before[:2]
     assert errors(memory) == []
 
@@ -566,10 +577,10 @@ def test_commands_compact_and_show(run: Run, tmp_path: Path) -> None:
 def test_states_of_a_part_follow_its_life(open_memory: OpenMemory) -> None:
     memory = open_memory(jobs="workers")
     thread = talk(memory, conversation_id="trip")
-    primary = part_id(thread.id, 0)
-    assert memory.get(primary).state is EpisodeState.OPEN
-    memory.close_thread("trip")
-    assert memory.get(primary).state is EpisodeState.CLOSED
-    assert "not compacted yet" in memory.explain(primary).ends.sentence
-    memory.worker().run(once=True)
-    assert memory.get(primary).state is EpisodeState.COMPACTED
+    primary = section_id(thread.id, 0)
+    assert mine(memory).episodes.get(primary).state is EpisodeState.OPEN
+    mine(memory).threads.close("trip")
+    assert mine(memory).episodes.get(primary).state is EpisodeState.CLOSED
+    assert "not compacted yet" in mine(memory).boundaries.explain(primary).ends.sentence
+    memory.jobs.worker().run(once=True)
+    assert mine(memory).episodes.get(primary).state is EpisodeState.COMPACTED

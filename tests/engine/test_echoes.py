@@ -6,12 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.echo import By, Echo, echo_of, heard, marked
-from episodic_agent.engine.ingest import Incoming, Ingest
+from episodic_agent.core.echo import By, Echo, echo_of, marked, own_words
+from episodic_agent.engine.ingest.appending import Incoming, Ingest
 from episodic_agent.schemas import Observation, Scope
 
 TAP = (
@@ -31,13 +31,17 @@ def stores(url: str, clock: Clock) -> Iterator[Memory]:
 
 
 def told_of_the_tap(memory: Memory, clock: Clock) -> None:
-    memory.add(TAP, thread="march", timestamp=clock.now)
-    memory.flush(thread="march")
+    mine(memory).add(TAP, thread="march", timestamp=clock.now)
+    mine(memory).flush(thread="march")
     clock.forward(days=9)
 
 
 def kept(memory: Memory, thread: str) -> list[Observation]:
-    return [o for card in memory.episodes(thread=thread) for o in memory.messages(card.episode_id)]
+    return [
+        o
+        for card in mine(memory).episodes.list(thread=thread)
+        for o in mine(memory).episodes.messages(card.episode_id)
+    ]
 
 
 def echo(observation: Observation) -> Echo | None:
@@ -48,7 +52,7 @@ def test_a_tool_message_with_what_was_recalled_is_kept_whole_and_found_by_nobody
     stores: Memory, clock: Clock
 ) -> None:
     told_of_the_tap(stores, clock)
-    receipts = stores.add(
+    receipts = mine(stores).add(
         [
             {"role": "user", "content": "Who repaired the tap?"},
             {"role": "tool", "name": "retrieve_memory", "content": MARKDOWN},
@@ -59,13 +63,14 @@ def test_a_tool_message_with_what_was_recalled_is_kept_whole_and_found_by_nobody
     assert [r.seq for r in receipts] == [0, 1]
     assert all(r.added for r in receipts)
     message = kept(stores, "today")[1]
-    found = echo(message)
+    matching_echo = echo(message)
     assert "Rossi replaced the cartridge." in message.text
-    assert found is not None
-    assert found.whole
-    assert found.by is By.FORM
+    assert matching_echo is not None
+    assert matching_echo.is_complete
+    assert matching_echo.by is By.FORM
     shown = {
-        e.observation.id for e in stores.search("Rossi cartridge", limit=20, observations=50).observations
+        e.observation.id
+        for e in mine(stores).search("Rossi cartridge", limit=20, observations=50).observations
     }
     assert message.id not in shown
     assert shown
@@ -77,14 +82,16 @@ def test_an_open_frame_is_called_by_what_is_heard_of_it_not_by_what_was_recalled
 ) -> None:
     told_of_the_tap(stores, clock)
     recalled = {"role": "tool", "name": "retrieve_memory", "content": MARKDOWN}
-    stores.add([recalled], thread="today", timestamp=clock.now)
-    (card,) = stores.episodes(thread="today")
+    mine(stores).add([recalled], thread="today", timestamp=clock.now)
+    (card,) = mine(stores).episodes.list(thread="today")
     assert (card.state, card.title) == ("open", "…")
-    assert stores.pin(card.episode_id).title
-    stores.add([{"role": "user", "content": "Who repaired the tap?"}], thread="today", timestamp=clock.now)
-    (card,) = stores.episodes(thread="today")
+    assert mine(stores).episodes.pin(card.episode_id).title
+    mine(stores).add(
+        [{"role": "user", "content": "Who repaired the tap?"}], thread="today", timestamp=clock.now
+    )
+    (card,) = mine(stores).episodes.list(thread="today")
     assert (card.state, card.title) == ("open", "Who repaired the tap?")
-    assert stores.pin(card.episode_id).title == "Who repaired the tap?"
+    assert mine(stores).episodes.pin(card.episode_id).title == "Who repaired the tap?"
 
 
 def test_a_message_that_is_part_echo_is_found_by_its_own_words_alone(stores: Memory, clock: Clock) -> None:
@@ -93,83 +100,83 @@ def test_a_message_that_is_part_echo_is_found_by_its_own_words_alone(stores: Mem
         "You were discussing the kitchen tap.\nPrevious questions:\n- Who fixed it? (Rossi, on Friday)\n\n"
         "Current question: Is the dishwasher still under warranty?"
     )
-    stores.add(prompt, thread="today", timestamp=clock.now)
+    mine(stores).add(prompt, thread="today", timestamp=clock.now)
     (message,) = kept(stores, "today")
     assert message.text == prompt
-    assert heard(message).text == "Is the dishwasher still under warranty?"
-    found = stores.search("dishwasher warranty", observations=5).observations
-    assert found[0].observation.id == message.id
+    assert own_words(message).text == "Is the dishwasher still under warranty?"
+    evidence = mine(stores).search("dishwasher warranty", observations=5).observations
+    assert evidence[0].observation.id == message.id
     assert message.id not in {
-        e.observation.id for e in stores.search("Who fixed it, Rossi?", observations=1).observations
+        e.observation.id for e in mine(stores).search("Who fixed it, Rossi?", observations=1).observations
     }
 
 
 def test_pasted_text_is_known_by_what_was_recalled_before(stores: Memory, clock: Clock) -> None:
     told_of_the_tap(stores, clock)
-    stores.search("kitchen tap")
-    stores.add(TAP, role="assistant", thread="today", timestamp=clock.now)
+    mine(stores).search("kitchen tap")
+    mine(stores).add(TAP, role="assistant", thread="today", timestamp=clock.now)
     (message,) = kept(stores, "today")
-    found = echo(message)
-    assert found is not None
-    assert found.whole
-    assert found.sources
-    (card,) = stores.episodes(thread="today")
-    assert "an echo of" in stores.explain(card.episode_id).echoes[0]
+    matching_echo = echo(message)
+    assert matching_echo is not None
+    assert matching_echo.is_complete
+    assert matching_echo.sources
+    (card,) = mine(stores).episodes.list(thread="today")
+    assert "an echo of" in mine(stores).boundaries.explain(card.episode_id).echoes[0]
 
 
 def test_a_person_who_repeats_himself_is_believed(stores: Memory, clock: Clock) -> None:
     told_of_the_tap(stores, clock)
-    stores.search("kitchen tap")
-    stores.add(TAP, thread="today", timestamp=clock.now)
+    mine(stores).search("kitchen tap")
+    mine(stores).add(TAP, thread="today", timestamp=clock.now)
     assert [echo(o) for o in kept(stores, "today")] == [None]
 
 
 def test_an_answer_that_uses_a_memory_is_a_new_message(stores: Memory, clock: Clock) -> None:
     told_of_the_tap(stores, clock)
-    stores.search("kitchen tap")
+    mine(stores).search("kitchen tap")
     answer = "Plumber Rossi repaired it on Friday, he charged 80 euros."
-    stores.add(answer, role="assistant", thread="today", timestamp=clock.now)
+    mine(stores).add(answer, role="assistant", thread="today", timestamp=clock.now)
     assert [echo(o) for o in kept(stores, "today")] == [None]
 
 
 def test_what_a_caller_marked_as_recalled_is_an_echo(stores: Memory, clock: Clock) -> None:
     told_of_the_tap(stores, clock)
     text = marked("The tap: Rossi, 80 euros.") + "\nTell him it drips again."
-    stores.add(text, thread="today", timestamp=clock.now)
-    assert [heard(o).text for o in kept(stores, "today")] == ["Tell him it drips again."]
+    mine(stores).add(text, thread="today", timestamp=clock.now)
+    assert [own_words(o).text for o in kept(stores, "today")] == ["Tell him it drips again."]
 
 
 def test_pasted_recall_is_no_use_of_it_but_an_answer_is(open_memory: OpenMemory, tmp_path: Path) -> None:
     verdicts = {}
-    for name, said in (
+    for name, text in (
         ("pasted", MARKDOWN + f'\n**Details:**\n- user: "{TAP}"'),
         ("answered", "Plumber Rossi replaced the ceramic cartridge on Friday, he charged 80 euros in cash."),
     ):
         clock = Clock()
         memory = open_memory(tmp_path / f"{name}.db", clock=clock)
         told_of_the_tap(memory, clock)
-        memory.add("What about the tap?", thread="today", timestamp=clock.now)
-        memory.search("what about the kitchen tap that dripped?", asking="today")
+        mine(memory).add("What about the tap?", thread="today", timestamp=clock.now)
+        mine(memory).search("what about the kitchen tap that dripped?", asking="today")
         clock.forward(seconds=20)
-        memory.add(said, role="assistant", thread="today", timestamp=clock.now)
-        memory.flush(thread="today")
-        (card,) = memory.episodes(thread="march")
-        verdicts[name] = [d.verdict for d in memory.reviews(card.episode_id)]
+        mine(memory).add(text, role="assistant", thread="today", timestamp=clock.now)
+        mine(memory).flush(thread="today")
+        (card,) = mine(memory).episodes.list(thread="march")
+        verdicts[name] = [d.verdict for d in mine(memory).episodes.reviews(card.episode_id)]
     assert verdicts == {"pasted": [], "answered": ["Good"]}
 
 
 def test_an_export_keeps_what_is_an_echo(stores: Memory, clock: Clock, tmp_path: Path) -> None:
     told_of_the_tap(stores, clock)
-    stores.add(MARKDOWN, role="assistant", thread="today", timestamp=clock.now)
-    stores.flush()
-    lines = "\n".join(stores.export())
+    mine(stores).add(MARKDOWN, role="assistant", thread="today", timestamp=clock.now)
+    mine(stores).flush()
+    lines = "\n".join(mine(stores).export())
     (tmp_path / "all.jsonl").write_text(lines + "\n", encoding="utf-8")
     with Memory.open(tmp_path / "other.db", embedder="hashing", policy="seed-001", clock=clock) as other:
-        other.import_file(tmp_path / "all.jsonl")
+        mine(other).import_file(tmp_path / "all.jsonl")
         assert [echo(o) for o in kept(other, "today")] == [echo(o) for o in kept(stores, "today")]
         assert all(
             e.observation.thread_id != kept(other, "today")[0].thread_id
-            for e in other.search("Rossi cartridge", observations=20).observations
+            for e in mine(other).search("Rossi cartridge", observations=20).observations
         )
 
 
@@ -178,19 +185,19 @@ def test_segmenting_again_hears_the_same(open_memory: OpenMemory, clock: Clock) 
     told_of_the_tap(memory, clock)
     for n in range(12):
         clock.forward(minutes=4)
-        memory.add(
+        mine(memory).add(
             f"Question {n} about my garden: which {n} roses should I plant?", thread="t", timestamp=clock.now
         )
         clock.forward(seconds=5)
-        memory.add(MARKDOWN, role="system", thread="t", timestamp=clock.now)
-    memory.flush()
-    before = [(c.start_at, c.end_at, c.title) for c in memory.episodes(thread="t")]
-    told = memory.whatif("t", "default")
-    assert [(s.first_seq, s.last_seq) for s in told.stored] == [
-        (s.first_seq, s.last_seq) for s in told.proposed
+        mine(memory).add(MARKDOWN, role="system", thread="t", timestamp=clock.now)
+    mine(memory).flush()
+    before = [(c.start_at, c.end_at, c.title) for c in mine(memory).episodes.list(thread="t")]
+    reported_if = mine(memory).boundaries.whatif("t", "default")
+    assert [(s.first_seq, s.last_seq) for s in reported_if.stored] == [
+        (s.first_seq, s.last_seq) for s in reported_if.proposed
     ]
     assert before
-    assert all("Rossi" not in c.summary for c in memory.episodes(thread="t"))
+    assert all("Rossi" not in c.summary for c in mine(memory).episodes.list(thread="t"))
 
 
 OWN = (
@@ -237,9 +244,9 @@ def test_how_messages_are_grouped_changes_no_verdict(
         rest = list(messages)
         for size in sizes:
             group, rest = rest[:size], rest[size:]
-            memory.add(group)
+            mine(memory).add(group)
             if number % 2 and len(rest) < len(messages) - 2:
-                memory.flush()
+                mine(memory).flush()
         assert not rest
         threads = ("before", "leak", "garden", "kitchen", "roses")
         heard_by.append([(one, o.seq) for one in threads for o in kept(memory, one) if echo(o)])
@@ -251,19 +258,19 @@ def test_history_repeats_nothing_that_was_recalled_here(
     open_memory: OpenMemory, tmp_path: Path, clock: Clock
 ) -> None:
     """Conversations of long ago, imported in any order, while the same matter is being recalled."""
-    said = [{"role": "user", "content": TAP, "conversation_id": "first", "timestamp": clock.now}]
+    values = [{"role": "user", "content": TAP, "conversation_id": "first", "timestamp": clock.now}]
     again = [{"role": "assistant", "content": f"I remember: {TAP}", "conversation_id": "second"}]
     again[0]["timestamp"] = clock.now + timedelta(hours=1)
     marks = []
-    for name, parts in (("one", [said, again]), ("other", [again, said])):
+    for name, parts in (("one", [values, again]), ("other", [again, values])):
         late = Clock(clock.now + timedelta(days=30))
         memory = open_memory(tmp_path / f"{name}.db", clock=late)
         told_of_the_tap(memory, late)
-        memory.search("kitchen tap")
+        mine(memory).search("kitchen tap")
         for some in parts:
-            memory.add(some)
+            mine(memory).add(some)
         marks.append([echo(o) for o in kept(memory, "second")])
-        (now,) = memory.add(f"I remember: {TAP}", role="assistant", thread="today", timestamp=late.now)
+        (now,) = mine(memory).add(f"I remember: {TAP}", role="assistant", thread="today", timestamp=late.now)
         assert [echo(o) is not None for o in kept(memory, "today")] == [True]
         assert now.added
     assert marks == [[None], [None]]
@@ -280,11 +287,11 @@ def loop(memory: Memory, clock: Clock, turns: int = TURNS) -> None:
     for n in range(turns):
         clock.forward(minutes=7)
         question = f"Day {n}: what should I remember about errand number {n % 17} at the {PLACES[n % 7]}?"
-        memory.add(question, thread=f"day-{n // 20}", timestamp=clock.now)
-        recall = memory.search(question, limit=4)
-        context = memory.context(question, thread=f"day-{n // 20}")
+        mine(memory).add(question, thread=f"day-{n // 20}", timestamp=clock.now)
+        recall = mine(memory).search(question, limit=4)
+        context = mine(memory).context(question, thread=f"day-{n // 20}")
         shown = "\n".join(f"- {e.observation.text}" for hit in recall.hits for e in hit.evidence)
-        memory.add(
+        mine(memory).add(
             [
                 {
                     "role": "system",
@@ -304,9 +311,9 @@ PLACES = ("bakery", "library", "harbour", "post office", "garage", "market hall"
 def letters(memory: Memory) -> tuple[int, int]:
     """Count the letters that are searchable: of what was really said, and of all."""
     own = everything = 0
-    threads = dict.fromkeys(card.origin for card in memory.episodes())
+    threads = dict.fromkeys(card.origin for card in mine(memory).episodes.list())
     for observation in (o for thread in threads for o in kept(memory, thread)):
-        searchable = len(heard(observation).text)
+        searchable = len(own_words(observation).text)
         everything += searchable
         own += searchable if observation.actor in ("user", "assistant") else 0
     return own, everything
@@ -341,20 +348,20 @@ def test_pasted_facts_and_episodes_teach_nothing_and_what_is_new_beside_them_doe
     stores: Memory, clock: Clock
 ) -> None:
     for number, text in enumerate(("I live in Lisbon.", "I work as a nurse.", "I love fado.")):
-        stores.add(text, thread=f"{number}", timestamp=clock.now)
-        stores.flush(thread=f"{number}")
-    stores.consolidate()
-    before = {card.fact.id: len(card.fact.evidence) for card in stores.facts()}
+        mine(stores).add(text, thread=f"{number}", timestamp=clock.now)
+        mine(stores).flush(thread=f"{number}")
+    mine(stores).facts.consolidate()
+    before = {card.fact.id: len(card.fact.evidence) for card in mine(stores).facts.list()}
     clock.forward(days=40)
-    told = stores.retrieve("where do I live?", detail="high")
-    assert told.startswith("## Known Facts")
-    stores.add(f"{told}\nI play the cello.", thread="pasted", timestamp=clock.now)
-    stores.flush(thread="pasted")
-    stores.consolidate()
-    after = {card.fact.id: len(card.fact.evidence) for card in stores.facts()}
+    answer = mine(stores).retrieve("where do I live?", detail="high")
+    assert answer.startswith("## Known Facts")
+    mine(stores).add(f"{answer}\nI play the cello.", thread="pasted", timestamp=clock.now)
+    mine(stores).flush(thread="pasted")
+    mine(stores).facts.consolidate()
+    after = {card.fact.id: len(card.fact.evidence) for card in mine(stores).facts.list()}
     assert before.items() <= after.items()
-    (new,) = [card.fact for card in stores.facts() if card.fact.id not in before]
+    (new,) = [card.fact for card in mine(stores).facts.list() if card.fact.id not in before]
     assert new.value == "the cello"
-    (quote,) = stores.fact(new.id).quotes
+    (quote,) = mine(stores).facts.get(new.id).quotes
     assert "cello" in str(quote)
     assert all(f.severity == "note" for f in stores.doctor())

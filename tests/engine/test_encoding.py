@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.chats import CELLO, TAP, Clock, talk
+from builders.chats import CELLO, TAP, Clock, mine, talk
 from builders.commands import Run
 from builders.injections import INJECTIONS
 from builders.models import only, retold, told
@@ -16,12 +16,12 @@ from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.core.prompts import episode as question
-from episodic_agent.engine.wording import EXTRACTIVE, REFUSED
+from episodic_agent.engine.episodes.wording import EXTRACTIVE, REFUSED
 from episodic_agent.errors import BadReply, InvalidInput, ProviderUnavailable
-from episodic_agent.providers.openai_model import ModelLimits, OpenAIModel
-from episodic_agent.providers.scripted import Answer, ScriptedModel
-from episodic_agent.providers.scripted_server import Behaviour, serving
+from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
 from episodic_agent.schemas import Encoding, Episode, Json
+from episodic_agent.testing.model_server import Behaviour, serving
+from episodic_agent.testing.models import Answer, ScriptedModel
 
 MODEL = f"scripted {question.VERSION}"
 GOOD = told(
@@ -38,9 +38,9 @@ def opened(open_memory: OpenMemory, *answers: Answer, **more: Any) -> tuple[Memo
 
 
 def closed(memory: Memory, lines: Any = TAP, day: float = 0) -> Episode:
-    memory.add(talk(lines, day))
-    memory.flush()
-    return memory.get(memory.episodes()[-1].episode_id)
+    mine(memory).add(talk(lines, day))
+    mine(memory).flush()
+    return mine(memory).episodes.get(mine(memory).episodes.list()[-1].episode_id)
 
 
 def errors(memory: Memory) -> list[str]:
@@ -52,15 +52,15 @@ def errors(memory: Memory) -> list[str]:
 
 def test_a_model_names_and_summarises_a_closed_episode_in_one_call(open_memory: OpenMemory) -> None:
     memory, model = opened(open_memory, GOOD)
-    one = closed(memory)
-    assert (one.title, one.summary, one.encoded_by) == (GOOD["title"], GOOD["summary"], MODEL)
+    episode = closed(memory)
+    assert (episode.title, episode.summary, episode.encoded_by) == (GOOD["title"], GOOD["summary"], MODEL)
     assert [stage for stage, _ in model.calls] == [question.STAGE]
     assert all(text in model.calls[0][1] for _, text in TAP)
-    assert one.metadata["tags"] == ["kitchen", "tap"]
-    assert one.metadata["entities"] == ["plumber"]
-    assert one.metadata["actors"] == {"user": 2, "assistant": 2}  # counted, not told by a model
-    assert one.metadata["outcome"] == "ongoing"
-    assert memory.search("cracked cartridge").hits[0].episode_id == one.id
+    assert episode.metadata["tags"] == ["kitchen", "tap"]
+    assert episode.metadata["entities"] == ["plumber"]
+    assert episode.metadata["actors"] == {"user": 2, "assistant": 2}  # counted, not told by a model
+    assert episode.metadata["outcome"] == "ongoing"
+    assert mine(memory).search("cracked cartridge").hits[0].episode_id == episode.id
     assert errors(memory) == []
     assert [use.stage for use in memory.usage()] == [question.STAGE]
 
@@ -74,20 +74,20 @@ def test_a_bad_form_is_asked_for_once_more(open_memory: OpenMemory) -> None:
 def test_what_nobody_said_is_asked_for_once_more_and_then_refused(open_memory: OpenMemory) -> None:
     invented = {**GOOD, "summary": "The user pays 900 dollars to Gustav."}
     memory, model = opened(open_memory, invented, invented)
-    one = closed(memory)
+    episode = closed(memory)
     assert "nobody said 900" in model.calls[1][1]
-    assert one.encoded_by == EXTRACTIVE
-    assert one.metadata[REFUSED] == ["summary: nobody said 900"]
-    assert "900" not in one.summary + one.title
+    assert episode.encoded_by == EXTRACTIVE
+    assert episode.metadata[REFUSED] == ["summary: nobody said 900"]
+    assert "900" not in episode.summary + episode.title
 
 
 def test_a_title_that_cannot_be_used_costs_only_the_title(open_memory: OpenMemory) -> None:
     short = {**GOOD, "title": "The tap"}
     memory, _ = opened(open_memory, short, short)
-    one = closed(memory)
-    assert (one.summary, one.encoded_by) == (GOOD["summary"], MODEL)
-    assert one.title != "The tap"
-    assert one.metadata[REFUSED] == ["title: 2 words, not 5 to 15"]
+    episode = closed(memory)
+    assert (episode.summary, episode.encoded_by) == (GOOD["summary"], MODEL)
+    assert episode.title != "The tap"
+    assert episode.metadata[REFUSED] == ["title: 2 words, not 5 to 15"]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_title_that_cannot_be_used_costs_only_the_title(open_memory: OpenMemor
     [
         ([BadReply("refused"), BadReply("refused")], 2),
         ([{}, {}], 2),
-        ([{**GOOD, "summary": ""}, {**GOOD, "title": " "}], 2),
+        ([{**GOOD, "summary": ""}, {**GOOD, "summary": " "}], 2),
     ],
     ids=["refused", "empty", "blank"],
 )
@@ -103,43 +103,49 @@ def test_an_empty_or_refused_answer_falls_back_at_once(
     open_memory: OpenMemory, answers: list[Answer], calls: int
 ) -> None:
     memory, model = opened(open_memory, *answers)
-    one = closed(memory)
+    episode = closed(memory)
     assert len(model.calls) == calls
-    assert one.encoded_by == EXTRACTIVE
-    assert str(one.metadata[REFUSED]).startswith("['answer:")
-    assert one.summary
-    assert memory.stats().waiting_jobs == 1  # it is asked once more, later
+    assert episode.encoded_by == EXTRACTIVE
+    assert str(episode.metadata[REFUSED]).startswith(("['answer:", '["answer:'))
+    assert episode.summary
+    assert mine(memory).stats().waiting_jobs == 1  # it is asked once more, later
 
 
 def test_an_answer_that_cannot_be_read_twice_is_asked_for_once_more_later(
     open_memory: OpenMemory, clock: Clock
 ) -> None:
     memory, model = opened(open_memory, BadReply("no JSON"), BadReply("no JSON"), GOOD)
-    one = closed(memory)
-    assert (one.encoded_by, one.metadata["outcome"], one.metadata["participants"]) == (
+    episode = closed(memory)
+    assert (episode.encoded_by, episode.metadata["outcome"], episode.metadata["participants"]) == (
         EXTRACTIVE,
         "unknown",
         ["user", "assistant"],
     )
-    assert memory.work() == 0  # not yet
+    assert memory.jobs.run() == 0  # not yet
     clock.forward(hours=1)
-    memory.work()
-    one = memory.get(one.id)
-    assert (one.encoded_by, one.metadata["tags"], one.encoding_version) == (MODEL, ["kitchen", "tap"], 2)
-    assert [c.episode_id for c in memory.episodes(where="tag=kitchen outcome=ongoing")] == [one.id]
-    assert (len(model.calls), memory.stats().waiting_jobs, errors(memory)) == (3, 0, [])
+    memory.jobs.run()
+    episode = mine(memory).episodes.get(episode.id)
+    assert (episode.encoded_by, episode.metadata["tags"], episode.encoding_version) == (
+        MODEL,
+        ["kitchen", "tap"],
+        2,
+    )
+    assert [c.episode_id for c in mine(memory).episodes.list(where="tag=kitchen outcome=ongoing")] == [
+        episode.id
+    ]
+    assert (len(model.calls), mine(memory).stats().waiting_jobs, errors(memory)) == (3, 0, [])
 
 
 def test_a_model_that_never_answers_readably_is_not_asked_for_ever(
     open_memory: OpenMemory, clock: Clock
 ) -> None:
     memory, model = opened(open_memory, *[BadReply("no JSON")] * 9)
-    one = closed(memory)
+    episode = closed(memory)
     for _ in range(6):
         clock.forward(hours=1)
-        memory.work()
-    assert (memory.get(one.id).encoded_by, len(model.calls)) == (EXTRACTIVE, 4)
-    assert memory.stats().waiting_jobs == 0
+        memory.jobs.run()
+    assert (mine(memory).episodes.get(episode.id).encoded_by, len(model.calls)) == (EXTRACTIVE, 3)
+    assert mine(memory).stats().waiting_jobs == 0
 
 
 def test_a_model_that_is_away_is_tried_again_and_then_done_without(
@@ -147,32 +153,32 @@ def test_a_model_that_is_away_is_tried_again_and_then_done_without(
 ) -> None:
     away = [ProviderUnavailable("gone")] * 3
     memory, model = opened(open_memory, *away)
-    one = closed(memory)
-    assert (one.title, one.encoding_version) == ("", 0)
-    assert memory.search("kitchen tap").observations  # what was said is found meanwhile
+    episode = closed(memory)
+    assert (episode.title, episode.encoding_version) == ("", 0)
+    assert mine(memory).search("kitchen tap").observations  # what was said is found meanwhile
     for _ in range(4):
         clock.forward(hours=1)
-        memory.work()
-    one = memory.get(one.id)
-    assert (one.encoded_by, len(model.calls)) == (EXTRACTIVE, 3)
-    assert "gone" in str(one.metadata[REFUSED])
+        memory.jobs.run()
+    episode = mine(memory).episodes.get(episode.id)
+    assert (episode.encoded_by, len(model.calls)) == (EXTRACTIVE, 3)
+    assert "gone" in str(episode.metadata[REFUSED])
     assert errors(memory) == []
 
 
 def test_a_failure_that_passes_costs_nothing(open_memory: OpenMemory, clock: Clock) -> None:
     memory, _ = opened(open_memory, ProviderUnavailable("busy"), GOOD)
-    one = closed(memory)
+    episode = closed(memory)
     clock.forward(hours=1)
-    memory.work()
-    assert memory.get(one.id).encoded_by == MODEL
+    memory.jobs.run()
+    assert mine(memory).episodes.get(episode.id).encoded_by == MODEL
 
 
 def test_a_spent_budget_is_not_waited_for(open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPISODIC_LLM_BUDGET", "1")
     memory, model = opened(open_memory, GOOD)
-    one = closed(memory)
-    assert (one.encoded_by, model.calls) == (EXTRACTIVE, [])
-    assert "EPISODIC_LLM_BUDGET" in str(one.metadata[REFUSED])
+    episode = closed(memory)
+    assert (episode.encoded_by, model.calls) == (EXTRACTIVE, [])
+    assert "EPISODIC_LLM_BUDGET" in str(episode.metadata[REFUSED])
 
 
 def test_a_few_words_need_no_model(open_memory: OpenMemory) -> None:
@@ -183,18 +189,20 @@ def test_a_few_words_need_no_model(open_memory: OpenMemory) -> None:
 
 def test_an_agents_steps_need_no_model(open_memory: OpenMemory) -> None:
     memory, model = opened(open_memory, GOOD, policy="default")
-    memory.add([step_fields(n) for n in range(30)])
-    memory.flush()
-    assert {memory.get(e.episode_id).encoded_by for e in memory.episodes()} == {EXTRACTIVE}
+    mine(memory).add([step_fields(n) for n in range(30)])
+    mine(memory).flush()
+    assert {mine(memory).episodes.get(e.episode_id).encoded_by for e in mine(memory).episodes.list()} == {
+        EXTRACTIVE
+    }
     assert model.calls == []
 
 
 def test_without_a_model_the_words_are_as_ever(open_memory: OpenMemory, database: Path) -> None:
     asked, _ = opened(open_memory, BadReply("no"), BadReply("no"))
     plain = open_memory(path=database.with_name("plain.db"))
-    one, other = closed(asked), closed(plain)
-    assert (one.title, one.summary) == (other.title, other.summary)
-    assert {k: v for k, v in one.metadata.items() if k != REFUSED} == other.metadata
+    episode, other = closed(asked), closed(plain)
+    assert (episode.title, episode.summary) == (other.title, other.summary)
+    assert {k: v for k, v in episode.metadata.items() if k != REFUSED} == other.metadata
 
 
 # --- over HTTP, and injections --------------------------------------------------------------------------
@@ -232,9 +240,9 @@ def test_what_is_said_to_the_model_changes_no_words(open_memory: OpenMemory, inj
     attack = injection.replace("{fence}", "```")
     model = ScriptedModel(respond=lambda prompt, _stage: obedient(prompt))
     memory = open_memory(language_model=only(model, question.STAGE))
-    one = closed(memory, (*TAP, ("user", f"The tap {attack}"), (attack[:80] or "x", "Yes, the tap")))
+    episode = closed(memory, (*TAP, ("user", f"The tap {attack}"), (attack[:80] or "x", "Yes, the tap")))
     assert model.calls
-    assert one.metadata["outcome"] in (
+    assert episode.metadata["outcome"] in (
         "ongoing",
         "unknown",
     )  # the model's, or extraction's where it was refused
@@ -262,16 +270,16 @@ class Slow:
 def test_a_slow_answer_holds_up_nobody(open_memory: OpenMemory) -> None:
     slow = Slow()
     memory = open_memory(language_model=only(slow, question.STAGE))
-    memory.add([*talk(TAP, 0), *talk(CELLO, 1)], wait=False)
-    closing = threading.Thread(target=memory.flush)
+    mine(memory).add([*talk(TAP, 0), *talk(CELLO, 1)], wait=False)
+    closing = threading.Thread(target=mine(memory).flush)
     closing.start()
     assert slow.asked.wait(30)
-    assert memory.add({**talk(TAP, 2)[0]}, wait=False)[0].added  # no transaction waits for the model
-    assert memory.search("cello strings").observations
+    assert mine(memory).add({**talk(TAP, 2)[0]}, wait=False)[0].added  # no transaction waits for the model
+    assert mine(memory).search("cello strings").observations
     slow.open.set()
     closing.join(30)
-    memory.work()
-    assert all(e.title for e in memory.episodes() if e.state == "closed")
+    memory.jobs.run()
+    assert all(e.title for e in mine(memory).episodes.list() if e.state == "closed")
 
 
 # --- again ----------------------------------------------------------------------------------------------
@@ -297,45 +305,48 @@ def test_an_episode_is_encoded_again_on_both_stores(stores: Any) -> None:
     plain = stores()
     before = closed(plain)
     changed = stores(ScriptedModel([GOOD]))
-    assert changed.reencode(every=True) == 1
-    after = changed.get(before.id)
+    assert mine(changed).episodes.reencode(every=True) == 1
+    after = mine(changed).episodes.get(before.id)
     assert (after.title, after.encoding_version, after.encoded_by) == (GOOD["title"], 2, MODEL)
-    assert words_of(changed.history(before.id)) == [(1, before.title, EXTRACTIVE), (2, GOOD["title"], MODEL)]
+    assert words_of(mine(changed).episodes.history(before.id)) == [
+        (1, before.title, EXTRACTIVE),
+        (2, GOOD["title"], MODEL),
+    ]
     strength = ("stability", "difficulty", "surprise", "last_reviewed_at", "first_seq", "last_seq")
     assert all(getattr(after, name) == getattr(before, name) for name in strength)
-    assert [o.text for o in changed.messages(after.id)] == [text for _, text in TAP]
-    found = changed.search("advises to replace").hits
-    assert found
-    assert found[0].summary == GOOD["summary"]
+    assert [o.text for o in mine(changed).episodes.messages(after.id)] == [text for _, text in TAP]
+    hits = mine(changed).search("advises to replace").hits
+    assert hits
+    assert hits[0].summary == GOOD["summary"]
     assert errors(changed) == []
 
 
 def test_encoding_again_what_would_come_out_the_same_writes_nothing(memory: Memory) -> None:
-    one = closed(memory)
-    assert memory.reencode(every=True) == 1
-    assert memory.get(one.id).encoding_version == 1
-    assert memory.stats().waiting_jobs == 0
+    episode = closed(memory)
+    assert mine(memory).episodes.reencode(every=True) == 1
+    assert mine(memory).episodes.get(episode.id).encoding_version == 1
+    assert mine(memory).stats().waiting_jobs == 0
 
 
 def test_words_a_model_found_can_be_taken_back_to_extraction(open_memory: OpenMemory) -> None:
     memory, _ = opened(open_memory, GOOD)
-    one = closed(memory)
+    episode = closed(memory)
     memory.close()
     plain = open_memory()
-    assert plain.reencode(thread="chat", by="scripted") == 1
-    after = plain.get(one.id)
+    assert mine(plain).episodes.reencode(thread="chat", by="scripted") == 1
+    after = mine(plain).episodes.get(episode.id)
     assert (after.encoding_version, after.encoded_by) == (2, EXTRACTIVE)
-    assert one.metadata["tags"] != after.metadata["tags"]
+    assert episode.metadata["tags"] != after.metadata["tags"]
 
 
 def test_only_what_is_asked_for_is_encoded_again(open_memory: OpenMemory) -> None:
     memory, model = opened(open_memory)
     closed(memory)
-    memory.add("A short word", thread="other")
-    memory.flush()
-    assert memory.reencode(every=True, by="extractive") == 1
-    assert memory.reencode(thread="chat", by="extractive") == 0
-    assert memory.reencode(thread="other") == 1
+    mine(memory).add("A short word", thread="other")
+    mine(memory).flush()
+    assert mine(memory).episodes.reencode(every=True, by="extractive") == 1
+    assert mine(memory).episodes.reencode(thread="chat", by="extractive") == 0
+    assert mine(memory).episodes.reencode(thread="other") == 1
     assert len(model.calls) == 1
 
 
@@ -343,23 +354,25 @@ def test_only_what_is_asked_for_is_encoded_again(open_memory: OpenMemory) -> Non
 def test_who_does_not_say_which_episodes_is_told_so(memory: Memory, asked: dict[str, Any]) -> None:
     closed(memory)
     with pytest.raises(InvalidInput, match="name a thread"):
-        memory.reencode(**asked)
+        mine(memory).episodes.reencode(**asked)
 
 
 def test_an_export_keeps_every_version(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory, _ = opened(open_memory, GOOD)
-    one = closed(memory)
+    episode = closed(memory)
     memory.close()
     plain = open_memory()
-    plain.reencode(every=True)
-    lines = list(plain.export())
+    mine(plain).episodes.reencode(every=True)
+    lines = list(mine(plain).export())
     file = tmp_path / "all.jsonl"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     other = open_memory(path=tmp_path / "other.db")
     for _ in range(2):
-        other.import_file(file)
-        assert words_of(list(other.history(one.id))) == words_of(list(plain.history(one.id)))
-        assert list(other.export())[1:] == lines[1:]
+        mine(other).import_file(file)
+        assert words_of(list(mine(other).episodes.history(episode.id))) == words_of(
+            list(mine(plain).episodes.history(episode.id))
+        )
+        assert list(mine(other).export())[1:] == lines[1:]
 
 
 def test_the_command_encodes_again(run: Run, tmp_path: Path) -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.chats import CELLO, LISBON, START, TAP, TOPICS
+from builders.chats import CELLO, LISBON, START, TAP, TOPICS, mine
 
 from episodic_agent.core.boundary.policies import policy
 from episodic_agent.engine.evaluate import retrieval, segmentation
 from episodic_agent.engine.evaluate.cases import streams
 from episodic_agent.engine.memory import Memory
 from episodic_agent.errors import InvalidInput
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.wiring import temporary_memory
 
 
@@ -69,10 +69,10 @@ def test_a_stream_is_cut_as_the_memory_cuts_it(tmp_path: Path) -> None:
         chosen = policy(name)
         predicted = segmentation.segment(labelled.units, chosen, segmentation.vectors_of(labelled, embedder))
         with temporary_memory(embedder, policy=name) as memory:
-            told = [{"role": u.speaker, "content": u.text, "timestamp": u.at} for u in labelled.units]
-            memory.add(told, thread="chat")
-            memory.flush()
-            starts = [memory.get(c.episode_id).first_seq for c in memory.episodes()]
+            answers = [{"role": u.speaker, "content": u.text, "timestamp": u.at} for u in labelled.units]
+            mine(memory).add(answers, thread="chat")
+            mine(memory).flush()
+            starts = [mine(memory).episodes.get(c.episode_id).first_seq for c in mine(memory).episodes.list()]
         assert [n for n, s in enumerate(predicted) if s] == [s for s in starts if s], name
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from benchmarks import tables, thread_quality
-from episodic_agent.core.linking import link_policy
+from episodic_agent.core.links import link_policy
 from episodic_agent.engine.evaluate.threads import channels, evaluate_file
 from episodic_agent.errors import InvalidInput
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 
 POLICY = link_policy()
 
@@ -40,8 +40,8 @@ def row(split: str = "dev") -> dict[str, Any]:
     }
 
 
-def write(path: Path, *told: Any) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in told), encoding="utf-8")
+def write(path: Path, *values: Any) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in values), encoding="utf-8")
     return path
 
 
@@ -55,11 +55,11 @@ def test_a_channel_read_aright_scores_one(tmp_path: Path, embedder: HashingEmbed
 
 
 def test_only_what_counts_is_judged_and_the_rest_is_heard(tmp_path: Path) -> None:
-    (found,) = channels(write(tmp_path / "thr.jsonl", row()))
-    assert [line.id for line in found.lines] == ["0", "1", "2", "4"]  # the system says nothing
-    assert found.scored == ["1", "2", "3", "4"]
-    assert ("0", "0") not in found.links
-    assert ("2", "0") in found.links
+    (channel,) = channels(write(tmp_path / "thr.jsonl", row()))
+    assert [line.id for line in channel.lines] == ["0", "1", "2", "4"]  # the system says nothing
+    assert channel.scored == ["1", "2", "3", "4"]
+    assert ("0", "0") not in channel.links
+    assert ("2", "0") in channel.links
 
 
 def test_training_files_are_left_out_unless_asked_for(tmp_path: Path) -> None:
@@ -72,13 +72,13 @@ def test_training_files_are_left_out_unless_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_clock_without_a_date_goes_on_over_midnight_and_noon(tmp_path: Path) -> None:
-    told = row()
-    for one, clock in zip(told["units"], ("11:58", "12:01", "12:00", "", "01:30"), strict=True):
-        one["time"] = clock
-    (found,) = channels(write(tmp_path / "thr.jsonl", told))
+    answers = row()
+    for item, clock in zip(answers["units"], ("11:58", "12:01", "12:00", "", "01:30"), strict=True):
+        item["time"] = clock
+    (channel,) = channels(write(tmp_path / "thr.jsonl", answers))
     day = datetime(2000, 1, 1, tzinfo=UTC)
-    assert [(line.at - day).total_seconds() / 60 for line in found.lines] == [718, 721, 721, 810]
-    dated = {**told, "units": [{**u, "time": "2026-03-02T09:00:00Z"} for u in told["units"]]}
+    assert [(line.at - day).total_seconds() / 60 for line in channel.lines] == [718, 721, 721, 810]
+    dated = {**answers, "units": [{**u, "time": "2026-03-02T09:00:00Z"} for u in answers["units"]]}
     (other,) = channels(write(tmp_path / "dated.jsonl", dated))
     assert other.lines[0].at.isoformat() == "2026-03-02T09:00:00+00:00"
 

@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from builders.chats import BREAD, Clock, diary, say, talk
+from builders.chats import BREAD, Clock, diary, mine, say, talk
 from builders.embedders import Meeting, TopicEmbedder
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.errors import InvalidInput
-from episodic_agent.providers.scripted import ScriptedModel
+from episodic_agent.errors import InvalidInput, ProviderUnavailable
+from episodic_agent.testing.models import ScriptedModel
 
 FIRST_VERSION = Path(__file__).parents[1] / "data" / "export_version_1.jsonl"  # as the first release wrote it
 
@@ -20,29 +20,28 @@ FIRST_VERSION = Path(__file__).parents[1] / "data" / "export_version_1.jsonl"  #
 @pytest.fixture
 def exported(memory: Memory, tmp_path: Path) -> Path:
     """Write what Ana told, in two threads, with a flush, a tool message and an open frame."""
-    memory.add(diary(), user_id="ana", thread="home")
-    memory.flush(user_id="ana")
-    memory.add(talk(BREAD, 9, "later"), user_id="ana", thread="home")
-    memory.add(
+    memory.user("ana").add(diary(), thread="home")
+    memory.user("ana").flush()
+    memory.user("ana").add(talk(BREAD, 9, "later"), thread="home")
+    memory.user("ana").add(
         [
             say("what is the weather", 0),
             {"role": "tool", "name": "weather", "tool_call_id": "1", "content": '{"c": 18}'},
             say("שלום 🎉", 3, name="Bo", mood="glad"),
         ],
-        user_id="ana",
         channel="sms",
     )
     return write(memory, tmp_path / "ana.jsonl", "ana")
 
 
 def write(memory: Memory, path: Path, user_id: str) -> Path:
-    path.write_text("".join(line + "\n" for line in memory.export(user_id=user_id)), encoding="utf-8")
+    path.write_text("".join(line + "\n" for line in memory.user(user_id).export()), encoding="utf-8")
     return path
 
 
 def body(memory: Memory, user_id: str) -> list[str]:
     """Return an export without its header (which holds the time of writing)."""
-    return list(memory.export(user_id=user_id))[1:]
+    return list(memory.user(user_id).export())[1:]
 
 
 def test_the_header_counts_what_follows(exported: Path) -> None:
@@ -69,11 +68,11 @@ def test_an_import_into_an_empty_memory_gives_an_equal_one(
 ) -> None:
     clock.forward(days=40)
     other = open_memory(exported.with_name("other.db"))
-    report = other.import_file(exported, user_id="ana")
+    report = other.user("ana").import_file(exported)
     assert (report.observations, report.added, report.duplicates) == (23, 23, 0)
     assert (report.episodes, report.threads, list(report.unreadable)) == (4, 2, [])
     assert body(other, "ana") == body(memory, "ana")
-    assert other.episodes(user_id="ana") == memory.episodes(user_id="ana")
+    assert other.user("ana").episodes.list() == memory.user("ana").episodes.list()
     assert [f for f in other.doctor() if f.severity == "error"] == []
 
 
@@ -81,38 +80,38 @@ def test_two_who_import_one_export_at_once_leave_it_there_once(
     open_memory: OpenMemory, url: str, tmp_path: Path
 ) -> None:
     source = open_memory(tmp_path / "source.db", embedder=TopicEmbedder("bread", "cello"))
-    source.add(talk(BREAD, 0), thread="home")
+    mine(source).add(talk(BREAD, 0), thread="home")
     path = write(source, tmp_path / "export.jsonl", "default")
     barrier = threading.Barrier(2)  # both have found nothing there before one of them writes
     copies = [open_memory(url, embedder=Meeting(TopicEmbedder("bread", "cello"), barrier)) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:
-        reports = list(pool.map(lambda memory: memory.import_file(path), copies))
+        reports = list(pool.map(lambda memory: mine(memory).import_file(path), copies))
     assert sorted(r.added for r in reports) == [0, reports[0].observations]
     assert body(copies[0], "default") == body(source, "default")
 
 
 def test_the_copy_answers_like_the_original(memory: Memory, open_memory: OpenMemory, exported: Path) -> None:
     other = open_memory(exported.with_name("other.db"))
-    other.import_file(exported, user_id="ana")
+    other.user("ana").import_file(exported)
     for question in ("who is my cello teacher", "what did the plumber find", "sourdough"):
-        assert other.search(question, user_id="ana") == memory.search(question, user_id="ana")
+        assert other.user("ana").search(question) == memory.user("ana").search(question)
 
 
 def test_the_copy_goes_on_like_the_original(memory: Memory, open_memory: OpenMemory, exported: Path) -> None:
     other = open_memory(exported.with_name("other.db"))
-    other.import_file(exported, user_id="ana")
+    other.user("ana").import_file(exported)
     for each in (memory, other):
-        each.add(say("the bread again, and another loaf", 9 * 1440 + 10), user_id="ana", thread="home")
-        each.add(say("a new day begins here", 10 * 1440), user_id="ana", thread="home")
-    assert other.episodes(user_id="ana") == memory.episodes(user_id="ana")
+        each.user("ana").add(say("the bread again, and another loaf", 9 * 1440 + 10), thread="home")
+        each.user("ana").add(say("a new day begins here", 10 * 1440), thread="home")
+    assert other.user("ana").episodes.list() == memory.user("ana").episodes.list()
     assert body(other, "ana") == body(memory, "ana")
 
 
 def test_a_second_import_adds_nothing(open_memory: OpenMemory, exported: Path) -> None:
     other = open_memory(exported.with_name("other.db"))
-    other.import_file(exported, user_id="ana")
+    other.user("ana").import_file(exported)
     before = body(other, "ana")
-    report = other.import_file(exported, user_id="ana")
+    report = other.user("ana").import_file(exported)
     assert (report.observations, report.added, report.duplicates, report.episodes) == (23, 0, 23, 0)
     assert body(other, "ana") == before
 
@@ -121,44 +120,44 @@ def test_a_later_export_adds_only_what_is_new(
     memory: Memory, open_memory: OpenMemory, exported: Path
 ) -> None:
     other = open_memory(exported.with_name("other.db"))
-    other.import_file(exported, user_id="ana")
-    memory.add(say("one thing more", 9 * 1440 + 10, id="new"), user_id="ana", thread="home")
-    report = other.import_file(write(memory, exported, "ana"), user_id="ana")
+    other.user("ana").import_file(exported)
+    memory.user("ana").add(say("one thing more", 9 * 1440 + 10, id="new"), thread="home")
+    report = other.user("ana").import_file(write(memory, exported, "ana"))
     assert (report.observations, report.added) == (24, 1)
-    assert other.search("one thing more", user_id="ana").observations[0].id == "new"
+    assert other.user("ana").search("one thing more").observations[0].id == "new"
     assert [f for f in other.doctor() if f.severity == "error"] == []
 
 
 def test_an_export_can_become_another_users_memory(
     open_memory: OpenMemory, memory: Memory, exported: Path
 ) -> None:
-    memory.import_file(exported, user_id="bo")
-    assert memory.stats(user_id="bo").observations == memory.stats(user_id="ana").observations == 23
+    memory.user("bo").import_file(exported)
+    assert memory.user("bo").stats().observations == memory.user("ana").stats().observations == 23
     assert [f for f in memory.doctor() if f.severity == "error"] == []
 
 
 def test_an_open_question_survives_the_way(open_memory: OpenMemory, tmp_path: Path) -> None:
-    script = ScriptedModel(respond=lambda _prompt, _stage: {"wrong": True})
+    script = ScriptedModel(respond=lambda _prompt, _stage: ProviderUnavailable("gone"))
     asking = open_memory(embedder=TopicEmbedder("tap"), language_model=script)
-    asking.add(
-        [say(f"the tap drips for the {n}th time and that is too much", n) for n in range(6)], user_id="ana"
+    asking.user("ana").add(
+        [say(f"the tap drips for the {n}th time and that is too much", n) for n in range(6)]
     )
     path = write(asking, tmp_path / "asking.jsonl", "ana")
     answer = {"is_boundary": True, "confidence": 0.9, "signals": {}, "updated_event_model": None}
     other = open_memory(
         tmp_path / "o.db", embedder=TopicEmbedder("tap"), language_model=ScriptedModel([answer])
     )
-    other.import_file(path, user_id="ana")
-    assert [(e.observations, e.reason) for e in other.episodes(user_id="ana")] == [
+    other.user("ana").import_file(path)
+    assert [(e.observations, e.reason) for e in other.user("ana").episodes.list()] == [
         (3, "topic_shift"),
         (3, ""),
     ]
 
 
 def test_an_export_is_refused_for_an_unknown_user(memory: Memory) -> None:
-    memory.add("hello", user_id="ana")
+    memory.user("ana").add("hello")
     with pytest.raises(Exception, match="known users: ana"):
-        memory.export(user_id="cleo")
+        memory.user("cleo").export()
 
 
 @pytest.mark.parametrize(
@@ -173,7 +172,7 @@ def test_a_damaged_line_refuses_the_whole_export_and_names_the_line(
     exported.write_text("\n".join(lines), encoding="utf-8")
     other = open_memory(exported.with_name("other.db"))
     with pytest.raises(InvalidInput, match=rf"damaged at line {number + 1}: .*export it again"):
-        other.import_file(exported, user_id="ana")
+        other.user("ana").import_file(exported)
     assert other.users() == []
 
 
@@ -185,32 +184,32 @@ def test_a_missing_line_refuses_the_whole_export(open_memory: OpenMemory, export
     exported.write_text("\n".join(lines), encoding="utf-8")
     other = open_memory(exported.with_name("other.db"))
     with pytest.raises(InvalidInput, match=rf"damaged: it holds \d+ of \d+ {kind}s"):
-        other.import_file(exported, user_id="ana")
+        other.user("ana").import_file(exported)
     assert other.users() == []
 
 
 def test_an_export_of_the_first_version_is_still_imported(url: str, clock: Clock) -> None:
-    wanted = [json.loads(line) for line in FIRST_VERSION.read_text(encoding="utf-8").splitlines()]
-    assert wanted[0]["version"] == 1
+    targets = [json.loads(line) for line in FIRST_VERSION.read_text(encoding="utf-8").splitlines()]
+    assert targets[0]["version"] == 1
     with Memory.open(url, embedder="hashing", policy="seed-001", clock=clock) as memory:
-        report = memory.import_file(FIRST_VERSION)
+        report = mine(memory).import_file(FIRST_VERSION)
         assert (report.observations, report.added, report.episodes, report.unreadable) == (9, 9, 2, [])
-        again = memory.import_file(FIRST_VERSION)
+        again = mine(memory).import_file(FIRST_VERSION)
         assert (again.added, again.duplicates) == (0, 9)
         assert [f.message for f in memory.doctor() if f.severity == "error"] == []
-        told = [json.loads(line) for line in memory.export()]
-        kept = ("observation", "encoding", "record", "frame", "decision")
-        assert [n for n in wanted[1:] if n["type"] in kept and n not in told] == []
-        ids = {n["id"] for n in told[1:] if n["type"] == "episode"}
-        assert [n for n in wanted[1:] if n["type"] == "episode" and n["id"] not in ids] == []
+        answers = [json.loads(line) for line in mine(memory).export()]
+        remaining = ("observation", "encoding", "record", "frame", "decision")
+        assert [n for n in targets[1:] if n["type"] in remaining and n not in answers] == []
+        ids = {n["id"] for n in answers[1:] if n["type"] == "episode"}
+        assert [n for n in targets[1:] if n["type"] == "episode" and n["id"] not in ids] == []
         # it said nothing of turns, nor of which threads somebody named
-        assert {t.origin: (t.turn_count, t.explicit) for t in memory.threads()} == {
+        assert {t.origin: (t.turn_count, t.explicit) for t in mine(memory).threads.list()} == {
             "home": (4, True),
             "channel:sms": (2, False),
         }
-        assert "tap" in memory.search("who repairs the kitchen tap?").observations[0].observation.text
-        memory.add("And the tap again", thread="home", timestamp=clock.now)
-        assert memory.flush(thread="home") == 1
+        assert "tap" in mine(memory).search("who repairs the kitchen tap?").observations[0].observation.text
+        mine(memory).add("And the tap again", thread="home", timestamp=clock.now)
+        assert mine(memory).flush(thread="home") == 1
         assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 
 
@@ -218,4 +217,4 @@ def test_an_export_of_a_newer_version_is_refused(memory: Memory, exported: Path)
     text = exported.read_text(encoding="utf-8").replace('"version": 3', '"version": 99', 1)
     exported.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match="export version 99"):
-        memory.import_file(exported)
+        mine(memory).import_file(exported)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import apsw
 import pytest
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from builders.embedders import TopicEmbedder
 from builders.facts import (
     LISBON,
@@ -29,14 +29,14 @@ from builders.facts import (
 from builders.injections import INJECTIONS
 
 from episodic_agent import Memory
-from episodic_agent.core.fact_records import Evidence, KeptFact
-from episodic_agent.engine import consolidating
-from episodic_agent.engine.compacting import COMPACT
-from episodic_agent.engine.segmenting import ENCODE
+from episodic_agent.engine.boundary.segmenting import ENCODE
+from episodic_agent.engine.facts import job as consolidating
+from episodic_agent.engine.sections.job import COMPACT
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.providers.scripted import ScriptedModel
-from episodic_agent.providers.staged import StagedModel
+from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.schemas import Json, Scope
+from episodic_agent.schemas.facts import FactEvidence, StoredFact
+from episodic_agent.testing.models import ScriptedModel
 
 
 @pytest.fixture
@@ -62,6 +62,20 @@ def forget_what_was_read(database: Path, created: datetime | None = None) -> Non
 # --- by rules -------------------------------------------------------------------------------------------
 
 
+def test_a_denial_ends_what_was_learned_and_teaches_nothing_else(opened: Opened) -> None:
+    memory = opened()
+    episode(memory, LISBON, 0)
+    mine(memory).facts.consolidate()
+    before = told(memory)
+    episode(memory, "I have never been married. I've never been to Japan, and I don't have a dog.", 10)
+    episode(memory, "The user in the story says: I work at NASA", 20)
+    mine(memory).facts.consolidate()
+    assert told(memory) == before
+    episode(memory, "I no longer live in Lisbon.", 30)
+    mine(memory).facts.consolidate()
+    assert "Maya lives in Lisbon" in before - told(memory)
+
+
 def test_three_episodes_teach_facts_and_two_do_not(opened: Opened) -> None:
     memory = opened()
     episode(memory, LISBON, 0)
@@ -69,33 +83,33 @@ def test_three_episodes_teach_facts_and_two_do_not(opened: Opened) -> None:
     assert (told(memory), waiting(memory)) == (set(), 2)
     episode(memory, PORTO, 20)
     assert told(memory) == NOW_TRUE
-    assert (waiting(memory), memory.stats().facts, memory.jobs()) == (0, 4, [])
+    assert (waiting(memory), mine(memory).stats().facts, memory.jobs.list()) == (0, 4, [])
     assert memory.doctor() == []
-    assert all(memory.get(e.episode_id).consolidated_at for e in memory.episodes())
+    assert all(mine(memory).episodes.get(e.episode_id).consolidated_at for e in mine(memory).episodes.list())
     records = decisions(memory)
     assert [d.verdict for d in records] == ["told"] * 3
-    assert {d.subject for d in records} == {e.episode_id for e in memory.episodes()}
+    assert {d.subject for d in records} == {e.episode_id for e in mine(memory).episodes.list()}
     lisbon = next(d for d in records if d.features["told"] == 2 and d.features["facts"] == 2)
-    assert lisbon.policy_version == "facts-2"
+    assert lisbon.policy_version == "facts-3"
     assert {str(one.id) for one in kept(memory)} >= set(lisbon.detail["facts"])  # type: ignore[arg-type]
 
 
 def test_what_waits_is_learned_when_it_is_asked_for(opened: Opened) -> None:
     memory = opened()
     episode(memory, LISBON, 0)
-    assert memory.work() == 0
+    assert memory.jobs.run() == 0
     assert told(memory) == set()
-    assert memory.consolidate() == 1
+    assert mine(memory).facts.consolidate() == 1
     assert told(memory) == {"Maya lives in Lisbon", "Maya likes fado"}
-    assert memory.consolidate() == 0
+    assert mine(memory).facts.consolidate() == 0
 
 
 def test_without_its_job_nothing_is_learned(opened: Opened) -> None:
     """What this file shows comes from the job: where no worker takes it nothing appears."""
     memory = three(opened(jobs="workers"))
-    memory.worker(kinds=[ENCODE, COMPACT]).run(once=True)
-    assert (told(memory), memory.consolidate()) == (set(), 0)
-    memory.worker().run(once=True)
+    memory.jobs.worker(kinds=[ENCODE, COMPACT]).run(once=True)
+    assert (told(memory), mine(memory).facts.consolidate()) == (set(), 0)
+    memory.jobs.worker().run(once=True)
     assert told(memory) == NOW_TRUE
 
 
@@ -111,8 +125,8 @@ def test_a_very_surprising_episode_is_learned_from_at_once(opened: Opened) -> No
     texts += ["it rains, let us wait for the rain to end, I live in Lisbon"]
     texts += ["the cello sounds nasal and my cello wants new strings soon"]
     for n, text in enumerate(texts):
-        memory.add(text, role="Maya", thread="day", timestamp=START + timedelta(minutes=n))
-    (closed, *_) = memory.episodes()
+        mine(memory).add(text, role="Maya", thread="day", timestamp=START + timedelta(minutes=n))
+    (closed, *_) = mine(memory).episodes.list()
     assert closed.surprise >= 0.85
     assert told(memory) == {"Maya lives in Lisbon"}
 
@@ -121,8 +135,8 @@ def test_a_change_is_dated_and_the_past_can_be_asked_for(opened: Opened) -> None
     memory = opened()
     episode(memory, "I live in Lisbon.", -400)
     episode(memory, "I moved to Porto last May.", 0)
-    memory.consolidate()
-    old, new = memory.fact_history(memory.facts("Porto")[0].id)
+    mine(memory).facts.consolidate()
+    old, new = mine(memory).facts.history(mine(memory).facts.list("Porto")[0].id)
     assert (old.fact.value, old.fact.superseded_by) == ("Lisbon", new.id)
     assert old.fact.invalid_at == new.fact.valid_at == datetime(2025, 5, 1, tzinfo=UTC)
     assert told(memory) == {"Maya lives in Porto"}
@@ -134,11 +148,11 @@ def test_a_change_is_dated_and_the_past_can_be_asked_for(opened: Opened) -> None
 def test_what_was_believed_is_told_by_what_had_been_taken_in(opened: Opened, clock: Clock) -> None:
     memory = opened()
     episode(memory, "I live in Lisbon.", 0)
-    memory.consolidate()
+    mine(memory).facts.consolidate()
     before = clock.now
     clock.forward(days=30)
     episode(memory, "I moved to Porto yesterday.", 20)
-    memory.consolidate()
+    mine(memory).facts.consolidate()
     assert told(memory, at=START + timedelta(days=40)) == {"Maya lives in Porto"}
     assert told(memory, at=START + timedelta(days=40), known_by=before) == {"Maya lives in Lisbon"}
     assert told(memory, known_by=before - timedelta(days=300)) == set()
@@ -147,10 +161,10 @@ def test_what_was_believed_is_told_by_what_had_been_taken_in(opened: Opened, clo
 
 def test_an_assumed_time_dates_nothing(opened: Opened, clock: Clock) -> None:
     memory = opened()
-    memory.add("I moved to Porto last May.", role="Maya", thread="undated")
-    memory.flush()
-    memory.consolidate()
-    (card,) = memory.facts()
+    mine(memory).add("I moved to Porto last May.", role="Maya", thread="undated")
+    mine(memory).flush()
+    mine(memory).facts.consolidate()
+    (card,) = mine(memory).facts.list()
     assert card.fact.valid_at == clock.now
 
 
@@ -158,62 +172,62 @@ def test_a_correction_means_what_was_said_before_it(opened: Opened) -> None:
     memory = opened()
     episode(memory, "I live in Lisbon.", 0)
     episode(memory, "I work for Halden.", 1)
-    memory.consolidate()
+    mine(memory).facts.consolidate()
     episode(memory, "Sorry, it's Porto, not Lisbon.", 2)
     episode(memory, "I love tea. It's Haldon, not Halden.", 3)
-    memory.consolidate()
+    mine(memory).facts.consolidate()
     assert told(memory) == {"Maya lives in Porto", "Maya likes tea", "Maya works for Haldon"}
     assert memory.doctor() == []
 
 
 def test_facts_are_found_by_words_and_by_meaning_and_narrowed(opened: Opened) -> None:
     memory = three(opened())
-    assert memory.facts("where is Porto?")[0].fact.fact == "Maya lives in Porto"
-    assert memory.facts("where is Porto?")[0].score > 0
+    assert mine(memory).facts.list("where is Porto?")[0].fact.fact == "Maya lives in Porto"
+    assert mine(memory).facts.list("where is Porto?")[0].score > 0
     assert told(memory, query="Lisbon") == set()
     assert "Maya lives in Lisbon" in told(memory, query="Lisbon", history=True)
     assert told(memory, query="zebra crossing") == set()
     assert told(memory, category="preference") == {"Maya likes fado"}
     assert told(memory, subject="hannah") == {"Hannah's work: nurse"}
-    assert [card.fact.fact for card in memory.facts(limit=1)] == ["Maya lives in Porto"]
+    assert [card.fact.fact for card in mine(memory).facts.list(limit=1)] == ["Maya lives in Porto"]
     with pytest.raises(InvalidInput, match="query is empty"):
-        memory.facts(" ")
+        mine(memory).facts.list(" ")
     with pytest.raises(InvalidInput, match="there are identity"):
-        memory.facts(category="moods")
+        mine(memory).facts.list(category="moods")
     with pytest.raises(InvalidInput, match="1 or more"):
-        memory.facts(limit=0)
+        mine(memory).facts.list(limit=0)
 
 
 def test_a_fact_is_shown_with_the_words_that_prove_it(opened: Opened) -> None:
     memory = three(opened())
-    card = memory.fact(memory.facts("Porto")[0].id)
+    card = mine(memory).facts.get(mine(memory).facts.list("Porto")[0].id)
     (quote,) = card.quotes
     assert (quote.text, quote.actor, quote.said_at) == (PORTO, "Maya", START + timedelta(days=20))
-    assert quote.episode_id == memory.episodes()[-1].episode_id
-    assert memory.fact(str(card.id)[:13]) == card
+    assert quote.episode_id == mine(memory).episodes.list()[-1].episode_id
+    assert mine(memory).facts.get(str(card.id)[:13]) == card
     assert card.record["source_episodic_ids"] == [str(quote.episode_id)]
     with pytest.raises(NotFound, match="no fact begins with 'ffff-'"):
-        memory.fact("ffff-")
+        mine(memory).facts.get("ffff-")
     with pytest.raises(NotFound, match="no fact begins with ''"):
-        memory.fact("")
-    twins = sorted(str(UUID(int=card.id.int ^ 1)) for card in memory.facts())
-    for given in (str(card.id)[:9].upper(), str(card.id).replace("-", ""), f" {card.id} "):
-        assert memory.fact(given) == card
-    for given in (str(card.id)[:9] + "-", str(card.id).replace("-", "")[:12], "zz", twins[0]):
+        mine(memory).facts.get("")
+    duplicates = sorted(str(UUID(int=card.id.int ^ 1)) for card in mine(memory).facts.list())
+    for value in (str(card.id)[:9].upper(), str(card.id).replace("-", ""), f" {card.id} "):
+        assert mine(memory).facts.get(value) == card
+    for value in (str(card.id)[:9] + "-", str(card.id).replace("-", "")[:12], "zz", duplicates[0]):
         with pytest.raises(NotFound, match="no fact begins with"):
-            memory.fact(given)
+            mine(memory).facts.get(value)
 
 
 def test_an_id_that_several_facts_begin_with_is_refused_and_looked_up_among_few(opened: Opened) -> None:
     memory = opened()
-    said = [f"My cousin {first}{second}rin is a nurse." for first in "BDFGKM" for second in "aeiou"]
-    memory.add([{"role": "Maya", "content": text} for text in said], thread="cousins")
-    memory.flush()
-    memory.consolidate()
-    assert memory.stats().facts > 16  # more than there are digits to begin with
-    beginnings = [str(card.id)[:1] for card in memory.facts(limit=100)]
+    texts = [f"My cousin {first}{second}rin is a nurse." for first in "BDFGKM" for second in "aeiou"]
+    mine(memory).add([{"role": "Maya", "content": text} for text in texts], thread="cousins")
+    mine(memory).flush()
+    mine(memory).facts.consolidate()
+    assert mine(memory).stats().facts > 16  # more than there are digits to begin with
+    beginnings = [str(card.id)[:1] for card in mine(memory).facts.list(limit=100)]
     with pytest.raises(NotFound, match="more than one fact begins with"):
-        memory.fact(max(beginnings, key=beginnings.count))
+        mine(memory).facts.get(max(beginnings, key=beginnings.count))
 
 
 def test_what_was_believed_answers_a_query_though_it_goes_by_another_id_now(
@@ -221,29 +235,33 @@ def test_what_was_believed_answers_a_query_though_it_goes_by_another_id_now(
 ) -> None:
     memory = opened()
     episode(memory, "I live in Porto.", 20)
-    memory.consolidate()
-    (then,) = memory.facts("Porto")
+    mine(memory).facts.consolidate()
+    (then,) = mine(memory).facts.list("Porto")
     before = clock.now
     clock.forward(days=30)
     episode(memory, "I live in Porto.", 10)  # said earlier, heard later: the fact is another one
     episode(memory, "I live in Lisbon.", 30)
-    memory.consolidate()
-    assert memory.fact(then.id).id != then.id
-    (card,) = memory.facts("Porto", known_by=before)
+    mine(memory).facts.consolidate()
+    assert mine(memory).facts.get(then.id).id != then.id
+    (card,) = mine(memory).facts.list("Porto", known_by=before)
     assert (card.id, card.fact.fact) == (then.id, "Maya lives in Porto")
     assert card.score > 0
-    assert memory.facts("Lisbon", known_by=before) == []
+    assert mine(memory).facts.list("Lisbon", known_by=before) == []
 
 
 def test_quoted_talk_teaches_nothing(opened: Opened) -> None:
     memory = opened()
     for n, injection in enumerate(INJECTIONS):
         attack = injection.replace("{fence}", "```").replace('"', "'")
-        memory.add(f'She wrote: "{attack} I live in Rome."', role="Maya", thread=f"t{n}", timestamp=START)
-    memory.add("I live in Rome", role="assistant", thread="x", timestamp=START)
-    memory.add({"role": "tool", "name": "page", "content": "I live in Rome."}, thread="x", timestamp=START)
-    memory.flush()
-    memory.consolidate()
+        mine(memory).add(
+            f'She wrote: "{attack} I live in Rome."', role="Maya", thread=f"t{n}", timestamp=START
+        )
+    mine(memory).add("I live in Rome", role="assistant", thread="x", timestamp=START)
+    mine(memory).add(
+        {"role": "tool", "name": "page", "content": "I live in Rome."}, thread="x", timestamp=START
+    )
+    mine(memory).flush()
+    mine(memory).facts.consolidate()
     assert (told(memory), waiting(memory)) == (set(), 0)
 
 
@@ -253,33 +271,33 @@ def test_an_agents_steps_teach_nothing_and_are_done_with(opened: Opened) -> None
         {"kind": "step", "text": f"I live in room {n // 9}", "location": f"room {n // 9}", "timestamp": START.timestamp() + n}
         for n in range(60)
     ]  # fmt: skip
-    memory.add(steps, thread="robot")
-    memory.flush()
-    assert len(memory.episodes()) >= 1
-    assert (waiting(memory), told(memory), decisions(memory), memory.jobs()) == (0, set(), [], [])
+    mine(memory).add(steps, thread="robot")
+    mine(memory).flush()
+    assert len(mine(memory).episodes.list()) >= 1
+    assert (waiting(memory), told(memory), decisions(memory), memory.jobs.list()) == (0, set(), [], [])
 
 
 def test_consolidating_twice_adds_nothing(open_memory: Opened, database: Path) -> None:
     memory = three(open_memory())
     before = kept(memory)
     forget_what_was_read(database)
-    assert (waiting(memory), memory.consolidate()) == (3, 3)
+    assert (waiting(memory), mine(memory).facts.consolidate()) == (3, 3)
     assert kept(memory) == before
 
 
 def test_segmenting_again_asks_nobody_again(open_memory: Opened) -> None:
     memory = open_memory(policy="stub?freeze_interval=2")
     for n, text in enumerate([LISBON, SISTER, "I love tea.", "Good night", "I love rain.", "So long"]):
-        memory.add(text, role="Maya", thread="one", timestamp=START + timedelta(minutes=n))
-    memory.flush()
-    memory.consolidate()
+        mine(memory).add(text, role="Maya", thread="one", timestamp=START + timedelta(minutes=n))
+    mine(memory).flush()
+    mine(memory).facts.consolidate()
     before = kept(memory)
-    memory.resegment("one", "stub?freeze_interval=6")
-    memory.flush()
-    assert len(memory.episodes()) == 1
+    mine(memory).boundaries.resegment("one", "stub?freeze_interval=6")
+    mine(memory).flush()
+    assert len(mine(memory).episodes.list()) == 1
     assert (waiting(memory), kept(memory)) == (0, before)
-    (quote,) = memory.fact(memory.facts("tea")[0].id).quotes
-    assert quote.episode_id == memory.episodes()[0].episode_id
+    (quote,) = mine(memory).facts.get(mine(memory).facts.list("tea")[0].id).quotes
+    assert quote.episode_id == mine(memory).episodes.list()[0].episode_id
 
 
 def test_a_memory_from_before_there_were_facts_is_read_by_and_by(
@@ -291,31 +309,31 @@ def test_a_memory_from_before_there_were_facts_is_read_by_and_by(
         episode(memory, f"My friend number {n}", n)
     forget_what_was_read(database, clock.now - timedelta(days=3))
     episode_of_today = START + timedelta(days=20)
-    memory.add(LISBON, role="Maya", thread="new", timestamp=episode_of_today)
-    memory.close_thread("new")
+    mine(memory).add(LISBON, role="Maya", thread="new", timestamp=episode_of_today)
+    mine(memory).threads.close("new")
     assert waiting(memory) == 7  # of one that came to nine, a run took three
-    memory._run_here()
+    memory._works.later.run()
     assert waiting(memory) == 7
     clock.forward(seconds=61)
-    memory._run_here()
+    memory._works.later.run()
     assert waiting(memory) == 4
-    memory.work()
+    memory.jobs.run()
     assert waiting(memory) <= 2
-    assert memory.consolidate() == waiting(memory) or waiting(memory) == 0
+    assert mine(memory).facts.consolidate() == waiting(memory) or waiting(memory) == 0
     assert "Maya lives in Lisbon" in told(memory)
 
 
 def test_users_know_nothing_of_each_other(opened: Opened) -> None:
     memory = three(opened())
     three(memory, user="bo")
-    assert told(memory, user_id="bo") == NOW_TRUE
-    mine = {one.id for one in kept(memory)}
-    assert mine.isdisjoint(one.id for one in kept(memory, "bo"))
+    assert told(memory, user="bo") == NOW_TRUE
+    known = {one.id for one in kept(memory)}
+    assert known.isdisjoint(one.id for one in kept(memory, "bo"))
     with pytest.raises(NotFound):
-        memory.fact(memory.facts()[0].id, user_id="bo")
-    memory.delete_fact(memory.facts("fado")[0].id)
-    assert told(memory, user_id="bo") == NOW_TRUE
-    assert told(memory, query="fado", user_id="bo") == {"Maya likes fado"}
+        memory.user("bo").facts.get(mine(memory).facts.list()[0].id)
+    mine(memory).facts.delete(mine(memory).facts.list("fado")[0].id)
+    assert told(memory, user="bo") == NOW_TRUE
+    assert told(memory, query="fado", user="bo") == {"Maya likes fado"}
     assert told(memory, query="fado") == set()
 
 
@@ -324,76 +342,81 @@ def test_users_know_nothing_of_each_other(opened: Opened) -> None:
 
 def test_a_fact_is_put_right_by_hand_and_stays_so(open_memory: Opened, database: Path) -> None:
     memory = three(open_memory())
-    fact = memory.facts("Porto")[0]
-    right = memory.edit_fact(fact.id, text="Maya lives in Vila Nova de Gaia", value="Vila Nova de Gaia")
+    fact = mine(memory).facts.list("Porto")[0]
+    right = mine(memory).facts.edit(
+        fact.id, text="Maya lives in Vila Nova de Gaia", value="Vila Nova de Gaia"
+    )
     assert (right.id, right.fact.edited) == (fact.id, True)
     assert [one["fact"] for one in right.record["versions"]] == ["Maya lives in Porto"]  # type: ignore[union-attr, index, call-overload]
     assert told(memory, query="Gaia") == {"Maya lives in Vila Nova de Gaia"}
     assert told(memory, query="Porto") == set()
     forget_what_was_read(database)
-    memory.consolidate()
-    assert [card.fact.value for card in memory.fact_history(fact.id)] == ["Lisbon", "Vila Nova de Gaia"]
+    mine(memory).facts.consolidate()
+    assert [card.fact.value for card in mine(memory).facts.history(fact.id)] == [
+        "Lisbon",
+        "Vila Nova de Gaia",
+    ]
     assert memory.doctor() == []
     with pytest.raises(InvalidInput, match="give a text"):
-        memory.edit_fact(fact.id)
+        mine(memory).facts.edit(fact.id)
     with pytest.raises(InvalidInput, match="needs a text"):
-        memory.edit_fact(fact.id, text=" ")
+        mine(memory).facts.edit(fact.id, text=" ")
 
 
 def test_what_a_hand_makes_the_same_as_another_is_one_with_it(opened: Opened) -> None:
     memory = opened()
     episode(memory, "I like tea. I like coffee.", 0)
-    memory.consolidate()
-    first, second = memory.facts()
-    memory.edit_fact(first.id, text="Maya likes mate", value="mate")
-    one = memory.edit_fact(second.id, text="Maya likes maté", value="mate")
-    assert told(memory) == {one.fact.fact} <= {"Maya likes mate", "Maya likes maté"}
-    assert len(one.fact.evidence) == 2
-    assert memory.fact(first.id).id == memory.fact(second.id).id == one.id
+    mine(memory).facts.consolidate()
+    first, second = mine(memory).facts.list()
+    mine(memory).facts.edit(first.id, text="Maya likes mate", value="mate")
+    fact = mine(memory).facts.edit(second.id, text="Maya likes maté", value="mate")
+    assert told(memory) == {fact.fact.fact} <= {"Maya likes mate", "Maya likes maté"}
+    assert len(fact.fact.evidence) == 2
+    assert mine(memory).facts.get(first.id).id == mine(memory).facts.get(second.id).id == fact.id
     assert memory.doctor() == []
 
 
 def test_a_pinned_fact_withstands_and_unpinned_gives_way(opened: Opened) -> None:
     memory = opened()
     episode(memory, LISBON, 0)
-    memory.consolidate()
-    pinned = memory.pin_fact(memory.facts("Lisbon")[0].id)
+    mine(memory).facts.consolidate()
+    pinned = mine(memory).facts.pin(mine(memory).facts.list("Lisbon")[0].id)
     assert pinned.fact.pinned
     episode(memory, "I live in Porto.", 5)
-    memory.consolidate()
+    mine(memory).facts.consolidate()
     assert told(memory, category="identity") == {"Maya lives in Lisbon"}
     against = [d.detail["pinned_against"] for d in decisions(memory) if d.detail["pinned_against"]]
     assert against == [["Maya lives in Porto"]]
     assert memory.doctor() == []
-    assert not memory.pin_fact(pinned.id, False).fact.pinned
+    assert not mine(memory).facts.pin(pinned.id, False).fact.pinned
     assert told(memory, category="identity") == {"Maya lives in Porto"}
     assert memory.doctor() == []
 
 
 def test_a_confirmed_fact_is_certain_and_stays_it(opened: Opened) -> None:
     memory = three(opened())
-    fact = memory.confirm_fact(memory.facts("fado")[0].id).fact
+    fact = mine(memory).facts.confirm(mine(memory).facts.list("fado")[0].id).fact
     assert (fact.confirmed, fact.confidence) == (True, 1.0)
     episode(memory, "I love fado!", 30)
-    memory.consolidate()
-    again = memory.fact(fact.id).fact
+    mine(memory).facts.consolidate()
+    again = mine(memory).facts.get(fact.id).fact
     assert (len(again.evidence), again.confidence) == (2, 1.0)
     assert memory.doctor() == []
 
 
 def test_a_deleted_fact_does_not_come_back_from_the_same_words(open_memory: Opened, database: Path) -> None:
     memory = three(open_memory())
-    gone = memory.delete_fact(memory.facts("Porto")[0].id)
+    gone = mine(memory).facts.delete(mine(memory).facts.list("Porto")[0].id)
     assert gone.fact.fact == "Maya lives in Porto"
     assert told(memory, category="identity", subject="Maya") == {"Maya lives in Lisbon"}  # it holds again
     assert told(memory, query="Porto", history=True) == set()
     with pytest.raises(NotFound):
-        memory.fact(gone.id)
+        mine(memory).facts.get(gone.id)
     forget_what_was_read(database)
-    memory.consolidate()
+    mine(memory).facts.consolidate()
     assert told(memory, query="Porto", history=True) == set()
     episode(memory, "I live in Porto now.", 30)
-    memory.consolidate()
+    mine(memory).facts.consolidate()
     assert told(memory, query="Porto") == {"Maya lives in Porto"}
     assert memory.doctor() == []
 
@@ -401,19 +424,19 @@ def test_a_deleted_fact_does_not_come_back_from_the_same_words(open_memory: Open
 def test_an_old_id_leads_to_who_holds_its_evidence(opened: Opened) -> None:
     memory = opened()
     episode(memory, "I live in Porto.", 5)
-    memory.consolidate()
-    (before,) = memory.facts()
+    mine(memory).facts.consolidate()
+    (before,) = mine(memory).facts.list()
     episode(memory, "I live in Porto.", 0)  # said earlier, heard later: the fact begins there
-    memory.consolidate()
-    (now,) = memory.facts()
+    mine(memory).facts.consolidate()
+    (now,) = mine(memory).facts.list()
     assert (now.id != before.id, len(now.fact.evidence)) == (True, 2)
-    assert memory.fact(before.id).id == memory.fact(str(before.id)[:9]).id == now.id
-    assert memory.pin_fact(before.id).id == now.id
+    assert mine(memory).facts.get(before.id).id == mine(memory).facts.get(str(before.id)[:9]).id == now.id
+    assert mine(memory).facts.pin(before.id).id == now.id
     assert memory.doctor() == []
-    memory.delete_fact(before.id)
+    mine(memory).facts.delete(before.id)
     with pytest.raises(NotFound):
-        memory.fact(before.id)
-    assert memory.facts("Porto", history=True) == []
+        mine(memory).facts.get(before.id)
+    assert mine(memory).facts.list("Porto", history=True) == []
 
 
 # --- at once, again, elsewhere ----------------------------------------------------------------------------
@@ -421,26 +444,26 @@ def test_an_old_id_leads_to_who_holds_its_evidence(opened: Opened) -> None:
 
 def test_what_waits_is_taken_up_after_a_restart(opened: Opened) -> None:
     with three(opened(jobs="workers")) as before:
-        before.worker(kinds=[ENCODE]).run(once=True)
+        before.jobs.worker(kinds=[ENCODE]).run(once=True)
         assert waiting(before) == 3
     after = opened()
-    after.work()
+    after.jobs.run()
     assert told(after) == NOW_TRUE
 
 
 def test_workers_at_once_double_nothing_and_lose_nothing(opened: Opened) -> None:
     memory = opened(jobs="workers")
     for n in range(12):
-        memory.add(f"I love song{n} and I live in City{n % 4}.", role="Maya", thread=f"t{n}", timestamp=START + timedelta(days=n))  # fmt: skip
-    memory.flush()
+        mine(memory).add(f"I love song{n} and I live in City{n % 4}.", role="Maya", thread=f"t{n}", timestamp=START + timedelta(days=n))  # fmt: skip
+    mine(memory).flush()
     hands = [opened(jobs="workers") for _ in range(3)]
     failed: list[BaseException] = []
 
-    def run(one: Memory) -> None:
+    def run(memory: Memory) -> None:
         try:
-            one.worker().run(once=True)
-            one.consolidate()
-            one.worker().run(once=True)
+            memory.jobs.worker().run(once=True)
+            mine(memory).facts.consolidate()
+            memory.jobs.worker().run(once=True)
         except BaseException as error:
             failed.append(error)
             raise
@@ -451,7 +474,7 @@ def test_workers_at_once_double_nothing_and_lose_nothing(opened: Opened) -> None
     for thread in threads:
         thread.join()
     assert failed == []
-    memory.worker().run(once=True)
+    memory.jobs.worker().run(once=True)
     assert waiting(memory) == 0
     assert len(told(memory, category="preference", limit=99)) == 12
     evidence = [one for fact_ in kept(memory) for one in fact_.fact.evidence]
@@ -463,19 +486,19 @@ def test_an_export_keeps_facts_and_what_hands_did_to_them(
     open_memory: Opened, tmp_path: Path, clock: Clock
 ) -> None:
     memory = three(open_memory())
-    memory.edit_fact(memory.facts("Porto")[0].id, text="Maya lives in Gaia", value="Gaia")
-    memory.pin_fact(memory.facts("Hannah")[0].id)
-    memory.delete_fact(memory.facts("fado")[0].id)
+    mine(memory).facts.edit(mine(memory).facts.list("Porto")[0].id, text="Maya lives in Gaia", value="Gaia")
+    mine(memory).facts.pin(mine(memory).facts.list("Hannah")[0].id)
+    mine(memory).facts.delete(mine(memory).facts.list("fado")[0].id)
     episode(memory, "I live in Faro.", -30)  # before all: an id that leads on
     episode(memory, "I love fado.", -20)
-    memory.consolidate()
+    mine(memory).facts.consolidate()
     file = tmp_path / "all.jsonl"
-    lines = list(memory.export())
+    lines = list(mine(memory).export())
     file.write_text("\n".join(lines), encoding="utf-8")
     copy = open_memory(tmp_path / "copy.db")
     for _ in range(2):
-        copy.import_file(file)
-        assert list(copy.export())[1:] == lines[1:]
+        mine(copy).import_file(file)
+        assert list(mine(copy).export())[1:] == lines[1:]
         assert copy.doctor() == []
     assert told(copy) == told(memory)
     assert told(copy, query="Gaia") == {"Maya lives in Gaia"}
@@ -484,13 +507,13 @@ def test_an_export_keeps_facts_and_what_hands_did_to_them(
 
 def test_an_import_goes_on_with_the_facts_that_are_there(open_memory: Opened, tmp_path: Path) -> None:
     memory = three(open_memory())
-    (tmp_path / "all.jsonl").write_text("\n".join(memory.export()), encoding="utf-8")
+    (tmp_path / "all.jsonl").write_text("\n".join(mine(memory).export()), encoding="utf-8")
     other = open_memory(tmp_path / "other.db")
     episode(other, "I live in Faro.", 40)
-    other.consolidate()
-    other.import_file(tmp_path / "all.jsonl")
+    mine(other).facts.consolidate()
+    mine(other).import_file(tmp_path / "all.jsonl")
     assert told(other) == (NOW_TRUE - {"Maya lives in Porto"}) | {"Maya lives in Faro"}
-    names = [card.fact.value for card in other.fact_history(other.facts("Faro")[0].id)]
+    names = [card.fact.value for card in mine(other).facts.history(mine(other).facts.list("Faro")[0].id)]
     assert names == ["Lisbon", "Porto", "Faro"]
     assert other.doctor() == []
 
@@ -498,34 +521,35 @@ def test_an_import_goes_on_with_the_facts_that_are_there(open_memory: Opened, tm
 def test_an_export_from_before_there_were_facts_is_read(open_memory: Opened, tmp_path: Path) -> None:
     memory = three(open_memory())
     lines = [
-        re.sub(r'"consolidated_at": "[^"]*"', '"consolidated_at": null', line) for line in memory.export()
+        re.sub(r'"consolidated_at": "[^"]*"', '"consolidated_at": null', line)
+        for line in mine(memory).export()
     ]
     plain = [line for line in lines if not re.search(r'"type": "(fact|moved|deleted)', line)]
     (tmp_path / "old.jsonl").write_text("\n".join(plain), encoding="utf-8")
     copy = open_memory(tmp_path / "copy.db")
-    copy.import_file(tmp_path / "old.jsonl")
+    mine(copy).import_file(tmp_path / "old.jsonl")
     assert told(copy) == NOW_TRUE
 
 
 def test_doctor_tells_what_is_wrong_with_facts_and_embeds_them_again(open_memory: Opened) -> None:
     memory = three(open_memory(embedder="none"))
     memory = open_memory()
-    assert memory.facts("fado")[0].score < 1
+    assert mine(memory).facts.list("fado")[0].score < 1
     memory.doctor(repair=True)
-    with memory._parts.store.begin(Scope(), write=False) as tx:
+    with memory._deps.store.begin(Scope(), write=False) as tx:
         assert tx.index.unindexed("f", "hashing-256", limit=9) == []
-    with memory._parts.store.begin(Scope()) as tx:
-        _, second, *_ = tx.facts.list()
-        bad: Evidence = second.fact.evidence[0]
+    with memory._deps.store.begin(Scope()) as tx:
+        _, second, *_ = tx.knowledge.facts()
+        bad: FactEvidence = second.fact.evidence[0]
         wrong = type(bad)(**{**{f: getattr(bad, f) for f in bad.__dataclass_fields__}, "end": 999})
         gone = type(bad)(
             **{**{f: getattr(bad, f) for f in bad.__dataclass_fields__}, "observation_id": second.id}
         )
         fields = {f: getattr(second.fact, f) for f in second.fact.__dataclass_fields__}
-        tx.facts.put(
-            [KeptFact(type(second.fact)(**{**fields, "evidence": (wrong, gone)}), second.created_at)]
+        tx.knowledge.put_facts(
+            [StoredFact(type(second.fact)(**{**fields, "evidence": (wrong, gone)}), second.created_at)]
         )
     messages = [finding.message for finding in memory.doctor()]
     assert any("has no words 0 to 999" in message for message in messages)
     assert any("which proves it, does not exist" in message for message in messages)
-    assert any("not what their evidence tells" in message for message in messages)
+    assert any("not what the evidence tells" in message for message in messages)

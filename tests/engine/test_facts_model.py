@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from builders.facts import (
     NOW_TRUE,
     PORTO,
@@ -24,11 +24,11 @@ from builders.injections import INJECTIONS
 
 from episodic_agent import Memory
 from episodic_agent.core.prompts import facts as question
-from episodic_agent.engine import consolidating
+from episodic_agent.engine.facts import job as consolidating
 from episodic_agent.errors import BudgetSpent, ProviderError, ProviderUnavailable
-from episodic_agent.providers.scripted import ScriptedModel
-from episodic_agent.providers.staged import StagedModel
+from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.schemas import Json
+from episodic_agent.testing.models import ScriptedModel
 
 
 @pytest.fixture
@@ -48,19 +48,19 @@ Answer = Mapping[str, Json] | ProviderError
 
 def alias(prompt: str, text: str) -> str:
     """Return the alias under which a text stands quoted in a prompt."""
-    found = re.search(r"^([mF]\d+), [^\n]*:\n(`+)\n" + re.escape(text), prompt, re.MULTILINE)
-    assert found, (text, prompt)
-    return found[1]
+    match = re.search(r"^([mF]\d+), [^\n]*:\n(`+)\n" + re.escape(text), prompt, re.MULTILINE)
+    assert match, (text, prompt)
+    return match[1]
 
 
 def fact(
-    prompt: str, action: str, said: str, text: str, known: str | None = None, **more: Json
+    prompt: str, action: str, statement: str, text: str, known: str | None = None, **more: Json
 ) -> dict[str, Json]:
     """Return one fact of an answer: by which words, and what known fact it acts on."""
     return {
         "action": action, "known": alias(prompt, known) if known else None, "subject": "Maya",
         "category": "identity", "attribute": "other", "value": text, "fact": text, "holds": True,
-        "message": alias(prompt, said), "quote": said, "valid_from": None, **more,
+        "message": alias(prompt, statement), "quote": statement, "valid_from": None, **more,
     }  # fmt: skip
 
 
@@ -112,10 +112,10 @@ def test_a_model_tells_what_is_new(knowing: Memory, script: Script) -> None:
     assert told(knowing) == {"Maya lives in Lisbon", "Maya loves fado", "Maya has a sister, Hannah"}
     assert len(script.asked) == 1  # three episodes together; who knows nothing expects nothing
     assert [use.stage for use in knowing.usage()] == ["facts"]
-    card = knowing.fact(knowing.facts("Hannah")[0].id)
+    card = mine(knowing).facts.get(mine(knowing).facts.list("Hannah")[0].id)
     (quote,) = card.quotes
     assert (quote.text, quote.learned_at) == (SISTER, START + timedelta(days=60))
-    assert card.record["source_episodic_ids"] == [str(knowing.episodes()[2].episode_id)]
+    assert card.record["source_episodic_ids"] == [str(mine(knowing).episodes.list()[2].episode_id)]
     records = decisions(knowing)
     assert {d.policy_version for d in records} == {question.VERSION}
     assert [d.features["told"] for d in records] == [1, 1, 1]
@@ -124,26 +124,26 @@ def test_a_model_tells_what_is_new(knowing: Memory, script: Script) -> None:
 
 
 def test_a_model_reinforces_updates_and_ends_what_is_known(knowing: Memory, script: Script) -> None:
-    said = {
+    texts = {
         "again": "Fado again tonight",
         "moved": "We moved to Porto",
         "end": "Hannah is not my sister",
         "odd": "I am 41",
     }
     script.answer = lambda p: [
-        fact(p, "reinforce", said["again"], "Maya loves fado", "Maya loves fado", value="fado"),
-        fact(p, "update", said["moved"], "Maya lives in Porto", "Maya lives in Lisbon", value="Porto", valid_from="2026-03-11"),
-        fact(p, "invalidate", said["end"], "Maya has no sister", "Maya has a sister, Hannah"),
-        fact(p, "new", said["odd"], "Maya is 42 years old", value="42"),
-        {**fact(p, "reinforce", said["odd"], "Maya is 41"), "known": "F9"},
+        fact(p, "reinforce", texts["again"], "Maya loves fado", "Maya loves fado", value="fado"),
+        fact(p, "update", texts["moved"], "Maya lives in Porto", "Maya lives in Lisbon", value="Porto", valid_from="2026-03-11"),
+        fact(p, "invalidate", texts["end"], "Maya has no sister", "Maya has a sister, Hannah"),
+        fact(p, "new", texts["odd"], "Maya is 42 years old", value="42"),
+        {**fact(p, "reinforce", texts["odd"], "Maya is 41"), "known": "F9"},
     ]  # fmt: skip
-    for n, text in enumerate(said.values()):
-        knowing.add(text, role="Maya", thread=text, timestamp=START + timedelta(days=10 + n))
-    knowing.flush()
+    for n, text in enumerate(texts.values()):
+        mine(knowing).add(text, role="Maya", thread=text, timestamp=START + timedelta(days=10 + n))
+    mine(knowing).flush()
     assert told(knowing) == {"Maya loves fado", "Maya lives in Porto", "Maya has no sister"}
-    home = knowing.facts("Porto")[0].fact
+    home = mine(knowing).facts.list("Porto")[0].fact
     assert home.valid_at == datetime(2026, 3, 11, tzinfo=UTC)
-    assert len(knowing.facts("fado")[0].fact.evidence) == 2
+    assert len(mine(knowing).facts.list("fado")[0].fact.evidence) == 2
     refused = next(d.detail["refused"] for d in decisions(knowing) if d.detail["refused"])
     assert refused == ["fact 4: nobody said 42", "fact 5: 'F9' is none of F1 to F3"]
     assert "She talks of Lisbon." in script.asked[-1]
@@ -158,31 +158,29 @@ def test_the_same_in_other_words_is_no_second_fact(knowing: Memory, script: Scri
     ]  # fmt: skip
     episode(knowing, "How I love fado", 9)
     episode(knowing, "but not jazz", 10)
-    knowing.consolidate()
-    loved = [card.fact for card in knowing.facts(history=True) if card.fact.attribute == "likes"]
+    mine(knowing).facts.consolidate()
+    loved = [card.fact for card in mine(knowing).facts.list(history=True) if card.fact.attribute == "likes"]
     assert [(one.value, len(one.evidence)) for one in loved] == [("fado", 2)]
     assert loved[0].invalid_at is not None  # the one that was said against it is not merged: it ends it
 
 
-@pytest.mark.parametrize("problem", ["away", "wrong"])
 def test_a_failing_model_leaves_everything_waiting_and_recall_working(
-    opened: Opened, script: Script, clock: Clock, problem: str
+    opened: Opened, script: Script, clock: Clock
 ) -> None:
-    script.problem = ProviderUnavailable("no answer; try again later") if problem == "away" else None
-    script.wrong = {"facts": "none"} if problem == "wrong" else None
+    script.problem = ProviderUnavailable("no answer; try again later")
     memory = three(opened(language_model=script.model))
     for _ in range(4):
         clock.forward(minutes=30)
-        memory.work()
-        assert memory.consolidate() == 0
+        memory.jobs.run()
+        assert mine(memory).facts.consolidate() == 0
     assert (waiting(memory), told(memory), decisions(memory)) == (3, set(), [])
-    assert memory.search("where does Maya live?").observations
-    assert len(memory.jobs()) == 1
-    script.problem = script.wrong = None
+    assert mine(memory).search("where does Maya live?").observations
+    assert len(memory.jobs.list()) == 1
+    script.problem = None
     script.answer = lambda p: [fact(p, "new", SISTER, "Maya has a sister")] if SISTER in p else []
     clock.forward(hours=2)
-    memory.work()
-    assert (waiting(memory), told(memory), memory.jobs()) == (0, {"Maya has a sister"}, [])
+    memory.jobs.run()
+    assert (waiting(memory), told(memory), memory.jobs.list()) == (0, {"Maya has a sister"}, [])
 
 
 @pytest.mark.parametrize("problem", ["away", "wrong", "refuses"])
@@ -198,14 +196,18 @@ def test_a_model_that_fails_for_hours_leaves_it_to_the_rules(
         before = len(script.asked)
         for _ in range(turns):
             clock.forward(hours=1)
-            memory.work()
+            memory.jobs.run()
             memory.upkeep()
         return len(script.asked) - before
 
-    assert asked_in(1) > 0
-    assert (waiting(memory), decisions(memory)) == (3, [])
-    assert asked_in(17) > 0
-    assert (waiting(memory), memory.jobs()) == (0, [])
+    first = asked_in(1)
+    assert first > 0
+    if problem == "wrong":  # nonsense costs at most three calls a question, however long it lasts
+        assert len(script.asked) <= 3 * 3
+    else:
+        assert (waiting(memory), decisions(memory)) == (3, [])
+        assert asked_in(17) > 0
+    assert (waiting(memory), memory.jobs.list()) == (0, [])
     assert told(memory) == NOW_TRUE
     assert [bool(one.detail["without_model"]) for one in decisions(memory)] == [True] * 3
     assert asked_in(5) == 0
@@ -221,14 +223,14 @@ def test_a_run_among_the_dead_letters_is_asked_for_by_what_is_new_alone(
     memory = three(opened())
     for _ in range(8):
         clock.forward(hours=1)
-        memory.work()
-    (dead,) = memory.jobs()
+        memory.jobs.run()
+    (dead,) = memory.jobs.list()
     assert dead.state == "dead"
     clock.forward(hours=1)
-    assert memory.work() == memory.work() == 0
-    assert [job.id for job in memory.jobs()] == [dead.id]
+    assert memory.jobs.run() == memory.jobs.run() == 0
+    assert [job.id for job in memory.jobs.list()] == [dead.id]
     monkeypatch.undo()
-    assert memory.consolidate() == 3
+    assert mine(memory).facts.consolidate() == 3
 
 
 def test_one_episode_a_model_cannot_read_does_not_hold_back_the_others(
@@ -247,15 +249,18 @@ def test_one_episode_a_model_cannot_read_does_not_hold_back_the_others(
     three(memory)
     assert waiting(memory) == 3
     clock.forward(minutes=30)
-    memory.work()
-    assert (waiting(memory), told(memory)) == (1, {"Maya moved to Porto"})
+    memory.jobs.run()
+    assert waiting(memory) == 0
+    assert "Maya moved to Porto" in told(memory)
+    by_rules = [bool(one.detail.get("without_model")) for one in decisions(memory)]
+    assert sorted(by_rules) == [False, False, True]
 
 
 def test_a_spent_budget_leaves_it_to_the_rules(opened: Opened, script: Script) -> None:
     script.problem = BudgetSpent("spent")
     memory = three(opened(language_model=script.model))
     assert told(memory) == NOW_TRUE
-    assert {d.policy_version for d in decisions(memory)} == {"facts-2"}
+    assert {d.policy_version for d in decisions(memory)} == {"facts-3"}
 
 
 @pytest.mark.parametrize("injection", INJECTIONS, ids=range(len(INJECTIONS)))
@@ -263,13 +268,13 @@ def test_what_is_said_to_the_model_stands_quoted(open_memory: Opened, script: Sc
     memory = open_memory(language_model=script.model)
     attack = injection.replace("{fence}", "```")
     for n, text in enumerate((attack, "I live in Lisbon")):
-        memory.add(text, role="Maya", thread=f"t{n}", timestamp=START)
-    memory.flush()
-    memory.consolidate()
+        mine(memory).add(text, role="Maya", thread=f"t{n}", timestamp=START)
+    mine(memory).flush()
+    mine(memory).facts.consolidate()
     (prompt,) = script.asked
     fence = re.findall(r"two lines of (`+)", prompt)[0]
     outside = re.sub(rf"(?ms)^{fence}\n.*?^{fence}$", "<quoted>", prompt).replace(fence, "```")
-    expected = question.calibrate("", (), [])
+    expected = question.reconcile("", (), [])
     lines = [line for line in outside.split("\n") if line not in expected.split("\n") and line != "<quoted>"]
     assert [re.sub(r"T.*", "", line) for line in lines] == ["m1, 2026-03-02", "m2, 2026-03-02"]
 
@@ -285,11 +290,11 @@ def test_a_hand_that_is_faster_than_the_model_is_heeded(
     opened: Opened, knowing: Memory, script: Script
 ) -> None:
     other = opened()
-    old = other.facts("Lisbon")[0].id
+    old = mine(other).facts.list("Lisbon")[0].id
 
     def answer(prompt: str) -> list[Json]:
-        if not other.fact(old).fact.pinned:
-            other.pin_fact(old)
+        if not mine(other).facts.get(old).fact.pinned:
+            mine(other).facts.pin(old)
         update = fact(
             prompt,
             "update",
@@ -302,9 +307,9 @@ def test_a_hand_that_is_faster_than_the_model_is_heeded(
 
     script.answer = answer
     episode(knowing, "We moved to Porto", 9)
-    knowing.consolidate()
+    mine(knowing).facts.consolidate()
     assert told(knowing, query="lives", category="identity") == {"Maya lives in Lisbon"}
-    assert knowing.fact(old).fact.pinned
+    assert mine(knowing).facts.get(old).fact.pinned
     assert knowing.doctor() == []
 
 
@@ -322,5 +327,5 @@ def test_a_process_that_dies_after_its_call_leaves_everything_to_the_next(
         three(memory)
     assert (waiting(memory), kept(memory)) == (3, [])
     clock.forward(minutes=5)
-    opened(language_model=script.model).work()
-    assert (waiting(memory), told(memory), memory.jobs()) == (0, {"Maya has a sister"}, [])
+    opened(language_model=script.model).jobs.run()
+    assert (waiting(memory), told(memory), memory.jobs.list()) == (0, {"Maya has a sister"}, [])

@@ -13,10 +13,8 @@ from builders.examples import share
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.core.erasing import Tombstone
-from episodic_agent.core.fact_records import Category, Evidence, Fact, FactTombstone, Version
 from episodic_agent.core.identity import assign_ids
-from episodic_agent.core.intake import Item
+from episodic_agent.core.ingest import Item
 from episodic_agent.core.skills import SkillState
 from episodic_agent.engine.files import (
     Format,
@@ -50,10 +48,12 @@ from episodic_agent.schemas import (
     Observation,
     PendingReview,
     Scope,
+    Section,
     Thread,
-    ThreadPart,
     TimeSource,
 )  # fmt: skip
+from episodic_agent.schemas.erasures import Tombstone
+from episodic_agent.schemas.facts import Category, Fact, FactEvidence, FactTombstone, Version
 
 SAMPLES = Path(__file__).parent.parent / "data" / "transcripts"
 ANA = Scope("ana")
@@ -255,9 +255,9 @@ def test_half_a_json_document_gives_its_whole_messages(
     messages = [{"role": "user", "content": f"message {n}"} for n in range(9)]
     text = json.dumps({"id": "c", "messages": messages} if wrap else messages, indent=indent)
     path = write(text[:-cut])
-    whole = said(path)
-    assert whole == [("user", f"message {n}") for n in range(len(whole))]
-    assert 5 <= len(whole) < 9
+    pairs = said(path)
+    assert pairs == [("user", f"message {n}") for n in range(len(pairs))]
+    assert 5 <= len(pairs) < 9
     assert len(complaints(path)) == 1
     assert "breaks off" in complaints(path)[0][1]
 
@@ -312,11 +312,11 @@ def numbered(texts: Sequence[str], *, timed: bool) -> str:
 
 @pytest.mark.parametrize("timed", [False, True])
 def test_a_renamed_file_gives_the_same_ids_and_another_chat_none_of_them(write: Write, timed: bool) -> None:
-    one = numbered([f"cat {n}" for n in range(20)], timed=timed)
+    item = numbered([f"cat {n}" for n in range(20)], timed=timed)
     other = numbered([f"dog {n}" for n in range(20)], timed=timed)
     first, renamed, another = (
         assign_ids(items(write(text, name)), ANA)
-        for text, name in ((one, "a.jsonl"), (one, "b.jsonl"), (other, "c.jsonl"))
+        for text, name in ((item, "a.jsonl"), (item, "b.jsonl"), (other, "c.jsonl"))
     )
     assert first == renamed
     assert len(set(first) | set(another)) == 40
@@ -330,9 +330,9 @@ def test_a_chat_that_has_grown_keeps_the_ids_it_had(write: Write, timed: bool, b
 
 
 def test_chats_that_greet_alike_without_times_stay_apart(write: Write) -> None:
-    one = items(write(numbered(["hi", "my cat is ill"], timed=False)))
+    this_items = items(write(numbered(["hi", "my cat is ill"], timed=False)))
     two = items(write(numbered(["hi", "my car is sold"], timed=False)))
-    assert one[0].conversation != two[0].conversation
+    assert this_items[0].conversation != two[0].conversation
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -411,7 +411,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(TEXT, VALUES, max_size=3)
 NUMBERS = st.floats(allow_nan=False)
 MAYBE_TIME = st.none() | TIMES
-EVIDENCE = st.builds(Evidence, st.uuids(), st.integers(0), st.integers(0), TEXT, TEXT, TIMES, TIMES, episode_id=st.none() | st.uuids(), learned_at=MAYBE_TIME, confidence=st.floats(0, 1), corrects=st.booleans())  # fmt: skip
+EVIDENCE = st.builds(FactEvidence, st.uuids(), st.integers(0), st.integers(0), TEXT, TEXT, TIMES, TIMES, episode_id=st.none() | st.uuids(), learned_at=MAYBE_TIME, confidence=st.floats(0, 1), corrects=st.booleans())  # fmt: skip
 VERSIONS = st.lists(st.builds(Version, TEXT, TEXT, TIMES), max_size=2).map(tuple)
 FACTS = st.builds(Fact, st.uuids(), TEXT, TEXT, TEXT, st.sampled_from(Category), TEXT, st.lists(EVIDENCE, max_size=2).map(tuple), TIMES, holds=st.booleans(), keywords=st.lists(TEXT, max_size=2).map(tuple), invalid_at=MAYBE_TIME, superseded_by=st.none() | st.uuids(), versions=VERSIONS)  # fmt: skip
 NOUNS: st.SearchStrategy[Noun] = st.one_of(
@@ -424,7 +424,7 @@ NOUNS: st.SearchStrategy[Noun] = st.one_of(
     st.builds(CheckRecord, st.uuids(), st.integers(0), st.binary(max_size=30)),
     st.builds(Link, st.uuids(), st.uuids(), TIMES, basis=TEXT, decision_id=st.none() | st.uuids(), unlinked_at=MAYBE_TIME),
     st.builds(Joined, st.uuids(), st.lists(st.uuids(), max_size=3).map(tuple)),
-    st.builds(ThreadPart, st.uuids(), st.integers(0), st.uuids(), TIMES, opened_for=TEXT, ended=st.booleans(), compacted_through=st.none() | st.integers(0), compacted_at=MAYBE_TIME),
+    st.builds(Section, st.uuids(), st.integers(0), st.uuids(), TIMES, opened_for=TEXT, ended=st.booleans(), compacted_through=st.none() | st.integers(0), compacted_at=MAYBE_TIME),
     st.builds(Tombstone, st.uuids(), st.integers(0), st.uuids(), TIMES),
     st.builds(PendingReview, st.uuids(), st.uuids(), st.integers(0), TIMES, TEXT, st.lists(st.uuids(), max_size=3).map(tuple)),
     st.builds(SkillLine, st.uuids(), TEXT, st.sampled_from(SkillState), TIMES, OBJECTS, st.lists(TEXT, max_size=3).map(tuple)),
@@ -495,9 +495,9 @@ UUID_ONE = next(iter(assign_ids([Item("user", "x")], ANA)))
 def test_a_damaged_line_of_an_export_is_named_and_the_rest_read(write: Write, line: str, reason: str) -> None:
     record = CheckRecord(UUID_ONE, 1, b"x")
     path = write("\n".join([header_line(ANA, NINE_FIFTEEN, {}), line, *export_lines([record])]))
-    broken, whole = read_export(path)
+    broken, full = read_export(path)
     assert isinstance(broken, Unreadable)
-    assert (broken.line, reason in broken.reason, whole) == (2, True, record)
+    assert (broken.line, reason in broken.reason, full) == (2, True, record)
 
 
 def test_an_export_of_a_newer_version_is_refused(write: Write) -> None:

@@ -9,12 +9,13 @@ from typing import Any, Final
 from uuid import UUID
 
 import pytest
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from builders.embedders import TopicEmbedder
 from builders.erasing import values
+from conftest import After
 
 from episodic_agent import Memory
-from episodic_agent.core.chaining import matches, metadata_terms, parse_filter
+from episodic_agent.core.chains import matches, metadata_terms, parse_filter
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Encoding, Json, Scope
 
@@ -36,18 +37,18 @@ def say(memory: Memory, thread: str, number: float, *texts: str, role: str = "us
         {"role": role, "content": text, "timestamp": day(number) + timedelta(minutes=minute)}
         for minute, text in enumerate(texts)
     ]
-    memory.add(items, thread=thread)
+    mine(memory).add(items, thread=thread)
 
 
 def describe(memory: Memory, about: dict[str, dict[str, Json]]) -> None:
     """Let the episodes of threads be about something, as a model or a caller might have said."""
-    with memory._parts.store.begin(HOME) as tx:
+    with memory._deps.store.begin(HOME) as tx:
         for thread, metadata in about.items():
-            known = tx.threads.by_origin(thread)
+            known = tx.threads.get(thread)
             assert known is not None
             for e in tx.episodes.of_thread(known.id):
                 version = e.encoding_version + 1
-                tx.episodes.encode(Encoding(e.id, version, e.title, e.summary, metadata, "test", NINE))
+                tx.episodes.put(Encoding(e.id, version, e.title, e.summary, metadata, "test", NINE))
 
 
 def drawn(random_: random.Random) -> dict[str, Json]:
@@ -75,32 +76,42 @@ def asked(random_: random.Random) -> list[str]:
     return [*chosen, *random_.sample(times, random_.randint(0, 2))]
 
 
+REPORTS = TopicEmbedder("report", "bread")
+
+
 @pytest.fixture
 def opened(url: str, clock: Clock) -> Iterator[OpenMemory]:
     with ExitStack() as stack:
 
-        def one(**more: Any) -> Memory:
+        def item(**more: Any) -> Memory:
             chosen = {"embedder": "none", "policy": "seed-001", "clock": clock, **more}
             return stack.enter_context(closing(Memory.open(url, **chosen)))
 
-        yield one
+        yield item
 
 
-@pytest.fixture
-def month(opened: OpenMemory) -> Memory:
+def reports(memory: Memory, _clock: Clock) -> None:
     """A report a day, each in a thread of its own and about whatever was drawn."""
-    memory = opened(embedder=TopicEmbedder("report", "bread"), chain_policy="none")
     random_ = random.Random(8)
     for number in range(DAYS):
         say(memory, f"day {number}", number, f"The report of day {number} is in", f"Report {number} is filed")
-    memory.flush()
+    mine(memory).flush()
     describe(memory, {f"day {number}": drawn(random_) for number in range(DAYS)})
     say(memory, "open", DAYS - 0.5, "The report of tonight goes on")
-    return memory
+
+
+@pytest.fixture
+def month(opened: OpenMemory, after: After, url: str) -> Memory:
+    after(reports, url=url, embedder=REPORTS, chain_policy="none")
+    return opened(embedder=REPORTS, chain_policy="none")
 
 
 def everything(memory: Memory) -> dict[UUID, tuple[dict[str, Json], datetime]]:
-    shown = [memory.get(card.episode_id) for card in memory.episodes() if card.state != "open"]
+    shown = [
+        mine(memory).episodes.get(card.episode_id)
+        for card in mine(memory).episodes.list()
+        if card.state != "open"
+    ]
     return {one.id: (dict(one.metadata), one.start_at) for one in shown}
 
 
@@ -112,15 +123,17 @@ def test_every_verb_finds_exactly_what_the_filter_says(month: Memory) -> None:
     sizes = []
     for _ in range(40):
         where = asked(random_)
-        wanted = parse_filter(where)
-        expected = {identity for identity, (told, at) in about.items() if matches(told, wanted, at)}
+        conditions = parse_filter(where)
+        expected = {identity for identity, (told, at) in about.items() if matches(told, conditions, at)}
         sizes.append(len(expected))
-        assert {hit.episode_id for hit in month.search("report", limit=99, where=where).hits} == expected
-        assert {c.episode_id for c in month.episodes(where=where)} == expected
-        told = month.get_episode_sequence("report", 99, 0.0, where=where)
-        assert {one.episode_id for one in told} == expected
-        assert {one.episode_id for one in month.get_episode_sequence(limit=99, where=where)} == expected
-        assert {one.episode_id for one in month.get_episode_sequence(
+        assert {
+            hit.episode_id for hit in mine(month).search("report", limit=99, where=where).hits
+        } == expected
+        assert {c.episode_id for c in mine(month).episodes.list(where=where)} == expected
+        sequence = mine(month).chains.sequence("report", 99, 0.0, where=where)
+        assert {one.episode_id for one in sequence} == expected
+        assert {one.episode_id for one in mine(month).chains.sequence(limit=99, where=where)} == expected
+        assert {one.episode_id for one in mine(month).chains.sequence(
             "report", 99, 0.0, where=where, policy="seed-004")} == expected  # fmt: skip
     assert min(sizes) == 0
     assert max(sizes) > 3
@@ -129,20 +142,23 @@ def test_every_verb_finds_exactly_what_the_filter_says(month: Memory) -> None:
 
 def test_one_line_and_several_pieces_mean_the_same(month: Memory) -> None:
     line, pieces = "tag=leak,bread outcome=failure", ["tag=leak", "tag=bread", "outcome=failure"]
-    assert month.episodes(where=line) == month.episodes(where=pieces)
+    assert mine(month).episodes.list(where=line) == mine(month).episodes.list(where=pieces)
     with pytest.raises(InvalidInput, match="no field 'flavour'"):
-        month.search("report", where="flavour=sweet")
+        mine(month).search("report", where="flavour=sweet")
     with pytest.raises(InvalidInput, match="knows no filters"):
-        month.search("report", where="tag=leak", policy="seed-003")
+        mine(month).search("report", where="tag=leak", policy="seed-003")
     with pytest.raises(InvalidInput, match="no field"):
-        month.export(where="flavour=sweet")
+        mine(month).export(where="flavour=sweet")
 
 
 def test_an_open_frame_is_about_nothing_but_has_its_time(month: Memory) -> None:
-    late = month.search("report", limit=99, where=f"since={day(DAYS - 1):%Y-%m-%d}")
+    late = mine(month).search("report", limit=99, where=f"since={day(DAYS - 1):%Y-%m-%d}")
     assert {hit.state for hit in late.hits} == {"open", "closed"}
-    assert [c.state for c in month.episodes(where=f"since={day(DAYS - 1):%Y-%m-%d}")] == ["closed", "open"]
-    assert "open" not in {hit.state for hit in month.search("report", limit=99, where="tag~a").hits}
+    assert [c.state for c in mine(month).episodes.list(where=f"since={day(DAYS - 1):%Y-%m-%d}")] == [
+        "closed",
+        "open",
+    ]
+    assert "open" not in {hit.state for hit in mine(month).search("report", limit=99, where="tag~a").hits}
 
 
 # --- before any cut --------------------------------------------------------------------------------------
@@ -153,40 +169,40 @@ def test_a_rare_match_deep_in_the_ranking_is_found(opened: OpenMemory) -> None:
     for number in range(150):
         say(memory, f"leak {number}", number / 20, f"The memory leak of worker {number}: memory leak again")
     say(memory, "rare", 0.01, "Long ago somebody in the harbour office said that some pipe there had a leak")
-    memory.flush()
+    mine(memory).flush()
     describe(memory, {"rare": {"tags": ["harbour"]}})
-    first = memory.search("memory leak", limit=100).hits
+    first = mine(memory).search("memory leak", limit=100).hits
     assert "harbour" not in "".join(hit.title for hit in first)
-    (hit,) = memory.search("memory leak", limit=1, where="tag=harbour").hits
-    assert memory.messages(hit.episode_id)[0].text.startswith("Long ago")
-    (told,) = memory.get_episode_sequence("memory leak", 5, 0.0, where="tag=harbour")
-    (newest,) = memory.get_episode_sequence(limit=5, where="tag=harbour")
-    assert told.episode_id == newest.episode_id == hit.episode_id
+    (hit,) = mine(memory).search("memory leak", limit=1, where="tag=harbour").hits
+    assert mine(memory).episodes.messages(hit.episode_id)[0].text.startswith("Long ago")
+    (sequenced,) = mine(memory).chains.sequence("memory leak", 5, 0.0, where="tag=harbour")
+    (newest,) = mine(memory).chains.sequence(limit=5, where="tag=harbour")
+    assert sequenced.episode_id == newest.episode_id == hit.episode_id
 
 
 def test_a_filter_changes_no_score_and_no_abstention(month: Memory) -> None:
-    plain = {hit.episode_id: hit.score for hit in month.search("report of day 7", limit=99).hits}
-    some = month.search("report of day 7", limit=99, where="tag=leak,memory,bread")
+    plain = {hit.episode_id: hit.score for hit in mine(month).search("report of day 7", limit=99).hits}
+    some = mine(month).search("report of day 7", limit=99, where="tag=leak,memory,bread")
     assert 1 < len(some.hits) < len(plain)
     assert [hit.score for hit in some.hits] == sorted((hit.score for hit in some.hits), reverse=True)
-    kept = [identity for identity in plain if identity in {hit.episode_id for hit in some.hits}]
-    assert some.hits[0].episode_id == kept[0]
-    assert month.search("quantum chromodynamics lagrangian", where="tag~a").abstained
-    nobody = month.search("report", where="tag=nothing")
+    identifiers = [identity for identity in plain if identity in {hit.episode_id for hit in some.hits}]
+    assert some.hits[0].episode_id == identifiers[0]
+    assert mine(month).search("quantum chromodynamics lagrangian", where="tag~a").abstained
+    nobody = mine(month).search("report", where="tag=nothing")
     assert (nobody.hits, nobody.abstained) == ((), True)
-    assert month.retrieve("report", where="tag=nothing") == ""
+    assert mine(month).retrieve("report", where="tag=nothing") == ""
 
 
 def test_other_filters_narrow_it_further(month: Memory) -> None:
-    tagged = {c.episode_id: c for c in month.episodes(where="tag~a")}
+    tagged = {c.episode_id: c for c in mine(month).episodes.list(where="tag~a")}
     first = next(iter(tagged.values()))
-    assert [h.episode_id for h in month.search("report", thread=first.origin, where="tag~a").hits] == [
+    assert [h.episode_id for h in mine(month).search("report", thread=first.origin, where="tag~a").hits] == [
         first.episode_id
     ]
-    other = next(c for c in month.episodes() if c.episode_id not in tagged and c.state != "open")
-    assert month.search("report", thread=other.origin, where="tag~a").hits == ()
-    assert month.episodes(thread=other.origin, where="tag~a") == []
-    early = month.search("report", limit=99, until=day(5), where="tag~a")
+    other = next(c for c in mine(month).episodes.list() if c.episode_id not in tagged and c.state != "open")
+    assert mine(month).search("report", thread=other.origin, where="tag~a").hits == ()
+    assert mine(month).episodes.list(thread=other.origin, where="tag~a") == []
+    early = mine(month).search("report", limit=99, until=day(5), where="tag~a")
     assert {h.episode_id for h in early.hits} == {i for i, c in tagged.items() if c.start_at < day(5)}
 
 
@@ -194,22 +210,22 @@ def test_a_question_for_a_place_and_facts_mind_the_filter(opened: OpenMemory, cl
     clock.now = day(30)
     memory = opened(chain_policy="none")
     for number, room in enumerate(("kitchen", "kitchen", "cellar")):
-        memory.add(
+        mine(memory).add(
             [{"role": "user", "content": f"I work as a nurse, visit {number}", "location": room,
               "timestamp": day(number)}], thread=f"visit {number}",
         )  # fmt: skip
-    memory.flush()
-    memory.consolidate()
+    mine(memory).flush()
+    mine(memory).facts.consolidate()
     describe(memory, {f"visit {number}": {"tags": [f"t{number}"]} for number in range(3)})
-    assert {h.start_at.day for h in memory.search("what happened in the kitchen?").hits} == {4, 5}
-    assert [h.start_at.day for h in memory.search("what happened in the kitchen?", where="tag=t1").hits] == [
-        5
-    ]
-    assert memory.search("what happened in the kitchen?", where="tag=t2").hits == []
-    assert [c.origin for c in memory.episodes(place="kitchen", where="tag=t1,t2")] == ["visit 1"]
-    assert len(memory.search("who works as a nurse?").facts) == 1
-    assert len(memory.search("who works as a nurse?", where="tag=t1").facts) == 1
-    assert memory.search("who works as a nurse?", where="tag=t9").facts == []
+    assert {h.start_at.day for h in mine(memory).search("what happened in the kitchen?").hits} == {4, 5}
+    assert [
+        h.start_at.day for h in mine(memory).search("what happened in the kitchen?", where="tag=t1").hits
+    ] == [5]
+    assert mine(memory).search("what happened in the kitchen?", where="tag=t2").hits == []
+    assert [c.origin for c in mine(memory).episodes.list(place="kitchen", where="tag=t1,t2")] == ["visit 1"]
+    assert len(mine(memory).search("who works as a nurse?").facts) == 1
+    assert len(mine(memory).search("who works as a nurse?", where="tag=t1").facts) == 1
+    assert mine(memory).search("who works as a nurse?", where="tag=t9").facts == []
 
 
 # --- what is hidden --------------------------------------------------------------------------------------
@@ -220,9 +236,9 @@ def test_no_filter_finds_an_episode_by_what_is_hidden(opened: OpenMemory, clock:
     memory = opened(chain_policy="none")
     say(memory, "secret", 0, "The report names Zanzibar", "Rather more was said besides")
     say(memory, "plain", 1, "The report names Lisbon", "Rather more was said besides")
-    memory.add("The report fades", thread="brief", timestamp=day(2), ttl="2d")
-    memory.add("The report stays", thread="brief", timestamp=day(2))
-    memory.flush()
+    mine(memory).add("The report fades", thread="brief", timestamp=day(2), ttl="2d")
+    mine(memory).add("The report stays", thread="brief", timestamp=day(2))
+    mine(memory).flush()
     both = {"tags": ["travel"], "outcome": "success"}
     describe(
         memory,
@@ -232,24 +248,22 @@ def test_no_filter_finds_an_episode_by_what_is_hidden(opened: OpenMemory, clock:
             "brief": {**both, "entities": ["Faro"]},
         },
     )
-    with memory._parts.store.begin(HOME) as tx:  # its words tell nothing of what its metadata do
-        secret = tx.threads.by_origin("secret")
+    with memory._deps.store.begin(HOME) as tx:  # its words tell nothing of what its metadata do
+        secret = tx.threads.get("secret")
         assert secret is not None
         (e,) = tx.episodes.of_thread(secret.id)
-        tx.episodes.encode(
-            Encoding(e.id, e.encoding_version + 1, "A talk", "Talk.", e.metadata, "test", NINE)
-        )
-    assert len(memory.search("report", where="tag=travel").hits) == 3
-    memory.suppress(words="Zanzibar")
-    assert memory.search("more besides", where="entity=zanzibar").hits == ()
-    assert memory.get_episode_sequence(where="entity=zanzibar") == []
-    (told,) = [one for one in memory.get_episode_sequence(where="tag=travel") if one.title == "A talk"]
-    assert (told.metadata.entities, told.metadata.tags) == ((), ("travel",))
+        tx.episodes.put(Encoding(e.id, e.encoding_version + 1, "A talk", "Talk.", e.metadata, "test", NINE))
+    assert len(mine(memory).search("report", where="tag=travel").hits) == 3
+    mine(memory).episodes.suppress(words="Zanzibar")
+    assert mine(memory).search("more besides", where="entity=zanzibar").hits == ()
+    assert mine(memory).chains.sequence(where="entity=zanzibar") == []
+    (sequenced,) = [one for one in mine(memory).chains.sequence(where="tag=travel") if one.title == "A talk"]
+    assert (sequenced.metadata.entities, sequenced.metadata.tags) == ((), ("travel",))
     clock.now = day(6)
-    assert len(memory.search("report", where="entity=Lisbon").hits) == 1
-    assert memory.search("report", where="entity=Faro").hits == ()
-    assert memory.episodes(where="entity=Faro") == []
-    assert memory.get_episode_sequence(where="entity=faro") == []
+    assert len(mine(memory).search("report", where="entity=Lisbon").hits) == 1
+    assert mine(memory).search("report", where="entity=Faro").hits == ()
+    assert mine(memory).episodes.list(where="entity=Faro") == []
+    assert mine(memory).chains.sequence(where="entity=faro") == []
 
 
 # --- export ----------------------------------------------------------------------------------------------
@@ -258,25 +272,25 @@ def test_no_filter_finds_an_episode_by_what_is_hidden(opened: OpenMemory, clock:
 def test_an_export_of_some_holds_their_threads_whole_and_nothing_else(
     month: Memory, tmp_path: Path, clock: Clock
 ) -> None:
-    month.link("day 1", "day 2")
-    some = month.episodes(where="outcome=failure")
-    month.suppress(some[0].episode_id)
-    month.forget(observation=month.messages(some[-1].episode_id)[-1].id)
-    some = month.episodes(where="outcome=failure")
+    mine(month).links.add("day 1", "day 2")
+    some = mine(month).episodes.list(where="outcome=failure")
+    mine(month).episodes.suppress(some[0].episode_id)
+    mine(month).erase(observation=mine(month).episodes.messages(some[-1].episode_id)[-1].id)
+    some = mine(month).episodes.list(where="outcome=failure")
     path = tmp_path / "some.jsonl"
-    path.write_text("\n".join(month.export(where="outcome=failure")) + "\n")
+    path.write_text("\n".join(mine(month).export(where="outcome=failure")) + "\n")
     with closing(
         Memory.open(tmp_path / "other.db", embedder="none", policy="seed-001", clock=clock)
     ) as other:
-        report = other.import_file(path)
+        report = mine(other).import_file(path)
         assert report.threads == len({card.thread_id for card in some}) < DAYS
-        copied = other.episodes(where="outcome=failure")
+        copied = mine(other).episodes.list(where="outcome=failure")
         assert [(c.episode_id, c.hidden) for c in copied] == [(c.episode_id, c.hidden) for c in some]
-        assert other.stats().episodes == len(some)
+        assert mine(other).stats().episodes == len(some)
         assert [f.message for f in other.doctor() if f.severity == "error"] == []
-        other.import_file(path)
-        assert other.stats().episodes == len(some)
-    assert len(list(month.export(where="outcome=failure tag=nothing"))) == 1  # the header
+        mine(other).import_file(path)
+        assert mine(other).stats().episodes == len(some)
+    assert len(list(mine(month).export(where="outcome=failure tag=nothing"))) == 1  # the header
 
 
 def test_an_export_of_some_keeps_the_facts_that_only_they_prove(
@@ -286,19 +300,19 @@ def test_an_export_of_some_keeps_the_facts_that_only_they_prove(
     memory = opened(chain_policy="none")
     say(memory, "work", 0, "I work as a nurse in Porto.")
     say(memory, "home", 1, "I live in Lisbon.")
-    memory.flush()
-    memory.consolidate()
+    mine(memory).flush()
+    mine(memory).facts.consolidate()
     describe(memory, {"work": {"tags": ["job"]}, "home": {"tags": ["flat"]}})
-    told = {kept.fact.fact for kept in memory.facts()}
-    assert len(told) > 1
+    terms = {kept.fact.fact for kept in mine(memory).facts.list()}
+    assert len(terms) > 1
     path = tmp_path / "some.jsonl"
-    path.write_text("\n".join(memory.export(where="tag=flat")) + "\n")
+    path.write_text("\n".join(mine(memory).export(where="tag=flat")) + "\n")
     assert "nurse" not in path.read_text()
     with closing(
         Memory.open(tmp_path / "other.db", embedder="none", policy="seed-001", clock=clock)
     ) as other:
-        other.import_file(path)
-        assert ["Lisbon" in kept.fact.fact for kept in other.facts()] == [True]
+        mine(other).import_file(path)
+        assert ["Lisbon" in kept.fact.fact for kept in mine(other).facts.list()] == [True]
 
 
 # --- the rows stay exact ---------------------------------------------------------------------------------
@@ -310,19 +324,23 @@ def rows(url: str) -> int:
 
 def exact(memory: Memory, url: str) -> None:
     """Compare the whole table with what the newest words of every episode there is say."""
-    with memory._parts.store.begin(HOME, write=False) as tx:
+    with memory._deps.store.begin(HOME, write=False) as tx:
         every = [
             episode
             for thread in tx.threads.list()
             for generation in range(thread.generation + 1)
             for episode in tx.episodes.of_thread(thread.id, generation=generation)
         ]
-        sessions = [part.episode_id for thread in tx.threads.list() for part in tx.parts.of_thread(thread.id)]
-        links = tx.links.list(limit=99, taken_back=True)
-        joined = set(tx.links.joined([end for link in links for end in (link.earlier, link.later)]).values())
-        there = tx.episodes.by_ids([*{e.id for e in every}, *sessions, *joined])
+        sessions = [
+            part.episode_id for thread in tx.threads.list() for part in tx.threads.sections(thread.id)
+        ]
+        links = tx.relations.links(limit=99, taken_back=True)
+        joined = set(
+            tx.relations.joined([end for link in links for end in (link.earlier, link.later)]).values()
+        )
+        there = tx.episodes.get([*{e.id for e in every}, *sessions, *joined])
         expected = [(one.id, term) for one in there.values() for term in metadata_terms(one.metadata)]
-        assert sorted(tx.chains.described(list(there))) == sorted(expected)
+        assert sorted(tx.relations.described(list(there))) == sorted(expected)
     assert rows(url) == len(expected)
     assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 
@@ -334,27 +352,29 @@ def test_whatever_becomes_of_episodes_they_are_found_by_what_they_are_about(
     for number in range(4):
         texts = [f"Ana and Rossi look at the boiler {number}, part {n} of the manual" for n in range(6)]
         say(memory, f"talk {number}", number, *texts)
-    memory.flush()
+    mine(memory).flush()
     exact(memory, url)
     assert rows(url) > 0
     steps: Sequence[Callable[[], object]] = (
-        lambda: memory.resegment("talk 0", "stub?freeze_interval=2"),
-        lambda: memory.resegment("talk 0", "stub?freeze_interval=3"),
-        lambda: memory.undo_resegment("talk 0"),
-        lambda: memory.reencode(every=True),
-        lambda: memory.compact(thread="talk 1"),
-        lambda: memory.link("talk 1", "talk 2"),
-        lambda: memory.link("talk 2", "talk 3"),
-        lambda: memory.unlink("talk 2", "talk 3"),
-        lambda: memory.suppress(memory.episodes()[0].episode_id),
-        lambda: memory.close_thread("talk 2"),
-        lambda: memory.forget(observation=memory.messages(memory.episodes()[1].episode_id)[0].id),
-        lambda: memory.forget(episode=memory.episodes()[2].episode_id),
-        lambda: memory.forget(thread="talk 3"),
+        lambda: mine(memory).boundaries.resegment("talk 0", "stub?freeze_interval=2"),
+        lambda: mine(memory).boundaries.resegment("talk 0", "stub?freeze_interval=3"),
+        lambda: mine(memory).boundaries.undo("talk 0"),
+        lambda: mine(memory).episodes.reencode(every=True),
+        lambda: mine(memory).sections.compact(thread="talk 1"),
+        lambda: mine(memory).links.add("talk 1", "talk 2"),
+        lambda: mine(memory).links.add("talk 2", "talk 3"),
+        lambda: mine(memory).links.remove("talk 2", "talk 3"),
+        lambda: mine(memory).episodes.suppress(mine(memory).episodes.list()[0].episode_id),
+        lambda: mine(memory).threads.close("talk 2"),
+        lambda: mine(memory).erase(
+            observation=mine(memory).episodes.messages(mine(memory).episodes.list()[1].episode_id)[0].id
+        ),
+        lambda: mine(memory).erase(episode=mine(memory).episodes.list()[2].episode_id),
+        lambda: mine(memory).erase(thread="talk 3"),
     )
     for step in steps:
         step()
-        memory.work()
+        memory.jobs.run()
         exact(memory, url)
-    memory.forget(everything=True)
+    mine(memory).erase(everything=True)
     assert rows(url) == 0

@@ -9,15 +9,17 @@ from typing import Any
 import apsw
 import pytest
 from builders.assistants import TEN
-from builders.chats import Clock
+from builders.chats import Clock, mine
+from builders.dumping import dumped
 from builders.erasing import AFTER, SAID, SECRET, everywhere, indexed, learn, live
 from builders.steps import step_fields
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.erasing import What
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.stores.postgres.session import Session
+from episodic_agent.schemas import Scope
+from episodic_agent.schemas.erasures import What
+from episodic_agent.stores.postgres.server.session import PostgresSession
 from episodic_agent.wiring import is_server
 
 
@@ -29,13 +31,14 @@ def opened(url: str, clock: Clock) -> Iterator[OpenMemory]:
         )
 
 
-def shown(memory: Memory, user: str | None = None) -> str:
+def shown(memory: Memory) -> str:
     """Everything a memory tells."""
-    told = [repr(memory.search(f"what about {SECRET}?", user_id=user)), repr(memory.episodes(user_id=user))]
-    told += [repr(memory.context(f"what about {SECRET}?", user_id=user)), *memory.export(user_id=user)]
-    told += [repr(memory.skills(user_id=user)), repr(memory.summaries(user_id=user))]
-    told += [repr(memory.messages(c.episode_id, user_id=user)) for c in memory.episodes(user_id=user)]
-    return "\n".join(told)
+    user = mine(memory)
+    texts = [dumped(user.search(f"what about {SECRET}?")), dumped(user.episodes.list())]
+    texts += [dumped(user.context(f"what about {SECRET}?")), *user.export()]
+    texts += [dumped(user.skills.list()), dumped(user.sections.list())]
+    texts += [dumped(user.episodes.messages(c.episode_id)) for c in user.episodes.list()]
+    return "\n".join(texts)
 
 
 def sound(memory: Memory) -> list[str]:
@@ -50,7 +53,7 @@ def test_the_life_of_these_tests_keeps_the_secret_where_it_should(
     learn(memory, clock)
     places = {where.partition(".")[0] for where in everywhere(url, SECRET)}
     assert places >= {"observation", "encoding", "decision", "skill", "metadata_term"}
-    assert [card.origin for card in memory.episodes(where=f"tag={SECRET}")] != []
+    assert [card.origin for card in mine(memory).episodes.list(where=f"tag={SECRET}")] != []
     assert indexed(memory, SECRET) > 0
     assert sound(memory) == []
 
@@ -59,44 +62,49 @@ def test_the_life_of_these_tests_keeps_the_secret_where_it_should(
 def test_erasing_costs_a_server_as_many_statements_however_much_it_erases(
     postgres_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch, whole: bool
 ) -> None:
-    said: list[str] = []
-    run = Session._run
+    texts: list[str] = []
+    run = PostgresSession._run
 
-    def counted(session: Session, sql: str, bindings: Sequence[Any]) -> Any:
-        said.append(sql)
+    def counted(session: PostgresSession, sql: str, bindings: Sequence[Any]) -> Any:
+        texts.append(sql)
         return run(session, sql, bindings)
 
-    monkeypatch.setattr(Session, "_run", counted)
+    monkeypatch.setattr(PostgresSession, "_run", counted)
     costs = []
     with Memory.open(postgres_url, embedder="hashing", policy="seed-001", clock=clock) as memory:
         for many in (10, 80):
             for n in range(many):
                 at = clock.now + timedelta(seconds=n)
                 text = f"I love the {'abcdefghij'[n % 10]}{'klmnopqr'[n // 10]}ist trees."
-                memory.add(text, role=f"Maya{n % 3}", thread=str(many), timestamp=at, ttl="1d")
-            memory.flush()
-            memory.consolidate()
+                mine(memory).add(text, role=f"Maya{n % 3}", thread=str(many), timestamp=at, ttl="1d")
+            mine(memory).flush()
+            mine(memory).facts.consolidate()
             clock.forward(days=2)
-            said.clear()
+            texts.clear()
             if whole:
-                memory.forget(thread=str(many), sweep=False)
+                mine(memory).erase(thread=str(many), sweep=False)
             else:
-                memory.apply_retention()
-            costs.append(len(said))
+                mine(memory).retention.apply()
+            costs.append(len(texts))
     assert costs[1] <= costs[0] + 20, costs  # a statement for each would be 70 more
 
 
 def test_an_erased_observation_leaves_no_word_of_it(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     secret = live(memory, clock)
-    spoken = [o for c in memory.episodes() for o in memory.messages(c.episode_id) if SECRET in o.text]
+    spoken = [
+        o
+        for c in mine(memory).episodes.list()
+        for o in mine(memory).episodes.messages(c.episode_id)
+        if SECRET in o.text
+    ]
     for observation in spoken:
-        receipt = memory.forget(observation=observation.id)
+        receipt = mine(memory).erase(observation=observation.id)
         assert (receipt.what, receipt.state, receipt.residue) == (What.OBSERVATION, "done", 0)
     assert secret.id in [o.id for o in spoken]
     assert everywhere(url, SECRET) == []
     assert indexed(memory, SECRET) == 0
-    assert memory.residue([SECRET, SAID[5:30]]) == []
+    assert mine(memory).erasures.residue([SECRET, SAID[5:30]]) == []
     assert SECRET not in shown(memory).replace(f"what about {SECRET}?", "")
     assert AFTER in shown(memory)
     assert sound(memory) == []
@@ -104,32 +112,32 @@ def test_an_erased_observation_leaves_no_word_of_it(opened: OpenMemory, clock: C
 
 def test_nothing_of_an_erased_observation_comes_back(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
-    memory.add([{"role": "user", "content": SAID, "id": "7"}], thread="safe", source="phone")
-    memory.add([{"role": "user", "content": AFTER, "id": "8"}], thread="safe", source="phone")
-    receipt = memory.forget(
-        observation=memory.add([{"role": "user", "content": SAID, "id": "7"}], thread="safe", source="phone")[
-            0
-        ].id
+    mine(memory).add([{"role": "user", "content": SAID, "id": "7"}], thread="safe", source="phone")
+    mine(memory).add([{"role": "user", "content": AFTER, "id": "8"}], thread="safe", source="phone")
+    receipt = mine(memory).erase(
+        observation=mine(memory)
+        .add([{"role": "user", "content": SAID, "id": "7"}], thread="safe", source="phone")[0]
+        .id
     )
     assert receipt.counts["observations"] == 1
-    again = memory.add([{"role": "user", "content": SAID, "id": "7"}], thread="safe", source="phone")
+    again = mine(memory).add([{"role": "user", "content": SAID, "id": "7"}], thread="safe", source="phone")
     assert [r.added for r in again] == [False]
     assert everywhere(url, SECRET) == []
     with pytest.raises(NotFound, match="erased already"):
-        memory.forget(observation=again[0].id)
+        mine(memory).erase(observation=again[0].id)
 
 
 def test_an_erased_episode_goes_with_its_row(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     live(memory, clock)
-    for card in [c for c in memory.episodes() if c.origin == "safe" and c.state != "open"]:
-        receipt = memory.forget(episode=card.episode_id)
+    for card in [c for c in mine(memory).episodes.list() if c.origin == "safe" and c.state != "open"]:
+        receipt = mine(memory).erase(episode=card.episode_id)
         assert receipt.counts["episodes"] >= 1
-        assert card.episode_id not in [c.episode_id for c in memory.episodes()]
+        assert card.episode_id not in [c.episode_id for c in mine(memory).episodes.list()]
     assert everywhere(url, SECRET) == []
     assert sound(memory) == []
-    memory.resegment("safe", "default")
-    memory.whatif("safe", "seed-001")
+    mine(memory).boundaries.resegment("safe", "default")
+    mine(memory).boundaries.whatif("safe", "seed-001")
     assert sound(memory) == []
 
 
@@ -137,50 +145,51 @@ def test_an_erased_thread_goes_with_every_row(opened: OpenMemory, clock: Clock, 
     memory = opened()
     live(memory, clock)
     learn(memory, clock)
-    preview = memory.forget(thread="safe", dry_run=True)
+    preview = mine(memory).erase(thread="safe", dry_run=True)
     assert everywhere(url, SECRET) != []
-    receipt = memory.forget(thread="safe")
+    receipt = mine(memory).erase(thread="safe")
     assert receipt.counts["observations"] == preview.counts["observations"] == 8
-    assert [t.origin for t in memory.threads()] == ["desk", "cello"]
-    memory.forget(thread="desk")
+    assert [t.origin for t in mine(memory).threads.list()] == ["desk", "cello"]
+    mine(memory).erase(thread="desk")
     assert everywhere(url, SECRET) == []
     assert indexed(memory, SECRET) == 0
     assert sound(memory) == []
-    assert memory.skills() == []
-    memory.add("A new beginning", thread="safe")
+    assert mine(memory).skills.list() == []
+    mine(memory).add("A new beginning", thread="safe")
     assert sound(memory) == []
 
 
 def test_an_erased_user_leaves_only_a_receipt(opened: OpenMemory, clock: Clock, url: str) -> None:
-    memory = opened(user_id="ana")
-    live(memory, clock)
-    learn(memory, clock)
-    with Memory.open(url, user_id="bo", embedder="hashing", policy="seed-001", clock=clock) as other:
-        other.add("My boat is called Marina", thread="boat")
-        receipt = memory.forget(everything=True)
+    memory = opened()
+    ana = memory.user("ana", new=True)
+    live(ana, clock)
+    learn(ana, clock)
+    with Memory.open(url, embedder="hashing", policy="seed-001", clock=clock) as other:
+        other.user("bo").add("My boat is called Marina", thread="boat")
+        receipt = ana.erase(everything=True)
         assert (receipt.what, receipt.state, receipt.residue) == (What.USER, "done", 0)
         assert other.users() == ["bo"]
-        assert other.search("Marina").hits
+        assert other.user("bo").search("Marina").hits
     for word in (SECRET, "odile", "cellar", "ana"):
         assert everywhere(url, word) == [], word
-    assert [r.id for r in memory.receipts(user_id="ana")] == [receipt.id]
+    assert [r.id for r in memory.user("ana").erasures.list()] == [receipt.id]
     assert sound(memory) == []
-    assert memory.search("the safe").hits == ()
-    memory.add("Hello again", thread="safe")
-    assert memory.stats().observations == 1
+    assert ana.search("the safe").hits == ()
+    ana.add("Hello again", thread="safe")
+    assert ana.stats().observations == 1
 
 
 def test_a_skill_is_learned_again_without_the_erased_turn(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     secret = learn(memory, clock)
-    (before,) = memory.skills()
-    receipt = memory.forget(observation=secret.id)
+    (before,) = mine(memory).skills.list()
+    receipt = mine(memory).erase(observation=secret.id)
     assert receipt.counts["skills"] >= 1
     assert everywhere(url, SECRET) == []
-    (after,) = memory.skills()  # the calls of that turn are left, and show it still
+    (after,) = mine(memory).skills.list()  # the calls of that turn are left, and show it still
     assert (after.skill.name, after.skill.frequency) == (before.skill.name, before.skill.frequency)
-    memory.forget(episode=min(memory.episodes(), key=lambda card: card.start_at).episode_id)
-    (after,) = memory.skills()
+    mine(memory).erase(episode=min(mine(memory).episodes.list(), key=lambda card: card.start_at).episode_id)
+    (after,) = mine(memory).skills.list()
     assert (after.skill.name, after.skill.frequency) == (before.skill.name, before.skill.frequency - 1)
     assert sound(memory) == []
 
@@ -198,18 +207,20 @@ def test_places_and_things_of_an_agent_go_with_its_steps(opened: OpenMemory, url
             "action": f"open {SECRET}",
         }
         steps[n] |= {"events": [{"type": "appearance", "entity": SECRET, "id": "x"}]}
-    receipts = memory.add([{"content": f"step {n}", **one} for n, one in enumerate(steps)], thread="robot")
+    receipts = mine(memory).add(
+        [{"content": f"step {n}", **one} for n, one in enumerate(steps)], thread="robot"
+    )
     if flushed:
-        memory.flush()
+        mine(memory).flush()
     before = {where.partition(".")[0] for where in everywhere(url, SECRET)}
     assert before >= (
         {"observation", "stay", "decision", "encoding"} if flushed else {"observation", "frame"}
     )
     for n in (4, 5):
-        memory.forget(observation=receipts[n].id)
+        mine(memory).erase(observation=receipts[n].id)
     assert everywhere(url, SECRET) == []
-    assert [(visit.place, visit.steps) for visit in memory.route("robot")] == [("hall", 10)]
-    memory.flush()
+    assert [(visit.place, visit.steps) for visit in mine(memory).places.route("robot")] == [("hall", 10)]
+    mine(memory).flush()
     assert sound(memory) == []
 
 
@@ -220,61 +231,69 @@ def test_a_thread_from_before_there_were_parts_is_forgotten_all_the_same(
     secret = live(memory, clock)
     with closing(apsw.Connection(str(database))) as file:
         file.execute("DELETE FROM part")
-    memory.forget(observation=secret.id)
-    assert secret.id not in [o.id for c in memory.episodes() for o in memory.messages(c.episode_id)]
+    mine(memory).erase(observation=secret.id)
+    assert secret.id not in [
+        o.id for c in mine(memory).episodes.list() for o in mine(memory).episodes.messages(c.episode_id)
+    ]
 
 
 def test_linked_threads_are_told_without_it(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
-    memory.add(f"Where is {SECRET} kept?", thread="safe", timestamp=TEN)
-    secret = memory.add(f"{SECRET} is in the cellar", thread="cellar", timestamp=TEN + timedelta(hours=1))[0]
-    memory.link("cellar", "safe")
-    memory.forget(observation=secret.id)
-    (first,) = [o for o in memory.messages(memory.episodes()[-1].episode_id) if SECRET in o.text]
-    memory.forget(observation=first.id)
+    mine(memory).add(f"Where is {SECRET} kept?", thread="safe", timestamp=TEN)
+    secret = mine(memory).add(
+        f"{SECRET} is in the cellar", thread="cellar", timestamp=TEN + timedelta(hours=1)
+    )[0]
+    mine(memory).links.add("cellar", "safe")
+    mine(memory).erase(observation=secret.id)
+    (first,) = [
+        o
+        for o in mine(memory).episodes.messages(mine(memory).episodes.list()[-1].episode_id)
+        if SECRET in o.text
+    ]
+    mine(memory).erase(observation=first.id)
     assert everywhere(url, SECRET) == []
-    (whole,) = [c for c in memory.episodes() if c.kind == "cross_thread"] or [None]
-    assert whole is None or whole.title
+    (card,) = [c for c in mine(memory).episodes.list() if c.kind == "cross_thread"] or [None]
+    assert card is None or card.title
     assert sound(memory) == []
-    memory.forget(thread="cellar")
+    mine(memory).erase(thread="cellar")
     assert sound(memory) == []
 
 
 def test_a_preview_counts_and_writes_nothing(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     secret = live(memory, clock)
-    before = list(memory.export())[1:]
-    seen = memory.forget(observation=secret.id, dry_run=True)
+    before = list(mine(memory).export())[1:]
+    seen = mine(memory).erase(observation=secret.id, dry_run=True)
     assert seen.state == "preview"
-    assert list(memory.export())[1:] == before
-    assert memory.receipts() == []
-    done = memory.forget(observation=secret.id)
+    assert list(mine(memory).export())[1:] == before
+    assert memory.erasures() == []
+    done = mine(memory).erase(observation=secret.id)
     assert done.counts == seen.counts
-    assert [r.id for r in memory.receipts()] == [done.id]
-    assert [r.id for r in memory.receipts(observation=secret.id)] == [done.id]
+    assert [r.id for r in memory.erasures()] == [done.id]
+    assert [r.id for r in mine(memory).erasures.list(observation=secret.id)] == [done.id]
 
 
 def test_copies_that_stay_are_told_before_and_after(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
-    said = memory.add(_a("user", SAID), thread="safe")[0]
-    memory.search(f"the safe {SECRET}")
-    echo, copy = memory.add([_a("assistant", SAID), _a("user", f"As I wrote: {SAID}.")], thread="desk")
-    memory.add(_a("user", "The cellar is damp"), thread="desk")
-    for named in ({"observation": said.id}, {"thread": "safe"}):
-        assert set(memory.forget(**named, dry_run=True).repeated_by) == {echo.id, copy.id}
-    assert set(memory.forget(observation=said.id).repeated_by) == {echo.id, copy.id}
-    assert memory.forget(observation=echo.id).repeated_by == (copy.id,)
-    assert memory.forget(observation=copy.id).repeated_by == ()
+    receipt = mine(memory).add(_a("user", SAID), thread="safe")[0]
+    mine(memory).search(f"the safe {SECRET}")
+    echo, copy = mine(memory).add([_a("assistant", SAID), _a("user", f"As I wrote: {SAID}.")], thread="desk")
+    mine(memory).add(_a("user", "The cellar is damp"), thread="desk")
+    for named in ({"observation": receipt.id}, {"thread": "safe"}):
+        assert set(mine(memory).erase(**named, dry_run=True).repeated_by) == {echo.id, copy.id}
+    assert set(mine(memory).erase(observation=receipt.id).repeated_by) == {echo.id, copy.id}
+    assert mine(memory).erase(observation=echo.id).repeated_by == (copy.id,)
+    assert mine(memory).erase(observation=copy.id).repeated_by == ()
     assert everywhere(url, SECRET) == []
 
 
 def test_what_was_erased_is_no_recall_that_comes_back(opened: OpenMemory, clock: Clock) -> None:
     memory = opened()
-    said = memory.add(_a("user", SAID), thread="safe")[0]
-    memory.search(SAID)
-    memory.forget(observation=said.id)
-    again = memory.add(_a("assistant", SAID), thread="desk")[0]
-    assert [o.observation.id for o in memory.search(SAID).observations] == [again.id]
+    receipt = mine(memory).add(_a("user", SAID), thread="safe")[0]
+    mine(memory).search(SAID)
+    mine(memory).erase(observation=receipt.id)
+    again = mine(memory).add(_a("assistant", SAID), thread="desk")[0]
+    assert [o.observation.id for o in mine(memory).search(SAID).observations] == [again.id]
 
 
 def _a(role: str, text: str) -> dict[str, str]:
@@ -282,29 +301,29 @@ def _a(role: str, text: str) -> dict[str, str]:
 
 
 def test_exactly_one_thing_is_named(memory: Memory) -> None:
-    for given in ({}, {"thread": "a", "everything": True}, {"thread": "a", "episode": "b"}):
+    for arguments in ({}, {"thread": "a", "everything": True}, {"thread": "a", "episode": "b"}):
         with pytest.raises(InvalidInput, match="one thing"):
-            memory.forget(**given)
+            mine(memory).erase(**arguments)
     with pytest.raises(NotFound):
-        memory.forget(thread="nowhere")
+        mine(memory).erase(thread="nowhere")
     with pytest.raises(NotFound):
-        memory.forget(observation="nonsense")
+        mine(memory).erase(observation="nonsense")
     with pytest.raises(NotFound):
-        memory.forget(everything=True, user_id="nobody")
+        memory.user("nobody").erase(everything=True)
 
 
 def test_another_process_shows_nothing_of_it_either(opened: OpenMemory, clock: Clock) -> None:
     memory, other = opened(), opened()
     secret = live(memory, clock)
-    assert any(SECRET in str(hit) for hit in other.search(SECRET).hits)
-    memory.forget(observation=secret.id)
-    assert SAID not in repr(other.search(SECRET))
-    memory.forget(thread="safe")
-    assert "safe" not in repr(other.search("the safe in the cellar").hits)
-    memory.forget(everything=True)
-    assert other.search("Odile").hits == ()
-    other.add("Back again", thread="safe")
-    assert other.search("Back again").hits
+    assert any(SECRET in dumped(hit) for hit in mine(other).search(SECRET).hits)
+    mine(memory).erase(observation=secret.id)
+    assert SAID not in dumped(mine(other).search(SECRET))
+    mine(memory).erase(thread="safe")
+    assert "safe" not in dumped(mine(other).search("the safe in the cellar").hits)
+    mine(memory).erase(everything=True)
+    assert mine(other).search("Odile").hits == ()
+    mine(other).add("Back again", thread="safe")
+    assert mine(other).search("Back again").hits
     assert sound(other) == []
 
 
@@ -315,22 +334,22 @@ def test_an_export_of_before_brings_nothing_back(
     live(memory, clock)
     learn(memory, clock)
     old = tmp_path / "old.jsonl"
-    old.write_text("\n".join(memory.export()), encoding="utf-8")
+    old.write_text("\n".join(mine(memory).export()), encoding="utf-8")
     clock.forward(minutes=1)
-    for card in memory.episodes():
-        for observation in memory.messages(card.episode_id):
+    for card in mine(memory).episodes.list():
+        for observation in mine(memory).episodes.messages(card.episode_id):
             if SECRET in observation.text:
-                memory.forget(observation=observation.id, sweep=False)
+                mine(memory).erase(observation=observation.id, sweep=False)
     memory.upkeep()
-    memory.import_file(old)
+    mine(memory).import_file(old)
     assert everywhere(url, SECRET) == []
     new = tmp_path / "new.jsonl"
-    new.write_text("\n".join(memory.export()), encoding="utf-8")
+    new.write_text("\n".join(mine(memory).export()), encoding="utf-8")
     with Memory.open(tmp_path / "copy.db", embedder="hashing", policy="seed-001", clock=clock) as copy:
-        copy.import_file(new)
-        assert list(copy.export())[1:] == list(memory.export())[1:]
+        mine(copy).import_file(new)
+        assert list(mine(copy).export())[1:] == list(mine(memory).export())[1:]
         assert sound(copy) == []
-        assert copy.import_file(new).added == 0
+        assert mine(copy).import_file(new).added == 0
 
 
 def test_a_reader_that_holds_the_log_leaves_the_receipt_pending(
@@ -338,22 +357,22 @@ def test_a_reader_that_holds_the_log_leaves_the_receipt_pending(
 ) -> None:
     memory = open_memory()
     secret = live(memory, clock)
-    with memory._parts.store.begin(memory._scope(None), write=False) as tx:
-        assert tx.threads.count()
-        receipt = memory.forget(observation=secret.id)
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        assert tx.count("observations")
+        receipt = mine(memory).erase(observation=secret.id)
         assert (receipt.state, receipt.waits_for) == ("pending", "a reader holds the log of the file")
         assert any("pending" in f.message for f in memory.doctor())
     memory.upkeep()
-    assert [r.state for r in memory.receipts()] == ["done"]
+    assert [r.state for r in memory.erasures()] == ["done"]
     assert SAID.encode() not in database.read_bytes()
 
 
 def test_without_a_sweep_the_receipt_waits_for_upkeep(opened: OpenMemory, clock: Clock, url: str) -> None:
     memory = opened()
     secret = live(memory, clock)
-    assert memory.forget(observation=secret.id, sweep=False).state == "pending"
+    assert mine(memory).erase(observation=secret.id, sweep=False).state == "pending"
     assert not any(SAID in str(value) for value in everywhere(url, SAID.lower()))
     memory.doctor(repair=True)
-    assert [r.state for r in memory.receipts()] == ["done"]
+    assert [r.state for r in memory.erasures()] == ["done"]
     if not is_server(url):
-        assert memory.residue([SAID]) == []
+        assert mine(memory).erasures.residue([SAID]) == []

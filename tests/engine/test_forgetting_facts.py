@@ -6,13 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from builders.chats import START, Clock
+from builders.chats import START, Clock, mine
 from builders.erasing import SECRET, everywhere
 
 from episodic_agent import Memory
-from episodic_agent.providers.scripted import ScriptedModel
-from episodic_agent.providers.staged import StagedModel
+from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.schemas import Json, Scope
+from episodic_agent.testing.models import ScriptedModel
 
 OpenMemory = Callable[..., Memory]
 QUERY = "where do I live?"
@@ -25,30 +25,30 @@ def memory(open_memory: OpenMemory, clock: Clock) -> Memory:
     for day, text in enumerate(("I live in Lisbon.", "I moved to Quillmere last week.", "I love fado.")):
         clock.now = START + timedelta(days=30 * day)
         tell(memory, clock, text, thread=str(day))
-    memory.consolidate()
+    mine(memory).facts.consolidate()
     return memory
 
 
 def tell(memory: Memory, clock: Clock, text: str, *, thread: str) -> None:
-    memory.add({"role": "user", "content": text, "timestamp": clock.now.isoformat()}, thread=thread)
-    memory.flush(thread=thread)
+    mine(memory).add({"role": "user", "content": text, "timestamp": clock.now.isoformat()}, thread=thread)
+    mine(memory).flush(thread=thread)
 
 
 def known(memory: Memory) -> set[str]:
-    return {card.fact.value for card in memory.facts()}
+    return {card.fact.value for card in mine(memory).facts.list()}
 
 
 def told(memory: Memory, query: str = QUERY) -> list[str]:
-    return [found.fact.value for found in memory.search(query).facts]
+    return [found.fact.value for found in mine(memory).search(query).facts]
 
 
 def test_what_an_erased_statement_had_ended_holds_again(memory: Memory, url: str) -> None:
     assert known(memory) == {"Quillmere", "fado"}
-    memory.forget(thread="1")
+    mine(memory).erase(thread="1")
     assert known(memory) == {"Lisbon", "fado"}
     assert told(memory) == ["Lisbon"]
     assert everywhere(url, "quillmere") == []
-    assert memory.residue(["Quillmere"]) == []
+    assert mine(memory).erasures.residue(["Quillmere"]) == []
     assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 
 
@@ -56,32 +56,34 @@ def test_an_erased_observation_proves_nothing_and_what_else_says_so_does(
     memory: Memory, clock: Clock, url: str
 ) -> None:
     tell(memory, clock, "As I said, I live in Quillmere now.", thread="3")
-    memory.consolidate()
-    (fact,) = [card.fact for card in memory.facts() if card.fact.value == "Quillmere"]
+    mine(memory).facts.consolidate()
+    (fact,) = [card.fact for card in mine(memory).facts.list() if card.fact.value == "Quillmere"]
     assert len(fact.evidence) == 2
-    memory.forget(observation=fact.evidence[0].observation_id)
-    (left,) = [card.fact for card in memory.facts() if card.fact.value == "Quillmere"]
+    mine(memory).erase(observation=fact.evidence[0].observation_id)
+    (left,) = [card.fact for card in mine(memory).facts.list() if card.fact.value == "Quillmere"]
     assert [one.observation_id for one in left.evidence] == [fact.evidence[1].observation_id]
-    memory.forget(observation=fact.evidence[1].observation_id)
+    mine(memory).erase(observation=fact.evidence[1].observation_id)
     assert "Quillmere" not in known(memory)
     assert everywhere(url, "quillmere") == []
 
 
 def test_an_export_from_before_does_not_bring_an_erased_fact_back(memory: Memory, tmp_path: Path) -> None:
-    (tmp_path / "old.jsonl").write_text("\n".join(memory.export()), encoding="utf-8")
-    (said,) = [card.fact.evidence[0] for card in memory.facts() if card.fact.value == "Quillmere"]
-    memory.forget(observation=said.observation_id)
-    memory.import_file(tmp_path / "old.jsonl")
+    (tmp_path / "old.jsonl").write_text("\n".join(mine(memory).export()), encoding="utf-8")
+    (evidence,) = [
+        card.fact.evidence[0] for card in mine(memory).facts.list() if card.fact.value == "Quillmere"
+    ]
+    mine(memory).erase(observation=evidence.observation_id)
+    mine(memory).import_file(tmp_path / "old.jsonl")
     assert known(memory) == {"Lisbon", "fado"}
 
 
 def test_what_only_suppressed_words_prove_stays_untold(memory: Memory) -> None:
     assert told(memory) == ["Quillmere"]
-    memory.suppress(thread="1")
+    mine(memory).episodes.suppress(thread="1")
     assert told(memory) == []
-    memory.unsuppress(thread="1")
+    mine(memory).episodes.unsuppress(thread="1")
     assert told(memory) == ["Quillmere"]
-    memory.suppress(words="quillmere")
+    mine(memory).episodes.suppress(words="quillmere")
     assert told(memory) == []
 
 
@@ -89,18 +91,18 @@ def test_nothing_is_learned_from_what_is_suppressed_until_it_is_shown_again(
     memory: Memory, clock: Clock
 ) -> None:
     clock.forward(days=1)
-    memory.add("I play the cello.", thread="quiet", timestamp=clock.now)
-    memory.suppress(thread="quiet")
-    memory.flush(thread="quiet")
-    memory.consolidate()
+    mine(memory).add("I play the cello.", thread="quiet", timestamp=clock.now)
+    mine(memory).episodes.suppress(thread="quiet")
+    mine(memory).flush(thread="quiet")
+    mine(memory).facts.consolidate()
     assert "the cello" not in known(memory)
-    memory.unsuppress(thread="quiet")
-    memory.consolidate()
+    mine(memory).episodes.unsuppress(thread="quiet")
+    mine(memory).facts.consolidate()
     assert "the cello" in known(memory)
 
 
 def test_a_user_s_facts_go_with_the_user(memory: Memory, url: str) -> None:
-    memory.forget(everything=True, user_id="default")
+    memory.user("default").erase(everything=True)
     assert everywhere(url, "fado") == []
     assert memory.users() == []
 
@@ -127,19 +129,19 @@ class Gossip:
         self.meanwhile()
         if "What do you expect?" in prompt:
             return {"expected": f"She lives in Lisbon{knows}."}
-        told = {
+        answers = {
             HOME: ("lives_in", "Lisbon", f"She lives in Lisbon{knows}"),
             SISTER: ("other", "nurse", f"Her sister is a nurse{knows}"),
         }
-        return {"facts": [_fact(prompt, said, *more) for said, more in told.items() if said in prompt]}
+        return {"facts": [_fact(prompt, said, *more) for said, more in answers.items() if said in prompt]}
 
 
-def _fact(prompt: str, said: str, attribute: str, value: str, text: str) -> Json:
-    found = re.search(rf"^(m\d+), [^\n]*:\n(`+)\n{said}", prompt, re.MULTILINE)
-    assert found is not None
+def _fact(prompt: str, statement: str, attribute: str, value: str, text: str) -> Json:
+    match = re.search(rf"^(m\d+), [^\n]*:\n(`+)\n{statement}", prompt, re.MULTILINE)
+    assert match is not None
     return {
         "action": "new", "known": None, "subject": "Maya", "category": "identity", "attribute": attribute,
-        "value": value, "fact": text, "holds": True, "message": found[1], "quote": said, "valid_from": None,
+        "value": value, "fact": text, "holds": True, "message": match[1], "quote": statement, "valid_from": None,
     }  # fmt: skip
 
 
@@ -150,16 +152,19 @@ def test_what_a_model_told_of_other_messages_is_asked_for_again(
     gossip = Gossip()
     with Memory.open(url, embedder="hashing", clock=clock, language_model=gossip.model) as memory:
         ids = [
-            memory.add({"role": "Maya", "content": text}, thread="one" if together else text[:6])[0].id
+            mine(memory).add({"role": "Maya", "content": text}, thread="one" if together else text[:6])[0].id
             for text in (SAFE, HOME, SISTER)
         ]
-        memory.flush()
-        memory.consolidate()
-        assert sum(SECRET in card.fact.fact for card in memory.facts()) == 2
-        memory.forget(observation=ids[0])
-        memory.consolidate()
+        mine(memory).flush()
+        mine(memory).facts.consolidate()
+        assert sum(SECRET in card.fact.fact for card in mine(memory).facts.list()) == 2
+        mine(memory).erase(observation=ids[0])
+        mine(memory).facts.consolidate()
         assert everywhere(url, SECRET) == []
-        assert {card.fact.fact for card in memory.facts()} == {"She lives in Lisbon", "Her sister is a nurse"}
+        assert {card.fact.fact for card in mine(memory).facts.list()} == {
+            "She lives in Lisbon",
+            "Her sister is a nurse",
+        }
         assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 
 
@@ -167,15 +172,16 @@ def test_what_a_model_was_told_before_an_erasure_is_not_learned_after_it(url: st
     gossip = Gossip()
     with Memory.open(url, embedder="hashing", clock=clock, language_model=gossip.model) as memory:
         ids = [
-            memory.add({"role": "Maya", "content": text}, thread="one")[0].id for text in (SAFE, HOME, SISTER)
+            mine(memory).add({"role": "Maya", "content": text}, thread="one")[0].id
+            for text in (SAFE, HOME, SISTER)
         ]
-        memory.flush()
+        mine(memory).flush()
         with Memory.open(url, embedder="hashing", clock=clock) as other:
-            gossip.meanwhile = lambda: len(gossip.asked) > 1 or other.forget(observation=ids[0])
-            memory.consolidate()
+            gossip.meanwhile = lambda: len(gossip.asked) > 1 or mine(other).erase(observation=ids[0])
+            mine(memory).facts.consolidate()
         assert everywhere(url, SECRET) == []
         assert [f.message for f in memory.doctor() if f.severity == "error"] == []
-        memory.consolidate()
+        mine(memory).facts.consolidate()
         assert "Lisbon" in known(memory)
 
 
@@ -183,14 +189,15 @@ def test_a_fact_that_a_person_wrote_outlives_the_words_of_the_model(url: str, cl
     gossip = Gossip()
     with Memory.open(url, embedder="hashing", clock=clock, language_model=gossip.model) as memory:
         ids = [
-            memory.add({"role": "Maya", "content": text}, thread="one")[0].id for text in (SAFE, HOME, SISTER)
+            mine(memory).add({"role": "Maya", "content": text}, thread="one")[0].id
+            for text in (SAFE, HOME, SISTER)
         ]
-        memory.flush()
-        memory.consolidate()
-        sister = next(card.id for card in memory.facts() if "sister" in card.fact.fact)
-        memory.edit_fact(sister, text="Hannah is a nurse", value="nurse Hannah")
-        memory.forget(observation=ids[0])
-        assert "Hannah is a nurse" in {card.fact.fact for card in memory.facts()}
+        mine(memory).flush()
+        mine(memory).facts.consolidate()
+        sister = next(card.id for card in mine(memory).facts.list() if "sister" in card.fact.fact)
+        mine(memory).facts.edit(sister, text="Hannah is a nurse", value="nurse Hannah")
+        mine(memory).erase(observation=ids[0])
+        assert "Hannah is a nurse" in {card.fact.fact for card in mine(memory).facts.list()}
         assert everywhere(url, SECRET) == []
         assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 
@@ -218,18 +225,18 @@ class Reminder:
         )
         if SAFE in prompt:
             return {"facts": [_fact(prompt, SAFE, "other", f"code {SECRET}", f"The code is {SECRET}")]}
-        told = []
+        answer = []
         if knows:
             self.meanwhile()
-        for said, value in ((CHANGED, "a newer code"), (AGAIN, "written down")):
-            if said in prompt:
+        for text, value in ((CHANGED, "a newer code"), (AGAIN, "written down")):
+            if text in prompt:
                 then = f", and was {SECRET} before" if knows else ""
-                told.append(_fact(prompt, said, "other", value + then, f"The code is {value}{then}"))
-                if knows and said == CHANGED:
-                    told[-1] |= {"action": "update", "known": knows}
+                answer.append(_fact(prompt, text, "other", value + then, f"The code is {value}{then}"))
+                if knows and text == CHANGED:
+                    answer[-1] |= {"action": "update", "known": knows}
         if SISTER in prompt:
-            told.append(_fact(prompt, SISTER, "other", "nurse", "Her sister is a nurse"))
-        return {"facts": told}
+            answer.append(_fact(prompt, SISTER, "other", "nurse", "Her sister is a nurse"))
+        return {"facts": answer}
 
 
 def test_what_a_model_repeats_of_a_fact_it_was_shown_goes_with_what_told_it(url: str, clock: Clock) -> None:
@@ -238,22 +245,22 @@ def test_what_a_model_repeats_of_a_fact_it_was_shown_goes_with_what_told_it(url:
         ids = {}
         for text in (SAFE, CHANGED, SISTER, AGAIN):
             clock.forward(hours=1)
-            ids[text] = memory.add({"role": "Maya", "content": text}, thread=text[:6])[0].id
-            memory.flush()
-            memory.consolidate()
-        assert sum(SECRET in card.fact.fact for card in memory.facts(history=True)) == 4
-        with memory._parts.store.begin(Scope(), write=False) as tx:
-            shown = [d.detail["known"] for d in tx.episodes.decisions(type="facts")]
+            ids[text] = mine(memory).add({"role": "Maya", "content": text}, thread=text[:6])[0].id
+            mine(memory).flush()
+            mine(memory).facts.consolidate()
+        assert sum(SECRET in card.fact.fact for card in mine(memory).facts.list(history=True)) == 4
+        with memory._deps.store.begin(Scope(), write=False) as tx:
+            shown = [d.detail["known"] for d in tx.relations.decisions(type="facts")]
         assert shown[0] == {}
         assert str(ids[SAFE]) in shown[1].values()
         assert str(ids[SAFE]) not in shown[3].values()  # what it told itself was all that still held
         assert str(ids[CHANGED]) in shown[3].values()
         before = len(reminder.asked)
-        memory.forget(observation=ids[SAFE])
-        memory.consolidate()
+        mine(memory).erase(observation=ids[SAFE])
+        mine(memory).facts.consolidate()
         assert everywhere(url, SECRET) == []
-        assert memory.residue([SECRET]) == []
-        facts = {card.fact.fact for card in memory.facts()}
+        assert mine(memory).erasures.residue([SECRET]) == []
+        facts = {card.fact.fact for card in mine(memory).facts.list()}
         assert facts == {"The code is a newer code", "The code is written down", "Her sister is a nurse"}
         assert not any(SISTER in prompt for prompt in reminder.asked[before:] if "What do you" not in prompt)
         assert [f.message for f in memory.doctor() if f.severity == "error"] == []
@@ -262,14 +269,14 @@ def test_what_a_model_repeats_of_a_fact_it_was_shown_goes_with_what_told_it(url:
 def test_what_a_model_makes_of_a_fact_that_is_erased_meanwhile_is_not_learned(url: str, clock: Clock) -> None:
     reminder = Reminder()
     with Memory.open(url, embedder="hashing", clock=clock, language_model=reminder.model) as memory:
-        (safe,) = memory.add({"role": "Maya", "content": SAFE}, thread="safe")
-        memory.flush()
-        memory.consolidate()
-        memory.add({"role": "Maya", "content": CHANGED}, thread="changed")
-        memory.flush()
+        (safe,) = mine(memory).add({"role": "Maya", "content": SAFE}, thread="safe")
+        mine(memory).flush()
+        mine(memory).facts.consolidate()
+        mine(memory).add({"role": "Maya", "content": CHANGED}, thread="changed")
+        mine(memory).flush()
         with Memory.open(url, embedder="hashing", clock=clock, jobs="workers") as other:
-            reminder.meanwhile = lambda: other.forget(observation=safe.id)
-            memory.consolidate()
+            reminder.meanwhile = lambda: mine(other).erase(observation=safe.id)
+            mine(memory).facts.consolidate()
         assert everywhere(url, SECRET) == []
-        memory.consolidate()
-        assert {card.fact.fact for card in memory.facts()} == {"The code is a newer code"}
+        mine(memory).facts.consolidate()
+        assert {card.fact.fact for card in mine(memory).facts.list()} == {"The code is a newer code"}

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 from builders.assistants import TEN
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from builders.erasing import SECRET, everywhere, learn, live, values
 from builders.places import server_when_slow
 from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.errors import NotFound
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Vector
 from episodic_agent.stores import faults
 
@@ -52,15 +52,15 @@ def test_a_worker_that_read_what_was_erased_keeps_nothing_of_it(url: str, clock:
         Memory.open(url, embedder=embedder, policy="seed-001", clock=clock) as memory,
         Memory.open(url, embedder="hashing", policy="seed-001", clock=clock) as other,
     ):
-        (receipt, _) = memory.add([f"The code is {SECRET}, keep it", "I will keep it"], thread="safe")
+        (receipt, _) = mine(memory).add([f"The code is {SECRET}, keep it", "I will keep it"], thread="safe")
         other_receipts = []
-        embedder.meddle = lambda: other_receipts.append(other.forget(observation=receipt.id))
-        memory.flush()  # the words of the episode are made while it loses its first observation
+        embedder.meddle = lambda: other_receipts.append(mine(other).erase(observation=receipt.id))
+        mine(memory).flush()  # the words of the episode are made while it loses its first observation
         clock.forward(hours=1)
-        memory.work()
+        memory.jobs.run()
         assert len(other_receipts) == 1
         assert everywhere(url, SECRET) == []
-        assert [c.title for c in memory.episodes()] != [""]
+        assert [c.title for c in mine(memory).episodes.list()] != [""]
         assert sound(memory) == []
 
 
@@ -71,20 +71,20 @@ def test_a_thread_that_is_written_to_while_it_is_forgotten_is_sound_afterwards(
     def write(n: int) -> None:
         with Memory.open(url, embedder="hashing", policy="seed-001", clock=clock, resume=False) as own:
             for k in range(12):
-                own.add(f"writer {n} says number {k} of {SECRET}", thread="busy", wait=False)
+                mine(own).add(f"writer {n} says number {k} of {SECRET}", thread="busy", wait=False)
 
     with Memory.open(url, embedder="hashing", policy="seed-001", clock=clock) as memory:
-        memory.add("It begins", thread="busy")
+        mine(memory).add("It begins", thread="busy")
         with ThreadPoolExecutor(WRITERS) as pool:
             writing = [pool.submit(write, n) for n in range(WRITERS)]
             for _ in range(4):
                 with suppress(NotFound):  # nobody has written since the last time
-                    memory.forget(thread="busy")
-            for one in writing:
-                one.result()
+                    mine(memory).erase(thread="busy")
+            for item in writing:
+                item.result()
         assert sound(memory) == []
-        if memory.threads():
-            memory.forget(thread="busy")
+        if mine(memory).threads.list():
+            mine(memory).erase(thread="busy")
         assert everywhere(url, SECRET) == []
         assert sound(memory) == []
 
@@ -92,15 +92,20 @@ def test_a_thread_that_is_written_to_while_it_is_forgotten_is_sound_afterwards(
 # --- killed ---------------------------------------------------------------------------------------------
 
 FORGET: dict[str, Callable[[Memory], object]] = {
-    "observation": lambda memory: memory.forget(observation=_secret(memory)),
-    "thread": lambda memory: memory.forget(thread="safe"),
-    "user": lambda memory: memory.forget(everything=True),
+    "observation": lambda memory: mine(memory).erase(observation=_secret(memory)),
+    "thread": lambda memory: mine(memory).erase(thread="safe"),
+    "user": lambda memory: mine(memory).erase(everything=True),
 }
 
 
 def _secret(memory: Memory) -> Any:
-    found = (o for c in memory.episodes() for o in memory.messages(c.episode_id) if SECRET in o.text)
-    return next(found).id
+    observations = (
+        o
+        for c in mine(memory).episodes.list()
+        for o in mine(memory).episodes.messages(c.episode_id)
+        if SECRET in o.text
+    )
+    return next(observations).id
 
 
 def _killed_at(path: Path, point: str, forget: Callable[[Memory], object], clock: Clock) -> int:
@@ -127,16 +132,18 @@ def test_killed_anywhere_it_is_undone_or_completed_later(tmp_path: Path, clock: 
     for point in points:
         path = tmp_path / f"{point}.db"
         with Memory.open(path, embedder="hashing", policy="seed-001", clock=clock, resume=False) as memory:
-            memory.add([f"The code of the safe is {SECRET}", "I shall keep it to myself"], thread="safe")
-            memory.flush()
+            mine(memory).add(
+                [f"The code of the safe is {SECRET}", "I shall keep it to myself"], thread="safe"
+            )
+            mine(memory).flush()
         kills += _killed_at(path, point, FORGET[what], clock) == signal.SIGKILL
         with Memory.open(path, embedder="hashing", policy="seed-001", clock=clock, resume=False) as memory:
             committed = point in ("after-commit", "before-sweep", "after-sweep")
-            assert [r.state for r in memory.receipts()] == ["pending"] * committed
+            assert [r.state for r in memory.erasures()] == ["pending"] * committed
             assert bool(everywhere(f"sqlite:///{path}", SECRET)) != committed
             memory.upkeep()
-            assert [r.state for r in memory.receipts()] == ["done"] * committed
-            assert (memory.residue([SECRET]) == []) or not committed
+            assert [r.state for r in memory.erasures()] == ["done"] * committed
+            assert (mine(memory).erasures.residue([SECRET]) == []) or not committed
             assert sound(memory) == []
             if committed:
                 assert SECRET.encode() not in path.read_bytes()
@@ -172,51 +179,55 @@ class Life:
             text = f"About the {self._random.choice(('boat', 'garden', 'cello'))}: {word} is what I meant"
             role = self._random.choice(("user", "user", "assistant"))
             message = {"role": role, "content": text, "timestamp": self._clock.now, "location": word}
-            (receipt,) = self._memory.add([message], thread=thread)
+            (receipt,) = mine(self._memory).add([message], thread=thread)
             self.kept[word], self.thread_of[word] = receipt.id, thread
 
     def flush(self) -> None:
-        self._memory.flush()
+        mine(self._memory).flush()
 
     def link(self) -> None:
-        threads = [t.origin for t in self._memory.threads()]
+        threads = [t.origin for t in mine(self._memory).threads.list()]
         if len(threads) > 1:
-            self._memory.link(*self._random.sample(threads, 2))
+            mine(self._memory).links.add(*self._random.sample(threads, 2))
 
     def compact(self) -> None:
-        self._memory.compact()
+        mine(self._memory).sections.compact()
 
     def resegment(self) -> None:
-        for thread in self._memory.threads()[:1]:
-            self._memory.resegment(thread.origin, self._random.choice(("default", "seed-001")))
+        for thread in mine(self._memory).threads.list()[:1]:
+            mine(self._memory).boundaries.resegment(
+                thread.origin, self._random.choice(("default", "seed-001"))
+            )
 
     def recall(self) -> None:
-        threads = [t.origin for t in self._memory.threads()]
+        threads = [t.origin for t in mine(self._memory).threads.list()]
         if threads and self.kept:
             asking = self._random.choice(threads)
-            mine = [word for word, thread in self.thread_of.items() if thread == asking and word in self.kept]
-            if mine:  # a query is what was said in the thread
-                self._memory.search(f"what was {self._random.choice(mine)}?", asking=asking)
+            texts = [
+                word for word, thread in self.thread_of.items() if thread == asking and word in self.kept
+            ]
+            if texts:  # a query is what was said in the thread
+                mine(self._memory).search(f"what was {self._random.choice(texts)}?", asking=asking)
 
     def forget_one(self) -> None:
         if self.kept:
             word = self._random.choice(sorted(self.kept))
-            self._memory.forget(observation=self.kept[word], sweep=False)
+            mine(self._memory).erase(observation=self.kept[word], sweep=False)
             self._lose([word])
 
     def forget_episode(self) -> None:
-        closed = [c.episode_id for c in self._memory.episodes() if c.state != "open"]
+        closed = [c.episode_id for c in mine(self._memory).episodes.list() if c.state != "open"]
         if closed:
             chosen = self._random.choice(closed)
-            texts = " ".join(o.text for o in self._memory.messages(chosen))
-            self._memory.forget(episode=chosen, sweep=False)
+            texts = " ".join(o.text for o in mine(self._memory).episodes.messages(chosen))
+            mine(self._memory).erase(episode=chosen, sweep=False)
             self._lose([word for word in self.kept if word in texts])
 
     def forget_thread(self) -> None:
-        threads = [t.origin for t in self._memory.threads()]
+        threads = [t.origin for t in mine(self._memory).threads.list()]
         if len(threads) > 2:
             chosen = self._random.choice(threads)
-            self._memory.forget(thread=chosen, sweep=False)
+            mine(self._memory).erase(thread=chosen, sweep=False)
             self._lose([word for word in self.kept if self.thread_of[word] == chosen])
 
     def _lose(self, words: Sequence[str]) -> None:
@@ -240,14 +251,14 @@ def test_whatever_was_done_nothing_of_the_erased_is_left(url: str, clock: Clock,
         assert sorted(word for word in life.gone if word in everything) == []
         assert sorted(word for word in life.kept if word not in everything) == []
         assert len(life.gone) > 10
-        assert memory.residue(sorted(life.gone)[:8]) == []
-        assert {r.state for r in memory.receipts()} == {"done"}
+        assert mine(memory).erasures.residue(sorted(life.gone)[:8]) == []
+        assert {r.state for r in memory.erasures()} == {"done"}
 
 
 def test_all_of_it_at_once(open_memory: OpenMemory, clock: Clock, database: Path) -> None:
     memory = open_memory()
     live(memory, clock)
     learn(memory, clock)
-    memory.forget(everything=True)
+    mine(memory).erase(everything=True)
     assert everywhere(f"sqlite:///{database}", SECRET) == []
     assert database.stat().st_size < 1 << 20

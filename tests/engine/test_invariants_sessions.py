@@ -21,7 +21,7 @@ from engine.test_invariants import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from episodic_agent.engine.sessions import Session
+from episodic_agent.engine.threads.sessions import Session
 from episodic_agent.schemas import Scope
 
 
@@ -39,8 +39,8 @@ class StartSession:
             w.closed = True
         w.said.setdefault((self.user, self.thread), [])
         topic = SENTENCES[len(known) % len(SENTENCES)]
-        one = w.memory.start_episode(topic, thread=self.thread, key=key, user_id=self.user)
-        assert one.state == "open" or key in known
+        session = w.memory.user(self.user).sessions.start(topic, thread=self.thread, key=key)
+        assert session.state == "open" or key in known
         w.number += 1
 
 
@@ -50,17 +50,17 @@ class EndSession:
     outcome: str | None
 
     def run(self, w: World) -> None:
-        for one in _sessions(w, self.user):
-            if one.outcome is None:
+        for session in _sessions(w, self.user):
+            if session.outcome is None:
                 w.closed_blind |= w.blind()
                 w.closed = True
-                ended = w.memory.end_episode(one.id, self.outcome, user_id=self.user)
+                ended = w.memory.user(self.user).sessions.end(session.id, self.outcome)
                 assert ended.state != "open"
-                assert ended == w.memory.end_episode(one.id, user_id=self.user)
+                assert ended == w.memory.user(self.user).sessions.end(session.id)
 
 
 def _sessions(w: World, user: str) -> Sequence[Session]:
-    return w.memory.sessions(user_id=user) if Scope(user) in w.store.scopes() else []
+    return w.memory.user(user).sessions.list() if Scope(user) in w.store.scopes() else []
 
 
 STARTS = st.builds(StartSession, key=st.none() | st.integers(0, 2), **WHOSE)
@@ -79,7 +79,7 @@ def test_every_invariant_holds_with_sessions_in_between(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, **QUIETLY)
+@settings(max_examples=100, **QUIETLY)
 @given(
     st.lists(PROGRAMS, min_size=8, max_size=30), st.sampled_from((*POLICIES, *STEP_POLICIES)), st.booleans()
 )

@@ -25,9 +25,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.boundary.contract import Arrival
-from episodic_agent.core.interfaces import OBSERVATIONS
-from episodic_agent.engine.explain import stored_inputs
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.engine.boundary.explain import stored_inputs
+from episodic_agent.protocols import OBSERVATIONS
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Scope
 
 WALK: Plan = tuple((n, 1) for n in range(18))
@@ -52,7 +52,7 @@ def test_batches_restarts_and_late_vectors_change_no_episode_of_steps(
 def test_a_cut_of_the_policys_own_that_closes_all_is_no_recorded_input(policy: str) -> None:
     with world(policy) as w:
         w.add("ana", ROBOT, w.messages("ana", ROBOT, WALK))
-        w.memory.flush(user_id="ana")
+        w.memory.user("ana").flush()
         with w.store.begin(Scope("ana"), write=False) as tx:
             (thread,) = tx.threads.list()
             inputs = list(stored_inputs(tx, thread.id, w.embedder.name))
@@ -67,10 +67,10 @@ def test_a_thread_of_steps_has_the_default_for_steps_and_one_of_messages_its_own
         w.add("ana", ROBOT, w.messages("ana", ROBOT, WALK))
         w.add("ana", "kitchen", w.messages("ana", "kitchen", CHAT))
         with w.store.begin(Scope("ana"), write=False) as tx:
-            found = {t.origin: tx.threads.frame(t.id).policy for t in tx.threads.list()}
-        assert found == {ROBOT: "steps-2027-01", "kitchen": "default-2026-12?threshold=0.45"}
-        assert w.memory.whatif(ROBOT, "default", user_id="ana").policy == "steps-2027-01"
-        assert w.memory.resegment(ROBOT, dry_run=True, user_id="ana").policy == "steps-2027-01"
+            texts = {t.origin: tx.threads.frame(t.id).policy for t in tx.threads.list()}
+        assert texts == {ROBOT: "steps-2027-01", "kitchen": "default-2026-12?threshold=0.45"}
+        assert w.memory.user("ana").boundaries.whatif(ROBOT, "default").policy == "steps-2027-01"
+        assert w.memory.user("ana").boundaries.resegment(ROBOT, dry_run=True).policy == "steps-2027-01"
 
 
 def bare(w: World) -> int:
@@ -85,7 +85,7 @@ def test_steps_without_a_vector_are_decided_at_once_and_get_theirs_later() -> No
         w.add("ana", ROBOT, w.messages("ana", ROBOT, WALK))
         (frame,) = frames(w)
         assert (frame.cursor, frame.next_seq) == (len(WALK), len(WALK))
-        assert [job.kind for job in w.memory.jobs(user_id="ana")].count("embed") == 1
+        assert [job.kind for job in w.memory.user("ana").jobs.list()].count("embed") == 1
         assert bare(w) == len(WALK)
         check(w)
         assert bare(w) == 0
@@ -98,7 +98,7 @@ def test_messages_closed_without_their_vectors_get_them_later() -> None:
         w.embedder.away = True
         w.add("ana", "kitchen", w.messages("ana", "kitchen", CHAT))
         Flush("ana").run(w)
-        assert (len(w.memory.episodes(user_id="ana")), bare(w)) == (1, len(CHAT))
+        assert (len(w.memory.user("ana").episodes.list()), bare(w)) == (1, len(CHAT))
         check(w)
         assert bare(w) == 0
 
@@ -126,6 +126,6 @@ def test_a_frame_whose_policy_nobody_knows_any_more_begins_again_under_the_wante
         w.add("ana", ROBOT, w.messages("ana", ROBOT, WALK[:5]))
         with w.store.begin(Scope("ana")) as tx:
             (thread,) = tx.threads.list()
-            tx.threads.save_frame(replace(tx.threads.frame(thread.id), policy="gone.module:Detector"))
+            tx.threads.save(replace(tx.threads.frame(thread.id), policy="gone.module:Detector"))
         w.add("ana", ROBOT, w.messages("ana", ROBOT, WALK[5:]))
         check(w)

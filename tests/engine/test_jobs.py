@@ -12,9 +12,18 @@ from builders.chats import Clock
 from builders.faulty import FaultyStore
 from builders.places import open_store
 
-from episodic_agent.core.interfaces import Store
-from episodic_agent.engine.jobs import ATTEMPTS, BACKOFF, BATCH, DEATHS, PATIENCE, Handler, Runner, deaths
+from episodic_agent.engine.jobs.runner import (
+    ATTEMPTS,
+    BACKOFF,
+    BATCH,
+    DEATHS,
+    PATIENCE,
+    Handler,
+    Runner,
+    deaths,
+)
 from episodic_agent.errors import BadReply, Conflict, InvalidInput, ProviderUnavailable, StoreUnavailable
+from episodic_agent.protocols import Store
 from episodic_agent.schemas import Job, Scope
 from episodic_agent.wiring import utc_now
 
@@ -37,7 +46,7 @@ class Bench:
     def put(self, *keys: str, kind: str = "do", scope: Scope = ANA) -> None:
         with self.store.inner.begin(scope) as tx:
             for key in keys:
-                tx.jobs.put(kind, key, key, now=self.clock())
+                tx.work.ask(kind, key, key, now=self.clock())
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
         self.handled.append([job.key for job in jobs])
@@ -47,22 +56,22 @@ class Bench:
                 raise self.errors[job.key].pop(0)
         with self.store.begin(scope) as tx:
             for job in jobs:
-                tx.jobs.finish(job)
-                tx.jobs.put("did", f"{job.key} {job.token}", job.key, now=self.clock())
+                tx.work.finish(job)
+                tx.work.ask("did", f"{job.key} {job.token}", job.key, now=self.clock())
 
     def runner(self, owner: str = "elsewhere:1:1", **how: Any) -> Runner:
         handlers: Mapping[str, Handler] = {"do": self.handle, "ask": self.handle}
-        given = {"clock": self.clock, "entropy": Random(1).getrandbits, "owner": owner, **how}
-        self.runners.append(Runner(self.store, handlers, **given))
+        arguments = {"clock": self.clock, "entropy": Random(1).getrandbits, "owner": owner, **how}
+        self.runners.append(Runner(self.store, handlers, **arguments))
         return self.runners[-1]
 
     def jobs(self, state: str | None = None, scope: Scope = ANA) -> dict[str, Job]:
         with self.store.inner.begin(scope, write=False) as tx:
-            return {job.key: job for job in tx.jobs.list(state=state) if job.kind != "did"}
+            return {job.key: job for job in tx.work.jobs(state=state) if job.kind != "did"}
 
     def did(self, scope: Scope = ANA) -> list[str]:
         with self.store.inner.begin(scope, write=False) as tx:
-            return sorted(job.serial for job in tx.jobs.list() if job.kind == "did")
+            return sorted(job.serial for job in tx.work.jobs() if job.kind == "did")
 
 
 @pytest.fixture
@@ -189,8 +198,8 @@ def test_attempts_are_bounded_and_the_dead_letter_keeps_its_reason(
     assert len(bench.handled) == attempts
     dead = bench.jobs("dead")["bad"]
     assert dead.last_error == f"attempt {attempts}: {type(error).__name__}: {error}"
-    wanted = [BACKOFF * 2 ** min(n, 10) for n in range(1, attempts)]
-    shares = [pause / most for pause, most in zip(pauses[:-1], wanted, strict=True)]
+    targets = [BACKOFF * 2 ** min(n, 10) for n in range(1, attempts)]
+    shares = [pause / most for pause, most in zip(pauses[:-1], targets, strict=True)]
     assert all(0.5 <= share <= 1 for share in shares)
     assert len(set(shares)) == len(shares)  # no two workers come back together
 
@@ -293,7 +302,7 @@ def test_a_worker_that_loses_its_lease_cannot_commit(bench: Bench, clock: Clock)
     assert batch is not None
     assert (batch.done, batch.failed, batch.lost) == (0, 0, 2)
     with bench.store.begin(ANA, write=False) as tx:
-        assert sorted(job.key for job in tx.jobs.list()) == ["a 2", "b 2"]  # the other's tokens, once each
+        assert sorted(job.key for job in tx.work.jobs()) == ["a 2", "b 2"]  # the other's tokens, once each
 
 
 def test_a_heartbeat_that_finds_a_job_lost_says_so(
@@ -375,7 +384,7 @@ def test_a_dead_letter_tried_again_by_hand_has_all_its_lives_back(bench: Bench, 
         die_with(bench.store, clock)
     bench.runner().run_due()
     with bench.store.begin(ANA) as tx:
-        tx.jobs.retry(bench.jobs("dead")["poison"].id, now=clock())
+        tx.work.retry(bench.jobs("dead")["poison"].id, now=clock())
     bench.runner().run_due()
     assert bench.did() == ["poison"]
 

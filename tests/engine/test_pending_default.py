@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from builders.models import only
 from builders.talks import COOKING, GARDEN, TAXES
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.boundary import asking
 from episodic_agent.core.boundary.contract import Record
+from episodic_agent.core.boundary.conversation import asking
 from episodic_agent.core.boundary.records import unpack_record
-from episodic_agent.engine.doctor import follows
-from episodic_agent.engine.explain import replay
-from episodic_agent.engine.segmenting import LONGEST_TAIL
+from episodic_agent.engine.boundary.explain import replay
+from episodic_agent.engine.boundary.pending import LONGEST_TAIL
+from episodic_agent.engine.doctor.examining import follows
 from episodic_agent.errors import ProviderUnavailable
-from episodic_agent.providers.openai_model import ModelLimits, OpenAIModel
-from episodic_agent.providers.scripted import ScriptedModel
-from episodic_agent.providers.scripted_server import read_conversation, serving
+from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
 from episodic_agent.schemas import Json, Scope
+from episodic_agent.testing.model_server import read_conversation, serving
+from episodic_agent.testing.models import ScriptedModel
 
 POLICY = "default?band=10"  # asks about every gap that says something
 TALK = [*COOKING, *GARDEN, *TAXES]
@@ -63,30 +63,32 @@ def said(first: int = 0, last: int = len(TALK)) -> list[dict[str, Any]]:
 
 
 def spans(memory: Memory) -> list[tuple[int, str]]:
-    return [(e.observations, e.reason) for e in memory.episodes()]
+    return [(e.observations, e.reason) for e in mine(memory).episodes.list()]
 
 
 def records(memory: Memory) -> dict[int, Record]:
-    with memory._parts.store.begin(Scope(), write=False) as tx:
+    with memory._deps.store.begin(Scope(), write=False) as tx:
         thread = tx.threads.list()[0].id
-        return {seq: unpack_record(seq, body) for seq, body in tx.threads.records(thread, 0, 5000).items()}
+        return {
+            seq: unpack_record(seq, body) for seq, body in tx.observations.records(thread, 0, 5000).items()
+        }
 
 
 def told(memory: Memory) -> list[Any]:
     """Return everything that a model could have changed: episodes, their decisions, records, the frame."""
-    with memory._parts.store.begin(Scope(), write=False) as tx:
+    with memory._deps.store.begin(Scope(), write=False) as tx:
         thread = tx.threads.list()[0].id
-        found: list[Any] = [dict(tx.threads.records(thread, 0, 500))]
+        results: list[Any] = [dict(tx.observations.records(thread, 0, 500))]
         for e in tx.episodes.of_thread(thread):
-            decision = tx.episodes.decision(e.decision_id) if e.decision_id else None
-            found.append((e, decision))
+            decision = tx.relations.decision(e.decision_id) if e.decision_id else None
+            results.append((e, decision))
         frame = tx.threads.frame(thread)
-        return [*found, frame.state, frame.policy, frame.first_seq, frame.cursor]
+        return [*results, frame.state, frame.policy, frame.first_seq, frame.cursor]
 
 
 def one_by_one(memory: Memory, first: int = 0, last: int = len(TALK)) -> Memory:
     for message in said(first, last):
-        memory.add(message)
+        mine(memory).add(message)
     return memory
 
 
@@ -97,7 +99,7 @@ def errors(memory: Memory) -> list[str]:
 def wait_until_settled(memory: Memory) -> None:
     pause = threading.Event()
     for _ in range(1000):
-        if not memory.stats().waiting_jobs:
+        if not mine(memory).stats().waiting_jobs:
             return
         pause.wait(0.01)
     raise AssertionError("the background never came to an end")
@@ -111,14 +113,14 @@ def test_what_a_model_says_cuts_where_the_topics_end(url: str, clock: Clock) -> 
     parts = {"embedder": "hashing", "policy": POLICY, "clock": clock}
     with Memory.open(url, language_model=only(model, "topic_shift"), **parts) as memory:
         one_by_one(memory)
-        assert memory.flush() == 1
+        assert mine(memory).flush() == 1
         starts = [0]
         for size, _ in spans(memory):
             starts.append(starts[-1] + size)
         assert 6 in starts
         assert any(asking.read(r.cues) for r in records(memory).values())
         assert errors(memory) == []
-        assert memory.stats().waiting_jobs == 0
+        assert mine(memory).stats().waiting_jobs == 0
 
 
 def test_the_question_shows_the_hindsight_and_names_the_gap(open_memory: OpenMemory) -> None:
@@ -134,13 +136,13 @@ def test_the_question_shows_the_hindsight_and_names_the_gap(open_memory: OpenMem
 def test_without_answers_everything_is_as_without_a_model(open_memory: OpenMemory, database: Path) -> None:
     silent, model = opened(open_memory, lambda _prompt, _stage: ProviderUnavailable("gone"))
     plain = open_memory(path=database.with_name("plain.db"), policy=POLICY)
-    silent.add(said())
+    mine(silent).add(said())
     for _ in range(80):
-        silent._parts.clock.forward(hours=1)  # type: ignore[attr-defined]
-        silent.work()
-    plain.add(said())
+        silent._deps.clock.forward(hours=1)  # type: ignore[attr-defined]
+        silent.jobs.run()
+    mine(plain).add(said())
     assert model.calls
-    assert silent.stats().waiting_jobs == 0
+    assert mine(silent).stats().waiting_jobs == 0
     assert records(silent) == records(plain)
     assert spans(silent) == spans(plain)
     assert told(silent)[-4] == told(plain)[-4]
@@ -157,7 +159,7 @@ def test_the_name_of_the_policy_is_the_same_with_and_without_a_model(open_memory
 def test_batching_changes_no_verdict(open_memory: OpenMemory, database: Path) -> None:
     together, _ = opened(open_memory)
     single, _ = opened(open_memory, path=database.with_name("single.db"))
-    together.add(said())
+    mine(together).add(said())
     one_by_one(single)
     assert spans(together) == spans(single)
     assert records(together) == records(single)
@@ -184,7 +186,7 @@ class Gate:
 def gated(open_memory: OpenMemory, last: int) -> tuple[Memory, Gate]:
     gate = Gate()
     memory = open_memory(embedder="hashing", policy=POLICY, language_model=only(gate, "topic_shift"))
-    memory.add(said(0, last), wait=False)
+    mine(memory).add(said(0, last), wait=False)
     assert gate.asked.wait(30)
     return memory, gate
 
@@ -193,9 +195,11 @@ def test_while_a_question_is_open_nobody_waits_and_nothing_is_hidden(
     open_memory: OpenMemory, database: Path
 ) -> None:
     memory, gate = gated(open_memory, 5)
-    receipts = memory.add(said(5), wait=False)  # returns though the model is silent: no transaction waits
+    receipts = mine(memory).add(
+        said(5), wait=False
+    )  # returns though the model is silent: no transaction waits
     assert [r.seq for r in receipts] == list(range(5, len(TALK)))
-    assert memory.search("tax return receipts").observations
+    assert mine(memory).search("tax return receipts").observations
     gate.open.set()
     wait_until_settled(memory)
     undisturbed, _ = opened(open_memory, path=database.with_name("other.db"))
@@ -206,7 +210,7 @@ def test_while_a_question_is_open_nobody_waits_and_nothing_is_hidden(
 
 def test_a_verdict_that_comes_after_a_flush_is_ignored(open_memory: OpenMemory) -> None:
     memory, gate = gated(open_memory, 4)
-    assert memory.flush() == 1
+    assert mine(memory).flush() == 1
     before = records(memory)
     gate.open.set()
     wait_until_settled(memory)
@@ -216,11 +220,13 @@ def test_a_verdict_that_comes_after_a_flush_is_ignored(open_memory: OpenMemory) 
     assert errors(memory) == []
 
 
-def test_nobody_waits_for_ever_behind_a_silent_model(open_memory: OpenMemory) -> None:
+def test_nobody_waits_for_ever_behind_a_silent_model(open_memory: OpenMemory, clock: Clock) -> None:
     memory, _ = opened(open_memory, lambda _prompt, _stage: ProviderUnavailable("gone"))
-    memory.add(said(0, 4))
+    mine(memory).add(said(0, 4))
     assert records(memory)[1].action == "ask"
-    memory.add(said(4, 4 + LONGEST_TAIL))
+    mine(memory).add(said(4, 4 + LONGEST_TAIL))
+    clock.forward(minutes=1)  # the next try is the last where so many wait
+    memory.jobs.run()
     assert records(memory)[1].action in ("keep", "cut")
     assert asking.read(records(memory)[1].cues) is None
 
@@ -229,40 +235,40 @@ def test_a_question_left_open_is_answered_at_the_next_opening(
     open_memory: OpenMemory, clock: Clock, database: Path
 ) -> None:
     first, _ = opened(open_memory, lambda _prompt, _stage: ProviderUnavailable("gone"))
-    first.add(said(0, 8))
+    mine(first).add(said(0, 8))
     first.close()
     clock.forward(hours=1)
     memory, model = opened(open_memory)
     wait_until_settled(memory)
     assert model.calls
-    whole, _ = opened(open_memory, path=database.with_name("other.db"))
-    one_by_one(whole, 0, 8)
-    assert records(memory) == records(whole)
+    full_memory, _ = opened(open_memory, path=database.with_name("other.db"))
+    one_by_one(full_memory, 0, 8)
+    assert records(memory) == records(full_memory)
 
 
 def test_a_question_asked_with_a_model_is_decided_by_a_process_without_one(
     open_memory: OpenMemory, clock: Clock, database: Path
 ) -> None:
     first, _ = opened(open_memory, lambda _prompt, _stage: ProviderUnavailable("gone"))
-    first.add(said(0, 8))
+    mine(first).add(said(0, 8))
     first.close()
     clock.forward(hours=1)
     memory = open_memory(embedder="hashing", policy=POLICY)
     wait_until_settled(memory)
     plain = open_memory(path=database.with_name("plain.db"), embedder="hashing", policy=POLICY)
-    plain.add(said(0, 8))
+    mine(plain).add(said(0, 8))
     assert records(memory) == records(plain)
 
 
 def test_two_processes_ask_a_question_once(open_memory: OpenMemory) -> None:
-    one, first = opened(open_memory)
+    memory, first = opened(open_memory)
     two, second = opened(open_memory)
     for n in range(len(TALK)):
-        (one, two)[n % 2].add(said(n, n + 1))
+        mine((memory, two)[n % 2]).add(said(n, n + 1))
     asked = [prompt for _, prompt in (*first.calls, *second.calls)]
     assert len(set(asked)) == len(asked)
-    assert spans(one) == spans(two)
-    assert errors(one) == []
+    assert spans(memory) == spans(two)
+    assert errors(memory) == []
 
 
 def test_a_spent_budget_decides_at_once_without_the_model(
@@ -275,7 +281,7 @@ def test_a_spent_budget_decides_at_once_without_the_model(
     one_by_one(plain)
     assert not model.calls
     assert records(memory) == records(plain)
-    assert memory.stats().waiting_jobs == 0
+    assert mine(memory).stats().waiting_jobs == 0
 
 
 def test_a_stage_without_a_model_is_never_asked(open_memory: OpenMemory) -> None:
@@ -285,12 +291,17 @@ def test_a_stage_without_a_model_is_never_asked(open_memory: OpenMemory) -> None
     assert "ask" not in {r.action for r in records(memory).values()}
 
 
-def test_a_long_history_asks_about_its_end_only_and_does_not_wait(open_memory: OpenMemory) -> None:
+def test_a_long_history_is_asked_about_as_it_would_be_message_by_message(
+    open_memory: OpenMemory, database: Path
+) -> None:
     memory, model = opened(open_memory)
-    memory.add(said(0, 600))
-    assert memory.stats().waiting_jobs == 0
-    assert len(model.calls) <= 3 * LONGEST_TAIL  # of each group of 256 the last
-    assert sum(asking.read(r.cues) is not None for r in records(memory).values()) == len(model.calls)
+    mine(memory).add(said(0, 70))
+    assert mine(memory).stats().waiting_jobs == 0
+    slowly, asked = opened(open_memory, path=database.with_name("other.db"))
+    one_by_one(slowly, 0, 70)
+    assert spans(memory) == spans(slowly)
+    assert records(memory) == records(slowly)
+    assert len(model.calls) == len(asked.calls) > 0
 
 
 # --- over HTTP ------------------------------------------------------------------------------------------
@@ -314,11 +325,11 @@ def helped(open_memory: OpenMemory) -> tuple[Memory, Any]:
     """A memory with an episode that only a model's answer ended, and that episode's explanation."""
     memory, _ = opened(open_memory, lambda _prompt, _stage: verdict(True))
     one_by_one(memory)
-    for card in memory.episodes():
-        explained = memory.explain(card.episode_id)
+    for card in mine(memory).episodes.list():
+        explained = mine(memory).boundaries.explain(card.episode_id)
         decision = explained.ends.decision
-        found = asking.read(decision.features) if decision else None
-        if decision is not None and found is not None and found.unasked < decision.threshold:
+        weighed = asking.read(decision.features) if decision else None
+        if decision is not None and weighed is not None and weighed.unasked < decision.threshold:
             return memory, explained
     raise AssertionError("no episode was ended by an answer")
 
@@ -333,20 +344,20 @@ def test_an_explanation_tells_what_the_model_said(open_memory: OpenMemory) -> No
 
 def test_a_replay_says_again_what_the_model_said(open_memory: OpenMemory) -> None:
     memory, _ = helped(open_memory)
-    card = memory.episodes()[0]
-    same = memory.whatif("chat", POLICY)
+    card = mine(memory).episodes.list()[0]
+    same = mine(memory).boundaries.whatif("chat", POLICY)
     assert list(same.stored) == list(same.proposed)
-    with memory._parts.store.begin(Scope(), write=False) as tx:
-        again = replay(tx, card.thread_id, memory._policy, memory._parts.embedder_name)
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        again = replay(tx, card.thread_id, memory._works.policy, memory._deps.embedder_name)
         stored = tx.episodes.of_thread(card.thread_id)
     assert [s.first_seq for s in again.spans][: len(stored)] == [e.first_seq for e in stored]
-    without = memory.whatif("chat", "default?band=0")
+    without = mine(memory).boundaries.whatif("chat", "default?band=0")
     assert len(without.proposed) < len(same.proposed)
 
 
 def test_the_trace_shows_the_answers(open_memory: OpenMemory) -> None:
     memory, _ = helped(open_memory)
-    trace = memory.trace("chat")
+    trace = mine(memory).boundaries.trace("chat")
     assert {"unasked", "model_boundary", "model_confidence"} <= set(trace.cues)
 
 
@@ -372,9 +383,9 @@ def test_the_clock_closes_a_frame_with_an_open_question(open_memory: OpenMemory,
     timed = [
         {**m, "timestamp": (clock.now + timedelta(minutes=n)).isoformat()} for n, m in enumerate(said(0, 6))
     ]
-    memory.add(timed)
+    mine(memory).add(timed)
     assert any(r.action == "ask" for r in records(memory).values())
     clock.forward(hours=30)
     assert memory.upkeep() == 1
-    assert "open" not in {e.state for e in memory.episodes()}
+    assert "open" not in {e.state for e in mine(memory).episodes.list()}
     assert errors(memory) == []

@@ -7,6 +7,7 @@ import pytest
 from builders.chats import START, Clock
 
 from episodic_agent import Memory
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput
 
 OpenMemory = Callable[..., Memory]
@@ -19,22 +20,22 @@ LIFE = (
 
 
 @pytest.fixture
-def memory(open_memory: OpenMemory, clock: Clock) -> Memory:
+def memory(open_memory: OpenMemory, clock: Clock) -> UserMemory:
     """A memory that was told a little of Ana's life, each in a thread of its own, and has learned from it."""
-    memory = open_memory(user_id="ana")
+    memory = open_memory().user("ana")
     for day, (thread, text) in enumerate(LIFE):
         clock.now = START + timedelta(days=day)
         memory.add({"role": "user", "content": text, "timestamp": clock.now.isoformat()}, thread=thread)
         memory.flush(thread=thread)
-    memory.consolidate()
+    memory.facts.consolidate()
     return memory
 
 
-def told(memory: Memory, query: str, **options: object) -> list[str]:
+def told(memory: UserMemory, query: str, **options: object) -> list[str]:
     return [found.fact.value for found in memory.search(query, **options).facts]  # type: ignore[arg-type]
 
 
-def test_one_answer_holds_the_fact_and_the_episode_it_was_said_in(memory: Memory) -> None:
+def test_one_answer_holds_the_fact_and_the_episode_it_was_said_in(memory: UserMemory) -> None:
     recall = memory.search("where do I live?")
     assert recall.facts[0].fact.value == "Lisbon"
     assert recall.facts[0].episodes == (recall.hits[0].episode_id,)
@@ -43,17 +44,17 @@ def test_one_answer_holds_the_fact_and_the_episode_it_was_said_in(memory: Memory
     assert told(memory, "where do I live?", facts=0) == []
 
 
-def test_a_fact_that_ended_answers_only_for_its_time(memory: Memory, clock: Clock) -> None:
+def test_a_fact_that_ended_answers_only_for_its_time(memory: UserMemory, clock: Clock) -> None:
     clock.forward(days=30)
     moved = {"role": "user", "content": "I moved to Porto yesterday.", "timestamp": clock.now.isoformat()}
     memory.add(moved, thread="later")
     memory.flush(thread="later")
-    memory.consolidate()
+    memory.facts.consolidate()
     assert told(memory, "where do I live?") == ["Porto"]
     assert told(memory, "where do I live?", until=START + timedelta(days=9)) == ["Lisbon"]
 
 
-def test_category_and_thread_narrow_the_facts(memory: Memory) -> None:
+def test_category_and_thread_narrow_the_facts(memory: UserMemory) -> None:
     query = "where do I live?"
     assert told(memory, query) == told(memory, query, category=" Identity ") == ["Lisbon"]
     assert told(memory, query, category="preference") == []
@@ -65,11 +66,11 @@ def test_category_and_thread_narrow_the_facts(memory: Memory) -> None:
         memory.search("anything", facts=-1)
 
 
-def test_a_prompt_is_told_both_in_the_seed_s_form(memory: Memory) -> None:
+def test_a_prompt_is_told_both_in_the_seed_s_form(memory: UserMemory) -> None:
     text = memory.retrieve("where do I live?", detail="high")
     facts, episodes = text.split("\n\n", 1)
     assert facts.startswith("## Known Facts\n- [identity] ")
-    assert "Lisbon (from 1 episodes)" in facts
+    assert "Lisbon (from 1 episode)" in facts
     assert episodes.startswith("## Episodic Memories\n### ")
     assert f'**Details:**\n- user: "{LIFE[0][1]}"' in episodes
     assert "Details" not in memory.retrieve("where do I live?", detail="none")
@@ -78,11 +79,11 @@ def test_a_prompt_is_told_both_in_the_seed_s_form(memory: Memory) -> None:
         memory.retrieve("where", detail="all")  # type: ignore[arg-type]
 
 
-def test_asking_for_both_changes_no_strength(memory: Memory) -> None:
+def test_asking_for_both_changes_no_strength(memory: UserMemory) -> None:
     def strengths() -> list[tuple[float, float]]:
-        return [(card.stability, card.surprise) for card in memory.episodes()]
+        return [(card.stability, card.surprise) for card in memory.episodes.list()]
 
-    before, facts = strengths(), memory.facts()
+    before, facts = strengths(), memory.facts.list()
     memory.search("where do I live?")
     memory.retrieve("where do I live?")
-    assert (strengths(), memory.facts()) == (before, facts)
+    assert (strengths(), memory.facts.list()) == (before, facts)

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders.chats import mine
 from builders.embedders import TopicEmbedder, Unreliable
 from hypothesis import given
 from hypothesis import strategies as st
 
 from episodic_agent import Memory
-from episodic_agent.engine.repeating import RememberingEmbedder, remembering
+from episodic_agent.engine.ingest.repeating import RememberingEmbedder, remembering
 from episodic_agent.errors import ProviderUnavailable
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Vector
 from episodic_agent.wiring_agents import make_sensor
 
@@ -25,14 +26,14 @@ def test_vectors_are_those_of_the_embedder_itself_to_the_last_bit(calls: list[li
     again = RememberingEmbedder(HashingEmbedder(), kept)
     assert (again.name, again.dimensions) == (plain.name, plain.dimensions)
     for texts in calls:
-        found = again.embed(texts)
-        assert found.dtype == np.float32
-        assert np.array_equal(found, plain.embed(texts).reshape(-1, plain.dimensions))
+        results = again.embed(texts)
+        assert results.dtype == np.float32
+        assert np.array_equal(results, plain.embed(texts).reshape(-1, plain.dimensions))
 
 
 def test_a_repeated_text_reaches_the_embedder_once_and_the_longest_unused_is_forgotten() -> None:
     inner = TopicEmbedder("hall", "den")
-    again = RememberingEmbedder(inner, kept=2)
+    again = RememberingEmbedder(inner, limit=2)
     again.embed(["hall", "den", "hall"])
     again.embed(["hall"])
     assert inner.seen == ["hall", "den"]
@@ -67,9 +68,9 @@ class Away:
 def test_a_run_goes_on_while_nobody_knows_even_the_width_of_vectors(tmp_path: Path) -> None:
     (tmp_path / "walk.jsonl").write_text('{"number": 0, "place": "hall"}\n{"number": 1, "place": "hall"}\n')
     with Memory.open(tmp_path / "memory.db", embedder=Away()) as memory:
-        report = memory.run(make_sensor(f"replay:{tmp_path / 'walk.jsonl'}"), thread="robot")
+        report = mine(memory).run(make_sensor(f"replay:{tmp_path / 'walk.jsonl'}"), thread="robot")
         assert (report.steps, report.ended) == (2, "end_of_stream")
-        assert memory.stats().observations == 2
+        assert mine(memory).stats().observations == 2
 
 
 def test_without_an_embedder_there_is_nothing_to_remember() -> None:

@@ -7,16 +7,18 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.forgetting import Rating, next_state
 from episodic_agent.core.prompts import review as question
+from episodic_agent.core.strength.decay import next_state
+from episodic_agent.engine.scoped import find_thread
 from episodic_agent.errors import InvalidInput, NotFound, ProviderUnavailable
-from episodic_agent.providers.openai_model import ModelLimits, OpenAIModel
-from episodic_agent.providers.scripted_server import serving
+from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
 from episodic_agent.schemas import Decision, Episode, EpisodeState, Json, Scope
+from episodic_agent.schemas.strength import Rating
+from episodic_agent.testing.model_server import serving
 
 TAP = "The kitchen tap dripped; plumber Rossi came on Friday and charged 80 euros"
 CELLO = "Clara plays the cello with the Ravel quartet on Thursdays"
@@ -33,33 +35,36 @@ def stores(url: str, clock: Clock) -> Iterator[Memory]:
 def remember(memory: Memory, clock: Clock) -> dict[str, Episode]:
     """Two closed episodes of two threads, three days old, and an asking thread that begins today."""
     for name, text in (("tap", TAP), ("cello", CELLO)):
-        memory.add(text, thread=name, timestamp=clock.now)
-        memory.flush(thread=name)
+        mine(memory).add(text, thread=name, timestamp=clock.now)
+        mine(memory).flush(thread=name)
     clock.forward(days=3)
-    memory.add("Good morning", thread="today", timestamp=clock.now)
+    mine(memory).add("Good morning", thread="today", timestamp=clock.now)
     return episodes(memory)
 
 
 def episodes(memory: Memory) -> dict[str, Episode]:
-    closed = [c for c in memory.episodes() if c.state != "open" and c.origin in ("tap", "cello")]
+    closed = [c for c in mine(memory).episodes.list() if c.state != "open" and c.origin in ("tap", "cello")]
     # whether it was read for facts is no matter here
-    return {card.origin: replace(memory.get(card.episode_id), consolidated_at=None) for card in closed}
+    return {
+        card.origin: replace(mine(memory).episodes.get(card.episode_id), consolidated_at=None)
+        for card in closed
+    }
 
 
-def say_and_end(memory: Memory, clock: Clock, *said: tuple[str, str]) -> None:
-    for role, text in said:
+def say_and_end(memory: Memory, clock: Clock, *pairs: tuple[str, str]) -> None:
+    for role, text in pairs:
         clock.forward(seconds=20)
-        memory.add(text, role=role, thread="today", timestamp=clock.now)
-    memory.flush(thread="today")
+        mine(memory).add(text, role=role, thread="today", timestamp=clock.now)
+    mine(memory).flush(thread="today")
 
 
 def judged(memory: Memory, episode: Episode) -> list[tuple[str, float]]:
-    return [(d.verdict, d.features["rating"]) for d in memory.reviews(episode.id)]
+    return [(d.verdict, d.features["rating"]) for d in mine(memory).episodes.reviews(episode.id)]
 
 
 def test_a_memory_that_served_is_stronger_on_both_stores(stores: Memory, clock: Clock) -> None:
     before = remember(stores, clock)
-    recall = stores.search(QUERY, asking="today")
+    recall = mine(stores).search(QUERY, asking="today")
     assert {hit.thread_id for hit in recall.hits} >= {e.thread_id for e in before.values()}
     assert episodes(stores) == before  # nothing is judged while nothing was said
     say_and_end(stores, clock, ("assistant", USED))
@@ -68,7 +73,7 @@ def test_a_memory_that_served_is_stronger_on_both_stores(stores: Memory, clock: 
     good = next_state(before["tap"].stability, before["tap"].difficulty, 3, Rating.GOOD)
     assert (after["tap"].stability, after["tap"].difficulty) == (good.stability, good.difficulty)
     assert after["tap"].last_reviewed_at == clock.now
-    (decision,) = stores.reviews(after["tap"].id)
+    (decision,) = mine(stores).episodes.reviews(after["tap"].id)
     assert (decision.type, decision.verdict, decision.subject) == ("review", "Good", after["tap"].id)
     assert decision.features["stability"] == before["tap"].stability
     assert decision.features["new_stability"] == after["tap"].stability
@@ -78,7 +83,7 @@ def test_a_memory_that_served_is_stronger_on_both_stores(stores: Memory, clock: 
 def test_a_search_that_names_nobody_changes_nothing(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory()
     before = remember(memory, clock)
-    memory.search(QUERY)
+    mine(memory).search(QUERY)
     say_and_end(memory, clock, ("assistant", USED))
     assert episodes(memory) == before
 
@@ -86,7 +91,7 @@ def test_a_search_that_names_nobody_changes_nothing(open_memory: OpenMemory, clo
 def test_a_memory_nobody_took_up_is_not_punished(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory()
     before = remember(memory, clock)
-    memory.search(QUERY, asking="today")
+    mine(memory).search(QUERY, asking="today")
     say_and_end(memory, clock, ("assistant", "I know nothing about that."), ("user", "Never mind"))
     assert episodes(memory) == before
     assert judged(memory, before["tap"]) == []
@@ -95,13 +100,13 @@ def test_a_memory_nobody_took_up_is_not_punished(open_memory: OpenMemory, clock:
 def test_a_memory_that_misled_falls_below_its_twin(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory()
     before = remember(memory, clock)
-    memory.search(QUERY, asking="today")
+    mine(memory).search(QUERY, asking="today")
     say_and_end(memory, clock, ("assistant", USED), ("user", "No, that's not what I meant"))
     after = episodes(memory)
     assert judged(memory, after["tap"]) == [("Again", 1.0)]
     assert after["tap"].stability < before["tap"].stability
     assert after["tap"].last_reviewed_at == before["tap"].last_reviewed_at  # noise does not count as fresh
-    chances = {c.origin: c.retrievability for c in memory.episodes() if c.origin in before}
+    chances = {c.origin: c.retrievability for c in mine(memory).episodes.list() if c.origin in before}
     assert chances["tap"] < chances["cello"]
 
 
@@ -109,12 +114,12 @@ def test_a_memory_is_judged_once_a_day_and_each_recall_once(open_memory: OpenMem
     memory = open_memory()
     tap = remember(memory, clock)["tap"]
     for _ in range(2):
-        memory.search(QUERY, asking="today")
+        mine(memory).search(QUERY, asking="today")
         say_and_end(memory, clock, ("assistant", USED))
-    memory.flush()
+    mine(memory).flush()
     assert judged(memory, tap) == [("Good", 3.0)]
     clock.forward(days=1)
-    memory.search(QUERY, asking="today")
+    mine(memory).search(QUERY, asking="today")
     say_and_end(memory, clock, ("user", "Right"), ("assistant", USED))
     # what the thread has said already is nobody's news
     assert judged(memory, tap) == [("Good", 3.0)]
@@ -125,60 +130,62 @@ def test_an_export_takes_along_what_was_judged_and_what_waits_to_be(
 ) -> None:
     memory = open_memory()
     tap = remember(memory, clock)["tap"]
-    memory.search(QUERY, asking="today")
+    mine(memory).search(QUERY, asking="today")
     say_and_end(memory, clock, ("assistant", USED))
-    memory.add(TAP, thread="later", timestamp=clock.now)
-    memory.search(QUERY, asking="later")
-    lines = list(memory.export())
+    mine(memory).add(TAP, thread="later", timestamp=clock.now)
+    mine(memory).search(QUERY, asking="later")
+    lines = list(mine(memory).export())
     (tmp_path / "all.jsonl").write_text("\n".join(lines), encoding="utf-8")
     copy = open_memory(tmp_path / "copy.db")
     for _ in range(2):  # a second time adds nothing
-        copy.import_file(tmp_path / "all.jsonl")
-        assert list(copy.export())[1:] == lines[1:]
-        assert copy.reviews(tap.id) == memory.reviews(tap.id) != []
+        mine(copy).import_file(tmp_path / "all.jsonl")
+        assert list(mine(copy).export())[1:] == lines[1:]
+        assert mine(copy).episodes.reviews(tap.id) == mine(memory).episodes.reviews(tap.id) != []
     clock.forward(days=2)
     for each in (memory, copy):
-        each.add(USED, role="assistant", thread="later", timestamp=clock.now)
-        each.flush(thread="later")
-    assert [d.verdict for d in copy.reviews(tap.id)] == [d.verdict for d in memory.reviews(tap.id)]
+        mine(each).add(USED, role="assistant", thread="later", timestamp=clock.now)
+        mine(each).flush(thread="later")
+    assert [d.verdict for d in mine(copy).episodes.reviews(tap.id)] == [
+        d.verdict for d in mine(memory).episodes.reviews(tap.id)
+    ]
     assert waiting(copy) == waiting(memory) == 0
 
 
 def waiting(memory: Memory) -> int:
-    with memory._parts.store.begin(Scope(), write=False) as tx:
-        return sum(len(tx.reviews.pending(thread.id)) for thread in tx.threads.list())
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        return sum(len(tx.work.reviews(thread.id)) for thread in tx.threads.list())
 
 
 def test_what_was_segmented_again_meanwhile_is_judged_as_what_stands_in_its_place(
     open_memory: OpenMemory, clock: Clock, tmp_path: Path
 ) -> None:
     memory = open_memory(policy="seed-001?max_messages=3")
-    memory.add([TAP, "He is quick", "He is cheap", "The door squeaks", "It needs oil"], thread="tap")
+    mine(memory).add([TAP, "He is quick", "He is cheap", "The door squeaks", "It needs oil"], thread="tap")
     before = episodes(memory)["tap"]
     clock.forward(days=3)
-    memory.add("Good morning", thread="today", timestamp=clock.now)
-    memory.search(QUERY, asking="today")
-    memory.resegment("tap", "seed-001?max_messages=4")
-    (tmp_path / "all.jsonl").write_text("\n".join(memory.export()), encoding="utf-8")
+    mine(memory).add("Good morning", thread="today", timestamp=clock.now)
+    mine(memory).search(QUERY, asking="today")
+    mine(memory).boundaries.resegment("tap", "seed-001?max_messages=4")
+    (tmp_path / "all.jsonl").write_text("\n".join(mine(memory).export()), encoding="utf-8")
     copy = open_memory(tmp_path / "copy.db")
-    copy.import_file(tmp_path / "all.jsonl")  # which knows nothing of what was replaced
+    mine(copy).import_file(tmp_path / "all.jsonl")  # which knows nothing of what was replaced
     after = episodes(memory)["tap"].id
     assert after != before.id
-    stability = memory.get(after).stability
+    stability = mine(memory).episodes.get(after).stability
     for each in (memory, copy):
         say_and_end(each, clock, ("assistant", USED))
-        (decision,) = each.reviews(after)
+        (decision,) = mine(each).episodes.reviews(after)
         assert (decision.subject, decision.verdict) == (after, "Good")
-        assert each.get(after).stability > stability
+        assert mine(each).episodes.get(after).stability > stability
         assert waiting(each) == 0
 
 
 def test_an_archived_memory_is_recalled_and_judged_as_any(stores: Memory, clock: Clock) -> None:
     remember(stores, clock)
-    stores.compact(thread="tap")
+    mine(stores).sections.compact(thread="tap")
     before = episodes(stores)["tap"]
     assert before.state == EpisodeState.ARCHIVED
-    assert "archived" in {hit.state for hit in stores.search(QUERY, asking="today").hits}
+    assert "archived" in {hit.state for hit in mine(stores).search(QUERY, asking="today").hits}
     say_and_end(stores, clock, ("assistant", USED))
     assert judged(stores, before) == [("Good", 3.0)]
     assert episodes(stores)["tap"].stability > before.stability
@@ -188,7 +195,7 @@ def test_only_what_is_said_after_the_answer_counts(open_memory: OpenMemory, cloc
     memory = open_memory()
     before = remember(memory, clock)
     say_and_end(memory, clock, ("assistant", USED))
-    memory.search(QUERY, asking="today")
+    mine(memory).search(QUERY, asking="today")
     say_and_end(memory, clock, ("user", "Thanks"))
     assert episodes(memory) == before
 
@@ -197,9 +204,9 @@ def test_an_answer_is_not_lost_where_its_review_cannot_be_kept(open_memory: Open
     memory = open_memory()
     remember(memory, clock)
     with pytest.raises(NotFound, match="no thread 'nobody'"):
-        memory.search(QUERY, asking="nobody")
+        mine(memory).search(QUERY, asking="nobody")
     with pytest.raises(InvalidInput):
-        memory.search(" ", asking="today")
+        mine(memory).search(" ", asking="today")
 
 
 def test_a_model_judges_where_there_is_one(open_memory: OpenMemory, clock: Clock) -> None:
@@ -211,9 +218,9 @@ def test_a_model_judges_where_there_is_one(open_memory: OpenMemory, clock: Clock
         model = OpenAIModel("small", base_url=server.url, limits=limits, sleep=lambda _: None)
         memory = open_memory(language_model=model)
         remember(memory, clock)
-        first = memory.search(QUERY, asking="today").hits[0].episode_id
+        first = mine(memory).search(QUERY, asking="today").hits[0].episode_id
         say_and_end(memory, clock, ("assistant", "Well."))
-        (decision,) = memory.reviews(first)
+        (decision,) = mine(memory).episodes.reviews(first)
         assert decision.verdict == "Easy"
         assert question.VERSION in decision.policy_version
         assert [use.stage for use in memory.usage() if use.stage == "review"] == ["review"]
@@ -231,14 +238,14 @@ class Away:
 def test_without_an_answer_what_was_taken_up_decides(open_memory: OpenMemory, clock: Clock) -> None:
     memory = open_memory(language_model=Away())
     tap = remember(memory, clock)["tap"]
-    memory.search(QUERY, asking="today")
+    mine(memory).search(QUERY, asking="today")
     say_and_end(memory, clock, ("assistant", USED))
     for _ in range(4):
         clock.forward(minutes=30)
-        memory.work()
-    found: list[Decision] = memory.reviews(tap.id)
-    assert [d.verdict for d in found] == ["Good"]
-    assert "uptake" in found[0].policy_version
+        memory.jobs.run()
+    decisions: list[Decision] = mine(memory).episodes.reviews(tap.id)
+    assert [d.verdict for d in decisions] == ["Good"]
+    assert "uptake" in decisions[0].policy_version
 
 
 def test_old_recalls_of_a_thread_that_never_ends_an_event_are_let_go(
@@ -247,8 +254,8 @@ def test_old_recalls_of_a_thread_that_never_ends_an_event_are_let_go(
     memory = open_memory()
     remember(memory, clock)
     for _ in range(60):
-        memory.search(QUERY, asking="today")
-    with memory._parts.store.begin(memory._scope(None), write=False) as tx:
-        waiting = tx.reviews.pending(memory._thread_id(memory._scope(None), "today"))
+        mine(memory).search(QUERY, asking="today")
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        waiting = tx.work.reviews(find_thread(tx, "today").id)
     assert len(waiting) == 50
     assert waiting[-1].at - waiting[0].at < timedelta(seconds=1)

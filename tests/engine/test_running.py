@@ -4,29 +4,32 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import pytest
+from builders.chats import Clock, mine
 from conftest import OpenMemory
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
 from episodic_agent import Memory
+from episodic_agent.agents.profiles import UNITY_FULL_PROFILE, ProfileConfig
+from episodic_agent.agents.run import AgentRun, RunReport, Seen, Verbs
+from episodic_agent.agents.sensors.lines import LinesSensor
 from episodic_agent.core.boundary.contract import Record
 from episodic_agent.core.boundary.steps import adapt
-from episodic_agent.core.intake import Item, read_item
-from episodic_agent.core.interfaces import BoundaryDetector
-from episodic_agent.engine.running import AgentRun, RunReport, Seen, Verbs
+from episodic_agent.core.ingest import Item, read_item
+from episodic_agent.engine.boundary.orphans import Orphans
 from episodic_agent.errors import InvalidInput, SensorError
 from episodic_agent.faces.cli.running import step_line
-from episodic_agent.profiles import UNITY_FULL_PROFILE, ProfileConfig
-from episodic_agent.schemas import ActiveContextFrame, Decision, Entity, Reading, Receipt
-from episodic_agent.sensors.lines import LinesSensor
+from episodic_agent.protocols import BoundaryDetector
+from episodic_agent.schemas import ActiveContextFrame, Decision, Entity, Reading, Receipt, Scope
 from episodic_agent.wiring import resolve_policy
 from episodic_agent.wiring_agents import find_profile, make_sensor, recorded
 
@@ -63,10 +66,10 @@ class Readings:
     counts: Mapping[str, int] = {}
 
     def __iter__(self) -> Iterator[Reading]:
-        for one in self._readings:
-            if isinstance(one, BaseException):
-                raise one
-            yield one
+        for item in self._readings:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
 
     def close(self) -> None:
         self.closed = True
@@ -90,17 +93,22 @@ def walk(*stays: tuple[str, int], restart_at: int | None = None) -> list[Reading
 
 def episodes(memory: Memory, thread: str) -> list[tuple[Any, ...]]:
     """Return what two runs over the same readings must agree on."""
-    found = [memory.get(card.episode_id) for card in memory.episodes(thread=thread)]
-    told = ("location", "location_path", "step_count", "entities", "salient_events")
+    episodes = [
+        mine(memory).episodes.get(card.episode_id) for card in mine(memory).episodes.list(thread=thread)
+    ]
+    answers = ("location", "location_path", "step_count", "entities", "salient_events")
     return [
-        (e.first_seq, e.last_seq, e.reason, e.surprise, e.title, e.summary, *(e.metadata[k] for k in told))
-        for e in found
+        (e.first_seq, e.last_seq, e.reason, e.surprise, e.title, e.summary, *(e.metadata[k] for k in answers))
+        for e in episodes
     ]
 
 
 def decisions(memory: Memory) -> list[Decision]:
-    found = [memory.explain(card.episode_id).ends.decision for card in memory.episodes()]
-    return [one for one in found if one is not None]
+    decisions = [
+        mine(memory).boundaries.explain(card.episode_id).ends.decision
+        for card in mine(memory).episodes.list()
+    ]
+    return [one for one in decisions if one is not None]
 
 
 def sound(memory: Memory) -> bool:
@@ -111,22 +119,22 @@ ROUND = (("living room", 20), ("kitchen", 15), ("bath", 15), ("living room", 12)
 
 
 def test_a_robot_walking_through_the_house_makes_an_episode_of_every_room(memory: Memory) -> None:
-    report = memory.run(Readings(walk(*ROUND)), thread="robot", policy="default")
+    report = mine(memory).run(Readings(walk(*ROUND)), thread="robot", policy="default")
     assert (report.steps, report.episodes, report.ended) == (62, 4, "end_of_stream")
-    found = [memory.get(card.episode_id) for card in memory.episodes()]
-    assert [e.metadata["location"] for e in found] == ["living room", "kitchen", "bath", "living room"]
-    assert [e.metadata["step_count"] for e in found] == [20, 15, 15, 12]
-    assert [e.reason for e in found] == ["location_change"] * 3 + ["end_of_stream"]
-    assert found[1].title.startswith("Kitchen: ")
-    assert "In the kitchen: " in found[1].summary
-    assert found[1].metadata["entities"] == ["door", "mug"]
-    assert memory.search("kitchen mug", limit=1).hits[0].title == found[1].title
+    episodes = [mine(memory).episodes.get(card.episode_id) for card in mine(memory).episodes.list()]
+    assert [e.metadata["location"] for e in episodes] == ["living room", "kitchen", "bath", "living room"]
+    assert [e.metadata["step_count"] for e in episodes] == [20, 15, 15, 12]
+    assert [e.reason for e in episodes] == ["location_change"] * 3 + ["end_of_stream"]
+    assert episodes[1].title.startswith("Kitchen: ")
+    assert "In the kitchen: " in episodes[1].summary
+    assert episodes[1].metadata["entities"] == ["door", "mug"]
+    assert mine(memory).search("kitchen mug", limit=1).hits[0].title == episodes[1].title
     assert sound(memory)
 
 
 def test_what_cut_off_a_place_is_no_runner_up_of_the_next_episode(memory: Memory) -> None:
-    memory.run(Readings(walk(*ROUND)), thread="robot", policy="steps")
-    kitchen = memory.explain(memory.episodes()[1].episode_id)
+    mine(memory).run(Readings(walk(*ROUND)), thread="robot", policy="steps")
+    kitchen = mine(memory).boundaries.explain(mine(memory).episodes.list()[1].episode_id)
     assert kitchen.begins.reason == "location_change"
     assert [one for one in kitchen.runners_up if one.probability >= one.threshold] == []
     assert len(kitchen.runners_up) == 3
@@ -134,7 +142,7 @@ def test_what_cut_off_a_place_is_no_runner_up_of_the_next_episode(memory: Memory
 
 def test_a_run_without_a_policy_follows_the_default_for_steps(open_memory: OpenMemory) -> None:
     memory = open_memory(policy="default")
-    report = memory.run(Readings(walk(*ROUND)))
+    report = mine(memory).run(Readings(walk(*ROUND)))
     assert report.episodes == 4
     assert report.thread.startswith("run:2")
 
@@ -148,9 +156,9 @@ def test_a_recording_replays_to_identical_episodes(
     file = tmp_path / "walk.jsonl.gz"
     live = recorded(Readings(walk(*ROUND, ("hall", 30), restart_at=20)), file)
     seen: list[Seen] = []
-    assert first.run(live, thread="r", policy=chosen, watch=seen.append).steps == 92
-    again = second.run(make_sensor(f"replay:{file}"), thread="r", policy=chosen)
-    assert (again.steps, again.episodes) == (92, first.run(Readings([]), thread="r").episodes)
+    assert mine(first).run(live, thread="r", policy=chosen, watch=seen.append).steps == 92
+    again = mine(second).run(make_sensor(f"replay:{file}"), thread="r", policy=chosen)
+    assert (again.steps, again.episodes) == (92, mine(first).run(Readings([]), thread="r").episodes)
     assert episodes(second, "r") == episodes(first, "r")
     assert [one.number for one in seen] == list(range(92))
     closed = [e for e in episodes(first, "r") if e[2] not in ("manual", "end_of_stream")]
@@ -161,8 +169,8 @@ def test_a_recording_replays_to_identical_episodes(
 
 def test_the_episodes_of_a_run_are_those_of_its_stored_inputs(memory: Memory) -> None:
     for policy in ("stub?freeze_interval=8", "seed-000?high_threshold=0.5", "steps?min_steps=3"):
-        memory.run(Readings(walk(*ROUND, restart_at=30)), thread=policy, policy=policy)
-        compared = memory.whatif(policy, policy)
+        mine(memory).run(Readings(walk(*ROUND, restart_at=30)), thread=policy, policy=policy)
+        compared = mine(memory).boundaries.whatif(policy, policy)
         assert compared.proposed == compared.stored
         assert len(compared.stored) > 3
     assert sound(memory)
@@ -170,8 +178,8 @@ def test_the_episodes_of_a_run_are_those_of_its_stored_inputs(memory: Memory) ->
 
 def test_the_seeds_custom_detector_runs_unchanged_by_its_import_path(open_memory: OpenMemory) -> None:
     memory = open_memory()
-    report = memory.run(Readings(BUSY), thread="lab", policy=f"{OWN}?custom_threshold=0.9")
-    reasons = [memory.get(card.episode_id).reason for card in memory.episodes()]
+    report = mine(memory).run(Readings(BUSY), thread="lab", policy=f"{OWN}?custom_threshold=0.9")
+    reasons = [mine(memory).episodes.get(card.episode_id).reason for card in mine(memory).episodes.list()]
     assert report.episodes == len(reasons) > 3
     assert set(reasons[:-1]) == {"event_accumulation"}
     assert {d.policy_version for d in decisions(memory)} == {f"{OWN}?custom_threshold=0.9"}
@@ -188,10 +196,10 @@ def test_a_custom_detectors_frame_goes_on_in_the_next_process(tmp_path: Path) ->
         start = 0
         for size in sizes:
             with Memory.open(tmp_path / f"{len(sizes)}.db", embedder="hashing", policy=OWN) as memory:
-                memory.add(steps[start : start + size], thread="t")
-                found = [c.observations for c in memory.episodes()]
+                mine(memory).add(steps[start : start + size], thread="t")
+                indexes = [c.observations for c in mine(memory).episodes.list()]
             start += size
-        spans.append(found)
+        spans.append(indexes)
     assert spans[0] == spans[1]
     assert len(spans[0]) > 2
 
@@ -218,7 +226,7 @@ def test_what_is_no_detector_is_refused_before_anything_is_opened(
 def test_a_sensor_that_fails_ends_the_run_with_everything_kept_and_closed(memory: Memory) -> None:
     for problem in (SensorError("the plug was pulled"), ValueError("a bug of the world")):
         sensor = Readings([*walk(("lab", 5)), problem])
-        report = memory.run(sensor, thread=str(problem))
+        report = mine(memory).run(sensor, thread=str(problem))
         assert (report.ended, report.steps, report.episodes) == ("failed", 5, 1)
         assert str(problem) in report.error
         assert sensor.closed
@@ -230,43 +238,45 @@ def test_an_interrupt_keeps_and_closes_what_was_read(memory: Memory) -> None:
         if seen.number == 7:
             raise KeyboardInterrupt
 
-    report = memory.run(Readings(walk(("lab", 50))), thread="lab", watch=stop)
+    report = mine(memory).run(Readings(walk(("lab", 50))), thread="lab", watch=stop)
     assert report.ended == "interrupted"
-    assert memory.stats().observations == report.steps >= 8
-    assert [memory.get(c.episode_id).reason for c in memory.episodes()] == ["end_of_stream"]
+    assert mine(memory).stats().observations == report.steps >= 8
+    assert [mine(memory).episodes.get(c.episode_id).reason for c in mine(memory).episodes.list()] == [
+        "end_of_stream"
+    ]
     assert sound(memory)
 
 
 def test_storing_that_is_interrupted_is_repeated_and_stores_once(memory: Memory) -> None:
     """The steps have ids of their own, so that the last commit may come twice."""
-    stored = memory._ingest.__class__.run
+    stored = memory._works.ingest.__class__.run
     interrupted = []
 
-    def once(self: Any, *given: Any, **named: Any) -> Any:
-        done = stored(self, *given, **named)
+    def once(self: Any, *values: Any, **named: Any) -> Any:
+        done = stored(self, *values, **named)
         if not interrupted:
             interrupted.append(True)
             raise KeyboardInterrupt
         return done
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory._ingest.__class__, "run", once)
-        report = memory.run(Readings(walk(("lab", 30))), thread="lab")
+        patch.setattr(memory._works.ingest.__class__, "run", once)
+        report = mine(memory).run(Readings(walk(("lab", 30))), thread="lab")
     assert report.ended == "interrupted"
-    assert memory.stats().observations == report.steps > 0
+    assert mine(memory).stats().observations == report.steps > 0
     assert sound(memory)
 
 
 def test_a_run_that_reads_nothing_makes_no_thread(memory: Memory) -> None:
-    report = memory.run(Readings([]), thread="nobody")
+    report = mine(memory).run(Readings([]), thread="nobody")
     assert (report.steps, report.episodes, report.ended) == (0, 0, "end_of_stream")
-    assert memory.stats().threads == 0
+    assert mine(memory).stats().threads == 0
 
 
 def test_a_new_world_ends_the_episode_of_the_one_before(memory: Memory) -> None:
-    memory.run(Readings(walk(("lab", 20), restart_at=8)), thread="lab", policy="steps")
-    found = [memory.get(card.episode_id) for card in memory.episodes()]
-    assert [(e.first_seq, e.last_seq, e.reason) for e in found] == [
+    mine(memory).run(Readings(walk(("lab", 20), restart_at=8)), thread="lab", policy="steps")
+    episodes = [mine(memory).episodes.get(card.episode_id) for card in mine(memory).episodes.list()]
+    assert [(e.first_seq, e.last_seq, e.reason) for e in episodes] == [
         (0, 7, "manual"),
         (8, 19, "end_of_stream"),
     ]
@@ -275,24 +285,26 @@ def test_a_new_world_ends_the_episode_of_the_one_before(memory: Memory) -> None:
 def test_an_impossible_reading_is_counted_and_left_out(memory: Memory) -> None:
     broken: Any = Reading(3, place="lab", changes=({"type": "noise"},), extras={"prediction_error": "high"})
     early = Reading(4, place="lab", at=datetime(1, 1, 1))
-    report = memory.run(Readings([*walk(("lab", 3)), broken, early, Reading(5, place="lab")]), thread="lab")
+    report = mine(memory).run(
+        Readings([*walk(("lab", 3)), broken, early, Reading(5, place="lab")]), thread="lab"
+    )
     assert (report.ended, report.steps + report.counts.get("refused", 0)) == ("end_of_stream", 6)
-    assert memory.stats().observations == report.steps
+    assert mine(memory).stats().observations == report.steps
     assert sound(memory)
 
 
 def test_two_runs_into_one_thread_lose_and_repeat_nothing(memory: Memory) -> None:
     for _ in range(2):
-        memory.run(Readings(walk(("lab", 12))), thread="lab")
-    assert memory.stats().observations == 24
+        mine(memory).run(Readings(walk(("lab", 12))), thread="lab")
+    assert mine(memory).stats().observations == 24
     assert sound(memory)
 
 
 def test_a_run_into_a_thread_follows_its_own_policy_from_the_first_step(memory: Memory) -> None:
-    memory.run(Readings(walk(("lab", 12))), thread="lab", policy="steps")
-    memory.run(Readings(walk(("lab", 12))), thread="lab", policy="stub?freeze_interval=6")
-    found = [memory.get(card.episode_id) for card in memory.episodes()]
-    assert sorted((e.first_seq, e.reason) for e in found) == [
+    mine(memory).run(Readings(walk(("lab", 12))), thread="lab", policy="steps")
+    mine(memory).run(Readings(walk(("lab", 12))), thread="lab", policy="stub?freeze_interval=6")
+    episodes = [mine(memory).episodes.get(card.episode_id) for card in mine(memory).episodes.list()]
+    assert sorted((e.first_seq, e.reason) for e in episodes) == [
         (0, "end_of_stream"), (12, "time_interval"), (18, "time_interval"),
     ]  # fmt: skip
     assert sound(memory)
@@ -301,8 +313,8 @@ def test_a_run_into_a_thread_follows_its_own_policy_from_the_first_step(memory: 
 def test_a_run_is_the_same_on_every_store(open_memory: OpenMemory, url: str, tmp_path: Path) -> None:
     here, there = open_memory(tmp_path / "plain.db"), open_memory(url)
     for memory in (here, there):
-        memory.run(Readings(walk(*ROUND)), thread="r", policy="steps?min_steps=3")
-        memory.run(Readings(BUSY), thread="b", policy=OWN)
+        mine(memory).run(Readings(walk(*ROUND)), thread="r", policy="steps?min_steps=3")
+        mine(memory).run(Readings(BUSY), thread="b", policy=OWN)
         assert sound(memory)
     assert episodes(there, "r") == episodes(here, "r")
     assert episodes(there, "b") == episodes(here, "b")
@@ -311,17 +323,17 @@ def test_a_run_is_the_same_on_every_store(open_memory: OpenMemory, url: str, tmp
 @pytest.mark.parametrize("fps", [0.0, -1.0, float("nan"), float("inf"), 1e-9])
 def test_an_impossible_pace_is_refused(memory: Memory, fps: float) -> None:
     with pytest.raises(InvalidInput, match=r"fps must lie between 0.001 and 1,000,000 steps a second"):
-        memory.run(Readings([]), fps=fps)
+        mine(memory).run(Readings([]), fps=fps)
 
 
 def test_a_run_of_no_steps_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="`steps` must be 1 or more"):
-        memory.run(Readings([]), steps=0)
+        mine(memory).run(Readings([]), steps=0)
 
 
 def test_readings_without_a_time_are_placed_by_the_frames_a_second(memory: Memory) -> None:
-    memory.run(Readings(walk(("lab", 11))), thread="lab", fps=2.0)
-    (card,) = memory.episodes()
+    mine(memory).run(Readings(walk(("lab", 11))), thread="lab", fps=2.0)
+    (card,) = mine(memory).episodes.list()
     assert (card.end_at - card.start_at).total_seconds() == 5.0
 
 
@@ -370,16 +382,18 @@ def test_no_commit_of_a_run_counts_the_episodes_there_are() -> None:
 def test_a_reading_that_lies_costs_at_most_itself(memory: Memory, wrong: Reading) -> None:
     lines: list[str] = []
     sensor = Readings([*walk(("lab", 3)), wrong, Reading(4, place="lab")])
-    report = memory.run(sensor, thread="lab", watch=lambda seen: lines.append(step_line(seen)))
+    report = mine(memory).run(sensor, thread="lab", watch=lambda seen: lines.append(step_line(seen)))
     assert (report.ended, report.steps + report.counts.get("refused", 0)) == ("end_of_stream", 5)
-    assert len(lines) == report.steps == memory.stats().observations >= 4
-    assert [memory.get(card.episode_id).reason for card in memory.episodes()] == ["end_of_stream"]
+    assert len(lines) == report.steps == mine(memory).stats().observations >= 4
+    assert [mine(memory).episodes.get(card.episode_id).reason for card in mine(memory).episodes.list()] == [
+        "end_of_stream"
+    ]
     assert sound(memory)
 
 
 def test_what_is_no_reading_ends_the_run_in_order(memory: Memory) -> None:
     nonsense: Any = "hello"
-    report = memory.run(Readings([*walk(("lab", 3)), nonsense]), thread="lab")
+    report = mine(memory).run(Readings([*walk(("lab", 3)), nonsense]), thread="lab")
     assert (report.ended, report.error) == ("failed", "readings gave str where a Reading belongs")
     assert (report.steps, report.episodes) == (3, 1)
 
@@ -391,12 +405,12 @@ def test_in_minigrid_every_confirmed_change_of_room_is_cut_within_the_hindsight(
     pytest.importorskip("minigrid")
     seen: list[Seen] = []
     policy = resolve_policy("steps?min_steps=2")
-    report = memory.run(
+    report = mine(memory).run(
         make_sensor("minigrid", seed=3), thread="m", steps=300, policy="steps?min_steps=2", watch=seen.append
     )
     assert (report.steps, report.ended, len(seen)) == (300, "steps", 300)
-    found = [memory.get(card.episode_id) for card in memory.episodes()]
-    starts = {e.first_seq for e in found}
+    episodes = [mine(memory).episodes.get(card.episode_id) for card in mine(memory).episodes.list()]
+    starts = {e.first_seq for e in episodes}
     sure = [(one.number, one.place) for one in seen if one.confidence >= 0.5]
     here = sure[0][1]
     for (_, place), (confirmed, following) in pairwise(sure):
@@ -404,7 +418,7 @@ def test_in_minigrid_every_confirmed_change_of_room_is_cut_within_the_hindsight(
             within = set(range(confirmed - policy.hindsight, confirmed + 1))
             assert starts & within, f"no cut though step {confirmed} confirmed the {place}"
             here = place
-    assert len(found) > 5
+    assert len(episodes) > 5
     assert sound(memory)
 
 
@@ -447,10 +461,10 @@ def test_a_unity_scene_that_breaks_off_and_comes_back_is_one_run(memory: Memory)
         for message in frames(18, 40, "Hall"):
             connection.send(message)
 
-    told: list[str] = []
+    texts: list[str] = []
     with scene(breaks_off, goes_on) as url:
-        report = memory.run(
-            make_sensor(f"unity:{url}", say=told.append),
+        report = mine(memory).run(
+            make_sensor(f"unity:{url}", say=texts.append),
             thread="unity",
             policy=UNITY_FULL_PROFILE.policy(100),
         )
@@ -459,10 +473,10 @@ def test_a_unity_scene_that_breaks_off_and_comes_back_is_one_run(memory: Memory)
         1,
         1,
     )
-    found = [memory.get(card.episode_id) for card in memory.episodes()]
-    assert [e.metadata["location"] for e in found] == ["Kitchen", "Hall"]
-    assert [e.reason for e in found] == ["location_change", "end_of_stream"]
-    assert any("went away" in line for line in told)
+    episodes = [mine(memory).episodes.get(card.episode_id) for card in mine(memory).episodes.list()]
+    assert [e.metadata["location"] for e in episodes] == ["Kitchen", "Hall"]
+    assert [e.reason for e in episodes] == ["location_change", "end_of_stream"]
+    assert any("went away" in line for line in texts)
     assert sound(memory)
 
 
@@ -491,9 +505,9 @@ def test_a_profile_is_found_by_name_and_by_import_path() -> None:
 
 def test_lines_are_a_sensor_like_any_other(memory: Memory) -> None:
     lines = [json.dumps({"number": n, "place": "hall", "text": f"the hall is quiet {n}"}) for n in range(4)]
-    assert memory.run(LinesSensor("lines", lines), thread="lines").steps == 4
-    (card,) = memory.episodes()
-    assert "the hall is quiet 0" in memory.get(card.episode_id).summary
+    assert mine(memory).run(LinesSensor("lines", lines), thread="lines").steps == 4
+    (card,) = mine(memory).episodes.list()
+    assert "the hall is quiet 0" in mine(memory).episodes.get(card.episode_id).summary
 
 
 @pytest.mark.parametrize(
@@ -507,7 +521,7 @@ def test_lines_are_a_sensor_like_any_other(memory: Memory) -> None:
 def test_a_sensor_whose_package_is_missing_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, name: str, package: str, extra: str
 ) -> None:
-    for module in [m for m in sys.modules if m.startswith(("episodic_agent.sensors.", f"{package}."))]:
+    for module in [m for m in sys.modules if m.startswith(("episodic_agent.agents.sensors.", f"{package}."))]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InvalidInput, match=rf"run pip install 'episodic-agent\[{extra}\]'"):
@@ -516,9 +530,136 @@ def test_a_sensor_whose_package_is_missing_says_what_to_install(
 
 def test_what_a_sensor_calls_its_own_things_does_not_pass_for_a_steps_fields(memory: Memory) -> None:
     odd = {"id": "x", "kind": "message", "message": {"role": "user"}, "text": "no", "prediction_error": 0.9}
-    memory.run(Readings([Reading(n, place="lab", action="wait", extras=odd) for n in range(3)]), thread="t")
-    (card,) = memory.episodes()
-    stored = memory.messages(card.episode_id)
+    mine(memory).run(
+        Readings([Reading(n, place="lab", action="wait", extras=odd) for n in range(3)]), thread="t"
+    )
+    (card,) = mine(memory).episodes.list()
+    stored = mine(memory).episodes.messages(card.episode_id)
     assert [(str(o.kind), o.text) for o in stored] == [("step", "In the lab: wait")] * 3
     assert len({o.external_id for o in stored}) == 3
     assert stored[0].extras["message"] == {"role": "user"}
+
+
+# --- what fails around a run -------------------------------------------------------------------------------
+
+
+class Unclosable(Readings):
+    def close(self) -> None:
+        raise OSError("the port is busy")
+
+
+def test_a_sensor_that_cannot_be_closed_loses_no_step(memory: Memory) -> None:
+    report = mine(memory).run(Unclosable(walk(("hall", 300))), thread="r", policy="steps")
+    assert (report.steps, report.ended) == (300, "end_of_stream")
+    assert report.error.endswith("could not be closed: OSError: the port is busy")
+    assert sum(size for size, *_ in sizes(memory)) == 300
+
+
+def test_a_sensor_that_tries_to_leave_ends_the_run_in_order(memory: Memory) -> None:
+    report = mine(memory).run(Readings([*walk(("hall", 3)), SystemExit(0)]), thread="r", policy="steps")
+    assert (report.steps, report.ended) == (3, "failed")
+    assert "SystemExit" in report.error
+    assert sizes(memory) == [(3, "end_of_stream")]
+
+
+def test_who_watches_and_raises_loses_no_step_and_leaves_nothing_open(memory: Memory) -> None:
+    def watch(_seen: Seen) -> None:
+        raise LookupError("no screen")
+
+    with pytest.raises(LookupError):
+        mine(memory).run(Readings(walk(("hall", 300))), thread="r", policy="steps", watch=watch)
+    assert sum(size for size, _ in sizes(memory)) >= 256  # one batch at least
+    assert {reason for _, reason in sizes(memory)} == {"time_interval", "end_of_stream"}
+
+
+def test_a_policy_for_messages_is_refused_for_steps_and_the_other_way_round(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="'seed-001' is for messages, not for steps; for steps there are"):
+        mine(memory).run(Readings(walk(("hall", 3))), policy="seed-001")
+    mine(memory).run(Readings(walk(("hall", 3))), thread="r", policy="steps")
+    mine(memory).add("hello", thread="chat")
+    for thread, policy in (("r", "dual-channel"), ("chat", "seed-000"), ("chat", "steps")):
+        for verb in (mine(memory).boundaries.whatif, mine(memory).boundaries.resegment):
+            with pytest.raises(InvalidInput, match=f"policy '{policy}' is for "):
+                verb(thread, policy)
+
+
+def test_a_memory_under_a_policy_for_messages_judges_steps_by_the_default_for_steps(
+    open_memory: OpenMemory,
+) -> None:
+    memory = open_memory(policy="seed-001")
+    mine(memory).run(Readings(walk(("hall", 20), ("kitchen", 20))), thread="r")
+    assert [reason for _, reason in sizes(memory)] == ["location_change", "end_of_stream"]
+    other = open_memory(policy="seed-000")
+    mine(other).add("hello", thread="chat")
+    with other._deps.store.begin(Scope(), write=False) as tx:
+        policies = {t.origin: tx.threads.frame(t.id).policy for t in tx.threads.list()}
+    assert policies["chat"] == "default-2026-12"
+
+
+class Keeping(BoundaryDetector):
+    """A detector that shows with what it was built."""
+
+    built: ClassVar[list[Mapping[str, Any]]] = []
+
+    def __init__(self, **options: Any) -> None:
+        Keeping.built.append(options)
+
+    def check(self, acf: ActiveContextFrame) -> tuple[bool, str | None]:
+        return False, None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [1_000_000, 123_456_789, 0.1 + 0.2, 1e-7, 1e22, "high", "20", "a&b=c?", "true", True, [1, 2], None],
+)
+def test_what_a_profile_says_reaches_a_detector_as_it_is(value: object) -> None:
+    name = f"{__name__}:Keeping"
+    profile = ProfileConfig("own", boundary_detector=name, parameters={"boundary_limit": value})
+    resolve_policy(profile.policy())
+    assert Keeping.built[-1] == {"limit": value}
+    assert type(Keeping.built[-1]["limit"]) is type(value)
+
+
+@pytest.mark.parametrize("value", [1_000_000, 1_234_567.0, 2**40])
+def test_large_numbers_of_a_profile_are_read_as_they_were_written(value: float) -> None:
+    profile = ProfileConfig("own", boundary_detector="steps", parameters={"boundary_time_interval": value})
+    assert profile.policy() == f"steps?time_interval={int(value)}"
+    resolve_policy(profile.policy())
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("often", "time_interval must be a whole number, not 'often'"),
+        (None, "profile own: boundary_time_interval must be a number or a text, not None"),
+        (float("nan"), "must be a number or a text, not nan"),
+        ([1], r"must be a number or a text, not \[1\]"),
+    ],
+)
+def test_what_no_policy_takes_from_a_profile_is_refused_in_words(value: object, problem: str) -> None:
+    profile = ProfileConfig("own", boundary_detector="steps", parameters={"boundary_time_interval": value})
+    with pytest.raises(InvalidInput, match=problem):
+        resolve_policy(profile.policy())
+
+
+def test_a_run_elsewhere_is_left_alone_until_it_is_silent(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory()
+    mine(memory).run(Readings(walk(("hall", 3))), thread="r", policy="steps")
+    mine(memory).add({"kind": "step", "location": "hall", "action": "wait"}, thread="r")
+    there = replace(memory._deps, owner="elsewhere:1:1")
+    orphans = Orphans(there, memory._works.segmenter)
+    run = orphans.under_way(Scope(), "r", "a")
+    run.__enter__()  # as far as anybody knows here it is never left
+    closed = []
+    for silent in (False, True):
+        clock.forward(minutes=61)
+        if not silent:
+            mine(memory).add({"kind": "step", "location": "hall", "action": "go on"}, thread="r")
+        memory.jobs.run()
+        closed.append([size for size, reason in sizes(memory) if reason == "end_of_stream"])
+    assert [sorted(sizes) for sizes in closed] == [[3], [2, 3]]
+    run.__exit__(None, None, None)
+
+
+def sizes(memory: Memory) -> list[tuple[int, str]]:
+    return [(card.observations, card.reason) for card in mine(memory).episodes.list()]

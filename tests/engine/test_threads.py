@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from builders.commands import Run
 from builders.places import server_when_slow
 
 from episodic_agent import Memory
-from episodic_agent.core.identity import part_id
+from episodic_agent.core.identity import section_id
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Decision, Scope, Thread
 
@@ -37,13 +37,13 @@ def at(minute: float) -> datetime:
 
 def tell(memory: Memory, minute: float, text: str = "What about New York?", **more: Any) -> Thread:
     """Add one message and return the thread it is in."""
-    (receipt,) = memory.add(text, timestamp=at(minute), **more)
-    return next(t for t in memory.threads(user_id=more.get("user_id")) if t.id == receipt.thread_id)
+    (receipt,) = mine(memory).add(text, timestamp=at(minute), **more)
+    return next(t for t in mine(memory).threads.list() if t.id == receipt.thread_id)
 
 
 def decisions(memory: Memory) -> Sequence[Decision]:
-    with memory._parts.store.begin(Scope(), write=False) as tx:
-        return list(tx.episodes.decisions(type="thread"))
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        return list(tx.relations.decisions(type="thread"))
 
 
 @pytest.mark.parametrize(("minutes", "same"), [(15, True), (30, True), (30.0001, False), (45, False)])
@@ -52,13 +52,13 @@ def test_silence_longer_than_the_timeout_opens_a_thread(opened: Opened, minutes:
     first = tell(memory, 0, channel="sms")
     second = tell(memory, minutes, channel="sms")
     assert (second.id == first.id) == same
-    states = {t.id: (t.status, t.closed_for, t.turn_count) for t in memory.threads()}
+    states = {t.id: (t.status, t.closed_for, t.turn_count) for t in mine(memory).threads.list()}
     if same:
         assert states == {first.id: ("open", "", 2)}
     else:
         assert states == {first.id: ("closed", "inactivity", 1), second.id: ("open", "", 1)}
         assert second.created_at == at(minutes)
-        assert [c.reason for c in memory.episodes()] == ["thread_end", ""]
+        assert [c.reason for c in mine(memory).episodes.list()] == ["thread_end", ""]
 
 
 def test_a_thread_goes_on_over_channels(opened: Opened) -> None:
@@ -67,7 +67,7 @@ def test_a_thread_goes_on_over_channels(opened: Opened) -> None:
     second = tell(memory, 5, channel="WhatsApp")
     assert second.id == first.id
     assert second.channels == ("sms", "whatsapp")
-    assert memory.thread(first.origin).record == {
+    assert mine(memory).threads.get(first.origin).record == {
         "thread_id": str(first.id),
         "user_id": "default",
         "created_at": "2025-11-05T10:00:00Z",
@@ -75,7 +75,7 @@ def test_a_thread_goes_on_over_channels(opened: Opened) -> None:
         "channels": ["sms", "whatsapp"],
         "inactivity_timeout_minutes": 30,
         "explicit_channel": False,
-        "primary_episode_id": str(part_id(first.id, 0)),
+        "primary_episode_id": str(section_id(first.id, 0)),
         "cross_thread_episodes": [],
         "turn_count": 2,
         "summary": "",
@@ -84,13 +84,13 @@ def test_a_thread_goes_on_over_channels(opened: Opened) -> None:
 
 def test_what_a_user_chooses_is_explicit_and_never_timed_out(opened: Opened) -> None:
     memory = opened()
-    one, two = tell(memory, 0, channel="web"), tell(memory, 1, channel="web")
-    assert one.id != two.id
+    thread, two = tell(memory, 0, channel="web"), tell(memory, 1, channel="web")
+    assert thread.id != two.id
     for minute in (500, 501, 502):
-        assert tell(memory, minute, channel="web", thread=one.origin).id == one.id
+        assert tell(memory, minute, channel="web", thread=thread.origin).id == thread.id
         assert tell(memory, minute, channel="web", thread=two.origin).id == two.id
-    cards = {t.id: (t.turn_count, t.status, t.explicit) for t in memory.threads()}
-    assert cards == {one.id: (4, "open", True), two.id: (4, "open", True)}
+    cards = {t.id: (t.turn_count, t.status, t.explicit) for t in mine(memory).threads.list()}
+    assert cards == {thread.id: (4, "open", True), two.id: (4, "open", True)}
 
 
 def test_a_named_thread_without_a_channel_is_joined_by_its_name_alone(opened: Opened) -> None:
@@ -107,28 +107,28 @@ def test_replies_keep_a_thread_alive_and_open_none(opened: Opened) -> None:
     assert tell(memory, 25, "Sunny.", channel="sms", role="assistant").id == first.id
     assert tell(memory, 50, channel="sms").id == first.id
     assert tell(memory, 500, "Still there?", channel="sms", role="assistant").id == first.id
-    assert memory.threads()[0].turn_count == 2
+    assert mine(memory).threads.list()[0].turn_count == 2
 
 
 def test_timeouts_are_a_threads_a_channels_a_users(opened: Opened) -> None:
     memory = opened()
-    memory.set_timeout(60, channel="sms")
+    mine(memory).threads.set_timeout(60, channel="sms")
     first = tell(memory, 0, channel="sms")
     assert tell(memory, 45, channel="sms").id == first.id
     assert tell(memory, 80, channel="whatsapp").id != first.id  # the message's channel decides
     second = tell(memory, 85, channel="email")
-    memory.set_timeout(5, thread=second.origin)
-    assert memory.thread(second.origin).timeout == timedelta(minutes=5)
+    mine(memory).threads.set_timeout(5, thread=second.origin)
+    assert mine(memory).threads.get(second.origin).timeout == timedelta(minutes=5)
     assert tell(memory, 91, channel="email").id != second.id
-    memory.set_timeout(None, channel="sms")
-    memory.set_timeout(1)
+    mine(memory).threads.set_timeout(None, channel="sms")
+    mine(memory).threads.set_timeout(1)
     last = tell(memory, 95, channel="sms")
     assert tell(memory, 96.5, channel="sms").id != last.id
     for bad in (-1, float("nan"), 1e30):
         with pytest.raises(InvalidInput):
-            memory.set_timeout(bad)
+            mine(memory).threads.set_timeout(bad)
     with pytest.raises(InvalidInput, match="one of the two"):
-        memory.set_timeout(5, thread=second.origin, channel="sms")
+        mine(memory).threads.set_timeout(5, thread=second.origin, channel="sms")
 
 
 def test_what_comes_late_goes_where_its_time_leads(opened: Opened) -> None:
@@ -153,9 +153,11 @@ def test_the_clock_ends_silent_threads_and_their_frames(opened: Opened, clock: C
     assert memory.upkeep() == 0
     clock.now = at(31)
     assert memory.upkeep() == 1
-    assert memory.thread(thread.origin).thread.status == "closed"
-    assert memory.thread(named.origin).thread.status == "open"
-    assert [(c.reason, c.thread_id) for c in memory.episodes() if c.reason] == [("thread_end", thread.id)]
+    assert mine(memory).threads.get(thread.origin).thread.status == "closed"
+    assert mine(memory).threads.get(named.origin).thread.status == "open"
+    assert [(c.reason, c.thread_id) for c in mine(memory).episodes.list() if c.reason] == [
+        ("thread_end", thread.id)
+    ]
     assert memory.upkeep() == 0
     # said in time, it only came in late
     assert tell(memory, 20, channel="sms").id == thread.id
@@ -166,22 +168,53 @@ def test_a_thread_is_selected_closed_and_renamed(opened: Opened, clock: Clock) -
     weather = tell(memory, 0, channel="sms")
     flights = tell(memory, 100, channel="sms")
     clock.now = at(110)
-    memory.select_thread(weather.origin)
+    mine(memory).threads.select(weather.origin)
     assert tell(memory, 112, channel="whatsapp").id == weather.id
-    memory.rename_thread(flights.origin, "Flights to Tokyo")
-    memory.rename_thread(weather.origin, "Weather in New York")
-    assert memory.thread(weather.origin).record["summary"] == "What about New York?"  # it was compacted
-    assert memory.thread(flights.origin).record["summary"] == "Flights to Tokyo"
-    closed = memory.close_thread(weather.origin)
+    mine(memory).threads.rename(flights.origin, "Flights to Tokyo")
+    mine(memory).threads.rename(weather.origin, "Weather in New York")
+    assert (
+        mine(memory).threads.get(weather.origin).record["summary"] == "What about New York?"
+    )  # it was compacted
+    assert mine(memory).threads.get(flights.origin).record["summary"] == "Flights to Tokyo"
+    closed = mine(memory).threads.close(weather.origin)
     assert (closed.status, closed.closed_for) == ("closed", "manual")
     assert tell(memory, 113, channel="sms").id == flights.id
-    memory.close_thread(flights.origin)
+    mine(memory).threads.close(flights.origin)
     assert tell(memory, 114, channel="sms").id not in (weather.id, flights.id)
     assert tell(memory, 115, thread=weather.origin).status == "open"
     with pytest.raises(NotFound, match="no thread 'nobody' in this memory; threads: "):
-        memory.select_thread("nobody")
+        mine(memory).threads.select("nobody")
     with pytest.raises(InvalidInput, match="title is empty"):
-        memory.rename_thread(weather.origin, "  ")
+        mine(memory).threads.rename(weather.origin, "  ")
+
+
+def test_a_selection_goes_for_every_channel_until_it_was_silent_for_the_timeout(opened: Opened) -> None:
+    memory = opened()
+    trip = tell(memory, 0, channel="web")
+    report = tell(memory, 10, channel="web")
+    assert trip.id != report.id
+    mine(memory).threads.select(trip.origin, now=at(100))
+    for minute, channel in ((101, "web"), (120, "sms"), (149, "mobile"), (170, None)):
+        assert mine(memory).context("And now?", channel=channel, at=at(minute)).thread_id == trip.id
+        assert tell(memory, minute, channel=channel).id == trip.id
+    tell(memory, 180, thread=report.origin)
+    assert tell(memory, 200, channel="web").id == trip.id  # naming another for once selects nothing
+    unrelated = tell(memory, 231, channel="web")
+    assert unrelated.id not in (trip.id, report.id)
+    assert tell(memory, 232, channel="sms").id == unrelated.id
+
+
+def test_another_selection_ends_the_first_and_one_that_lapsed_does_not_come_back(opened: Opened) -> None:
+    memory = opened()
+    trip, report = tell(memory, 0, channel="web"), tell(memory, 10, channel="web")
+    mine(memory).threads.select(trip.origin, now=at(100))
+    mine(memory).threads.select(report.origin, now=at(101))
+    assert tell(memory, 102, channel="web").id == report.id
+    tell(memory, 500, thread=report.origin)  # long after, and by name
+    assert tell(memory, 505, channel="web").id not in (trip.id, report.id)
+    mine(memory).threads.select(trip.origin, now=at(600))
+    mine(memory).threads.close(trip.origin)
+    assert tell(memory, 601, channel="web").id not in (trip.id, report.id)
 
 
 def test_two_first_messages_at_once_open_one_thread(opened: Opened) -> None:
@@ -190,27 +223,27 @@ def test_two_first_messages_at_once_open_one_thread(opened: Opened) -> None:
 
     def add(memory: Memory, n: int) -> None:
         go.wait()
-        memory.add(f"message {n}", timestamp=at(n), channel="sms", id=str(n))
+        mine(memory).add(f"message {n}", timestamp=at(n), channel="sms", id=str(n))
 
     writers = [threading.Thread(target=add, args=(memory, n)) for n, memory in enumerate(memories)]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
-    (thread,) = memories[0].threads()
+    (thread,) = mine(memories[0]).threads.list()
     assert thread.turn_count == 2
 
 
 def test_a_batch_is_cut_into_threads_and_told_again_adds_nothing(opened: Opened) -> None:
     memory = opened()
-    told = [
+    values = [
         {"role": "user", "content": f"remark {n}", "timestamp": at(n * 20 + 100 * (n > 4)), "id": str(n)}
         for n in range(9)
     ]
-    receipts = memory.add(told, channel="sms")
+    receipts = mine(memory).add(values, channel="sms")
     assert [r.seq for r in receipts] == [0, 1, 2, 3, 4, 0, 1, 2, 3]
     assert len({r.thread_id for r in receipts}) == 2
-    again = memory.add(told, channel="sms")
+    again = mine(memory).add(values, channel="sms")
     assert [(r.id, r.thread_id, r.seq, r.added) for r in again] == [
         (r.id, r.thread_id, r.seq, False) for r in receipts
     ]
@@ -221,8 +254,10 @@ def test_one_call_on_an_explicit_channel_is_one_conversation_however_long(opened
     memory = opened()
     for n in range(12):
         tell(memory, 5_000 + 100 * n, channel="sms")  # others are more recent
-    told = [{"role": "user", "content": f"remark {n}", "timestamp": at(n), "id": str(n)} for n in range(300)]
-    receipts = memory.add(told, channel="web")
+    values = [
+        {"role": "user", "content": f"remark {n}", "timestamp": at(n), "id": str(n)} for n in range(300)
+    ]
+    receipts = mine(memory).add(values, channel="web")
     assert [r.seq for r in receipts] == list(range(300))
     assert len({r.thread_id for r in receipts}) == 1
     assert tell(memory, 301, channel="web").id != receipts[0].thread_id
@@ -231,29 +266,29 @@ def test_one_call_on_an_explicit_channel_is_one_conversation_however_long(opened
 def test_threads_are_known_by_their_ids_too(opened: Opened) -> None:
     memory = opened()
     thread = tell(memory, 0, channel="sms")
-    assert memory.thread(str(thread.id)).thread == thread
-    assert len(memory.episodes(thread=str(thread.id))) == 1
-    assert memory.close_thread(str(thread.id)).status == "closed"
+    assert mine(memory).threads.get(str(thread.id)).thread == thread
+    assert len(mine(memory).episodes.list(thread=str(thread.id))) == 1
+    assert mine(memory).threads.close(str(thread.id)).status == "closed"
 
 
 def test_an_export_keeps_what_was_resolved(opened: Opened, tmp_path: Path) -> None:
     memory = opened()
     first = tell(memory, 0, channel="sms")
-    memory.set_timeout(7, thread=first.origin)
-    memory.set_timeout(45, channel="sms")
-    memory.set_timeout(90)
+    mine(memory).threads.set_timeout(7, thread=first.origin)
+    mine(memory).threads.set_timeout(45, channel="sms")
+    mine(memory).threads.set_timeout(90)
     tell(memory, 100, channel="sms")
-    lines = list(memory.export())
+    lines = list(mine(memory).export())
     (tmp_path / "all.jsonl").write_text("\n".join(lines), encoding="utf-8")
     with Memory.open(tmp_path / "copy.db", embedder="hashing") as copy:
-        copy.import_file(tmp_path / "all.jsonl")
-        assert copy.threads() == memory.threads()
+        mine(copy).import_file(tmp_path / "all.jsonl")
+        assert mine(copy).threads.list() == mine(memory).threads.list()
         assert decisions(copy) == decisions(memory)
-        cards = [m.thread(first.origin) for m in (copy, memory)]
+        cards = [mine(m).threads.get(first.origin) for m in (copy, memory)]
         assert cards[0].record == cards[1].record
-        assert [m.thread(t.origin).timeout for m in (copy, memory) for t in m.threads()] == [
-            timedelta(minutes=m) for m in (45, 7, 45, 7)
-        ]
+        assert [
+            mine(m).threads.get(t.origin).timeout for m in (copy, memory) for t in mine(m).threads.list()
+        ] == [timedelta(minutes=m) for m in (45, 7, 45, 7)]
 
 
 def test_the_commands_speak_of_threads(run: Run) -> None:
@@ -278,15 +313,15 @@ def test_the_commands_speak_of_threads(run: Run) -> None:
 def test_scenarios_fall_into_the_threads_a_reader_sees(path: Path, opened: Opened) -> None:
     scenario: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     memory = opened()
-    memory.set_timeout(scenario["settings"]["timeout_minutes"])
-    found: dict[Any, list[int]] = {}
+    mine(memory).threads.set_timeout(scenario["settings"]["timeout_minutes"])
+    indexes: dict[Any, list[int]] = {}
     for n, event in enumerate(scenario["events"]):
-        (receipt,) = memory.add(
+        (receipt,) = mine(memory).add(
             event["text"],
             role=event["speaker"],
             channel=event["channel"],
             thread=event.get("thread"),
             timestamp=event["at"],
         )
-        found.setdefault(receipt.thread_id, []).append(n)
-    assert sorted(found.values()) == sorted(scenario["expect"]["threads"])
+        indexes.setdefault(receipt.thread_id, []).append(n)
+    assert sorted(indexes.values()) == sorted(scenario["expect"]["threads"])

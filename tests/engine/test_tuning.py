@@ -8,18 +8,19 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from builders.chats import NOW, Clock
+from builders.chats import NOW, Clock, mine
 from builders.commands import Run
-from builders.links import DAY, between_70_and_72, decide, known, link_decision
+from builders.links import DAY, between_70_and_72, decide, known, link_decision, the_documents_example
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.core.linking import link_policy
+from episodic_agent.core.links import link_policy
 from episodic_agent.core.prompts import thread_link
-from episodic_agent.engine import tuning
-from episodic_agent.engine.jobs import Handler
-from episodic_agent.engine.outcomes import ask_for_outcomes
-from episodic_agent.engine.tuning import guidance_in_force, policy_in_force
+from episodic_agent.engine.jobs.runner import Handler
+from episodic_agent.engine.later import runner_of
+from episodic_agent.engine.tuning import runs as tuning
+from episodic_agent.engine.tuning.outcomes import ask_for_outcomes
+from episodic_agent.engine.tuning.runs import guidance_in_force, policy_in_force
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Decision, Job, Receipt, Scope
 
@@ -43,7 +44,7 @@ def talk(memory: Memory, name: str, texts: Sequence[str], minute: float) -> list
         {"role": roles[n % 2], "content": text, "timestamp": NOW + timedelta(minutes=minute + n / 4)}
         for n, text in enumerate(texts)
     ]
-    return memory.add(items, thread=name)
+    return mine(memory).add(items, thread=name)
 
 
 def said(memory: Memory, text: str, minute: float, name: str = "new") -> Receipt:
@@ -66,23 +67,25 @@ def judged(memory: Memory, *scores: float, earlier: Sequence[Sequence[str]] = (W
         for n, (score, thread) in enumerate(zip(scores, threads, strict=True))
     ]
     decide(memory, made)
-    memory.add([{"role": "assistant", "content": "Rain.", "timestamp": NOW}], thread="new")
+    mine(memory).add([{"role": "assistant", "content": "Rain.", "timestamp": NOW}], thread="new")
     return made
 
 
 def stored(memory: Memory, decision: Decision) -> Decision:
-    with memory._parts.store.begin(Scope(), write=False) as tx:
-        found = tx.episodes.decision(decision.id)
-    assert found is not None
-    return found
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        matching_decision = tx.relations.decision(decision.id)
+    assert matching_decision is not None
+    return matching_decision
 
 
 def heard(memory: Memory, decision: Decision) -> tuple[str | None, object, object]:
     """Return a decision's outcome, its strength and by whom."""
-    found = stored(memory, decision)
-    how = found.detail.get("outcome")
+    matching_decision = stored(memory, decision)
+    how = matching_decision.detail.get("outcome")
     return (
-        (found.outcome, how["strength"], how["by"]) if isinstance(how, dict) else (found.outcome, None, None)
+        (matching_decision.outcome, how["strength"], how["by"])
+        if isinstance(how, dict)
+        else (matching_decision.outcome, None, None)
     )
 
 
@@ -143,11 +146,11 @@ def test_the_third_turn_says_nothing_any_more(memory: Memory) -> None:
 
 def test_what_a_person_told_no_turn_overwrites(memory: Memory) -> None:
     (link,) = judged(memory, 0.88)
-    told = memory.link_outcome(link.id, "incorrect")
-    assert (told.outcome, told.detail["outcome"]["by"]) == ("INCORRECT", "hand")  # type: ignore[index, call-overload]
+    decision = mine(memory).links.outcome(link.id, "incorrect")
+    assert (decision.outcome, decision.detail["outcome"]["by"]) == ("INCORRECT", "hand")  # type: ignore[index, call-overload]
     said(memory, "Right, that's the one!", 2)
     assert heard(memory, link) == ("INCORRECT", 1.0, "hand")
-    assert memory.link_outcome(str(link.id)[:8], "Correct").outcome == "CORRECT"
+    assert mine(memory).links.outcome(str(link.id)[:8], "Correct").outcome == "CORRECT"
 
 
 def test_a_fresh_start_tells_of_the_nearest_refusal_alone(memory: Memory) -> None:
@@ -199,9 +202,9 @@ def test_who_decides_after_the_fact_asks_to_hear_what_was_said(memory: Memory) -
     first, *_ = talk(memory, "new", ["Oh, and on Thursday?", "Rain.", "That's not what I meant"], 0)
     late = link_decision("late", 0.9, at=NOW, thread=first.thread_id, candidate=old, message=first.id)
     decide(memory, [late])
-    with memory._parts.store.begin(Scope()) as tx:
+    with memory._deps.store.begin(Scope()) as tx:
         ask_for_outcomes(tx, first.thread_id, NOW)
-    memory.work()
+    memory.jobs.run()
     assert heard(memory, late) == ("INCORRECT", 1.0, "words")
 
 
@@ -209,7 +212,7 @@ def test_only_the_first_turns_of_threads_with_links_ask_for_later_work(open_memo
     memory = open_memory(jobs="workers")
 
     def asked() -> int:
-        return sum(job.kind == "outcome" for job in memory.jobs())
+        return sum(job.kind == "outcome" for job in memory.jobs.list())
 
     talk(memory, "plain", ["Hello", "Hi", "How are you?"], -30)
     said(memory, "Fine", -29, "plain")
@@ -219,7 +222,7 @@ def test_only_the_first_turns_of_threads_with_links_ask_for_later_work(open_memo
     for minute in range(1, 5):
         said(memory, f"And in town {minute}?", minute)
     assert asked() == 1  # asked four times, done once
-    memory.cancel_job(next(job.id for job in memory.jobs() if job.kind == "outcome"))
+    memory.jobs.cancel(next(job.id for job in memory.jobs.list() if job.kind == "outcome"))
     said(memory, "And in the next?", 6)
     assert asked() == 0
 
@@ -235,8 +238,9 @@ def counting(memory: Memory) -> Counter[str]:
 
         return handle
 
-    handlers = {kind: counted(kind, handler) for kind, handler in memory._handlers.items()}
-    memory._runner = memory._runner_of(handlers, space=memory._space)
+    later = memory._works.later
+    handlers = {kind: counted(kind, handler) for kind, handler in later.handlers.items()}
+    later._runner = runner_of(memory._deps, handlers, space=later.space)
     return done
 
 
@@ -247,34 +251,36 @@ def test_a_link_asks_for_later_work_only_where_something_was_said_since(url: str
     ):
         done = counting(memory)
 
-        def told(where: Memory, hours: float, *texts: str) -> None:
+        def answer(where: Memory, hours: float, *texts: str) -> None:
             at = NOW + timedelta(hours=hours)
-            where.add([{"content": text, "channel": "sms", "timestamp": at} for text in texts])
+            mine(where).add([{"content": text, "channel": "sms", "timestamp": at} for text in texts])
 
-        told(memory, 0, WEATHER[0])
-        told(memory, 1, "Oh, and what is it on Thursday?")
+        answer(memory, 0, WEATHER[0])
+        answer(memory, 1, "Oh, and what is it on Thursday?")
         assert (done["link"], done["outcome"]) == (2, 0)  # nobody went on: there is nothing to hear
-        told(memory, 1.01, "That's not what I meant")
+        answer(memory, 1.01, "That's not what I meant")
         assert done["outcome"] == 1
         assert [d.outcome for d in memory_decisions(memory) if d.verdict == "LINK"] == ["INCORRECT"]
-        told(busy, 30, "Oh, and what is the weather on Friday?")
-        told(busy, 30.01, "No, that's not what I meant")  # it came before the thread was judged
-        memory.work()
+        answer(busy, 30, "Oh, and what is the weather on Friday?")
+        answer(busy, 30.01, "No, that's not what I meant")  # it came before the thread was judged
+        memory.jobs.run()
         assert done["outcome"] == 2
-        told(memory, 60, "Oh, and what is the weather on Saturday?", "No, that's not what I meant")
+        answer(memory, 60, "Oh, and what is the weather on Saturday?", "No, that's not what I meant")
         assert done["outcome"] == 3
 
 
 def memory_decisions(memory: Memory) -> Sequence[Decision]:
-    with memory._parts.store.begin(Scope(), write=False) as tx:
-        return tx.episodes.decisions(type="link")
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        return tx.relations.decisions(type="link")
 
 
 def test_tuning_is_asked_for_where_every_thread_is_one_message(memory: Memory) -> None:
     decide(memory, between_70_and_72()[:99])
-    memory.add(WEATHER[0], channel="sms", timestamp=NOW)
-    memory.add("Oh, and what is it on Thursday?", channel="sms", timestamp=NOW + timedelta(hours=1))
-    assert [run.kind for run in memory.tunings()] == ["kept"]  # nobody was heard, a hundred are known
+    mine(memory).add(WEATHER[0], channel="sms", timestamp=NOW)
+    mine(memory).add("Oh, and what is it on Thursday?", channel="sms", timestamp=NOW + timedelta(hours=1))
+    assert [run.kind for run in mine(memory).tuning.list()] == [
+        "kept"
+    ]  # nobody was heard, a hundred are known
 
 
 def test_links_that_name_nothing_that_is_stored_are_left_alone(memory: Memory) -> None:
@@ -289,30 +295,53 @@ def test_links_that_name_nothing_that_is_stored_are_left_alone(memory: Memory) -
 
 def test_boundaries_are_labelled_by_their_episodes_id(memory: Memory) -> None:
     talk(memory, "old", WEATHER, 0)
-    memory.flush()
-    (card,) = memory.episodes()
-    told = memory.decision_outcome(card.episode_id, "incorrect")
-    assert (told.type, told.outcome) == ("boundary", "INCORRECT")
+    mine(memory).flush()
+    (card,) = mine(memory).episodes.list()
+    decision = mine(memory).tuning.outcome(card.episode_id, "incorrect")
+    assert (decision.type, decision.outcome) == ("boundary", "INCORRECT")
     with pytest.raises(InvalidInput, match="type 'boundary', not 'link'"):
-        memory.link_outcome(card.episode_id, "incorrect")
+        mine(memory).links.outcome(card.episode_id, "incorrect")
     with pytest.raises(NotFound, match="no decision"):
-        memory.link_outcome("abcdef", "incorrect")
+        mine(memory).links.outcome("abcdef", "incorrect")
     with pytest.raises(InvalidInput, match="correct or incorrect"):
-        memory.decision_outcome(told.id, "perhaps")
+        mine(memory).tuning.outcome(decision.id, "perhaps")
 
 
 # --- runs
 
 
 def in_force(memory: Memory, name: str = SEED) -> str:
-    with memory._parts.store.begin(Scope(), write=False) as tx:
+    with memory._deps.store.begin(Scope(), write=False) as tx:
         return policy_in_force(tx, name).name
+
+
+def test_the_documents_example_is_adopted_and_leaves_its_record(memory: Memory, clock: Clock) -> None:
+    clock.now = clock.now.replace(year=2025, month=11, day=7)
+    decide(memory, the_documents_example())
+    run = mine(memory).tuning.run()
+    assert (run.kind, in_force(memory)) == ("tuned", "seed-002?threshold=0.72")
+    fields = ("tuning_date", "previous_threshold", "new_threshold", "reason", "metrics")
+    assert {name: run.record[name] for name in fields} == {
+        "tuning_date": "2025-11-07",
+        "previous_threshold": 0.7,
+        "new_threshold": 0.72,
+        "reason": "False positive rate was 8%, reduced to 5%",
+        "metrics": {
+            "accuracy_before": 0.92,
+            "accuracy_after": 0.94,
+            "false_positive_rate_before": 0.08,
+            "false_positive_rate_after": 0.05,
+            "false_negative_rate_before": 0.02,
+            "false_negative_rate_after": 0.03,
+        },
+    }
+    assert not mine(memory).tuning.run().changed
 
 
 def test_false_positives_between_70_and_72_move_the_threshold_to_72(memory: Memory, clock: Clock) -> None:
     decide(memory, between_70_and_72())
     assert in_force(memory) == "seed-002"
-    run = memory.tune()
+    run = mine(memory).tuning.run()
     assert (run.kind, run.policy, in_force(memory)) == ("tuned", *["seed-002?threshold=0.72"] * 2)
     seed = {n: run.record[n] for n in ("tuning_date", "previous_threshold", "new_threshold", "reason")}
     assert seed == {
@@ -330,7 +359,7 @@ def test_false_positives_between_70_and_72_move_the_threshold_to_72(memory: Memo
         "false_negative_rate_after": 0.0,
     }
     assert run.record["counts"] == {"labelled": 107, "positives": 20, "negatives": 87}
-    assert memory.tunings() == [run]
+    assert mine(memory).tuning.list() == [run]
 
 
 def test_disagreements_on_temporal_markers_make_a_prompt_with_that_guidance(memory: Memory) -> None:
@@ -341,45 +370,45 @@ def test_disagreements_on_temporal_markers_make_a_prompt_with_that_guidance(memo
     agreed = [known(link_decision(f"yes {n}", 0.9, related=True), truth=True) for n in range(20)]
     agreed += [known(link_decision(f"no {n}", 0.2, related=False), truth=False) for n in range(20)]
     decide(memory, [*marked, *agreed])
-    run = memory.tune()
-    with memory._parts.store.begin(Scope(), write=False) as tx:
+    run = mine(memory).tuning.run()
+    with memory._deps.store.begin(Scope(), write=False) as tx:
         (line,) = guidance_in_force(tx)
     assert "temporal marker" in line
     assert "more often" in line
     assert run.prompt == thread_link.version([line]) != thread_link.version()
     assert [(f.side, f.feature, f.cases) for f in run.findings] == [("model", "says_dated", 6)]
     assert run.policy == "seed-002"
-    assert memory.rollback_tuning().prompt == thread_link.version()
+    assert mine(memory).tuning.rollback().prompt == thread_link.version()
 
 
 def test_a_dry_run_changes_nothing(memory: Memory) -> None:
     decide(memory, between_70_and_72())
-    before = list(memory.export())
-    run = memory.tune(dry_run=True)
+    before = list(mine(memory).export())
+    run = mine(memory).tuning.run(dry_run=True)
     assert (run.decision_id, run.record["new_threshold"]) == (None, 0.72)
-    assert list(memory.export()) == before
-    assert memory.tunings() == []
-    assert memory.tune().record == run.record
+    assert list(mine(memory).export()) == before
+    assert mine(memory).tuning.list() == []
+    assert mine(memory).tuning.run().record == run.record
 
 
 def test_a_run_without_enough_labels_leaves_its_record_too(memory: Memory) -> None:
     decide(memory, between_70_and_72()[:19])
-    run = memory.tune()
+    run = mine(memory).tuning.run()
     assert (run.kind, run.changed, run.policy) == ("kept", False, "seed-002")
     assert run.record["reason"] == "19 labelled decisions are too few; 20 are needed"
-    assert memory.tunings() == [run]
+    assert mine(memory).tuning.list() == [run]
     with pytest.raises(InvalidInput, match="no tuning to take back; `episodic tune history`"):
-        memory.rollback_tuning()
+        mine(memory).tuning.rollback()
 
 
 def test_a_rollback_restores_and_what_led_to_the_change_does_not_bring_it_back(
     memory: Memory, clock: Clock
 ) -> None:
     decide(memory, between_70_and_72())
-    memory.tune()
-    back = memory.rollback_tuning()
+    mine(memory).tuning.run()
+    back = mine(memory).tuning.rollback()
     assert (back.kind, back.policy, in_force(memory)) == ("rollback", "seed-002", "seed-002")
-    assert memory.tune().record["reason"] == "0 labelled decisions are too few; 20 are needed"
+    assert mine(memory).tuning.run().record["reason"] == "0 labelled decisions are too few; 20 are needed"
     assert in_force(memory) == "seed-002"
 
 
@@ -405,11 +434,11 @@ def test_the_next_fifty_labels_judge_a_change(
     memory: Memory, clock: Clock, truth: bool, policy: str, reason: str
 ) -> None:
     decide(memory, between_70_and_72())
-    memory.tune()
+    mine(memory).tuning.run()
     decide(memory, later(truth, 0.71, 50, clock)[:49])
-    assert "49 of 50" in str(memory.tune().record["reason"])
+    assert "49 of 50" in str(mine(memory).tuning.run().record["reason"])
     decide(memory, later(truth, 0.71, 51, clock)[49:])
-    run = memory.tune()
+    run = mine(memory).tuning.run()
     assert (run.record["reason"], run.policy, in_force(memory)) == (reason, policy, policy)
 
 
@@ -417,15 +446,15 @@ def test_a_change_whose_probation_is_no_longer_read_is_not_judged_again(
     memory: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decide(memory, between_70_and_72())
-    memory.tune()
+    mine(memory).tuning.run()
     decide(memory, later(True, 0.715, 60, clock))
     monkeypatch.setattr(tuning, "READ", 60)
-    assert memory.tune(dry_run=True).kind == "kept"
+    assert mine(memory).tuning.run(dry_run=True).kind == "kept"
 
 
 def test_what_was_tuned_for_another_policy_does_not_apply(memory: Memory) -> None:
     decide(memory, between_70_and_72())
-    memory.tune()
+    mine(memory).tuning.run()
     assert in_force(memory, "hybrid") == "seed-002?threshold=0.72"  # an alias of it
     assert in_force(memory, "default") == "link-2026-12"
     assert in_force(memory, "seed-002?threshold=0.8") == "seed-002?threshold=0.8"
@@ -442,7 +471,7 @@ def test_an_unknown_linking_policy_is_refused_before_a_file_is_made(
 
 def test_a_policy_learns_from_decisions_of_its_family_alone(memory: Memory) -> None:
     decide(memory, between_70_and_72(policy="link-2026-12"))
-    assert memory.tune().record["counts"] == {"labelled": 0, "positives": 0, "negatives": 0}
+    assert mine(memory).tuning.run().record["counts"] == {"labelled": 0, "positives": 0, "negatives": 0}
 
 
 def test_the_default_policy_is_tuned_within_its_own_bounds(
@@ -457,22 +486,22 @@ def test_the_default_policy_is_tuned_within_its_own_bounds(
         memory,
         [known(link_decision(f"{n}", s, policy="default"), truth) for n, (s, truth) in enumerate(scores)],
     )
-    run = memory.tune()
+    run = mine(memory).tuning.run()
     assert threshold < float(str(run.record["new_threshold"])) <= threshold + 0.05
     assert run.policy.startswith("link-2026-12?threshold=")
     assert run.record["new_weights"] is None
 
 
 def test_weights_are_tuned_from_two_hundred_labels_on(memory: Memory) -> None:
-    def one(n: int) -> Decision:
+    def item(n: int) -> Decision:
         truth = n % 2 == 0
         features = {"keyword": 0.9 if n % 3 else 0.4, "entity": 0.8, "recency": 0.9}
         features["topic"] = 0.95 if truth else 0.1
         score = link_policy(SEED).score(features)
         return known(link_decision(f"{n}", score, features=features, at=DAY + timedelta(minutes=n)), truth)
 
-    decide(memory, [one(n) for n in range(240)])
-    first = memory.tune()
+    decide(memory, [item(n) for n in range(240)])
+    first = mine(memory).tuning.run()
     weights = first.record["new_weights"]
     assert isinstance(weights, dict)
     assert first.changed
@@ -488,13 +517,13 @@ def test_weights_are_tuned_from_two_hundred_labels_on(memory: Memory) -> None:
 def test_a_run_comes_by_itself_with_every_hundredth_link(memory: Memory, clock: Clock) -> None:
     decide(memory, between_70_and_72()[:99])
     judged(memory, 0.88)
-    assert memory.tunings() == []
+    assert mine(memory).tuning.list() == []
     said(memory, GOES_ON, 2)
-    assert [run.kind for run in memory.tunings()] == ["kept"]  # its labels are right as they are
+    assert [run.kind for run in mine(memory).tuning.list()] == ["kept"]  # its labels are right as they are
     clock.forward(minutes=1)
     decide(memory, [link_decision(f"more {n}", 0.8, at=clock.now) for n in range(99)])
     said(memory, "And on Saturday?", 3)
-    assert len(memory.tunings()) == 1
+    assert len(mine(memory).tuning.list()) == 1
 
 
 def test_runs_at_the_same_time_adopt_a_change_once(url: str, clock: Clock) -> None:
@@ -502,13 +531,13 @@ def test_runs_at_the_same_time_adopt_a_change_once(url: str, clock: Clock) -> No
         Memory.open(url, embedder="none", clock=clock) as first,
         Memory.open(url, embedder="none", clock=clock) as second,
     ):
-        first.add("Hello")
+        mine(first).add("Hello")
         decide(first, between_70_and_72())
         start, runs = threading.Barrier(2), []
 
         def act(memory: Memory) -> None:
             start.wait()
-            runs.append(memory.tune())
+            runs.append(mine(memory).tuning.run())
 
         workers = [threading.Thread(target=act, args=(memory,)) for memory in (first, second)]
         for worker in workers:
@@ -516,7 +545,7 @@ def test_runs_at_the_same_time_adopt_a_change_once(url: str, clock: Clock) -> No
         for worker in workers:
             worker.join()
         assert sorted(run.kind for run in runs) == ["kept", "tuned"]
-        assert [run.kind for run in first.tunings()] == ["kept", "tuned"]
+        assert [run.kind for run in mine(first).tuning.list()] == ["kept", "tuned"]
         assert in_force(first) == "seed-002?threshold=0.72"
 
 
@@ -526,17 +555,17 @@ def test_an_export_keeps_outcomes_and_what_was_tuned(
     (link,) = judged(memory, 0.88)
     said(memory, "That's not what I meant", 2)
     decide(memory, between_70_and_72())
-    memory.tune()
+    mine(memory).tuning.run()
     path = tmp_path / "export.jsonl"
-    path.write_text("\n".join(memory.export()) + "\n", encoding="utf-8")
+    path.write_text("\n".join(mine(memory).export()) + "\n", encoding="utf-8")
     other = open_memory(tmp_path / "other.db")
     for _ in range(2):
-        other.import_file(path)
+        mine(other).import_file(path)
         assert stored(other, link) == stored(memory, link)
-        assert other.tunings() == memory.tunings()
+        assert mine(other).tuning.list() == mine(memory).tuning.list()
         assert in_force(other) == "seed-002?threshold=0.72"
-    other.rollback_tuning()
-    other.import_file(path)
+    mine(other).tuning.rollback()
+    mine(other).import_file(path)
     assert in_force(other) == "seed-002"  # its own history stands
 
 
@@ -544,16 +573,16 @@ def test_nothing_is_tuned_while_linking_is_off(open_memory: OpenMemory) -> None:
     memory = open_memory()
     judged(memory, 0.88)
     decide(memory, between_70_and_72())
-    memory.tune()
+    mine(memory).tuning.run()
     memory.close()
     off = open_memory(link_policy="none")
-    with off._parts.store.begin(Scope()) as tx:
-        tx.jobs.put("tune", "link", "tune:link", now=NOW)  # asked for before it was switched off
+    with off._deps.store.begin(Scope()) as tx:
+        tx.work.ask("tune", "link", "tune:link", now=NOW)  # asked for before it was switched off
     said(off, GOES_ON, 2)  # what was linked is still heard of
-    off.work()
-    assert [job for job in off.jobs() if job.attempts] == []
-    assert [run.kind for run in off.tunings()] == ["tuned"]
-    for act in (off.tune, lambda: off.tune(dry_run=True), off.rollback_tuning):
+    off.jobs.run()
+    assert [job for job in off.jobs.list() if job.attempts] == []
+    assert [run.kind for run in mine(off).tuning.list()] == ["tuned"]
+    for act in (mine(off).tuning.run, lambda: mine(off).tuning.run(dry_run=True), mine(off).tuning.rollback):
         with pytest.raises(InvalidInput, match=r"linking is off.*EPISODIC_LINK_POLICY"):
             act()
 
@@ -561,7 +590,7 @@ def test_nothing_is_tuned_while_linking_is_off(open_memory: OpenMemory) -> None:
 def test_the_commands_say_that_linking_is_off(
     run: Run, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory.add("Hello")
+    mine(memory).add("Hello")
     monkeypatch.setenv("EPISODIC_LINK_POLICY", "none")
     for command in ("run", "dry-run", "rollback"):
         refused = run("tune", command)
@@ -571,10 +600,10 @@ def test_the_commands_say_that_linking_is_off(
 
 
 def test_users_are_tuned_apart(memory: Memory) -> None:
-    memory.add("Hello", user_id="bo")
+    memory.user("bo").add("Hello")
     decide(memory, between_70_and_72(), Scope("bo"))
-    assert memory.tune(user_id="bo").changed
-    assert not memory.tune().changed
+    assert memory.user("bo").tuning.run().changed
+    assert not mine(memory).tuning.run().changed
     assert in_force(memory) == "seed-002"
 
 

@@ -12,14 +12,14 @@ from builders.faulty import FaultyStore
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.interfaces import LONGEST_ANSWER, Reply
-from episodic_agent.engine.usage import Meter, added, model_of, negated, summed, tokens_in
+from episodic_agent.engine.trace.usage import Meter, added, model_of, negated, summed, tokens_in
 from episodic_agent.errors import BadReply, BudgetSpent, ProviderUnavailable, StoreUnavailable
-from episodic_agent.providers.scripted import ScriptedModel
-from episodic_agent.providers.staged import StagedModel
+from episodic_agent.protocols import LONGEST_ANSWER, Reply
+from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.schemas import Json, ModelUse, Scope
 from episodic_agent.stores.sqlite import SqliteStore
-from episodic_agent.stores.sqlite.migrate import shipped_migrations
+from episodic_agent.stores.sqlite.file.migrate import shipped_migrations
+from episodic_agent.testing.models import ScriptedModel
 
 ANA, BO, WORK = Scope("ana", "home"), Scope("bo", "home"), Scope("ana", "work")
 TODAY = NOW.date()
@@ -54,9 +54,9 @@ def test_a_ledger_that_cannot_be_written_fails_no_call_and_is_written_later(stor
 
 
 def test_what_no_store_can_keep_is_repaired_in_every_answer(store: FaultyStore) -> None:
-    said: Mapping[str, Json] = {"a": "x\x00", "b": ["\ud800", {"c\x00": 1.5, "d": None}], "e": True}
-    told = ask(Meter(store, Clock()), ScriptedModel([said])).value
-    assert told == {"a": "x\ufffd", "b": ["\ufffd", {"c\ufffd": 1.5, "d": None}], "e": True}
+    statements: Mapping[str, Json] = {"a": "x\x00", "b": ["\ud800", {"c\x00": 1.5, "d": None}], "e": True}
+    answers = ask(Meter(store, Clock()), ScriptedModel([statements])).value
+    assert answers == {"a": "x\ufffd", "b": ["\ufffd", {"c\ufffd": 1.5, "d": None}], "e": True}
 
 
 def test_what_waits_to_be_written_counts_for_the_budget(store: FaultyStore) -> None:
@@ -147,7 +147,7 @@ def test_many_threads_count_every_call_once(store: FaultyStore) -> None:
     assert (calls(store), calls(store, "work")) == (75, 25)
     assert meter._waiting == {}
     with store.begin(ANA, write=False) as tx:
-        assert [use.calls for use in tx.usage.totals(TODAY, TODAY)] == [50]
+        assert [use.calls for use in tx.work.usage(TODAY, TODAY)] == [50]
 
 
 def test_who_is_writing_takes_along_what_others_counted_meanwhile(tmp_path: Path) -> None:

@@ -21,18 +21,18 @@ from engine.crash_child import episodes_of
 from engine.worker_child import COUNT, open_memory
 from stores.builders import begin_thread, identity
 
-import episodic_agent
 from benchmarks import lives
 from benchmarks.lives import KILLED, KillServer, Life
-from episodic_agent.core.interfaces import Store
-from episodic_agent.engine.jobs import DEATHS
+from episodic_agent.data import demo_folder
+from episodic_agent.engine.jobs.runner import DEATHS
+from episodic_agent.protocols import Store
 from episodic_agent.schemas import Scope
 from episodic_agent.stores import faults
 from episodic_agent.wiring import utc_now
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 
-DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
+DEMO = demo_folder()
 SCOPE = Scope("ana", "home")
 SERIALS = tuple(f"thread {n}" for n in range(8))
 WORKERS = 3
@@ -133,17 +133,17 @@ def begin(store: Store) -> None:
 def put(store: Store, keys: Sequence[str]) -> None:
     with store.begin(SCOPE) as tx:
         for n, key in enumerate(keys):
-            tx.jobs.put(COUNT, key, SERIALS[n % len(SERIALS)], now=utc_now())
+            tx.work.ask(COUNT, key, SERIALS[n % len(SERIALS)], now=utc_now())
 
 
 def happened(store: Store) -> list[str]:
     with store.begin(SCOPE, write=False) as tx:
-        return [o.text for s in SERIALS for o in tx.threads.observations(identity(s), 0, 9999)]
+        return [o.text for s in SERIALS for o in tx.observations.read(identity(s), 0, 9999)]
 
 
 def dead(store: Store) -> dict[str, str]:
     with store.begin(SCOPE, write=False) as tx:
-        return {job.key: job.last_error or "" for job in tx.jobs.list(state="dead")}
+        return {job.key: job.last_error or "" for job in tx.work.jobs(state="dead")}
 
 
 def torment_counting(
@@ -176,11 +176,11 @@ def test_workers_killed_while_others_work_do_everything_once(
 
 
 @pytest.mark.slow
-def test_workers_killed_a_hundred_times_do_everything_once(
+def test_workers_killed_fifty_times_do_everything_once(
     crew: Callable[[], Crew], store: Store, url: str
 ) -> None:
     named = dict.fromkeys(["after-claim", "before-commit", "after-commit"], 3)
-    torment_counting(crew(), store, url, kills=100, at=named)
+    torment_counting(crew(), store, url, kills=50, at=named)
 
 
 @pytest.mark.parametrize("renewals", [1, 2])
@@ -189,9 +189,9 @@ def test_a_worker_killed_right_after_a_renewal_leaves_its_work_to_the_next(
 ) -> None:
     begin(store)
     put(store, ["job 0"])
-    one, two, *_ = crew().slots
+    slot, two, *_ = crew().slots
     order = {"plan": "count", "url": url, "lease": SHORT_LEASE}
-    assert one.live(linger="job 0", die={"renewals": renewals}, **order).ended == KILLED
+    assert slot.live(linger="job 0", die={"renewals": renewals}, **order).ended == KILLED
     while not happened(store):  # at once where the process is seen to be gone, else when its lease is over
         assert two.live(**order).ended == 0
     assert happened(store) == ["job 0"]
@@ -212,11 +212,11 @@ def test_a_paused_worker_whose_job_another_did_cannot_commit(
 ) -> None:
     begin(store)
     put(store, ["job 0"])
-    one, two, *_ = crew().slots
+    slot, two, *_ = crew().slots
     pid = tmp_path / "pid"
     with ThreadPoolExecutor(1) as pool:
         order = {"plan": "count", "url": url, "lease": SHORT_LEASE}
-        paused = pool.submit(one.live, pause="job 0", pid_file=str(pid), **order)
+        paused = pool.submit(slot.live, pause="job 0", pid_file=str(pid), **order)
         stopped = written(pid)
         while not happened(store):  # until the lease is over and another may have it
             two.live(**order)
@@ -282,10 +282,10 @@ def undisturbed(folder: Path, file: str, policy: str) -> Mapping[str, Any]:
     """Return the episodes of a memory that did everything itself."""
     url = f"sqlite:///{folder / 'undisturbed.db'}"
     with open_memory({"url": url, "policy": policy, "plan": "here"}, jobs="here") as memory:
-        memory.add(lines_of(file), user_id="ana")
-        memory.flush(user_id="ana")
+        memory.user("ana").add(lines_of(file))
+        memory.user("ana").flush()
         assert memory.doctor() == []
-        return episodes_of(memory._parts.store, Scope("ana"))
+        return episodes_of(memory._deps.store, Scope("ana"))
 
 
 def torment_memory(crew: Crew, url: str, file: str, policy: str, users: Sequence[str]) -> dict[str, Any]:
@@ -315,14 +315,14 @@ def torment_memory(crew: Crew, url: str, file: str, policy: str, users: Sequence
         feeding.result(PATIENTLY)
     with open_memory(order) as memory:
         for user in users:
-            memory.flush(user_id=user)
+            memory.user(user).flush()
     workers.torment(f"{policy} encode", settled, **order | {"plan": "serve"})
     crew.kills += workers.kills
     with open_memory(order) as memory:
         assert memory.doctor() == []
-        assert memory.jobs() == []
+        assert memory.jobs.list() == []
         for user in users:
-            assert all(card.summary for card in memory.episodes(user_id=user))
+            assert all(card.summary for card in memory.user(user).episodes.list())
     held = {user: episodes_of(store, Scope(user)) for user in users}
     store.close()
     return held
@@ -332,24 +332,24 @@ def torment_memory(crew: Crew, url: str, file: str, policy: str, users: Sequence
 def test_what_killed_workers_leave_is_what_a_memory_makes_undisturbed(
     crew: Callable[[], Crew], url: str, tmp_path: Path, short: str
 ) -> None:
-    wanted = undisturbed(tmp_path, short, "seed-001")
+    targets = undisturbed(tmp_path, short, "seed-001")
     tormented = crew()
     held = torment_memory(tormented, url, short, "seed-001", ["ana"])
-    assert held == {"ana": wanted}
+    assert held == {"ana": targets}
     assert tormented.kills > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["seed-001", "default"])
-def test_what_workers_killed_a_hundred_times_leave_is_what_a_memory_makes_undisturbed(
+def test_what_workers_killed_fifty_times_leave_is_what_a_memory_makes_undisturbed(
     crew: Callable[[], Crew], url: str, tmp_path: Path, chats: str, policy: str
 ) -> None:
-    wanted = undisturbed(tmp_path, chats, policy)
+    targets = undisturbed(tmp_path, chats, policy)
     tormented = crew()
     users: list[str] = []
-    while tormented.kills < 100:
+    while tormented.kills < 50:
         fresh = [f"user {len(users) + n}" for n in range(4)]
         held = torment_memory(tormented, url, chats, policy, fresh)
-        assert held == dict.fromkeys(fresh, wanted)
+        assert held == dict.fromkeys(fresh, targets)
         users += fresh
-    assert tormented.kills >= 100
+    assert tormented.kills >= 50

@@ -11,17 +11,17 @@ from random import Random
 from typing import Any
 
 import pytest
-from builders.chats import BREAD, LISBON, TAP, Clock, diary, talk
+from builders.chats import BREAD, LISBON, TAP, Clock, diary, mine, talk
 from builders.faulty import FaultyStore
 from builders.places import open_store
 from engine.crash_child import episodes_of
 
 from episodic_agent.core.boundary import policy as named_policy
-from episodic_agent.core.interfaces import Store, Transaction
+from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.parts import Parts
 from episodic_agent.errors import Conflict, InvalidInput, NotFound, StoreError, StoreUnavailable
-from episodic_agent.providers.hashing import HashingEmbedder
+from episodic_agent.protocols import Store, Transaction
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Scope
 from episodic_agent.wiring import Memory as OpenedMemory
 
@@ -44,7 +44,7 @@ def make(store: FaultyStore, clock: Clock) -> Iterator[Make]:
     with ExitStack() as stack:
 
         def made(over: Any = None, *, policy: str = "seed-001", **how: Any) -> Memory:
-            parts = Parts(
+            deps = Deps(
                 store=over or store,
                 embedder=HashingEmbedder(64),
                 policy=policy,
@@ -54,20 +54,20 @@ def make(store: FaultyStore, clock: Clock) -> Iterator[Make]:
                 owner="here:1:1",
                 link_policy="none",  # which jobs a link asks for is told elsewhere
             )
-            memory = Memory(parts, **how)
-            stack.callback(memory._background.close)
+            memory = Memory(deps, **how)
+            stack.callback(memory._works.later.background.close)
             return memory
 
         yield made
 
 
 def titles(memory: Memory) -> list[str]:
-    return [card.title for card in memory.episodes()]
+    return [card.title for card in mine(memory).episodes.list()]
 
 
 def worded(memory: Memory) -> bool:
     """Tell whether every closed episode has a summary."""
-    return all(card.summary for card in memory.episodes() if card.state != "open")
+    return all(card.summary for card in mine(memory).episodes.list() if card.state != "open")
 
 
 # --- who does later work --------------------------------------------------------------------------------
@@ -76,26 +76,26 @@ def worded(memory: Memory) -> bool:
 def test_a_memory_that_leaves_its_work_to_workers_claims_nothing(store: FaultyStore, make: Make) -> None:
     memory = make(jobs="workers")
     store.claims.extend([AssertionError("a claim")] * 99)
-    receipts = memory.add(diary())
+    receipts = mine(memory).add(diary())
     assert all(r.added for r in receipts)
-    assert memory.search("plumber tap").observations
-    assert memory.flush() == 1
+    assert mine(memory).search("plumber tap").observations
+    assert mine(memory).flush() == 1
     memory.resume()
     memory.doctor(repair=True)
     assert memory.upkeep() == 0
-    assert memory.work() == 0
+    assert memory.jobs.run() == 0
     assert not worded(memory)
-    assert {j.state for j in memory.jobs()} == {"waiting"}
+    assert {j.state for j in memory.jobs.list()} == {"waiting"}
     assert not any(t.name == "episodic-jobs" for t in threading.enumerate())
 
 
 def test_workers_leave_what_the_memory_would_have_made_itself(store: FaultyStore, make: Make) -> None:
     leaving, doing = make(jobs="workers"), make(space="other")
     for memory in (leaving, doing):
-        memory.add(diary())
-        memory.flush()
+        mine(memory).add(diary())
+        mine(memory).flush()
     lines: list[str] = []
-    assert leaving.worker(say=lines.append).run(once=True) == 5
+    assert leaving.jobs.worker(say=lines.append).run(once=True) == 5
     done = ["encode of default in default: 4 done in 0.00 s", "facts of default in default: 1 done in 0.00 s"]
     assert lines == done
     assert episodes_of(store, Scope()) == episodes_of(store, Scope(space="other"))
@@ -116,11 +116,11 @@ def test_an_unknown_way_to_do_later_work_is_refused_before_a_file_is_made(
 def test_the_setting_says_who_does_later_work(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPISODIC_JOBS", "workers")
     with OpenedMemory.open(database, embedder="none") as memory:
-        memory.add("the tap drips", thread="tap")
-        memory.flush()
-        assert len(memory.jobs(state="waiting")) == 1
+        mine(memory).add("the tap drips", thread="tap")
+        mine(memory).flush()
+        assert len(memory.jobs.list(state="waiting")) == 1
     with OpenedMemory.open(database, embedder="none", jobs="here", resume=False) as memory:
-        assert memory.work() == 1
+        assert memory.jobs.run() == 1
 
 
 # --- a worker -------------------------------------------------------------------------------------------
@@ -128,13 +128,13 @@ def test_the_setting_says_who_does_later_work(database: Path, monkeypatch: pytes
 
 def test_a_worker_closes_silent_threads_by_the_clock(make: Make, clock: Clock) -> None:
     memory = make(jobs="workers", policy="default")
-    memory.add(talk(TAP, 0))
+    mine(memory).add(talk(TAP, 0))
     clock.forward(days=60)
     lines: list[str] = []
-    assert memory.worker(say=lines.append).run(once=True) == 1
-    assert lines[0] == "closed 1 silent frames"
+    assert memory.jobs.worker(say=lines.append).run(once=True) == 1
+    assert lines[0] == "closed 1 silent frame"
     assert worded(memory)
-    assert [card.reason for card in memory.episodes()] == ["time_gap"]
+    assert [card.reason for card in mine(memory).episodes.list()] == ["time_gap"]
 
 
 def test_one_scope_that_cannot_be_looked_at_does_not_keep_the_others_open(
@@ -142,77 +142,77 @@ def test_one_scope_that_cannot_be_looked_at_does_not_keep_the_others_open(
 ) -> None:
     memory = make(jobs="workers", policy="default")
     for user in ("ana", "bo"):
-        memory.add(talk(TAP, 0), user_id=user)
+        memory.user(user).add(talk(TAP, 0))
     clock.forward(days=60)
     store.at_begin.extend([Conflict("deadlock")] * 8)
     lines: list[str] = []
-    assert memory.worker(say=lines.append).run(once=True) == 1
-    assert lines[:2] == ["threads of ana in default stay open for now: deadlock", "closed 1 silent frames"]
-    assert [card.state for card in memory.episodes(user_id="bo")] == ["closed"]
+    assert memory.jobs.worker(say=lines.append).run(once=True) == 1
+    assert lines[:2] == ["threads of ana in default stay open for now: deadlock", "closed 1 silent frame"]
+    assert [card.state for card in memory.user("bo").episodes.list()] == ["closed"]
 
 
 def test_a_worker_does_only_the_kinds_and_the_user_it_is_told(make: Make) -> None:
     memory = make(jobs="workers")
     for user in ("ana", "bo"):
-        memory.add(talk(TAP, 0), user_id=user)
-        memory.flush(user_id=user)
-    assert memory.worker(kinds=["ask", "embed"]).run(once=True) == 0
-    assert memory.worker(user_id="bo").run(once=True) == 1
-    assert [j.user_id for j in memory.jobs()] == ["ana"]
-    assert memory.worker(kinds=["encode"]).run(once=True) == 1
+        memory.user(user).add(talk(TAP, 0))
+        memory.user(user).flush()
+    assert memory.jobs.worker(kinds=["ask", "embed"]).run(once=True) == 0
+    assert memory.user("bo").jobs.worker().run(once=True) == 1
+    assert [j.user_id for j in memory.jobs.list()] == ["ana"]
+    assert memory.jobs.worker(kinds=["encode"]).run(once=True) == 1
     with pytest.raises(
         InvalidInput, match="no such kind of jobs: 'sing'; there are encode, ask, embed, review, link"
     ):
-        memory.worker(kinds=["encode", "sing"])
+        memory.jobs.worker(kinds=["encode", "sing"])
     with pytest.raises(NotFound, match="known users: ana, bo"):
-        memory.worker(user_id="cy")
+        memory.user("cy").jobs.worker()
     for poll in (0, -1, float("nan"), float("inf")):
         with pytest.raises(InvalidInput, match="a worker looks every"):
-            memory.worker(poll=poll)
+            memory.jobs.worker(poll=poll)
 
 
 def test_a_worker_serves_its_space_or_all(make: Make) -> None:
     home, work = make(space="home", jobs="workers"), make(space="work", jobs="workers")
     for memory in (home, work):
-        memory.add(talk(TAP, 0))
-        memory.flush()
-    assert home.worker().run(once=True) == 1
+        mine(memory).add(talk(TAP, 0))
+        mine(memory).flush()
+    assert home.jobs.worker().run(once=True) == 1
     assert worded(home)
     assert not worded(work)
-    assert home.worker(all_spaces=True).run(once=True) == 1
+    assert home.jobs.worker(all_spaces=True).run(once=True) == 2  # and facts of what ended long ago at home
     assert worded(work)
 
 
 def test_a_worker_goes_on_until_it_is_stopped_and_takes_up_what_comes(store: FaultyStore, make: Make) -> None:
     memory = make(jobs="workers")
-    told = threading.Semaphore(0)
+    answer = threading.Semaphore(0)
 
     def say(line: str) -> None:
         assert "done" in line
-        told.release()
+        answer.release()
 
-    worker = memory.worker(poll=0.01, say=say)
+    worker = memory.jobs.worker(poll=0.01, say=say)
     thread = threading.Thread(target=worker.run)
     thread.start()
     for lines in (TAP, LISBON):
-        memory.add(talk(lines, 0))
-        memory.flush()
-        assert told.acquire(timeout=30)
+        mine(memory).add(talk(lines, 0))
+        mine(memory).flush()
+        assert answer.acquire(timeout=30)
     assert worded(memory)
     worker.stop()
     thread.join(30)
     assert not thread.is_alive()
-    memory.add(talk(BREAD, 5))
-    memory.flush()
-    assert len(memory.jobs(state="waiting")) == 1
+    mine(memory).add(talk(BREAD, 5))
+    mine(memory).flush()
+    assert len(memory.jobs.list(state="waiting")) == 1
 
 
 def test_a_worker_waits_for_a_store_that_goes_away_and_goes_on_by_itself(
     store: FaultyStore, make: Make
 ) -> None:
     memory = make(jobs="workers")
-    memory.add(diary())
-    memory.flush()
+    mine(memory).add(diary())
+    mine(memory).flush()
     store.claims.extend([GONE, GONE])
     store.at_begin.extend([GONE] * 4)  # then in the middle of a batch
     lines: list[str] = []
@@ -222,7 +222,7 @@ def test_a_worker_waits_for_a_store_that_goes_away_and_goes_on_by_itself(
         if "done" in line:
             worker.stop()
 
-    worker = memory.worker(poll=0.01, say=say)
+    worker = memory.jobs.worker(poll=0.01, say=say)
     assert worker.run() == 4
     assert [line.split(";")[0] for line in lines[:3]] == ["the server restarts"] * 3
     assert lines[3].startswith("encode of default in default: 4 done")
@@ -233,11 +233,11 @@ def test_a_worker_that_runs_once_tells_of_a_store_that_is_away(store: FaultyStor
     memory = make(jobs="workers")
     store.claims.extend([GONE] * 2)
     with pytest.raises(StoreUnavailable, match="the server restarts"):
-        memory.worker().run(once=True)
+        memory.jobs.worker().run(once=True)
     store.claims.clear()
     store.claims.append(StoreError("damaged"))
     with pytest.raises(StoreError, match="damaged"):  # waiting mends nothing
-        memory.worker().run()
+        memory.jobs.worker().run()
 
 
 # --- jobs as people see them ----------------------------------------------------------------------------
@@ -245,63 +245,63 @@ def test_a_worker_that_runs_once_tells_of_a_store_that_is_away(store: FaultyStor
 
 def dead_letters(memory: Memory, store: FaultyStore, users: tuple[str, ...] = ("ana", "bo")) -> None:
     for user in users:
-        memory.add(talk(TAP, 0), user_id=user)
-        memory.flush(user_id=user)
-        claimed = store.claim("x:1:1", now=memory._parts.clock(), lease=timedelta(1), scope=Scope(user))
+        memory.user(user).add(talk(TAP, 0))
+        memory.user(user).flush()
+        claimed = store.claim("x:1:1", now=memory._deps.clock(), lease=timedelta(1), scope=Scope(user))
         assert claimed is not None
         with store.begin(claimed[0]) as tx:
-            tx.jobs.fail(claimed[1][0], "attempt 5: ValueError: no", retry_at=None)
+            tx.work.put_back(claimed[1][0], error="attempt 5: ValueError: no", retry_at=None)
 
 
 def test_jobs_are_listed_tried_again_and_cancelled(store: FaultyStore, make: Make) -> None:
     memory = make(jobs="workers")
     dead_letters(memory, store)
-    ana, bo = memory.jobs()
+    ana, bo = memory.jobs.list()
     assert (ana.user_id, ana.kind, ana.state, ana.attempts) == ("ana", "encode", "dead", 1)
     assert ana.last_error == "attempt 5: ValueError: no"
-    assert memory.jobs(user_id="bo") == memory.jobs(state="dead")[1:] == [bo]
-    assert memory.jobs(state="leased") == []
+    assert memory.user("bo").jobs.list() == memory.jobs.list(state="dead")[1:] == [bo]
+    assert memory.jobs.list(state="leased") == []
     finding = next(f for f in memory.doctor() if f.invariant == "jobs" and f.severity == "error")
     assert f"`episodic jobs retry {ana.id}`" in finding.message
-    assert memory.retry_job(str(bo.id)[-12:], user_id="bo") == bo
-    assert [(j.state, j.attempts) for j in memory.jobs()] == [("dead", 1), ("waiting", 0)]
-    assert memory.retry_dead_jobs() == 1
-    assert memory.retry_dead_jobs() == 0
-    assert memory.cancel_job(ana.id).key == ana.key
-    assert [j.id for j in memory.jobs()] == [bo.id]
-    assert memory.worker().run(once=True) == 1
+    assert memory.user("bo").jobs.retry(str(bo.id)[-12:]) == bo
+    assert [(j.state, j.attempts) for j in memory.jobs.list()] == [("dead", 1), ("waiting", 0)]
+    assert memory.jobs.retry_dead() == 1
+    assert memory.jobs.retry_dead() == 0
+    assert memory.jobs.cancel(ana.id).key == ana.key
+    assert [j.id for j in memory.jobs.list()] == [bo.id]
+    assert memory.jobs.worker().run(once=True) == 1
 
 
 def test_jobs_that_are_not_there_or_being_done_are_refused_clearly(store: FaultyStore, make: Make) -> None:
     memory = make(jobs="workers")
     dead_letters(memory, store)
-    bo = memory.jobs(user_id="bo")[0]
-    for given in ("ffff", str(bo.id), ""):  # bo's is not ana's
+    bo = memory.user("bo").jobs.list()[0]
+    for value in ("ffff", str(bo.id), ""):  # bo's is not ana's
         with pytest.raises(NotFound, match=r"no job has the id .*; `episodic jobs list` shows the ids"):
-            memory.cancel_job(given, user_id="ana")
-    memory.retry_dead_jobs()
-    claimed = store.claim("x:1:1", now=memory._parts.clock(), lease=timedelta(1), scope=Scope("bo"))
+            memory.user("ana").jobs.cancel(value)
+    memory.jobs.retry_dead()
+    claimed = store.claim("x:1:1", now=memory._deps.clock(), lease=timedelta(1), scope=Scope("bo"))
     assert claimed is not None
-    for verb in (memory.retry_job, memory.cancel_job):
+    for verb in (memory.jobs.retry, memory.jobs.cancel):
         with pytest.raises(Conflict, match="is being done; wait for it to end"):
             verb(bo.id)
     with pytest.raises(InvalidInput, match="there are waiting, leased, dead"):
-        memory.jobs(state="asleep")
+        memory.jobs.list(state="asleep")
     with pytest.raises(NotFound, match="no user 'cy'"):
-        memory.jobs(user_id="cy")
+        memory.user("cy").jobs.list()
 
 
 def test_the_beginning_of_several_ids_names_none(make: Make) -> None:
     memory = make(jobs="workers")
-    memory.add(diary())
-    memory.flush()
-    ids = [str(j.id) for j in memory.jobs()]
+    mine(memory).add(diary())
+    mine(memory).flush()
+    ids = [str(j.id) for j in memory.jobs.list()]
     several = next((i[:1] for i in ids if sum(other.startswith(i[:1]) for other in ids) > 1), None)
     if several is not None:
         with pytest.raises(NotFound, match=r"[234] jobs have ids like"):
-            memory.cancel_job(several)
-    assert str(memory.cancel_job(ids[0]).id) == ids[0]
-    assert [str(j.id) for j in memory.jobs()] == ids[1:]
+            memory.jobs.cancel(several)
+    assert str(memory.jobs.cancel(ids[0]).id) == ids[0]
+    assert [str(j.id) for j in memory.jobs.list()] == ids[1:]
 
 
 # --- nothing leaves the space (I11) ---------------------------------------------------------------------
@@ -345,34 +345,34 @@ class Guarded:
 
 def test_no_verb_of_a_memory_looks_past_its_space(store: FaultyStore, make: Make, clock: Clock) -> None:
     theirs = make(space="work", jobs="workers")
-    theirs.add(diary(), user_id="ana")
-    theirs.flush(user_id="ana")
-    theirs.add(talk(TAP, 9), user_id="bo")
-    before = (episodes_of(store, Scope("ana", "work")), theirs.jobs(), theirs.stats(user_id="bo"))
+    theirs.user("ana").add(diary())
+    theirs.user("ana").flush()
+    theirs.user("bo").add(talk(TAP, 9))
+    before = (episodes_of(store, Scope("ana", "work")), theirs.jobs.list(), theirs.user("bo").stats())
     guarded = Guarded(store, "home")
     memory = make(guarded, space="home", policy="default")
-    memory.add(diary(), user_id="cy", wait=False)
+    memory.user("cy").add(diary(), wait=False)
     memory.resume()
     clock.forward(days=90)
     assert memory.upkeep() == 1
     assert memory.users() == ["cy"]
-    assert memory.search("pianos").abstained  # nothing is remembered of the default user
-    memory.flush(user_id="cy")
+    assert mine(memory).search("pianos").abstained  # nothing is remembered of the default user
+    memory.user("cy").flush()
     assert {f.scope for f in memory.doctor(repair=True)} <= {Scope("cy", "home")}
     done_by = time.monotonic() + 30
-    while memory.jobs() and time.monotonic() < done_by:  # its background may be doing the last of them
-        memory.work()
-    memory._background.close()
-    assert memory.jobs() == []
-    assert memory.retry_dead_jobs() == 0
-    for verb in (memory.retry_job, memory.cancel_job):
+    while memory.jobs.list() and time.monotonic() < done_by:  # its background may be doing the last of them
+        memory.jobs.run()
+    memory._works.later.background.close()
+    assert memory.jobs.list() == []
+    assert memory.jobs.retry_dead() == 0
+    for verb in (memory.jobs.retry, memory.jobs.cancel):
         with pytest.raises(NotFound):
             verb(before[1][0].id)
-    memory._background._try_sweep()
-    assert memory.worker().run(once=True) == 0
-    memory._background.close()
+    memory._works.later.keep_up(memory._scopes())
+    assert memory.jobs.worker().run(once=True) == 0
+    memory._works.later.background.close()
     assert guarded.asked == {"claim"}
-    assert before == (episodes_of(store, Scope("ana", "work")), theirs.jobs(), theirs.stats(user_id="bo"))
+    assert before == (episodes_of(store, Scope("ana", "work")), theirs.jobs.list(), theirs.user("bo").stats())
 
 
 # --- faster writers and lost connections (exactly once) ---------------------------------------------------
@@ -384,19 +384,19 @@ def test_an_append_that_another_writer_is_in_the_way_of_is_repeated_at_once(
 ) -> None:
     memory = make()
     store.at_commit.extend([Conflict("deadlock")] * count)
-    receipts = memory.add(diary())
+    receipts = mine(memory).add(diary())
     assert [r.added for r in receipts] == [True] * 16
     assert [r.seq for r in receipts] == list(range(16))
-    assert memory.stats().observations == 16
+    assert mine(memory).stats().observations == 16
 
 
 def test_an_append_that_is_always_overtaken_says_so(store: FaultyStore, make: Make) -> None:
     memory = make()
     store.at_commit.extend([Conflict("deadlock")] * 8)
     with pytest.raises(Conflict, match=r"deadlock \(0 items are stored; repeat the call to add the rest\)"):
-        memory.add(diary())
+        mine(memory).add(diary())
     assert store.writes == 8
-    assert memory.stats().observations == 0
+    assert mine(memory).stats().observations == 0
 
 
 def test_an_append_repeated_after_a_faster_writer_finds_what_that_one_stored(
@@ -409,35 +409,35 @@ def test_an_append_repeated_after_a_faster_writer_finds_what_that_one_stored(
         def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:
             if write and self.at_begin:
                 raise_after = self.at_begin.popleft()
-                other.add(diary()[:5])
+                mine(other).add(diary()[:5])
                 assert raise_after is not None
                 raise raise_after
             with super().begin(scope, write=write) as tx:
                 yield tx
 
     overtaken = Overtaken(store.inner, at_begin=deque([Conflict("the thread is taken")]))
-    receipts = make(overtaken).add(diary())
+    receipts = mine(make(overtaken)).add(diary())
     assert [r.added for r in receipts] == [False] * 5 + [True] * 11
     assert [r.seq for r in receipts] == list(range(16))
-    assert memory.stats().observations == 16
+    assert mine(memory).stats().observations == 16
 
 
 def test_a_commit_that_went_through_unheard_is_counted_as_ours(store: FaultyStore, make: Make) -> None:
     memory = make()
     store.after_commit.append(StoreUnavailable("the connection was lost"))
-    receipts = memory.add(diary())
+    receipts = mine(memory).add(diary())
     assert [(r.added, r.seq) for r in receipts] == [(True, n) for n in range(16)]
-    assert memory.stats().observations == 16
+    assert mine(memory).stats().observations == 16
 
 
 def test_a_commit_that_failed_unheard_is_repeated_once(store: FaultyStore, make: Make) -> None:
     memory = make()
     store.at_commit.append(StoreUnavailable("the connection was lost"))
-    assert all(r.added for r in memory.add(diary()[:4]))
+    assert all(r.added for r in mine(memory).add(diary()[:4]))
     store.at_commit.extend([StoreUnavailable("the connection was lost")] * 2)
     with pytest.raises(StoreUnavailable, match=r"connection was lost \(0 items are stored"):
-        memory.add(diary()[4:8])
-    assert memory.stats().observations == 4
+        mine(memory).add(diary()[4:8])
+    assert mine(memory).stats().observations == 4
 
 
 def test_a_store_that_is_away_before_anything_is_written_is_not_asked_twice(
@@ -446,25 +446,27 @@ def test_a_store_that_is_away_before_anything_is_written_is_not_asked_twice(
     memory = make()
     store.at_begin.append(GONE)
     with pytest.raises(StoreUnavailable, match=r"restarts; try again \(0 items"):
-        memory.add(diary())
+        mine(memory).add(diary())
     assert store.writes == 0
 
 
 def test_closing_is_repeated_too(store: FaultyStore, make: Make, clock: Clock) -> None:
     memory = make(jobs="workers", policy="default")
-    memory.add(diary())
+    mine(memory).add(diary())
     store.at_commit.extend([Conflict("deadlock")] * 5)
-    assert memory.flush() == 1
-    memory.add(talk(BREAD, 9))
+    assert mine(memory).flush() == 1
+    mine(memory).add(talk(BREAD, 9))
     clock.forward(days=90)
     store.at_commit.extend([Conflict("deadlock")] * 7)
     assert memory.upkeep() == 1
     store.at_commit.clear()
-    memory.add(talk(TAP, 200))
+    mine(memory).add(talk(TAP, 200))
     store.at_commit.extend([Conflict("deadlock")] * 8)
     with pytest.raises(Conflict):
-        memory.flush()
+        mine(memory).flush()
     store.at_commit.clear()
-    memory.flush()
-    assert memory.worker().run(once=True) == len(memory.episodes()) + 1  # one that learns facts
+    mine(memory).flush()
+    assert (
+        memory.jobs.worker().run(once=True) == len(mine(memory).episodes.list()) + 1
+    )  # one that learns facts
     assert [f for f in memory.doctor() if f.severity == "error"] == []

@@ -17,8 +17,8 @@ from stores.processes import append_indexed
 from benchmarks import lives
 from benchmarks.lives import Order, Plans, Say, die
 from benchmarks.siege_child import answering
-from episodic_agent.core.interfaces import Store
-from episodic_agent.engine.jobs import LEASE, Runner
+from episodic_agent.engine.jobs.runner import LEASE, Runner
+from episodic_agent.protocols import Store
 from episodic_agent.schemas import Job, Scope
 from episodic_agent.stores.lease import process_owner
 from episodic_agent.wiring import Memory, utc_now
@@ -68,7 +68,7 @@ class Counting:
                 append_indexed(
                     tx, tx.threads.number(thread), make_observations(job.serial, [job.key], first=seq)
                 )
-                tx.jobs.finish(job)
+                tx.work.finish(job)
 
 
 def count_all(order: Order, say: Say) -> None:
@@ -109,14 +109,14 @@ def feed(order: Order, say: Say) -> None:
     with open_memory(order) as memory:
         for user in order["users"]:
             for size in range(0, len(lines := read_lines(order["file"])), 7):
-                memory.add(lines[size : size + 7], user_id=user)
+                memory.user(user).add(lines[size : size + 7])
         say({"fed": True})
 
 
 def serve(order: Order, say: Say) -> None:
     """Be a worker until nothing is due."""
     with open_memory(order) as memory:
-        say({"ran": memory.worker().run(once=True)})
+        say({"ran": memory.jobs.worker().run(once=True)})
 
 
 PLANS: Plans = {"count": count_all, "feed": feed, "serve": serve}

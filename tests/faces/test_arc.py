@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from builders.chats import mine
 from builders.commands import Run
 from builders.examples import share
 from hypothesis import given, settings
@@ -15,8 +16,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from episodic_agent import Memory
-from episodic_agent.core.chaining import Node, laid_out
-from episodic_agent.engine.arcs import Arc, ArcStep
+from episodic_agent.core.chains import TreeNode, laid_out
+from episodic_agent.engine.chains.arcs import Arc, ArcStep
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.plots import arc_png, arc_svg, arc_terminal
 from episodic_agent.schemas import Scope
@@ -29,7 +30,7 @@ def arc(titles: Sequence[str], parents: Sequence[int | None], gap: float = 1.0, 
     """Build an arc: sessions `gap` days apart, each with the number of its parent."""
     ids = [UUID(int=n + 1) for n in range(len(titles))]
     nodes = [
-        Node(ids[n], None if p is None else ids[p], AT + timedelta(days=gap * n))
+        TreeNode(ids[n], None if p is None else ids[p], AT + timedelta(days=gap * n))
         for n, p in enumerate(parents)
     ]
     steps = [
@@ -59,12 +60,12 @@ def test_the_picture_is_the_same_every_time_and_tells_titles_days_and_links(tmp_
     for name in ("one.svg", "two.svg"):
         arc_svg(STORY, tmp_path / name, title="a & b")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-    told = words(tmp_path / "one.svg")
+    text = words(tmp_path / "one.svg")
     for expected in (
         "a & b", "The leak", LEAK, "记忆泄漏", "4 Mar 2026", "09:12", "found: 0.87, linked from 0.40 on",
         "4 sessions · 4 days · 2 branches",
     ):  # fmt: skip
-        assert expected in told
+        assert expected in text
 
 
 @pytest.mark.parametrize(
@@ -80,10 +81,10 @@ def test_the_picture_is_the_same_every_time_and_tells_titles_days_and_links(tmp_
 def test_how_a_session_goes_on_stands_in_every_form(
     method: str, sure: bool, expected: str, tmp_path: Path
 ) -> None:
-    one = arc(["a", "b"], [None, 0], method=method, sure=sure)
-    arc_svg(one, tmp_path / "arc.svg")
+    this_arc = arc(["a", "b"], [None, 0], method=method, sure=sure)
+    arc_svg(this_arc, tmp_path / "arc.svg")
     assert expected in words(tmp_path / "arc.svg")
-    assert expected in arc_terminal(one)
+    assert expected in arc_terminal(this_arc)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +114,11 @@ def test_every_arc_makes_a_picture_with_everything_inside(seen: Arc, tmp_path: P
 def test_of_a_very_long_arc_the_latest_are_drawn_and_the_rest_is_told(tmp_path: Path) -> None:
     long = arc([f"session {n}." for n in range(120)], [None, *range(119)])
     arc_svg(long, tmp_path / "arc.svg")
-    told = words(tmp_path / "arc.svg")
-    assert "120 sessions" in told
-    assert "drawn: the latest 80" in told
-    assert "session 119." in told
-    assert "session 39." not in told
+    text = words(tmp_path / "arc.svg")
+    assert "120 sessions" in text
+    assert "drawn: the latest 80" in text
+    assert "session 119." in text
+    assert "session 39." not in text
     assert arc_terminal(long).count("found: ") == 119
 
 
@@ -153,17 +154,17 @@ def test_no_line_is_wider_than_the_terminal_and_no_title_controls_it(
 # --- what the engine tells of an arc, and the command ------------------------------------------------------
 
 
-def session(memory: Memory, name: str, day: int, *said: str) -> UUID:
+def session(memory: Memory, name: str, day: int, *texts: str) -> UUID:
     at = AT + timedelta(days=day)
     items = [
         {"role": "user", "content": text, "timestamp": (at + timedelta(minutes=n)).isoformat()}
-        for n, text in enumerate(said)
+        for n, text in enumerate(texts)
     ]
-    memory.add(items, thread=name)
-    memory.close_thread(name)
-    memory.work()
-    (part,) = memory.summaries(thread=name, limit=1)
-    return part.episode_id
+    mine(memory).add(items, thread=name)
+    mine(memory).threads.close(name)
+    memory.jobs.run()
+    (section,) = mine(memory).sections.list(thread=name, limit=1)
+    return section.episode_id
 
 
 @pytest.fixture
@@ -176,30 +177,32 @@ def test_an_arc_tells_how_each_session_came_to_its_parent(told: Memory, tmp_path
         first = session(
             memory, "one", 0, "The ingest worker leaks memory.", "I take heap dumps of the worker."
         )
-        found = session(memory, "two", 1, "Back to the ingest worker: both heap dumps of its memory are in.")
+        identifier = session(
+            memory, "two", 1, "Back to the ingest worker: both heap dumps of its memory are in."
+        )
         bread = session(memory, "bread", 2, "What's a good ratio of flour to water for rye bread?")
-        memory.chain(bread, found)
-        seen = memory.arc(bread)
+        mine(memory).chains.add(bread, identifier)
+        seen = mine(memory).chains.arc(bread)
         assert [(s.episode_id, s.parent_episode_id, s.method) for s in seen.steps] == [
             (first, None, ""),
-            (found, first, "auto"),
-            (bread, found, "hand"),
+            (identifier, first, "auto"),
+            (bread, identifier, "hand"),
         ]
         assert seen.asked == bread
         auto = seen.steps[1]
         assert auto.score is not None
         assert auto.threshold is not None
         assert auto.score >= auto.threshold
-        memory.forget(thread="two")
-        assert [(s.episode_id, s.method) for s in memory.arc(bread).steps] == [
+        mine(memory).erase(thread="two")
+        assert [(s.episode_id, s.method) for s in mine(memory).chains.arc(bread).steps] == [
             (first, ""),
             (bread, "inherited"),
         ]
-        with memory._parts.store.begin(Scope("default", "default")) as tx:
-            tx.chains.lead(first, bread)
-        arc_svg(memory.arc(first), tmp_path / "circle.svg")
+        with memory._deps.store.begin(Scope("default", "default")) as tx:
+            tx.episodes.lead(first, bread)
+        arc_svg(mine(memory).chains.arc(first), tmp_path / "circle.svg")
         with pytest.raises(NotFound, match="no episode"):
-            memory.arc(UUID(int=1))
+            mine(memory).chains.arc(UUID(int=1))
 
 
 def test_the_command_draws_an_arc(run: Run, database: Path, tmp_path: Path) -> None:
@@ -217,12 +220,12 @@ def test_the_command_draws_an_arc(run: Run, database: Path, tmp_path: Path) -> N
         (0, 0, ""),
         (1, 0, "auto"),
     ]
-    for given_, code, problem in (
+    for value, code, problem in (
         ((first, "-o", "arc.jpg"), 2, "must end in .svg or .png"),
         ((first, "-o", "nowhere/arc.svg"), 2, "cannot write nowhere/arc.svg"),
         ((UUID(int=1),), 3, "no episode"),
         (("nonsense",), 3, "no episode"),
     ):
-        done = run("arc", *given_)
+        done = run("arc", *value)
         assert problem in done.error
         assert done.code == code

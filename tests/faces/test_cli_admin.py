@@ -7,24 +7,24 @@ import psycopg
 import pytest
 from builders.commands import Run
 
-import episodic_agent
-from episodic_agent.stores.postgres.large import index_name
-from episodic_agent.stores.postgres.session import key_of
+from episodic_agent.data import demo_folder
+from episodic_agent.stores.postgres.server.large import index_name
+from episodic_agent.stores.postgres.server.session import key_of
 
-DEMO = Path(episodic_agent.__file__).parent / "demo" / "data"
+DEMO = demo_folder()
 
 
 def test_the_commands_of_a_file_answer_alike_on_a_server(run: Run, postgres_url: str, tmp_path: Path) -> None:
-    told = []
+    answer = []
     for db in (tmp_path / "memory.db", postgres_url):
         assert run("import", DEMO / "maya-work.jsonl", "--user", "maya", db=db).code == 0
-        found = run("search", "what job was she offered", "--user", "maya", "--json", db=db).json
+        result = run("search", "what job was she offered", "--user", "maya", "--json", db=db).json
         listed = run("episodes", "--user", "maya", "--json", db=db).json
         assert "sound" in run("doctor", db=db).out
-        kept = ("origin", "start_at", "end_at", "title", "summary")
-        told.append((found["observations"], [[e[key] for key in kept] for e in listed["episodes"]]))
-    assert told[0] == told[1]
-    assert told[0][0]
+        remaining = ("origin", "start_at", "end_at", "title", "summary")
+        answer.append((result["observations"], [[e[key] for key in remaining] for e in listed["episodes"]]))
+    assert answer[0] == answer[1]
+    assert answer[0][0]
 
 
 def test_a_login_of_the_application_searches_a_memory_that_holds_nothing(

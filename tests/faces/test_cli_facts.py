@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from builders.chats import mine
 from builders.commands import Run
 
 from episodic_agent import Memory
@@ -21,8 +22,8 @@ def learned(database: Path) -> None:
     moment = START + timedelta(days=40)
     with Memory.open(database, embedder="hashing", policy="seed-001", clock=lambda: moment) as memory:
         for n, text in enumerate(SAID):
-            memory.add(text, role="Maya", thread=f"t{n}", timestamp=START + timedelta(days=10 * n))
-            memory.flush()
+            mine(memory).add(text, role="Maya", thread=f"t{n}", timestamp=START + timedelta(days=10 * n))
+            mine(memory).flush()
 
 
 def named(run: Run, query: str) -> str:
@@ -74,4 +75,4 @@ def test_what_waits_is_learned_when_it_is_asked_for(run: Run) -> None:
     assert run("stats", "--json").json["unconsolidated"] == 1
     assert run("facts", "list", "--json").json == {"facts": []}
     assert run("facts", "learn", "--json").json == {"episodes": 1, "waiting": 0, "facts": 1}
-    assert run("facts", "learn").err == "0 episodes read, 0 wait; 1 facts hold, 1 before\n"
+    assert run("facts", "learn").err == "0 episodes read, 0 waiting; 1 fact holds, 1 before\n"

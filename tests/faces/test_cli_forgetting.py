@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from builders.chats import mine
 from builders.commands import Run
 
 from episodic_agent import Memory
@@ -15,14 +16,14 @@ SAID = "The code of the safe is quokkazanzibar"
 def safe(database: Path) -> str:
     """A memory of one episode; returns the id of the observation that should go."""
     with Memory.open(database, embedder="hashing", policy="seed-001") as memory:
-        receipts = memory.add([SAID, "Then keep it to yourself"], thread="safe")
-        memory.flush()
+        receipts = mine(memory).add([SAID, "Then keep it to yourself"], thread="safe")
+        mine(memory).flush()
     return str(receipts[0].id)
 
 
 def test_a_dry_run_counts_and_changes_nothing(run: Run, safe: str) -> None:
-    told = run("forget", "observation", safe, "--dry-run")
-    assert told.out == f"observation {safe} would go: 1 observations, 1 summaries\n"
+    outcome = run("forget", "observation", safe, "--dry-run")
+    assert outcome.out == f"observation {safe} would go: 1 observation, 1 summary\n"
     assert run("forget", "thread", "safe", "--dry-run", "--json").json["counts"]["observations"] == 2
     assert run("forget", "user", "default", "--dry-run", "--json").json["state"] == "preview"
     assert "quokkazanzibar" in run("search", "safe code").out
@@ -48,26 +49,26 @@ def test_an_erased_observation_is_told_and_listed(run: Run, safe: str) -> None:
 
 def test_copies_that_stay_are_named_before_and_after(run: Run, safe: str, database: Path) -> None:
     with Memory.open(database, embedder="hashing", policy="seed-001") as memory:
-        copy = str(memory.add(f"As I said: {SAID}!", thread="copy")[0].id)
+        copy = str(mine(memory).add(f"As I said: {SAID}!", thread="copy")[0].id)
     assert run("forget", "observation", safe, "--dry-run", "--json").json["repeated_by"] == [copy]
     for how in ("--dry-run", "--yes"):
-        told = run("forget", "observation", safe, how).out
-        assert "hold the same words: 1 messages" in told
-        assert copy in told
+        text = run("forget", "observation", safe, how).out
+        assert "hold the same words: 1 message" in text
+        assert copy in text
 
 
 def test_an_episode_is_named_by_the_beginning_of_its_id(run: Run, safe: str) -> None:
     (episode,) = run("episodes", "--json").json["episodes"]
-    told = run("forget", "episode", episode["episode_id"][:8], "--yes").out
-    assert "is erased: 2 observations, 1 episodes" in told
-    assert "done, residue 0" in told
+    text = run("forget", "episode", episode["episode_id"][:8], "--yes").out
+    assert "is erased: 2 observations, 1 episode" in text
+    assert "done, residue 0" in text
     assert run("doctor").code == 0
 
 
 def test_a_user_is_forgotten_and_the_file_is_clean(run: Run, safe: str, database: Path) -> None:
     assert run("forget", "check", "quokkazanzibar").code == 0  # a message that is kept
-    told = run("forget", "user", "default", "--yes", "--later")
-    assert "pending" in told.out
+    outcome = run("forget", "user", "default", "--yes", "--later")
+    assert "pending" in outcome.out
     run("upkeep")
     (receipt,) = run("forget", "receipts", "--json").json["receipts"]
     assert (receipt["what"], receipt["state"]) == ("user", "done")
@@ -79,7 +80,7 @@ def test_check_tells_what_is_left(run: Run, safe: str) -> None:
     run("forget", "observation", safe, "--yes")
     assert run("forget", "check", "quokkazanzibar").out == "nothing of it is left\n"
     run("add", "Who named this thread?", "--thread", "quokkazanzibar")
-    found = run("forget", "check", "quokkazanzibar", "--json")
-    assert found.code == 1
-    assert json.loads(found.out) == {"found": ["quokkazanzibar"], "clean": False}
+    outcome = run("forget", "check", "quokkazanzibar", "--json")
+    assert outcome.code == 1
+    assert json.loads(outcome.out) == {"found": ["quokkazanzibar"], "clean": False}
     assert "empty string" in run("forget", "check", " ").error

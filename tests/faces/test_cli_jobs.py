@@ -27,10 +27,10 @@ pytestmark = pytest.mark.usefixtures("unending_parts")
 def leaving(open_memory: OpenMemory) -> Memory:
     """A memory of two users that left four jobs and one to workers."""
     memory = open_memory(jobs="workers")
-    memory.add(diary(), user_id="ana")
-    memory.add(talk(TAP, 0), user_id="bo")
-    memory.flush(user_id="ana")
-    memory.flush(user_id="bo")
+    memory.user("ana").add(diary())
+    memory.user("bo").add(talk(TAP, 0))
+    memory.user("ana").flush()
+    memory.user("bo").flush()
     return memory
 
 
@@ -40,7 +40,7 @@ def bury(database: Path, user: str) -> None:
     claimed = store.claim("x:1:1", now=utc_now(), lease=timedelta(1), scope=Scope(user))
     assert claimed is not None
     with store.begin(claimed[0]) as tx:
-        tx.jobs.fail(claimed[1][0], "attempt 5: ValueError: no words", retry_at=None)
+        tx.work.put_back(claimed[1][0], error="attempt 5: ValueError: no words", retry_at=None)
     store.close()
 
 
@@ -50,9 +50,11 @@ def bury(database: Path, user: str) -> None:
 def test_a_worker_once_does_what_is_due_and_says_so(run: Run, leaving: Memory) -> None:
     done = run("worker", "--once", "--json")
     assert done.json == {"jobs": 6}
-    told = [line.split(" in ")[0] for line in done.err.splitlines()]
-    assert sorted(told) == ["encode of ana", "encode of bo", "facts of ana"]
-    assert leaving.jobs() == []
+    texts = [line.split(" in ")[0] for line in done.err.splitlines()]
+    assert sorted(texts) == ["encode of ana", "encode of bo", "facts of ana"]
+    assert leaving.jobs.list() == []
+    later = run("worker", "--once")  # what ended long ago is learnt from, once it has its words
+    assert (later.code, later.out, later.err.split(" in ")[0]) == (0, "1 job ran\n", "facts of bo")
     again = run("worker", "--once")
     assert (again.code, again.out, again.err) == (0, "0 jobs ran\n", "")
 
@@ -83,12 +85,12 @@ def test_a_worker_refuses_what_it_cannot_do(
     refused = run("worker", "--once", *arguments)
     assert problem in refused.error
     assert refused.code in {2, 3}
-    assert len(leaving.jobs()) == 5
+    assert len(leaving.jobs.list()) == 5
 
 
 def test_a_worker_serves_one_space_or_all_of_them(run: Run, leaving: Memory) -> None:
     assert run("worker", "--once", "--space", "x", "--all-spaces").code == 2
-    assert len(leaving.jobs()) == 5
+    assert len(leaving.jobs.list()) == 5
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
@@ -106,14 +108,14 @@ def test_a_worker_told_to_stop_leaves_nothing_half_done(
         env=plain,
     ) as process:
         assert process.stderr is not None
-        told = [process.stderr.readline() for _ in range(5)]
+        texts = [process.stderr.readline() for _ in range(5)]
         process.send_signal(number)  # it waits half a minute for work; the signal wakes it
         rest, err = process.communicate(timeout=20)
     assert (process.returncode, rest) == (0, "")
     kinds = ["encode of ana", "encode of bo", "compact of ana", "compact of bo", "facts of ana"]
-    assert sorted(line.split(" in ")[0] for line in told) == sorted(kinds)  # by its clock all is old
+    assert sorted(line.split(" in ")[0] for line in texts) == sorted(kinds)  # by its clock all is old
     assert err == "stopped after 8 jobs; what is left waits\n"
-    assert leaving.jobs() == []
+    assert leaving.jobs.list() == []
 
 
 def test_a_worker_on_a_thread_asks_for_no_signals(run: Run, leaving: Memory) -> None:
@@ -124,7 +126,7 @@ def test_a_worker_on_a_thread_asks_for_no_signals(run: Run, leaving: Memory) -> 
     thread.join(30)
     assert codes == [0]
     assert signal.getsignal(signal.SIGINT) is before
-    assert leaving.jobs() == []
+    assert leaving.jobs.list() == []
 
 
 # --- jobs -----------------------------------------------------------------------------------------------
@@ -152,7 +154,7 @@ def test_a_dead_letter_is_found_by_doctor_tried_again_and_done(
     bury(database, "bo")
     sick = run("doctor")
     assert sick.code == 1
-    (dead,) = leaving.jobs(state="dead")
+    (dead,) = leaving.jobs.list(state="dead")
     assert f"episodic jobs retry {dead.id}" in sick.out.replace("\n", " ")
     retried = run("jobs", "retry", str(dead.id)[-12:], "--user", "bo")
     assert retried.code == 0
@@ -165,9 +167,9 @@ def test_a_dead_letter_is_found_by_doctor_tried_again_and_done(
 
 
 def test_a_job_is_cancelled(run: Run, leaving: Memory) -> None:
-    (job,) = leaving.jobs(user_id="bo")
+    (job,) = leaving.user("bo").jobs.list()
     assert run("jobs", "cancel", job.id, "--json").json["cancelled"]["id"] == str(job.id)
-    assert leaving.jobs(user_id="bo") == []
+    assert leaving.user("bo").jobs.list() == []
 
 
 def test_jobs_that_are_not_there_or_being_done_have_their_exit_codes(
@@ -175,7 +177,7 @@ def test_jobs_that_are_not_there_or_being_done_have_their_exit_codes(
     leaving: Memory,
     database: Path,
 ) -> None:
-    (job,) = leaving.jobs(user_id="bo")
+    (job,) = leaving.user("bo").jobs.list()
     missing = run("jobs", "cancel", "nothing-like-it")
     assert missing.code == NotFound.exit_code
     assert "`episodic jobs list` shows the ids" in missing.error
@@ -193,7 +195,7 @@ def test_jobs_that_are_not_there_or_being_done_have_their_exit_codes(
 )
 def test_wrong_usage_of_jobs_is_code_two(run: Run, leaving: Memory, arguments: list[str]) -> None:
     assert run("jobs", *arguments).code == 2
-    assert len(leaving.jobs()) == 5
+    assert len(leaving.jobs.list()) == 5
 
 
 def test_the_setting_makes_commands_leave_their_work(

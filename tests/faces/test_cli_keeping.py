@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders.chats import CELLO, LISBON, talk
+from builders.chats import CELLO, LISBON, mine, talk
 from builders.commands import Run
 
 from episodic_agent import Memory
@@ -14,14 +14,14 @@ from episodic_agent import Memory
 def kept(database: Path) -> dict[str, str]:
     with Memory.open(database, embedder="hashing", policy="seed-001") as memory:
         for day, lines in ((0, LISBON), (9, CELLO)):
-            memory.add(talk(lines, day), thread=f"day{day}")
-            memory.flush()
-        return {card.origin: str(card.episode_id) for card in memory.episodes()}
+            mine(memory).add(talk(lines, day), thread=f"day{day}")
+            mine(memory).flush()
+        return {card.origin: str(card.episode_id) for card in mine(memory).episodes.list()}
 
 
 def test_a_pin_is_set_listed_and_taken_off(run: Run, kept: dict[str, str]) -> None:
-    told = run("pin", kept["day0"][:8], "--reason", "honeymoon", "--json").json
-    assert (told["kind"], told["episodes"], told["reason"]) == ("pinned", [kept["day0"]], "honeymoon")
+    answer = run("pin", kept["day0"][:8], "--reason", "honeymoon", "--json").json
+    assert (answer["kind"], answer["episodes"], answer["reason"]) == ("pinned", [kept["day0"]], "honeymoon")
     assert "thread day9" in run("pin", "--thread", "day9").err
     assert [one["last_seq"] for one in run("pinned", "--json").json["pinned"]] == [len(LISBON) - 1, None]
     assert "honeymoon" in run("pinned").out
@@ -36,10 +36,10 @@ def test_a_pin_is_set_listed_and_taken_off(run: Run, kept: dict[str, str]) -> No
 def test_what_is_suppressed_is_listed_with_its_reason(run: Run, kept: dict[str, str]) -> None:
     run("suppress", kept["day0"], "--reason", "private")
     run("suppress", "--words", "Odile")
-    found = run("search", "flights to Lisbon", "--suppressed", "--json").json
-    assert kept["day0"] not in [hit["episode_id"] for hit in found["hits"]]
+    result = run("search", "flights to Lisbon", "--suppressed", "--json").json
+    assert kept["day0"] not in [hit["episode_id"] for hit in result["hits"]]
     assert (kept["day0"], "suppressed: private") in [
-        (s["episode_id"], s["reason"]) for s in found["suppressed"]
+        (s["episode_id"], s["reason"]) for s in result["suppressed"]
     ]
     assert "suppressed" not in run("search", "flights to Lisbon", "--json").json
     assert "left out: " in run("search", "flights to Lisbon", "--suppressed").err
@@ -74,9 +74,9 @@ def test_retention_is_set_seen_beforehand_and_applied(run: Run, kept: dict[str, 
 def test_a_message_can_be_added_for_a_while(run: Run) -> None:
     run("add", "The door code is 8472", "--ttl", "30d", "--id", "code")
     run("add", "The door code was 1111", "--expires-at", "2024-01-01")
-    found = run("search", "door code", "--json").json
-    assert "8472" in json.dumps(found)
-    assert "1111" not in json.dumps(found)
+    result = run("search", "door code", "--json").json
+    assert "8472" in json.dumps(result)
+    assert "1111" not in json.dumps(result)
     run("upkeep")
     assert run("forget", "check", "The door code was 1111").code == 0
     assert run("retention", "show", "--json").json["expiring"] == 1

@@ -29,12 +29,12 @@ def walked(run: Run, tmp_path: Path) -> Run:
 
 
 def test_places_list_counts_and_moves(walked: Run) -> None:
-    found = walked("places", "--json").json
-    assert [(p["label"], p["steps"], p["visits"]) for p in found["places"]] == [
+    result = walked("places", "--json").json
+    assert [(p["label"], p["steps"], p["visits"]) for p in result["places"]] == [
         ("Kitchen", 17, 2),
         ("Hall", 8, 1),
     ]
-    assert found["moves"] == [
+    assert result["moves"] == [
         {"source": "Hall", "target": "Kitchen", "count": 1},
         {"source": "Kitchen", "target": "Hall", "count": 1},
     ]

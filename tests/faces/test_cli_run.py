@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 from builders.commands import Run
 
 import episodic_agent
+from episodic_agent.core.language import plural
 
 LINE = re.compile(r"\[\d{4}\] loc=\S.*\(\d\.\d\d\) ent=\d+ evt=\d+ ep=\d+( \[FREEZE\])?")
 DEBUG = re.compile(r"\[DEBUG\] Boundary score: \d\.\d\d \(loc=.+, evt=.+, pred=.+, time=.+\)( -> TRIGGER)?")
@@ -57,8 +58,8 @@ def test_verbose_prints_the_boundary_score_of_every_step_and_quiet_only_the_end(
         lines = run("run", "--policy", policy, "--sensor", f"replay:{walk}", "--verbose").out.splitlines()
         assert len(lines) == 2 * 47 + 1
         assert all(DEBUG.fullmatch(line) for line in lines[:-1:2])
-        for told, step in zip(lines[:-1:2], lines[1::2], strict=True):
-            assert told.endswith("-> TRIGGER") == step.endswith("[FREEZE]")
+        for text, step in zip(lines[:-1:2], lines[1::2], strict=True):
+            assert text.endswith("-> TRIGGER") == step.endswith("[FREEZE]")
     quiet = run("run", "--policy", "seed-000", "--sensor", f"replay:{walk}", "--quiet").out
     assert quiet.count("\n") == 1
     assert "exclude each other" in run("run", "--quiet", "--verbose").error
@@ -108,7 +109,7 @@ def test_a_run_without_any_place_has_no_map_and_says_nothing_of_it(run: Run, tmp
 
 def test_a_recorded_run_is_replayed_to_the_same_lines(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("minigrid")
-    kept = tmp_path / "kept.jsonl"
+    path = tmp_path / "kept.jsonl"
     first = run(
         "run",
         "--policy",
@@ -118,12 +119,12 @@ def test_a_recorded_run_is_replayed_to_the_same_lines(run: Run, tmp_path: Path) 
         "--seed",
         5,
         "--record",
-        kept,
+        path,
         "--thread",
         "a",
         "--verbose",
     )
-    again = run("run", "--policy", "steps", "--sensor", f"replay:{kept}", "--thread", "b", "--verbose")
+    again = run("run", "--policy", "steps", "--sensor", f"replay:{path}", "--thread", "b", "--verbose")
     assert first.code == again.code == 0, first.err + again.err
     assert first.out.splitlines()[:-1] == again.out.splitlines()[:-1]
     assert "FREEZE" in first.out
@@ -139,11 +140,13 @@ def test_a_recorded_run_is_replayed_to_the_same_lines(run: Run, tmp_path: Path) 
     [
         (("--profile", "unity_ful"), "did you mean 'unity_full'"),
         (("--profile", "conversation"), "episodic import FILE"),
-        (("--fps", "0"), "fps must lie between 0.001 and 1,000,000 steps a second, not 0"),
-        (("--fps", "-5"), "fps must lie between"),
-        (("--fps", "nan"), "fps must lie between"),
-        (("--fps", "inf"), "fps must lie between"),
+        (("--policy", "steps", "--fps", "0"), "fps must lie between 0.001 and 1,000,000 steps a second, not 0"),
+        (("--policy", "steps", "--fps", "-5"), "fps must lie between"),
+        (("--policy", "steps", "--fps", "nan"), "fps must lie between"),
+        (("--policy", "steps", "--fps", "inf"), "fps must lie between"),
         (("--policy", "stepps"), "no policy 'stepps'"),
+        (("--policy", "seed-001"), "policy 'seed-001' is for messages, not for steps; for steps there are default,"),
+        (("--policy", "seed-001?max_messages=30"), "is for messages"),
         (("--policy", "steps?high=1"), "no parameter 'high'"),
         (("--policy", "nowhere:Detector"), "no nowhere:Detector"),
         (("--policy", "nowhere:Detector", "--freeze-interval", "9"), "has no interval"),
@@ -193,9 +196,9 @@ def test_a_sensor_that_lies_or_breaks_off_never_ends_a_run_without_a_flush(
         "run", "--policy", "steps", "--sensor", f"replay:{path}", "--quiet", "--output", tmp_path / "out"
     )
     assert done.code == 0, done.err
-    told = f" ({noticed})" if noticed else ""
-    assert done.out.splitlines()[-1].startswith(f"{steps} steps, 1 episodes")
-    assert done.out.splitlines()[-1].endswith(f"ended: end_of_stream{told}")
+    text = f" ({noticed})" if noticed else ""
+    assert done.out.splitlines()[-1].startswith(f"{plural(steps, 'step')}, 1 episode")
+    assert done.out.splitlines()[-1].endswith(f"ended: end_of_stream{text}")
     (episode,) = run("episodes", "--json").json["episodes"]
     assert (episode["observations"], episode["reason"]) == (steps, "end_of_stream")
     assert run("doctor", "--json").json["sound"]
@@ -262,7 +265,7 @@ def test_an_interrupt_closes_what_came_and_leaves_with_130(database: Path, run: 
         running.send_signal(signal.SIGINT)
         out, err = running.stdout.read(), running.stderr.read() if running.stderr else ""
         assert running.wait(60) == 130, err
-    assert "2 steps, 1 episodes" in out
+    assert "2 steps, 1 episode" in out
     assert "ended: interrupted" in out
     assert err == ""
     (episode,) = run("episodes", "--json", embedder="none").json["episodes"]
@@ -283,7 +286,7 @@ def test_a_reader_of_the_lines_who_leaves_costs_nothing(database: Path, run: Run
 
 def test_a_detector_of_ones_own_lies_in_the_folder_one_works_in(database: Path, run: Run, walk: Path) -> None:
     (database.parent / "mine.py").write_text(
-        "from episodic_agent.core.interfaces import BoundaryDetector\n"
+        "from episodic_agent.protocols import BoundaryDetector\n"
         "from episodic_agent.schemas import ActiveContextFrame\n\n\n"
         "class EveryFive(BoundaryDetector):\n"
         "    def check(self, acf: ActiveContextFrame) -> tuple[bool, str | None]:\n"
@@ -294,3 +297,136 @@ def test_a_detector_of_ones_own_lies_in_the_folder_one_works_in(database: Path, 
     assert running.returncode == 0, err
     assert json.loads(out)["episodes"] == 10
     assert run("doctor", "--json", embedder="none").json["sound"]
+
+
+DETECTORS = """
+from episodic_agent.core.language import plural
+from episodic_agent.protocols import BoundaryDetector
+
+
+class Unbuildable(BoundaryDetector):
+    def __init__(self, path):
+        raise OSError(f"no weights at {path}")
+
+    def check(self, acf):
+        return False, None
+
+
+class Failing(BoundaryDetector):
+    def check(self, acf):
+        if acf.step_count >= 3:
+            raise ValueError("too many steps")
+        return False, None
+
+
+class Leaving(BoundaryDetector):
+    def check(self, acf):
+        raise SystemExit(0)
+
+
+class ByEvents(BoundaryDetector):
+    def check(self, acf):
+        return len(acf.events) >= 3, "event_accumulation"
+"""
+
+
+@pytest.fixture
+def detectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A module of one's own with detectors, of a name that no other test has imported."""
+    name = f"own_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(DETECTORS)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield name
+    sys.modules.pop(name, None)
+
+
+def test_a_detector_that_cannot_be_built_is_refused_with_the_cause_before_the_first_step(
+    run: Run, walk: Path, detectors: str, database: Path
+) -> None:
+    own = f"{detectors}:Unbuildable?path=here"
+    done = run("run", "--policy", own, "--sensor", f"replay:{walk}")
+    assert f"detector {detectors}:Unbuildable cannot be built: OSError: no weights at here" in done.error
+    assert done.code == 2
+    assert not database.exists()
+    assert "must be written parameter=value" in run("run", "--policy", f"{own}&more").error
+
+
+@pytest.mark.parametrize(
+    ("own", "step", "why"), [("Failing", 2, "ValueError: too many steps"), ("Leaving", 0, "SystemExit: 0")]
+)
+def test_a_detector_that_raises_is_named_once_with_the_cause_and_costs_no_step(
+    run: Run, walk: Path, detectors: str, own: str, step: int, why: str
+) -> None:
+    done = run("run", "--policy", f"{detectors}:{own}", "--sensor", f"replay:{walk}", "--quiet")
+    assert done.code == 1
+    problem = f"detector {detectors}:{own} failed at step {step}: {why}; where it fails nothing is cut"
+    assert done.err.splitlines() == [problem, f"error: {problem}"]  # at once, and at the end
+    assert f"(detector_errors {47 - step})" in done.out
+    (episode,) = run("episodes", "--json").json["episodes"]
+    assert (episode["observations"], episode["reason"]) == (47, "end_of_stream")
+
+
+def test_a_detector_of_ones_own_counts_salient_events_and_says_its_reason(
+    run: Run, tmp_path: Path, detectors: str
+) -> None:
+    path = tmp_path / "events.jsonl"
+    change = {"type": "state_change", "entity": "door"}
+    lines = [{"number": n, "place": "hall", "changes": [{**change, "id": f"e{n}"}]} for n in range(4)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = run("run", "--policy", f"{detectors}:ByEvents", "--sensor", f"replay:{path}", "--verbose")
+    assert (done.code, [line for line in done.out.splitlines() if "[DEBUG]" in line]) == (
+        0,
+        [
+            "[DEBUG] Detector: no boundary",
+            "[DEBUG] Detector: no boundary",
+            "[DEBUG] Detector: event_accumulation -> TRIGGER",
+            "[DEBUG] Detector: no boundary",
+        ],
+    )
+    cards = run("episodes", "--json").json["episodes"]
+    assert len(cards) == 2
+    folder = tmp_path / "out"
+    run("run", "--policy", f"{detectors}:ByEvents", "--sensor", f"replay:{path}", "--output", folder)
+    remaining = [json.loads(line) for line in (folder / "episodes.jsonl").read_text().splitlines()]
+    assert [one["metadata"]["salient_events"] for one in remaining] == [3, 1]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_terminated_run_closes_what_came_and_says_by_its_code_what_ended_it(
+    database: Path, run: Run, number: signal.Signals, code: int
+) -> None:
+    with process(database, "--sensor", "stdin:") as running:
+        begin(running)
+        running.send_signal(number)
+        out = running.stdout.read() if running.stdout else ""
+        assert running.wait(60) == code
+    assert "2 steps, 1 episode" in out
+    (episode,) = run("episodes", "--json", embedder="none").json["episodes"]
+    assert (episode["observations"], episode["reason"]) == (2, "end_of_stream")
+
+
+@pytest.mark.parametrize("next_command", ["upkeep", "run"])
+def test_what_a_killed_run_left_open_is_closed_by_whoever_comes_next(
+    database: Path, run: Run, walk: Path, next_command: str
+) -> None:
+    with process(database, "--sensor", "stdin:", "--thread", "left") as running:
+        begin(running)
+        running.kill()
+        running.wait(60)
+    (episode,) = run("episodes", "--json", "--thread", "left", embedder="none").json["episodes"]
+    assert episode["state"] == "open"
+    more = ("--policy", "steps", "--sensor", f"replay:{walk}", "--quiet") if next_command == "run" else ()
+    assert run(next_command, *more, embedder="none").code == 0
+    (episode,) = run("episodes", "--json", "--thread", "left", embedder="none").json["episodes"]
+    assert (episode["observations"], episode["reason"]) == (2, "end_of_stream")
+    assert run("stats", "--json", embedder="none").json["waiting_jobs"] == 0
+
+
+def begin(running: "subprocess.Popen[str]") -> None:
+    """Give a run two readings, and wait until they are stored."""
+    assert running.stdin is not None
+    assert running.stdout is not None
+    running.stdin.write('{"number": 0, "place": "hall"}\n{"number": 1, "place": "hall"}\n')
+    running.stdin.flush()
+    for _ in range(2):
+        running.stdout.readline()

@@ -3,17 +3,31 @@
 import json
 
 import pytest
-from builders.chats import diary
+from builders.chats import diary, mine
 from builders.commands import Run
 from conftest import OpenMemory
 
 
-def test_a_topic_is_told_in_order_as_text_and_as_json(run: Run, open_memory: OpenMemory) -> None:
-    open_memory().add(diary())
+def test_one_option_takes_several_filters_as_several_options_do(run: Run) -> None:
+    for name in ("Tim Lee", "Ana"):
+        assert run("add", "The worker leaks memory.", "--role", name, "--thread", name).code == 0
     run("flush")
-    told = run("replay", "kitchen tap")
-    assert told.code == 0
-    assert told.out.startswith("📜 Episode history for 'kitchen tap' (1 episodes):")
+
+    def episodes(*where: str) -> list[str]:
+        values = [piece for one in where for piece in ("--where", one)]
+        return [one["origin"] for one in run("episodes", *values, "--json").json["episodes"]]
+
+    assert episodes("participant=Tim Lee outcome=unknown,ongoing") == ["Tim Lee"]
+    assert episodes("participant=Tim Lee", "outcome=unknown,ongoing") == ["Tim Lee"]
+    assert episodes("participant=Tim Lee tag=zeppelin") == []
+
+
+def test_a_topic_is_told_in_order_as_text_and_as_json(run: Run, open_memory: OpenMemory) -> None:
+    mine(open_memory()).add(diary())
+    run("flush")
+    outcome = run("replay", "kitchen tap")
+    assert outcome.code == 0
+    assert outcome.out.startswith("📜 Episode history for 'kitchen tap' (1 episode):")
     listed = json.loads(run("sequence", "--json", "--limit", "2").out)["episodes"]
     assert len(listed) == 2
     assert listed[0]["start_at"] < listed[1]["start_at"]

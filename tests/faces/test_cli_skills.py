@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders.assistants import TEN, weather
+from builders.chats import mine
 from builders.commands import Run
 
 from episodic_agent import Memory
@@ -17,23 +18,23 @@ NAME = "find place, then get weather"
 def learned(database: Path) -> None:
     moment = TEN + timedelta(days=15)
     with Memory.open(database, embedder="hashing", policy="seed-001", clock=lambda: moment) as memory:
-        memory.add([m for day in range(15) for m in weather(day)], thread="desk")
-        memory.flush()
+        mine(memory).add([m for day in range(15) for m in weather(day)], thread="desk")
+        mine(memory).flush()
 
 
 @pytest.mark.usefixtures("learned")
 def test_skills_are_listed_found_and_shown(run: Run) -> None:
     assert NAME in run("skills").out
-    (found,) = run("skills", "the weather", "--json").json["skills"]
-    assert (found["name"], found["kind"], found["frequency"]) == (NAME, "procedural", 15)
-    assert found["score"] > 0
+    (result,) = run("skills", "the weather", "--json").json["skills"]
+    assert (result["name"], result["kind"], result["frequency"]) == (NAME, "procedural", 15)
+    assert result["score"] > 0
     assert run("skills", "--kind", "decision", "--json").json == {"skills": []}
-    told = run("skills", "zebra")
-    assert (told.out, told.err) == ("", "no skill answers this\n")
+    outcome = run("skills", "zebra")
+    assert (outcome.out, outcome.err) == ("", "no skill answers this\n")
     shown = run("skill", "show", NAME.upper())
     assert "find_place(query=…)" in shown.out
     assert "seen 15 times when judged, checks passed: all; 0.702 > 0.7" in shown.out
-    record = run("skill", "show", found["id"], "--json").json
+    record = run("skill", "show", result["id"], "--json").json
     assert len(record["evidence"]) == 15
     assert record["decision"]["verdict"] == "created"
 

@@ -24,13 +24,13 @@ def test_a_turn_is_shown_as_a_tree(run: Run) -> None:
 
 def test_scripts_get_the_tree_as_json(run: Run) -> None:
     receipt = run("add", "the saffron is out", "--thread", "chat", "--json").json
-    told = run("trace", "chat:0", "--json").json
-    assert set(told) == {"turn", "thread", "thread_id", "messages", "work"}
-    assert (told["turn"], told["thread"]) == (receipt["id"], "chat")
-    (message,) = told["messages"]
+    answer = run("trace", "chat:0", "--json").json
+    assert set(answer) == {"turn", "thread", "thread_id", "messages", "work"}
+    assert (answer["turn"], answer["thread"]) == (receipt["id"], "chat")
+    (message,) = answer["messages"]
     assert set(message) == {"id", "seq", "at", "actor", "kind", "text"}
     assert message["text"] is None
-    add = told["work"][0]
+    add = answer["work"][0]
     assert set(add) == {"name", "at", "start", "seconds", "attributes", "verdicts", "children"}
     assert [one["name"] for one in add["children"]] == ["words", "echo", "embed", "store", "boundary"]
     (check,) = add["children"][-1]["verdicts"]

@@ -5,11 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders.chats import say
+from builders.chats import mine, say
 from builders.commands import Outcome, Run
 
 from episodic_agent import Memory
-from episodic_agent.providers.scripted_server import Behaviour, ScriptedServer, serving, verdict_of
+from episodic_agent.testing.model_server import (
+    Behaviour,
+    ScriptedServer,
+    serving,
+    verdict_of,
+)
 from episodic_agent.wiring import utc_now
 
 TAP = "the kitchen tap drips and the kitchen tap must be repaired number {}"
@@ -41,10 +46,17 @@ def test_adding_asks_the_model_and_its_verdict_cuts(run: Run, server: ScriptedSe
 
 
 def test_a_model_that_is_away_stops_no_adding(run: Run, server: ScriptedServer) -> None:
-    server.usual = Behaviour.UNAUTHORIZED
+    server.baseline = Behaviour.UNAVAILABLE
     assert [outcome.code for outcome in add_all(run)] == [0] * 5
     assert server.asked
-    assert "set EPISODIC_OPENAI_API_KEY" in run("jobs", "list", "--json").json["jobs"][0]["last_error"]
+    assert "503" in run("jobs", "list", "--json").json["jobs"][0]["last_error"]
+
+
+def test_a_refused_key_leaves_no_question_waiting(run: Run, server: ScriptedServer) -> None:
+    server.baseline = Behaviour.UNAUTHORIZED
+    assert [outcome.code for outcome in add_all(run)] == [0] * 5
+    assert len(server.asked) == 1
+    assert run("jobs", "list", "--json").json["jobs"] == []
 
 
 def test_an_option_outranks_the_setting(run: Run, server: ScriptedServer) -> None:
@@ -76,11 +88,11 @@ def test_what_it_cost_is_shown_by_day_stage_and_model(
     monkeypatch.setenv("EPISODIC_LLM_BUDGET", "1_000_000")
     add_all(run)
     today = utc_now().date()
-    told = run("usage", "--json").json
-    (use,) = told["usage"]
+    answer = run("usage", "--json").json
+    (use,) = answer["usage"]
     assert (use["stage"], use["model"], use["calls"]) == ("topic_shift", "openai:small", len(server.asked))
     assert use["day"] in {str(today), str(utc_now().date())}
-    assert (told["spent_today"], told["budget"]) == (
+    assert (answer["spent_today"], answer["budget"]) == (
         use["prompt_tokens"] + use["completion_tokens"],
         1_000_000,
     )
@@ -94,6 +106,6 @@ def test_what_it_cost_is_shown_by_day_stage_and_model(
 
 def test_without_calls_it_says_so(run: Run, database: Path) -> None:
     with Memory.open(database, embedder="none") as memory:
-        memory.add(say("hello there"))
+        mine(memory).add(say("hello there"))
     assert run("usage").out == "no calls; today (UTC) 0 tokens, no budget is set\n"
     assert run("usage", "--json").json == {"usage": [], "spent_today": 0, "budget": None}

@@ -16,17 +16,17 @@ from typing import Any
 import httpx2
 import pytest
 import schemathesis
-from builders.chats import Clock
+from builders.chats import Clock, mine
 from builders.commands import Run
 from builders.faulty import FaultyStore
+from builders.web import LocalClient
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
-from episodic_agent import Memory
-from episodic_agent.engine.recall import Recaller
+from episodic_agent import Memory, wiring
+from episodic_agent.engine.recall.searching import Recaller
 from episodic_agent.errors import EpisodicError
-from episodic_agent.faces.cli import app as cli
 from episodic_agent.faces.http import serving
 from episodic_agent.faces.http.app import make_app
 
@@ -35,6 +35,9 @@ EPISODE_FIELDS = {
     "id", "conversation_id", "messages", "title", "summary", "stability", "difficulty", "surprise", "start_at",
     "end_at", "created_at", "last_reviewed_at", "consolidated_at",
 }  # fmt: skip
+
+
+LOCAL = {"host": "127.0.0.1"}  # what asks by another name is refused
 
 
 @pytest.fixture
@@ -48,7 +51,7 @@ def opened(tmp_path: Path) -> Callable[[], Memory]:
 
 @pytest.fixture
 def client(opened: Callable[[], Memory]) -> Iterator[TestClient]:
-    with TestClient(make_app(opened, Clock(NOW), largest=20_000)) as client:
+    with LocalClient(make_app(opened, Clock(NOW), largest=20_000)) as client:
         yield client
 
 
@@ -93,9 +96,9 @@ def taught(opened: Callable[[], Memory]) -> None:
     """Let the memory know a little of Ana before it is served."""
     with opened() as memory:
         for text in ("I live in Lisbon.", "I work as a nurse.", "I play the cello."):
-            memory.add(text, user_id="ana-42", thread="ana-42")
-        memory.flush(user_id="ana-42")
-        memory.consolidate(user_id="ana-42")
+            memory.user("ana-42").add(text, thread="ana-42")
+        memory.user("ana-42").flush()
+        memory.user("ana-42").facts.consolidate()
 
 
 def test_facts_are_told_beside_episodes(taught: None, client: TestClient) -> None:
@@ -109,7 +112,7 @@ def test_facts_are_told_beside_episodes(taught: None, client: TestClient) -> Non
     assert fact["fact"].endswith("Lisbon")
     assert len(fact["source_episodic_ids"]) == 1
     text = post(client, "retrieve_memory", **asked).text
-    assert text.startswith(f"## Known Facts\n- [identity] {fact['fact']} (from 1 episodes)\n")
+    assert text.startswith(f"## Known Facts\n- [identity] {fact['fact']} (from 1 episode)\n")
     assert "\n\n## Episodic Memories\n" in text
     assert post(client, "retrieve_memory/raw", **asked, semantic_limit=0).json()["semantic"] == []
     assert post(client, "retrieve_memory/raw", **asked, category="goal").json()["semantic"] == []
@@ -130,14 +133,25 @@ def test_a_conversation_hears_nothing_of_another(client: TestClient) -> None:
     assert post(client, "retrieve_memory", conversation_id="nobody", query="cello").text == ""
 
 
+def test_an_answer_without_hits_says_why(client: TestClient) -> None:
+    furnish(client)
+    for route in ("retrieve_memory", "retrieve_memory/raw"):
+        far = "tap quantum chromodynamics lagrangian gluon lepton boson meson quark muon tau gauge lattice spinor"
+        nothing = post(client, route, conversation_id="ana-42", query=far)
+        assert "Lisbon" not in nothing.text
+        assert nothing.headers["X-Episodic-Note"].startswith("nothing relevant: confidence 0.")
+        result = post(client, route, conversation_id="ana-42", query="moving to Lisbon")
+        assert "X-Episodic-Note" not in result.headers
+
+
 def test_one_user_may_hold_several_conversations(client: TestClient) -> None:
     for conversation, text in (("one", "The cello needs strings"), ("two", "The cello lesson is on Friday")):
         message = {"role": "user", "content": text, "timestamp": NOW.isoformat()}
         post(client, "add_message", user_id="ana", conversation_id=conversation, message=message)
     both = post(client, "recent_memory/raw", user_id="ana").json()
     assert {e["conversation_id"] for e in both} == {"one", "two"}
-    one = post(client, "recent_memory/raw", user_id="ana", conversation_id="one").json()
-    assert [e["conversation_id"] for e in one] == ["one"]
+    item = post(client, "recent_memory/raw", user_id="ana", conversation_id="one").json()
+    assert [e["conversation_id"] for e in item] == ["one"]
 
 
 def test_what_is_suppressed_is_in_no_answer(client: TestClient, opened: Callable[[], Memory]) -> None:
@@ -145,7 +159,7 @@ def test_what_is_suppressed_is_in_no_answer(client: TestClient, opened: Callable
     asked = {"query": "when am I moving to Lisbon?", "conversation_id": "ana-42", "detail": "high"}
     assert "step 2" in post(client, "retrieve_memory", **asked).text
     with opened() as memory:
-        memory.suppress(words="step 2", user_id="ana-42")
+        memory.user("ana-42").episodes.suppress(words="step 2")
     answers = [
         post(client, route, **asked, **narrowed).text
         for route in ("retrieve_memory", "retrieve_memory/raw", "recent_memory", "recent_memory/raw")
@@ -153,8 +167,8 @@ def test_what_is_suppressed_is_in_no_answer(client: TestClient, opened: Callable
     ]
     assert not [answer for answer in answers if "step 2" in answer]
     with opened() as memory:
-        assert "step 2" not in memory.retrieve(asked["query"], detail="high", user_id="ana-42")
-        memory.suppress(thread="ana-42", user_id="ana-42")
+        assert "step 2" not in memory.user("ana-42").retrieve(asked["query"], detail="high")
+        memory.user("ana-42").episodes.suppress(thread="ana-42")
     assert post(client, "recent_memory/raw", conversation_id="ana-42").json() == []
 
 
@@ -165,10 +179,10 @@ def test_recent_memory_is_ordered_by_its_end_and_bounded(client: TestClient) -> 
     assert "tap" in recent[0]["messages"][0]["content"]
     lately = post(client, "recent_memory/raw", conversation_id="ana-42", days_limit=1.5).json()
     assert len(lately) == 1
-    told = post(client, "recent_memory", conversation_id="ana-42")
-    assert told.headers["content-type"].startswith("text/markdown")
-    assert told.text.startswith("## Recent Memories\n### ")
-    assert "**When:** 2026-03-11 12:00 UTC (1 day ago)" in told.text
+    answer = post(client, "recent_memory", conversation_id="ana-42")
+    assert answer.headers["content-type"].startswith("text/markdown")
+    assert answer.text.startswith("## Recent Memories\n### ")
+    assert "**When:** 2026-03-11 12:00 UTC (1 day ago)" in answer.text
     clamped = post(client, "recent_memory/raw", conversation_id="ana-42", limit=1000)
     assert clamped.headers["X-Episodic-Note"] == "limit 1000 was taken as 100"
 
@@ -225,17 +239,17 @@ def test_an_answer_costs_as_many_transactions_however_much_it_holds(tmp_path: Pa
         with Memory.open(
             tmp_path / "memory.db", embedder="hashing", policy="seed-001", clock=clock
         ) as memory:
-            stores.append(FaultyStore(memory._parts.store))
-            memory._parts = replace(memory._parts, store=stores[0])
-            memory._recaller = Recaller(memory._parts)
+            stores.append(FaultyStore(memory._deps.store))
+            memory._deps = replace(memory._deps, store=stores[0])
+            memory._works.recaller = Recaller(memory._deps)
             yield memory
 
     def answered(route: str, limit: int, **body: Any) -> tuple[int, int]:
         before = stores[0].reads
-        found = post(client, route, user_id="ana", limit=limit, **body).json()
-        return len(found["episodic"] if isinstance(found, dict) else found), stores[0].reads - before
+        results = post(client, route, user_id="ana", limit=limit, **body).json()
+        return len(results["episodic"] if isinstance(results, dict) else results), stores[0].reads - before
 
-    with TestClient(make_app(opened, clock)) as client:
+    with LocalClient(make_app(opened, clock)) as client:
         for n in range(8):  # four that end an episode, and four frames
             at = (NOW - timedelta(days=12 if n < 4 else 1)).isoformat()
             message = {"role": "user", "content": f"Moving to Lisbon, {n}", "timestamp": at}
@@ -245,8 +259,8 @@ def test_an_answer_costs_as_many_transactions_however_much_it_holds(tmp_path: Pa
             ("retrieve_memory/raw", {"query": "moving to Lisbon"}),
             ("recent_memory/raw", {}),
         ):
-            (one, few), (five, many) = answered(route, 1, **body), answered(route, 5, **body)
-            assert (one, five) == (1, 5)
+            (number, few), (five, many) = answered(route, 1, **body), answered(route, 5, **body)
+            assert (number, five) == (1, 5)
             assert few == many
 
 
@@ -286,15 +300,15 @@ def test_the_server_tells_how_it_is(client: TestClient) -> None:
 
 @pytest.mark.slow
 def test_no_request_makes_the_server_fail(client: TestClient) -> None:
-    schema = schemathesis.openapi.from_asgi("/openapi.json", client.app)
+    schema = schemathesis.openapi.from_asgi("/openapi.json", client.app, headers=LOCAL)
     furnish(client)
-    for found in schema.get_all_operations():
-        operation = found.ok()
+    for result in schema.get_all_operations():
+        operation = result.ok()
 
         @given(case=operation.as_strategy())
         @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
         def holds(case: Any) -> None:
-            case.call_and_validate(session=client, excluded_checks=[positive_data_acceptance])
+            case.call_and_validate(session=client, headers=LOCAL, excluded_checks=[positive_data_acceptance])
 
         holds()
 
@@ -321,12 +335,12 @@ def test_the_command_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
             message = {"role": "user", "content": "The kitchen tap drips"}
             body = {"conversation_id": "ana", "message": message}
             assert client.post("/api/v0/add_message", json=body).json()["accepted"]
-            found = client.post("/api/v0/recent_memory", json={"conversation_id": "ana"})
-            assert "tap drips" in found.text
+            result = client.post("/api/v0/recent_memory", json={"conversation_id": "ana"})
+            assert "tap drips" in result.text
         server.terminate()
         assert server.wait(timeout=20) in (0, -signal.SIGTERM)
     with Memory.open(tmp_path / "m.db", embedder="hashing") as memory:
-        assert memory.stats(user_id="ana").observations == 1
+        assert memory.user("ana").stats().observations == 1
 
 
 def _until_it_answers(client: httpx2.Client) -> None:
@@ -339,21 +353,21 @@ def _until_it_answers(client: httpx2.Client) -> None:
 
 
 def test_the_command_opens_the_memory_once(run: Run, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = list[str]()
+    texts = list[str]()
 
     def serve(opened: Callable[[], AbstractContextManager[Memory]], host: str, port: int) -> None:
         with opened() as memory:
-            told.append(f"{host}:{port}")
-            memory.add("The kitchen tap drips")
+            texts.append(f"{host}:{port}")
+            mine(memory).add("The kitchen tap drips")
         with pytest.raises(EpisodicError):
-            memory.stats()  # whoever serves has closed it
+            mine(memory).stats()  # whoever serves has closed it
 
     opened: list[object] = []
-    usual = cli.Memory.open
-    monkeypatch.setattr(cli.Memory, "open", lambda *a, **b: opened.append(a) or usual(*a, **b))
+    usual = wiring.Memory.open
+    monkeypatch.setattr(wiring.Memory, "open", lambda *a, **b: opened.append(a) or usual(*a, **b))
     monkeypatch.setattr(serving, "serve", serve)
     done = run("serve", "--port", "0")
-    assert (done.code, told, len(opened)) == (0, ["127.0.0.1:0"], 1)
+    assert (done.code, texts, len(opened)) == (0, ["127.0.0.1:0"], 1)
     assert "serving" in done.err
 
 

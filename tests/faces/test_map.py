@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from episodic_agent.engine.places import MoveCard, PlaceCard, Places
+from episodic_agent.engine.recall.places import MoveCard, PlaceCard, PlaceSummary
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.plot import map_png, map_svg, map_terminal
 from episodic_agent.faces.plot.layout import layout
@@ -24,9 +24,9 @@ GRID = [((x, y), (x + 1, y)) for x in range(2) for y in range(3)] + [
 ]
 
 
-def places(names: Sequence[str], moves: Sequence[tuple[str, str, int]] = (), steps: int = 20) -> Places:
+def places(names: Sequence[str], moves: Sequence[tuple[str, str, int]] = (), steps: int = 20) -> PlaceSummary:
     cards = [PlaceCard(name, steps * (n + 1), n + 1, n, AT, AT) for n, name in enumerate(names)]
-    return Places(cards, [MoveCard(*move) for move in moves])
+    return PlaceSummary(cards, [MoveCard(*move) for move in moves])
 
 
 HOUSE = places(
@@ -108,7 +108,7 @@ def test_the_map_is_the_same_every_time_and_names_places_and_counts(tmp_path: Pa
         places(["same", "other"], [("same", "same", 4)]),
     ],
 )
-def test_every_map_makes_a_picture_with_everything_inside(seen: Places, tmp_path: Path) -> None:
+def test_every_map_makes_a_picture_with_everything_inside(seen: PlaceSummary, tmp_path: Path) -> None:
     map_png(seen, tmp_path / "map.png")
     map_svg(seen, tmp_path / "map.svg")
     root = ElementTree.parse(tmp_path / "map.svg").getroot()
@@ -122,8 +122,8 @@ def test_every_map_makes_a_picture_with_everything_inside(seen: Places, tmp_path
 
 def test_without_places_there_is_no_map(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no step told where it was"):
-        map_svg(Places((), ()), tmp_path / "map.svg")
-    assert map_terminal(Places((), ())) == "No places yet."
+        map_svg(PlaceSummary((), ()), tmp_path / "map.svg")
+    assert map_terminal(PlaceSummary((), ())) == "No places yet."
 
 
 def test_the_busiest_of_many_places_are_drawn_and_the_rest_is_told(tmp_path: Path) -> None:
@@ -173,8 +173,8 @@ def walked(run: Run, tmp_path: Path) -> Run:
 
 
 def test_the_command_maps_a_thread_or_all_of_a_memory(walked: Run, tmp_path: Path) -> None:
-    for given_ in ((), ("--thread", "robot")):
-        seen = walked("map", *given_, "--json").json
+    for value in ((), ("--thread", "robot")):
+        seen = walked("map", *value, "--json").json
         assert [(p["label"], p["steps"], p["visits"]) for p in seen["places"]] == [
             ("hall", 24, 2),
             ("kitchen", 15, 1),

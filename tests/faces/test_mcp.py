@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 import pytest
-from builders.chats import diary
+from builders.chats import diary, mine
 from builders.embedders import TopicEmbedder
 from conftest import OpenMemory
 from faces.test_tools import NAMES, WRONG, calls, first_episode
@@ -32,8 +32,8 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def told(memory: Memory) -> Memory:
-    memory.add(diary())
-    memory.flush()
+    mine(memory).add(diary())
+    mine(memory).flush()
     return memory
 
 
@@ -61,11 +61,11 @@ def test_the_tools_carry_titles_schemas_and_annotations(told: Memory) -> None:
 
 def test_every_tool_answers_by_its_output_schema(told: Memory) -> None:
     async def use(client: Client) -> None:
-        for name, given in calls(told):
-            found = await client.call_tool(name, given)  # the client holds it to the schema
-            assert not found.is_error, found
-            assert found.structured_content is not None
-            assert found.content[0].text.startswith("<recalled-memory>")  # type: ignore[union-attr]
+        for name, arguments in calls(told):
+            result = await client.call_tool(name, arguments)  # the client holds it to the schema
+            assert not result.is_error, result
+            assert result.structured_content is not None
+            assert result.content[0].text.startswith("<recalled-memory>")  # type: ignore[union-attr]
         added = await client.call_tool("add_memory", {"content": "The tap is new"})
         assert set(added.structured_content) == {"observation_id", "thread_id"}
         gone = await client.call_tool("forget_memory", {"episode_id": first_episode(told), "confirm": True})
@@ -77,10 +77,10 @@ def test_every_tool_answers_by_its_output_schema(told: Memory) -> None:
 def test_wrong_arguments_are_tool_errors_and_an_unknown_tool_a_protocol_error(told: Memory) -> None:
     async def use(client: Client) -> None:
         for name, cases in WRONG.items():
-            for given, remedy in cases:
-                found = await client.call_tool(name, given)
-                assert found.is_error
-                assert remedy in found.content[0].text  # type: ignore[union-attr]
+            for arguments, remedy in cases:
+                result = await client.call_tool(name, arguments)
+                assert result.is_error
+                assert remedy in result.content[0].text  # type: ignore[union-attr]
         with pytest.raises(MCPError, match="no tool"):
             await client.call_tool("make_tea", {})
 
@@ -89,8 +89,8 @@ def test_wrong_arguments_are_tool_errors_and_an_unknown_tool_a_protocol_error(to
 
 def test_episodes_and_threads_are_resources(told: Memory) -> None:
     async def use(client: Client) -> None:
-        found = (await client.list_resources()).resources
-        uris = [str(one.uri) for one in found]
+        results = (await client.list_resources()).resources
+        uris = [str(one.uri) for one in results]
         assert f"episodic://episode/{first_episode(told)}" in uris
         assert "episodic://thread/chat" in uris
         for uri in uris:
@@ -135,8 +135,8 @@ def test_a_client_keeps_and_finds_a_message_over_standard_input_and_output(tmp_p
         )
         async with Client(stdio_client(server)) as client:
             await client.call_tool("add_memory", {"content": "The key is under the blue pot"})
-            found = await client.call_tool("search_memory", {"query": "where is the key?"})
-            assert "blue pot" in found.content[0].text  # type: ignore[union-attr]
+            result = await client.call_tool("search_memory", {"query": "where is the key?"})
+            assert "blue pot" in result.content[0].text  # type: ignore[union-attr]
             assert (await client.call_tool("search_memory", {})).is_error
 
     anyio.run(run)
@@ -149,18 +149,18 @@ async def refused(client: Client) -> None:
     assert [tool.name for tool in (await client.list_tools()).tools] == NAMES == list(WRONG)
     await client.call_tool("add_memory", {"content": "The key is under the blue pot", "thread": "chat"})
     for name, cases in WRONG.items():
-        for given, remedy in [*cases, ({"user": "bo"}, "takes no argument 'user'")]:
-            found = await client.call_tool(name, given)
-            text = found.content[0].text  # type: ignore[union-attr]
-            assert found.is_error, (name, given, text)
+        for arguments, remedy in [*cases, ({"user": "bo"}, "takes no argument 'user'")]:
+            result = await client.call_tool(name, arguments)
+            text = result.content[0].text  # type: ignore[union-attr]
+            assert result.is_error, (name, arguments, text)
             assert text.startswith("error: "), text
             assert remedy in text
             assert "\n" not in text
-            assert found.structured_content is None
+            assert result.structured_content is None
     with pytest.raises(MCPError, match="no tool"):
         await client.call_tool("make_tea", {})
-    found = await client.call_tool("search_memory", {"query": "where is the key?"})  # and it is still well
-    assert "blue pot" in found.content[0].text  # type: ignore[union-attr]
+    result = await client.call_tool("search_memory", {"query": "where is the key?"})  # and it is still well
+    assert "blue pot" in result.content[0].text  # type: ignore[union-attr]
 
 
 def test_every_tool_refuses_wrong_arguments_over_standard_input_and_output(tmp_path: Path) -> None:
@@ -190,13 +190,14 @@ def test_standard_output_holds_nothing_but_the_protocol(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
-@pytest.fixture
-def port(tmp_path: Path) -> Iterator[int]:
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    folder = tmp_path_factory.mktemp("served")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number = int(free.getsockname()[1])
     with subprocess.Popen(
-        [sys.executable, *command(tmp_path, "--http", str(number))], env=environment(tmp_path)
+        [sys.executable, *command(folder, "--http", str(number))], env=environment(folder)
     ) as server:
         try:
             _until_it_listens(number, server)
@@ -230,8 +231,8 @@ def test_over_http_the_header_names_the_user(port: int) -> None:
         async with over_http(port, "ana") as ana, over_http(port, "bo") as bo:
             await ana.call_tool("add_memory", {"content": "The key is under the blue pot"})
             await bo.call_tool("add_memory", {"content": "The key is in the red car"})
-            found = await ana.call_tool("search_memory", {"query": "where is the key?"})
-            text = found.content[0].text  # type: ignore[union-attr]
+            result = await ana.call_tool("search_memory", {"query": "where is the key?"})
+            text = result.content[0].text  # type: ignore[union-attr]
             assert "blue pot" in text
             assert "red car" not in text
             assert (await ana.call_tool("replay_topic", {"topic": "key", "limit": 99})).is_error
@@ -259,5 +260,5 @@ def test_a_local_model_is_loaded_while_the_server_starts(open_memory: OpenMemory
     memory = open_memory(embedder=embedder)
     memory.warm()
     assert embedder.loaded.wait(30)
-    memory.add("The tap drips")  # what is wrong with it is told by who uses it
-    assert memory.search("the tap").hits
+    mine(memory).add("The tap drips")  # what is wrong with it is told by who uses it
+    assert mine(memory).search("the tap").hits

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from episodic_agent.engine.trace import BoundaryTrace
+from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.plot import plot_png, plot_svg, plot_terminal
 from episodic_agent.faces.plot.labels import Fonts, Label, stagger, text_width, to_draw
@@ -191,10 +191,10 @@ def test_titles_no_font_can_write_give_way_to_a_number() -> None:
 def test_no_label_covers_another_or_leaves_the_picture(places: list[tuple[float, str]], levels: int) -> None:
     labels = [Label(at, title, "topic shift") for at, title in sorted(places)]
     placed = stagger(labels, 1376, levels, 125)
-    for number, one in enumerate(placed):
-        assert 0 <= one.start < one.end <= 1376
+    for number, label in enumerate(placed):
+        assert 0 <= label.start < label.end <= 1376
         for other in placed[:number]:
-            assert one.level != other.level or one.end <= other.start or other.end <= one.start
+            assert label.level != other.level or label.end <= other.start or other.end <= label.start
     assert not labels or placed
 
 

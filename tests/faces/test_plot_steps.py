@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from builders.chats import mine
 from builders.commands import Run
 from builders.examples import share
 from conftest import OpenMemory
@@ -15,10 +16,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from episodic_agent.core.boundary.steps import adapt
-from episodic_agent.core.interfaces import BoundaryDetector
-from episodic_agent.engine.trace import BoundaryTrace
+from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.faces.plot import plot_png, plot_svg, plot_terminal
-from episodic_agent.faces.plot.steps import freezes, stays
+from episodic_agent.faces.plot.steps import freezes, visits
+from episodic_agent.protocols import BoundaryDetector
 from episodic_agent.schemas import ActiveContextFrame, Entity, Reading
 
 
@@ -48,8 +49,8 @@ class House:
 def traced(open_memory: OpenMemory, request: pytest.FixtureRequest) -> BoundaryTrace:
     policy = request.param
     memory = open_memory()
-    memory.run(House(), thread="robot", policy=adapt(EverySeven, "own") if policy == "own" else policy)
-    return memory.trace("robot")
+    mine(memory).run(House(), thread="robot", policy=adapt(EverySeven, "own") if policy == "own" else policy)
+    return mine(memory).boundaries.trace("robot")
 
 
 def words(path: Path) -> str:
@@ -107,7 +108,7 @@ def test_a_freeze_stands_at_its_check_with_the_reason_and_what_the_score_was_mad
     assert lines[-1].strip() == "▲ freeze, end of stream"
     (heading,) = [line for line in lines if line.startswith("2. ")]
     assert heading.endswith("location change 1.00")
-    assert [(s.place, s.start, s.end) for s in stays(traced)] == [
+    assert [(s.place, s.start, s.end) for s in visits(traced)] == [
         ("Living room", 0, 20), ("Kitchen", 20, 35), ("Kitchen", 38, 42), ("Hall", 42, 54),
     ]  # fmt: skip
 
@@ -169,12 +170,12 @@ def test_a_conversations_plot_still_speaks_of_messages(run: Run, tmp_path: Path)
 
 @pytest.mark.parametrize("traced", ["steps", "seed-000"], indirect=True)
 def test_a_part_of_a_long_run_keeps_its_episodes_titles_and_freezes(traced: BoundaryTrace) -> None:
-    whole = traced.episodes()
+    episodes = traced.episodes()
     for first, last in ((0, 999), (0, 30), (15, 45), (25, 25), (25, 53)):
         part = traced.between(first, last)
         assert list(part.seqs) == [seq for seq in traced.seqs if first <= seq <= last]
-        told = {part.seqs[start]: title for start, _, title, _ in part.episodes()}
-        assert told.items() <= {seq: _title(whole, seq) for seq in traced.seqs}.items()
+        texts = {part.seqs[start]: title for start, _, title, _ in part.episodes()}
+        assert texts.items() <= {seq: _title(episodes, seq) for seq in traced.seqs}.items()
         inside = [(traced.seqs[i], why) for i, why in freezes(traced) if first <= traced.seqs[i] <= last]
         assert [(part.seqs[i], why) for i, why in freezes(part)] == inside
         assert plot_terminal(part, 100)

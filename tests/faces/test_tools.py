@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from builders.chats import TAP, diary, talk
+from builders.chats import TAP, diary, mine, talk
 
 from episodic_agent import Memory
 from episodic_agent.core.echo import is_echo
@@ -34,13 +34,13 @@ WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
 
 @pytest.fixture
 def told(memory: Memory) -> Memory:
-    memory.add(diary())
-    memory.flush()
+    mine(memory).add(diary())
+    mine(memory).flush()
     return memory
 
 
 def first_episode(memory: Memory) -> str:
-    return str(memory.episodes()[0].episode_id)
+    return str(mine(memory).episodes.list()[0].episode_id)
 
 
 def calls(memory: Memory) -> list[tuple[str, dict[str, Any]]]:
@@ -54,8 +54,22 @@ def calls(memory: Memory) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
+def test_what_was_declared_of_a_session_is_found_and_told_by_the_tools(told: Memory) -> None:
+    started = mine(told).sessions.start("The billing migration", tools=["psql"])
+    mine(told).add("The invoices table is copied to the new billing database.", thread=started.thread)
+    mine(told).sessions.end(started.id, "failure")
+    tools = memory_tools(mine(told))
+    where = "tool=psql outcome=failure"
+    story = tools.call("replay_topic", {"topic": "billing migration invoices", "where": where})
+    assert "The billing migration" in story
+    assert "Outcome: failure" in story
+    assert "invoices table" in tools.call(
+        "search_memory", {"query": "billing invoices table", "where": where}
+    )
+
+
 def test_both_formats_describe_every_tool_of_the_table(told: Memory) -> None:
-    tools = memory_tools(told)
+    tools = memory_tools(mine(told))
     assert [t["function"]["name"] for t in tools.openai()] == NAMES
     assert [t["name"] for t in tools.anthropic()] == NAMES == [t.name for t in TOOLS]
     json.dumps([tools.openai(), tools.anthropic()])
@@ -64,10 +78,10 @@ def test_both_formats_describe_every_tool_of_the_table(told: Memory) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_wrong_arguments_are_answered_with_the_remedy(told: Memory, name: str) -> None:
-    tools = memory_tools(told)
-    for given, remedy in WRONG[name]:
-        answer = tools.answer(name, given)
-        assert answer.is_error, given
+    tools = memory_tools(mine(told))
+    for arguments, remedy in WRONG[name]:
+        answer = tools.answer(name, arguments)
+        assert answer.is_error, arguments
         assert answer.text.startswith("error: ")
         assert remedy in answer.text
         assert "\n" not in answer.text
@@ -76,38 +90,38 @@ def test_wrong_arguments_are_answered_with_the_remedy(told: Memory, name: str) -
 
 
 def test_every_tool_answers_within_the_budget_however_small(told: Memory) -> None:
-    for name, given in calls(told):
-        whole = memory_tools(told, budget=100_000).answer(name, given)
-        assert not whole.is_error, whole.text
+    for name, arguments in calls(told):
+        full_answer = memory_tools(mine(told), budget=100_000).answer(name, arguments)
+        assert not full_answer.is_error, full_answer.text
         for budget in (1_000, 2_000, 4_000):
-            answer = memory_tools(told, budget=budget).answer(name, given)
+            answer = memory_tools(mine(told), budget=budget).answer(name, arguments)
             assert not answer.is_error
             assert answer.size <= budget
     with pytest.raises(InvalidInput, match="EPISODIC_TOOL_BUDGET"):
-        memory_tools(told, budget=999)
+        memory_tools(mine(told), budget=999)
 
 
 def test_what_did_not_fit_is_told(told: Memory) -> None:
-    tight = memory_tools(told, budget=1_500).answer("recent_memory", {})
+    tight = memory_tools(mine(told), budget=1_500).answer("recent_memory", {})
     assert tight.data["left_out"] > 0
     assert "did not fit" in tight.text
 
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_pasted_answer_is_an_echo(told: Memory, as_json: bool) -> None:
-    tools = memory_tools(told)
-    for number, (name, given) in enumerate(calls(told)):
-        answer = tools.answer(name, given)
+    tools = memory_tools(mine(told))
+    for number, (name, arguments) in enumerate(calls(told)):
+        answer = tools.answer(name, arguments)
         pasted = json.dumps(answer.data) if as_json else answer.text
-        (receipt,) = told.add(pasted, thread=f"another {number}", role="assistant")
-        (card,) = told.episodes(thread=f"another {number}")
-        (kept,) = told.messages(card.episode_id)
-        assert kept.id == receipt.id
-        assert is_echo(kept), (name, pasted)
+        (receipt,) = mine(told).add(pasted, thread=f"another {number}", role="assistant")
+        (card,) = mine(told).episodes.list(thread=f"another {number}")
+        (observation,) = mine(told).episodes.messages(card.episode_id)
+        assert observation.id == receipt.id
+        assert is_echo(observation), (name, pasted)
 
 
 def test_forgetting_shows_before_it_erases(told: Memory) -> None:
-    tools, episode = memory_tools(told), first_episode(told)
+    tools, episode = memory_tools(mine(told)), first_episode(told)
     preview = tools.answer("forget_memory", {"episode_id": episode})
     assert preview.data["erased"] is False
     assert "confirm=true" in preview.text
@@ -118,27 +132,32 @@ def test_forgetting_shows_before_it_erases(told: Memory) -> None:
 
 
 def test_a_new_user_is_told_nothing_of_others(told: Memory) -> None:
-    told.add(talk(TAP, 9), user_id="secret-other")
-    tools = memory_tools(told, user_id="newcomer")
-    for name, given in calls(told):
-        assert "secret-other" not in tools.call(name, given)
+    told.user("secret-other").add(talk(TAP, 9))
+    tools = memory_tools(told.user("newcomer"))
+    for name, arguments in calls(told):
+        assert "secret-other" not in tools.call(name, arguments)
     assert "nothing is remembered yet" in tools.call("recent_memory")
     tools.call("add_memory", {"content": "Hello, I am new here"})
     assert "Hello" in tools.call("recent_memory")
 
 
 def test_a_search_leaves_only_what_the_filter_lets_through(told: Memory) -> None:
-    tools, found = memory_tools(told), told.get(told.search("kitchen tap").hits[0].episode_id)
-    tags = found.metadata["tags"]
+    tools, episode = (
+        memory_tools(mine(told)),
+        mine(told).episodes.get(mine(told).search("kitchen tap").hits[0].episode_id),
+    )
+    tags = episode.metadata["tags"]
     assert isinstance(tags, list | tuple)
-    for where, least in ((f"tag={tags[0]} outcome={found.metadata['outcome']}", 1), ("tag=zeppelin", 0)):
+    for where, least in ((f"tag={tags[0]} outcome={episode.metadata['outcome']}", 1), ("tag=zeppelin", 0)):
         answer = tools.answer("search_memory", {"query": "kitchen tap", "where": where})
-        listed = {str(card.episode_id) for card in told.episodes(where=where)}
-        assert least <= len(listed) < len(told.episodes())
+        listed = {str(card.episode_id) for card in mine(told).episodes.list(where=where)}
+        assert least <= len(listed) < len(mine(told).episodes.list())
         assert {one["episode_id"] for one in answer.data["found"]} == listed
 
 
 def test_a_replay_tells_the_story_in_the_seeds_form(told: Memory) -> None:
-    text = memory_tools(told).call("replay_topic", {"topic": "kitchen tap"})
-    assert "📜 Episode history for 'kitchen tap' (1 episodes):" in text
-    assert memory_tools(told).call("replay_topic", {"topic": "zeppelins"}).count("No episodes found") == 1
+    text = memory_tools(mine(told)).call("replay_topic", {"topic": "kitchen tap"})
+    assert "📜 Episode history for 'kitchen tap' (1 episode):" in text
+    assert (
+        memory_tools(mine(told)).call("replay_topic", {"topic": "zeppelins"}).count("No episodes found") == 1
+    )

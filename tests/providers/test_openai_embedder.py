@@ -12,8 +12,13 @@ import pytest
 
 from benchmarks.served import Endpoint, served
 from episodic_agent.errors import BadReply, InvalidInput, ProviderError, ProviderUnavailable
-from episodic_agent.providers.hashing import HashingEmbedder
-from episodic_agent.providers.openai_embedder import MAX_CHARACTERS, Limits, OpenAIEmbedder, read_name
+from episodic_agent.providers.embedders.hashing import HashingEmbedder
+from episodic_agent.providers.embedders.openai import (
+    MAX_CHARACTERS,
+    EmbedderLimits,
+    OpenAIEmbedder,
+    read_name,
+)
 from episodic_agent.providers.openai_http import LONGEST_WAIT
 from episodic_agent.schemas import Vector
 
@@ -39,18 +44,18 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def remote(endpoint: Endpoint, waits: Waits | None = None, **parts: Any) -> OpenAIEmbedder:
-    given = {
+    arguments = {
         "base_url": endpoint.url,
         "api_key": KEY,
         "sleep": waits if waits is not None else Waits(),
         **parts,
     }
-    return OpenAIEmbedder("small", **given)
+    return OpenAIEmbedder("small", **arguments)
 
 
 def reply(status: int, body: object = None, **headers: str) -> tuple[int, dict[str, str], bytes]:
-    told = {"error": {"message": "as told"}} if body is None else body
-    return status, {k.replace("_", "-"): v for k, v in headers.items()}, json.dumps(told).encode()
+    value = {"error": {"message": "as told"}} if body is None else body
+    return status, {k.replace("_", "-"): v for k, v in headers.items()}, json.dumps(value).encode()
 
 
 def data(*rows: object, indices: Sequence[object] | None = None) -> dict[str, object]:
@@ -63,16 +68,16 @@ def data(*rows: object, indices: Sequence[object] | None = None) -> dict[str, ob
 
 def test_texts_come_back_in_their_order_as_unit_vectors(endpoint: Endpoint) -> None:
     texts = ["the red kettle", "a blue sky", "three bicycles"]
-    found = remote(endpoint).embed(texts)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, INNER.embed(texts), atol=1e-6)
+    results = remote(endpoint).embed(texts)
+    assert results.dtype == np.float32
+    np.testing.assert_allclose(results, INNER.embed(texts), atol=1e-6)
     assert endpoint.asked == [{"model": "small", "input": texts, "encoding_format": "float"}]
     assert endpoint.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
 def test_blank_texts_are_not_sent_and_get_zero_rows(endpoint: Endpoint) -> None:
-    found = remote(endpoint).embed(["", "tea", " \n"])
-    assert [bool(row.any()) for row in found] == [False, True, False]
+    results = remote(endpoint).embed(["", "tea", " \n"])
+    assert [bool(row.any()) for row in results] == [False, True, False]
     assert endpoint.asked[0]["input"] == ["tea"]
     assert remote(endpoint).embed([]).shape == (0, 0)
     assert len(endpoint.asked) == 1
@@ -80,8 +85,8 @@ def test_blank_texts_are_not_sent_and_get_zero_rows(endpoint: Endpoint) -> None:
 
 def test_many_texts_go_in_requests_of_bounded_size(endpoint: Endpoint) -> None:
     texts = [f"text number {n:03}" for n in range(25)]
-    by_count = remote(endpoint, limits=Limits(texts=10)).embed(texts)
-    by_size = remote(endpoint, limits=Limits(characters=50)).embed(texts)
+    by_count = remote(endpoint, limits=EmbedderLimits(texts=10)).embed(texts)
+    by_size = remote(endpoint, limits=EmbedderLimits(characters=50)).embed(texts)
     assert [len(asked["input"]) for asked in endpoint.asked] == [10, 10, 5, *[3] * 8, 1]
     np.testing.assert_array_equal(by_count, by_size)
 
@@ -113,19 +118,19 @@ def test_answers_without_indices_are_taken_in_order(endpoint: Endpoint) -> None:
 
 
 def test_threads_share_one_embedder(endpoint: Endpoint) -> None:
-    embedder, found = remote(endpoint), dict[int, Vector]()
+    embedder, results = remote(endpoint), dict[int, Vector]()
 
     def ask(n: int) -> None:
-        found[n] = embedder.embed([f"text {n}"])
+        results[n] = embedder.embed([f"text {n}"])
 
     threads = [threading.Thread(target=ask, args=(n,)) for n in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for n, vectors in found.items():
+    for n, vectors in results.items():
         np.testing.assert_allclose(vectors, INNER.embed([f"text {n}"]), atol=1e-6)
-    assert len(found) == 8
+    assert len(results) == 8
 
 
 # --- trying again ----------------------------------------------------------------------------------------
@@ -158,7 +163,7 @@ def test_nobody_waits_for_a_server_that_wants_to_be_left_alone_for_long(endpoint
 
 
 def test_a_server_just_given_up_is_not_asked_again_at_once(endpoint: Endpoint) -> None:
-    patient, hasty = (remote(endpoint, limits=Limits(tries=1, away=away)) for away in (60.0, 0.0))
+    patient, hasty = (remote(endpoint, limits=EmbedderLimits(tries=1, away=away)) for away in (60.0, 0.0))
     for embedder in (patient, hasty):
         endpoint.scripted.append(reply(503))
         with pytest.raises(ProviderUnavailable):
@@ -197,7 +202,7 @@ def test_a_server_that_never_answers_is_given_up() -> None:
 
     with served(hang) as endpoint:
         waits = Waits()
-        slow = remote(endpoint, waits, limits=Limits(timeout=0.05))
+        slow = remote(endpoint, waits, limits=EmbedderLimits(timeout=0.05))
         with pytest.raises(ProviderUnavailable, match=r"no answer in 0.05 s"):
             slow.embed(["tea"])
         release.set()
@@ -232,11 +237,11 @@ def test_a_refusal_is_one_line_with_the_remedy_and_is_not_repeated(
     endpoint.scripted.append(answered)
     with pytest.raises(ProviderError) as caught:
         remote(endpoint).embed(["tea"])
-    told = str(caught.value)
-    assert remedy in told
-    assert "\n" not in told
-    assert KEY not in told
-    assert len(told) < 400
+    text = str(caught.value)
+    assert remedy in text
+    assert "\n" not in text
+    assert KEY not in text
+    assert len(text) < 400
     assert not caught.value.retryable
     assert len(endpoint.asked) == 1
 
@@ -248,7 +253,7 @@ def test_a_refusal_is_one_line_with_the_remedy_and_is_not_repeated(
         (b"[]", "no list of vectors"),
         (b'{"data": 3}', "no vectors for 2 texts"),
         (b'{"data": ["a", "b"]}', "no list of vectors"),
-        (json.dumps(data([1, 0])).encode(), "1 vectors for 2 texts"),
+        (json.dumps(data([1, 0])).encode(), "1 vector for 2 texts"),
         (json.dumps(data([1], [1], [1])).encode(), "3 vectors for 2 texts"),
         (json.dumps(data([1], [1], indices=(0, 0))).encode(), "indices"),
         (json.dumps(data([1], [1], indices=(0, None))).encode(), "indices"),
@@ -298,7 +303,7 @@ def test_a_key_that_is_none_is_refused_and_not_shown(key: str) -> None:
 
 
 def test_a_password_in_the_address_is_not_shown() -> None:
-    gone = OpenAIEmbedder("m", base_url="http://ana:secret@127.0.0.1:1/v1", limits=Limits(tries=1))
+    gone = OpenAIEmbedder("m", base_url="http://ana:secret@127.0.0.1:1/v1", limits=EmbedderLimits(tries=1))
     with pytest.raises(ProviderUnavailable) as caught:
         gone.embed(["tea"])
     assert "***@127.0.0.1" in str(caught.value)

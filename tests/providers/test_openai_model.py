@@ -4,24 +4,30 @@ import json
 import multiprocessing
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from episodic_agent.core.interfaces import LONGEST_ANSWER
-from episodic_agent.errors import BadReply, InvalidInput, ProviderError, ProviderUnavailable
-from episodic_agent.providers.openai_http import LONGEST_WAIT, Places
-from episodic_agent.providers.openai_model import (
+from episodic_agent.errors import (
+    BadReply,
+    InvalidInput,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+)
+from episodic_agent.protocols import LONGEST_ANSWER
+from episodic_agent.providers.models.openai import (
     Manners,
     ModelLimits,
     OpenAIModel,
-    misfit,
     objects_in,
     read_name,
 )
-from episodic_agent.providers.scripted_server import Behaviour, ScriptedServer, serving
-from episodic_agent.providers.staged import StagedModel
+from episodic_agent.providers.models.staged import StagedModel
+from episodic_agent.providers.openai_http import LONGEST_REFUSED, LONGEST_WAIT, ModelSlots, Refusals
 from episodic_agent.schemas import Json
+from episodic_agent.testing.model_server import Behaviour, ScriptedServer, serving
 
 KEY = "sk-secret"
 SCHEMA: Mapping[str, Json] = {
@@ -47,13 +53,13 @@ def server() -> Iterator[ScriptedServer]:
 
 
 def remote(server: ScriptedServer, waits: Waits | None = None, **parts: Any) -> OpenAIModel:
-    given = {
+    arguments = {
         "base_url": server.url,
         "api_key": KEY,
         "sleep": waits if waits is not None else Waits(),
         **parts,
     }
-    return OpenAIModel("small", **given)
+    return OpenAIModel("small", **arguments)
 
 
 def ask(model: OpenAIModel, prompt: str = "Is it so?") -> Mapping[str, Json]:
@@ -100,7 +106,9 @@ def test_half_a_character_does_not_stop_a_prompt(server: ScriptedServer) -> None
     assert server.prompts == ["half ? of it"]
 
 
-@pytest.mark.parametrize("behaviour", [Behaviour.FENCED, Behaviour.PROSE, Behaviour.THINKING])
+@pytest.mark.parametrize(
+    "behaviour", [Behaviour.FENCED, Behaviour.PROSE, Behaviour.THINKING, Behaviour.LOOSE]
+)
 def test_an_answer_in_wrappings_is_unwrapped(server: ScriptedServer, behaviour: Behaviour) -> None:
     server.script.append(behaviour)
     assert ask(remote(server)) == RIGHT
@@ -119,7 +127,7 @@ def test_a_server_that_tells_no_usage_is_taken_as_it_is(server: ScriptedServer) 
 @pytest.mark.parametrize(
     ("behaviour", "problem"),
     [
-        (Behaviour.WRONG_TYPES, "data.yes must be boolean"),
+        (Behaviour.WRONG_TYPES, "it has nothing of yes, share"),
         (Behaviour.REFUSAL, "the model refuses: I can't help with that"),
         (Behaviour.REFUSAL_IN_PROSE, "no JSON object"),
         (Behaviour.FILTERED, "the model refuses: a content filter"),
@@ -272,6 +280,57 @@ def test_a_refused_key_is_told_once_with_the_remedy(server: ScriptedServer) -> N
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("behaviour", "others"),
+    [(Behaviour.UNAUTHORIZED, 0), (Behaviour.UNPAID, 0), (Behaviour.FORBIDDEN, 1), (Behaviour.QUOTA, 1)],
+)
+def test_a_refused_key_is_not_asked_with_again_until_it_is_another(
+    server: ScriptedServer, caplog: pytest.LogCaptureFixture, behaviour: Behaviour, others: int
+) -> None:
+    server.script.append(behaviour)
+    for n in range(3):
+        with pytest.raises(ProviderRefused) as caught:
+            ask(remote(server))
+        assert caught.value.sent == (n == 0)
+    assert len(server.asked) == 1
+    assert [r.levelname for r in caplog.records] == ["WARNING"]  # said once
+    another = OpenAIModel("another", base_url=server.url, api_key=KEY)
+    with suppress(ProviderRefused):
+        ask(another)
+    assert len(server.asked) == 1 + others  # a key is refused whatever it is used for, a right only there
+    assert ask(remote(server, api_key="sk-mended")) == RIGHT
+
+
+def test_a_refusal_is_forgotten_after_an_hour() -> None:
+    now = [0.0]
+    refusals = Refusals(lambda: now[0])
+    refusals.note(("here", "key"), "no such key")
+    now[0] = LONGEST_REFUSED - 1
+    assert (refusals.of(("here", "key")), refusals.of(("there", "key"))) == ("no such key", "")
+    now[0] = LONGEST_REFUSED
+    assert refusals.of(("here", "key")) == ""
+
+
+def test_a_stage_that_fails_takes_the_model_from_no_other(server: ScriptedServer) -> None:
+    server.script.append(Behaviour.SLOW)
+    model = remote(server, limits=ModelLimits(timeouts={"facts": 0.1}, away=60.0))
+    for _ in range(2):
+        with pytest.raises(ProviderUnavailable, match=r"no answer in 0.1 s"):
+            model.complete("Is it so?", SCHEMA, "facts")
+    assert len(server.asked) == 1
+    assert ask(model) == RIGHT
+
+
+def test_a_server_that_is_not_there_is_there_for_no_stage() -> None:
+    with serving() as running:
+        gone = remote(running, limits=ModelLimits(tries=1, away=60.0))
+    with pytest.raises(ProviderUnavailable) as first:
+        gone.complete("Is it so?", SCHEMA, "facts")
+    with pytest.raises(ProviderUnavailable) as other:
+        ask(gone)
+    assert str(first.value) == str(other.value)
+
+
 def test_a_spent_quota_is_not_tried_again(server: ScriptedServer) -> None:
     server.script.append(Behaviour.QUOTA)
     with pytest.raises(ProviderError, match="quota is spent"):
@@ -300,7 +359,7 @@ def test_a_connection_that_is_cut_is_tried_again(server: ScriptedServer, behavio
 
 
 def test_a_server_that_stays_away_is_left_alone_for_a_while(server: ScriptedServer) -> None:
-    server.usual = Behaviour.UNAVAILABLE
+    server.baseline = Behaviour.UNAVAILABLE
     model = remote(server, limits=ModelLimits(tries=2, away=60.0))
     for _ in range(3):
         with pytest.raises(ProviderUnavailable, match=r"openai:small cannot be reached at .*503 overloaded"):
@@ -366,42 +425,42 @@ def test_no_more_calls_are_under_way_than_allowed_over_all_models() -> None:
         return RIGHT
 
     with serving(both_there) as server:
-        places = Places(2)
-        models = [remote(server, places=places) for _ in range(2)]
-        found: list[Mapping[str, Json]] = []
+        slots = ModelSlots(2)
+        models = [remote(server, slots=slots) for _ in range(2)]
+        results: list[Mapping[str, Json]] = []
         callers = [
-            threading.Thread(target=lambda n=n: found.append(ask(models[n % 2])))  # type: ignore[misc]
+            threading.Thread(target=lambda n=n: results.append(ask(models[n % 2])))  # type: ignore[misc]
             for n in range(8)
         ]
         for caller in callers:
             caller.start()
         for caller in callers:
             caller.join()
-        assert found == [RIGHT] * 8
+        assert results == [RIGHT] * 8
         assert max(most) == 2
 
 
 def test_who_finds_no_place_in_time_is_told_the_setting(server: ScriptedServer) -> None:
-    places = Places(1)
-    model = remote(server, places=places, limits=ModelLimits(timeout=0.3))
-    with places.one(1), pytest.raises(ProviderUnavailable, match="raise EPISODIC_LLM_CONCURRENCY"):
+    slots = ModelSlots(1)
+    model = remote(server, slots=slots, limits=ModelLimits(timeout=0.3))
+    with slots.slot(1), pytest.raises(ProviderUnavailable, match="raise EPISODIC_LLM_CONCURRENCY"):
         ask(model)
     assert ask(model) == RIGHT  # the server itself was never at fault
 
 
-def _ask_in_child(model: OpenAIModel, told: Any) -> None:
-    told.put(dict(ask(model)))
+def _ask_in_child(model: OpenAIModel, value: Any) -> None:
+    value.put(dict(ask(model)))
 
 
 def test_a_child_process_asks_over_connections_and_places_of_its_own(server: ScriptedServer) -> None:
     context = multiprocessing.get_context("fork")
-    places = Places(1)
-    model, told = remote(server, places=places), context.Queue()
+    slots = ModelSlots(1)
+    model, answer = remote(server, slots=slots), context.Queue()
     ask(model)
-    with places.one(1):  # held at the fork by somebody who does not exist in the child
-        child = context.Process(target=_ask_in_child, args=(model, told))
+    with slots.slot(1):  # held at the fork by somebody who does not exist in the child
+        child = context.Process(target=_ask_in_child, args=(model, answer))
         child.start()
-        assert told.get(timeout=30) == RIGHT
+        assert answer.get(timeout=30) == RIGHT
         child.join()
     assert ask(model) == RIGHT
 
@@ -423,13 +482,6 @@ def test_an_address_that_is_none_is_refused() -> None:
 def test_objects_inside_a_cut_off_object_are_no_answers() -> None:
     assert list(objects_in('{"a": {"b": 1}, "c": ')) == []
     assert list(objects_in('```json\n{"a": {"b": 1}, "c": ')) == []
-
-
-def test_a_number_is_no_boolean_and_a_boolean_no_number() -> None:
-    assert misfit({"yes": 1, "share": 0.5}, SCHEMA) == "data.yes must be boolean"
-    assert misfit({"yes": True, "share": True}, SCHEMA) == "data.share must be number"
-    assert "share" in misfit({"yes": True}, SCHEMA)
-    assert misfit(RIGHT, SCHEMA) == ""
 
 
 def test_each_stage_has_its_model(server: ScriptedServer) -> None:

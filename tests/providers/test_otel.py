@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from builders.chats import mine
 
 pytest.importorskip("opentelemetry.sdk")
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
@@ -16,9 +17,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from episodic_agent import Memory
-from episodic_agent.core.turn_trace import Span
 from episodic_agent.providers.otel import OtelSink
 from episodic_agent.schemas import Scope
+from episodic_agent.schemas.work import Span
 
 ANA = Scope("ana", "home")
 TURN, OTHER = UUID(int=(5 << 64) + 9), UUID(int=(6 << 64) + 9)
@@ -111,8 +112,8 @@ def test_a_memory_sends_where_the_settings_name_a_collector(
     )
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318")
     with Memory.open(tmp_path / "memory.db", embedder="hashing") as memory:
-        (receipt,) = memory.add("the saffron is out", channel="sms")
-        memory.flush()
+        (receipt,) = mine(memory).add("the saffron is out", channel="sms")
+        mine(memory).flush()
     spans = named(exporter)
     assert {"add", "words", "embed", "resolution", "store", "boundary", "encode"} <= set(spans)
     assert {span.context.trace_id for span in exporter.get_finished_spans()} == {receipt.id.int}

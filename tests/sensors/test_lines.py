@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from episodic_agent.core.perception import reading_as_json
+from episodic_agent.agents.perception import reading_as_json
+from episodic_agent.agents.sensors.counting import PATIENCE
+from episodic_agent.agents.sensors.lines import LinesSensor, RecordedSensor, ReplaySensor
 from episodic_agent.errors import InvalidInput, SensorError
 from episodic_agent.schemas import Entity, Reading
-from episodic_agent.sensors.counting import PATIENCE
-from episodic_agent.sensors.lines import LinesSensor, RecordedSensor, ReplaySensor
 
 READINGS = [Reading(n, place="hall", entities=(Entity("m", "mug", state=f"s{n}"),)) for n in range(5)]
 
@@ -29,11 +29,11 @@ def test_what_is_recorded_is_replayed_as_it_was(tmp_path: Path, name: str) -> No
 
 
 def test_lines_that_cannot_be_read_are_told_and_the_rest_is_read() -> None:
-    told: list[str] = []
-    sensor = LinesSensor("input", [line(0), "{", "", "[]", '{"place": 1}', line(1)], told.append)
+    texts: list[str] = []
+    sensor = LinesSensor("input", [line(0), "{", "", "[]", '{"place": 1}', line(1)], texts.append)
     assert [r.number for r in sensor] == [0, 1]
     assert sensor.counts == {"malformed": 3}
-    assert [t.split(":")[0] for t in told] == ["input line 2", "input line 4", "input line 5"]
+    assert [t.split(":")[0] for t in texts] == ["input line 2", "input line 4", "input line 5"]
 
 
 def test_a_stream_of_nothing_but_rubbish_ends_with_an_error_that_says_why() -> None:
@@ -58,14 +58,14 @@ def test_a_recording_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_a_recording_that_is_cut_off_gives_what_it_has(tmp_path: Path) -> None:
-    whole = tmp_path / "run.jsonl.gz"
+    path = tmp_path / "run.jsonl.gz"
     recorder = RecordedSensor(
-        LinesSensor("live", [json.dumps({"number": n, "text": str(n) * 2000}) for n in range(50)]), whole
+        LinesSensor("live", [json.dumps({"number": n, "text": str(n) * 2000}) for n in range(50)]), path
     )
     list(recorder)
     recorder.close()
     cut = tmp_path / "cut.jsonl.gz"
-    cut.write_bytes(whole.read_bytes()[:-20])
+    cut.write_bytes(path.read_bytes()[:-20])
     seen: list[Reading] = []
     with pytest.raises(SensorError, match="cannot be read any further"):
         seen.extend(ReplaySensor(cut))

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from episodic_agent.agents.sensors.lines import LinesSensor
+from episodic_agent.agents.sensors.pacing import NAP, PacedSensor
 from episodic_agent.errors import SensorError
 from episodic_agent.schemas import Reading
-from episodic_agent.sensors.lines import LinesSensor
-from episodic_agent.sensors.pacing import NAP, PacedSensor
 from episodic_agent.wiring_agents import make_sensor, paced
 
 

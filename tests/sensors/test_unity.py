@@ -9,10 +9,10 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
+from episodic_agent.agents.sensors.counting import PATIENCE
+from episodic_agent.agents.sensors.unity import UnitySensor
+from episodic_agent.agents.sensors.unity_frames import read_frame
 from episodic_agent.errors import InvalidInput, SensorError
-from episodic_agent.sensors.counting import PATIENCE
-from episodic_agent.sensors.unity import UnitySensor
-from episodic_agent.sensors.unity_frames import read_frame
 
 FRAME = {
     "protocol_version": "1.2",
@@ -132,19 +132,36 @@ def test_a_scene_is_read_until_it_ends() -> None:
 
 def test_a_scene_that_breaks_off_is_joined_again_and_the_gap_counted() -> None:
     with scene(break_off(frame(0), frame(1)), say(frame(5), frame(6))) as url:
-        told: list[str] = []
-        sensor = UnitySensor(url, told.append, first_wait=0.01)
+        texts: list[str] = []
+        sensor = UnitySensor(url, texts.append, first_wait=0.01)
         assert [r.number for r in sensor] == [0, 1, 5, 6]
         assert sensor.counts == {"disconnected": 1, "reconnected": 1, "gaps": 1, "missing": 3}
-        assert "3 readings are missing before 5" in told
+        assert "3 readings are missing before 5" in texts
 
 
 def test_a_scene_that_stays_away_is_an_error_after_what_it_told() -> None:
     with scene(break_off(frame(0))) as url:
         readings = iter(UnitySensor(url, first_wait=0.001))
         assert next(readings).number == 0
-    with pytest.raises(SensorError, match="went away and did not come back"):  # the server is gone now
+    with pytest.raises(SensorError, match="went away, and in 8 attempts"):  # the server is gone now
         next(readings)
+
+
+@pytest.mark.parametrize("ending", [break_off(), say()], ids=["broken", "closed in order"])
+def test_a_scene_that_accepts_and_drops_is_given_up_after_growing_waits(ending: Play) -> None:
+    with scene(ending) as url:
+        sensor = UnitySensor(url, first_wait=0.001)
+        with pytest.raises(SensorError, match="in 8 attempts nothing was heard of it; see whether it runs"):
+            list(sensor)
+        assert sensor.counts["disconnected"] == 9
+        sensor.close()
+
+
+def test_a_scene_that_closes_before_its_first_frame_is_joined_again() -> None:
+    with scene(say(), say(frame(0))) as url:
+        sensor = UnitySensor(url, first_wait=0.001)
+        assert [r.number for r in sensor] == [0]
+        assert sensor.counts == {"disconnected": 1, "reconnected": 1}
 
 
 def test_frames_that_cannot_be_read_are_skipped_and_counted() -> None:

@@ -4,11 +4,11 @@ from itertools import islice
 
 import pytest
 
-from episodic_agent.core.perception import World, perceive
+from episodic_agent.agents.perception import World, perceive
+from episodic_agent.agents.sensors.gymnasium import GymnasiumSensor
+from episodic_agent.agents.sensors.minigrid import MiniGridSensor, room_name
 from episodic_agent.errors import InvalidInput, SensorError
 from episodic_agent.schemas import Reading
-from episodic_agent.sensors.gymnasium import GymnasiumSensor
-from episodic_agent.sensors.minigrid import MiniGridSensor, room_name
 
 LEVEL = "BabyAI-KeyCorridorS3R3-v0"
 

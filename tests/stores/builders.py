@@ -7,10 +7,10 @@ from uuid import UUID, uuid5
 
 import numpy as np
 
-from episodic_agent.core.fact_records import Category, Evidence, Fact, FactTombstone, KeptFact, Version
-from episodic_agent.core.interfaces import EpisodeMark, ObservationMark, Posting, Store, Transaction
-from episodic_agent.core.skills import KeptSkill, Skill, SkillKind, SkillState
+from episodic_agent.core.skills import Skill, SkillKind, SkillState, StoredSkill
+from episodic_agent.protocols import EpisodeMark, ObservationMark, Posting, Store, Transaction
 from episodic_agent.schemas import Episode, Frame, Observation, Scope, Thread, TimeSource, Vector
+from episodic_agent.schemas.facts import Category, Fact, FactEvidence, FactTombstone, StoredFact, Version
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 ANA, BO = Scope("ana", "home"), Scope("bo", "home")
@@ -70,7 +70,7 @@ def make_episode(thread: str, first: int, last: int, *, generation: int = 0) -> 
 
 def make_skill(
     pattern: str, name: str = "", *, state: SkillState = SkillState.ACTIVE, at: float = 0
-) -> KeptSkill:
+) -> StoredSkill:
     skill = Skill(
         name=name or pattern,
         description=f"{name} told",
@@ -86,13 +86,13 @@ def make_skill(
         uses=2,
         successes=1,
     )
-    return KeptSkill(identity(f"skill/{pattern}"), pattern, state, skill, minute(at))
+    return StoredSkill(identity(f"skill/{pattern}"), pattern, state, skill, minute(at))
 
 
 def make_evidence(
     observation: str = "kitchen/0", value: str = "Porto", *, at: float = 0, start: int = 0
-) -> Evidence:
-    return Evidence(
+) -> FactEvidence:
+    return FactEvidence(
         observation_id=identity(observation),
         start=start,
         end=start + 17,
@@ -106,9 +106,11 @@ def make_evidence(
     )
 
 
-def make_fact(name: str, value: str = "Porto", *evidence: Evidence, attribute: str = "lives_in") -> KeptFact:
+def make_fact(
+    name: str, value: str = "Porto", *evidence: FactEvidence, attribute: str = "lives_in"
+) -> StoredFact:
     """Build a fact that holds since its first evidence."""
-    said = evidence or (make_evidence(value=value),)
+    spoken_evidence = evidence or (make_evidence(value=value),)
     fact = Fact(
         id=identity(f"fact/{name}"),
         subject="Ana",
@@ -116,23 +118,23 @@ def make_fact(name: str, value: str = "Porto", *evidence: Evidence, attribute: s
         value=value,
         category=Category.IDENTITY,
         fact=f"Ana: {value}",
-        evidence=said,
-        valid_at=said[0].valid_at,
+        evidence=spoken_evidence,
+        valid_at=spoken_evidence[0].valid_at,
         keywords=(value,),
         confidence=0.1 + 0.2,
     )
-    return KeptFact(fact, minute(1))
+    return StoredFact(fact, minute(1))
 
 
 def make_tombstone(observation: str, mark: str = "ab12", *, at: float = 0) -> FactTombstone:
     return FactTombstone(identity(observation), mark, minute(at))
 
 
-def edited(kept: KeptFact, value: str) -> KeptFact:
+def edited(fact: StoredFact, value: str) -> StoredFact:
     """Return a fact with everything about it that a hand and time may change."""
-    versions = (Version(kept.fact.fact, kept.fact.value, minute(5)),)
+    versions = (Version(fact.fact.fact, fact.fact.value, minute(5)),)
     changed = replace(
-        kept.fact,
+        fact.fact,
         value=value,
         versions=versions,
         holds=False,
@@ -142,7 +144,7 @@ def edited(kept: KeptFact, value: str) -> KeptFact:
         invalid_at=minute(99),
         superseded_by=identity("fact/another"),
     )
-    return replace(kept, fact=changed)
+    return replace(fact, fact=changed)
 
 
 def mark_of(ref: int, item: Observation) -> ObservationMark:
@@ -159,9 +161,9 @@ def episode_mark_of(ref: int, episode: Episode) -> EpisodeMark:
 def begin_thread(tx: Transaction, name: str = "kitchen", texts: Sequence[str] = ()) -> int:
     """Write a thread with observations; return its number."""
     tx.threads.create(make_thread(name), make_frame(name))
-    tx.threads.append(make_observations(name, texts))
+    tx.observations.append(make_observations(name, texts))
     frame = tx.threads.frame(identity(name))
-    tx.threads.save_frame(replace(frame, next_seq=len(texts)))
+    tx.threads.save(replace(frame, next_seq=len(texts)))
     return tx.threads.number(identity(name))
 
 

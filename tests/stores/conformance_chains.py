@@ -8,9 +8,17 @@ import pytest
 from stores.builders import ANA, BO, NOW, begin_thread, identity, make_episode, minute
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.chaining import Condition, Node, Refusal, Term, matches, metadata_terms, parse_filter
-from episodic_agent.core.interfaces import Store, split_ref
+from episodic_agent.core.chains import (
+    Condition,
+    Refusal,
+    Term,
+    TreeNode,
+    matches,
+    metadata_terms,
+    parse_filter,
+)
 from episodic_agent.errors import NotFound
+from episodic_agent.protocols import Store, split_ref
 from episodic_agent.schemas import Encoding, EpisodeKind, EpisodeState, Json, Scope
 from episodic_agent.stores.rows import to_time
 
@@ -26,7 +34,7 @@ def furnish(store: Store, scope: Scope = ANA) -> None:
             begin_thread(tx, name, ["a", "b", "c"])
             state = EpisodeState.OPEN if name == "open" else EpisodeState.COMPACTED
             primary = replace(make_episode(name, 0, 2), kind=EpisodeKind.PRIMARY, state=state)
-            tx.episodes.insert(replace(primary, start_at=minute(number), end_at=minute(number + 0.5)))
+            tx.episodes.put(replace(primary, start_at=minute(number), end_at=minute(number + 0.5)))
 
 
 def words(episode: object, version: int = 1, **metadata: Json) -> Encoding:
@@ -45,35 +53,39 @@ class ChainsConformance(StoreFixture):
     def test_an_episode_goes_on_from_one_and_several_from_it(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            tx.chains.lead(SECOND, FIRST)
-            tx.chains.lead(THIRD, FIRST)
-            expected = {Node(SECOND, FIRST, minute(1)), Node(THIRD, FIRST, minute(2))}
-            assert set(tx.chains.children([FIRST, FIRST, NOWHERE])) == expected
-            assert len(tx.chains.children([FIRST, FIRST])) == 2
-            tx.chains.lead(THIRD, None)
-            assert list(tx.chains.children([FIRST])) == [Node(SECOND, FIRST, minute(1))]
-            assert list(tx.chains.nodes([THIRD, NOWHERE])) == [Node(THIRD, None, minute(2))]
-            found = tx.episodes.get(SECOND)
-            assert found is not None
-            assert found.parent_episode_id == FIRST
+            tx.episodes.lead(SECOND, FIRST)
+            tx.episodes.lead(THIRD, FIRST)
+            expected = {TreeNode(SECOND, FIRST, minute(1)), TreeNode(THIRD, FIRST, minute(2))}
+            assert set(tx.episodes.nodes([FIRST, FIRST, NOWHERE], "children")) == expected
+            assert len(tx.episodes.nodes([FIRST, FIRST], "children")) == 2
+            tx.episodes.lead(THIRD, None)
+            assert list(tx.episodes.nodes([FIRST], "children")) == [TreeNode(SECOND, FIRST, minute(1))]
+            assert list(tx.episodes.nodes([THIRD, NOWHERE])) == [TreeNode(THIRD, None, minute(2))]
+            episode = tx.episodes.get(SECOND)
+            assert episode is not None
+            assert episode.parent_episode_id == FIRST
 
     def test_a_walk_goes_up_or_down_a_chain_and_ends_in_a_circle(self, store: Store) -> None:
         furnish(store)
         furnish(store, BO)
         with store.begin(ANA) as tx:
-            tx.chains.lead(SECOND, FIRST)
-            tx.chains.lead(THIRD, SECOND)
-            assert [node.id for node in tx.chains.above([THIRD, THIRD, NOWHERE])] == sorted(EVERY, key=key)
-            assert [node.id for node in tx.chains.above([FIRST])] == [FIRST]
-            assert set(tx.chains.below([SECOND])) == {
-                Node(SECOND, FIRST, minute(1)),
-                Node(THIRD, SECOND, minute(2)),
+            tx.episodes.lead(SECOND, FIRST)
+            tx.episodes.lead(THIRD, SECOND)
+            assert [node.id for node in tx.episodes.nodes([THIRD, THIRD, NOWHERE], "above")] == sorted(
+                EVERY, key=key
+            )
+            assert [node.id for node in tx.episodes.nodes([FIRST], "above")] == [FIRST]
+            assert set(tx.episodes.nodes([SECOND], "below")) == {
+                TreeNode(SECOND, FIRST, minute(1)),
+                TreeNode(THIRD, SECOND, minute(2)),
             }
-            assert list(tx.chains.above([])) == list(tx.chains.below([NOWHERE])) == []
-            tx.chains.lead(FIRST, THIRD)
-            for one in EVERY:
-                assert [n.id for n in tx.chains.above([one])] == [n.id for n in tx.chains.below([one])]
-                assert len(tx.chains.above([one])) == len(EVERY)
+            assert list(tx.episodes.nodes([], "above")) == list(tx.episodes.nodes([NOWHERE], "below")) == []
+            tx.episodes.lead(FIRST, THIRD)
+            for identifier in EVERY:
+                assert [n.id for n in tx.episodes.nodes([identifier], "above")] == [
+                    n.id for n in tx.episodes.nodes([identifier], "below")
+                ]
+                assert len(tx.episodes.nodes([identifier], "above")) == len(EVERY)
 
     def test_neither_side_of_a_link_may_be_unknown_or_another_user_s(self, store: Store) -> None:
         furnish(store)
@@ -81,73 +93,73 @@ class ChainsConformance(StoreFixture):
             begin_thread(tx, "kitchen", ["a"])
             for child, parent in ((NOWHERE, None), (FIRST, None), (NOWHERE, FIRST)):
                 with pytest.raises(NotFound):
-                    tx.chains.lead(child, parent)
+                    tx.episodes.lead(child, parent)
         with store.begin(ANA) as tx, pytest.raises(NotFound):
-            tx.chains.lead(FIRST, NOWHERE)
+            tx.episodes.lead(FIRST, NOWHERE)
 
     def test_the_latest_are_closed_parts_that_ended_before(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            assert list(tx.chains.latest(limit=9, before=minute(99))) == [THIRD, SECOND, FIRST]
-            assert list(tx.chains.latest(limit=1, before=minute(1.5))) == [SECOND]
-            assert list(tx.chains.latest(limit=9, before=minute(0))) == []
+            assert list(tx.episodes.latest(limit=9, before=minute(99))) == [THIRD, SECOND, FIRST]
+            assert list(tx.episodes.latest(limit=1, before=minute(1.5))) == [SECOND]
+            assert list(tx.episodes.latest(limit=9, before=minute(0))) == []
 
     def test_a_refusal_is_remembered_until_it_is_lifted(self, store: Store) -> None:
         furnish(store)
-        one, other = Refusal(SECOND, FIRST, minute(2), "Ana"), Refusal(THIRD, FIRST, minute(1), "")
+        refusal, other = Refusal(SECOND, FIRST, minute(2), "Ana"), Refusal(THIRD, FIRST, minute(1), "")
         with store.begin(ANA) as tx:
-            tx.chains.refuse(replace(one, by="?"))
-            tx.chains.refuse(one)
-            tx.chains.refuse(other)
-            assert list(tx.chains.refusals()) == [other, one]
-            assert list(tx.chains.refusals(SECOND)) == [one]
-            tx.chains.lift(SECOND, FIRST)
-            tx.chains.lift(SECOND, NOWHERE)
-            assert list(tx.chains.refusals()) == [other]
+            tx.relations.refuse(replace(refusal, by="?"))
+            tx.relations.refuse(refusal)
+            tx.relations.refuse(other)
+            assert list(tx.relations.refusals()) == [other, refusal]
+            assert list(tx.relations.refusals(SECOND)) == [refusal]
+            tx.relations.lift(SECOND, FIRST)
+            tx.relations.lift(SECOND, NOWHERE)
+            assert list(tx.relations.refusals()) == [other]
 
     def test_the_newest_words_say_what_an_episode_is_found_by(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            tx.episodes.encode(words(FIRST, tags=["Memory", "Café"], outcome="success"))
-            tx.episodes.encode(words(FIRST, 2, tags=["leak"]))
-            tx.episodes.encode(words(FIRST, 1, tags=["stale"]))
+            tx.episodes.put(words(FIRST, tags=["Memory", "Café"], outcome="success"))
+            tx.episodes.put(words(FIRST, 2, tags=["leak"]))
+            tx.episodes.put(words(FIRST, 1, tags=["stale"]))
             expected = [(FIRST, term) for term in metadata_terms({"tags": ["leak"]})]
-            assert list(tx.chains.described([FIRST, SECOND])) == expected
+            assert list(tx.relations.described([FIRST, SECOND])) == expected
 
     def test_every_field_must_hold_by_any_of_its_values(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            tx.episodes.encode(words(FIRST, tags=["leak", "100%"], outcome="success"))
-            tx.episodes.encode(words(SECOND, tags=["leaks", "memory"], outcome="failure"))
-            tx.episodes.encode(words(THIRD, tags=["bread"], entities=["leak"]))
+            tx.episodes.put(words(FIRST, tags=["leak", "100%"], outcome="success"))
+            tx.episodes.put(words(SECOND, tags=["leaks", "memory"], outcome="failure"))
+            tx.episodes.put(words(THIRD, tags=["bread"], entities=["leak"]))
 
-            def found(*fields: list[Condition]) -> set[object]:
-                return set(tx.chains.matching(fields))
+            def result(*fields: list[Condition]) -> set[object]:
+                return set(tx.index.matching(fields))
 
-            assert found(tagged("leak")) == {FIRST}
-            assert found(tagged("leak", contains=True)) == {FIRST, SECOND}
-            assert found(tagged("leak", "bread")) == {FIRST, THIRD}
-            assert found(tagged("%", "_", contains=True)) == {FIRST}  # no wildcards
-            assert found(tagged("leak", contains=True), [Condition("outcome", ("failure",))]) == {SECOND}
-            assert found([*tagged("bread"), *tagged("mem", contains=True)]) == {SECOND, THIRD}
-            assert found(tagged("none")) == set()
-            assert list(tx.chains.matching([tagged("leak", "bread")], [THIRD, SECOND])) == [THIRD]
+            assert result(tagged("leak")) == {FIRST}
+            assert result(tagged("leak", contains=True)) == {FIRST, SECOND}
+            assert result(tagged("leak", "bread")) == {FIRST, THIRD}
+            assert result(tagged("%", "_", contains=True)) == {FIRST}  # no wildcards
+            assert result(tagged("leak", contains=True), [Condition("outcome", ("failure",))]) == {SECOND}
+            assert result([*tagged("bread"), *tagged("mem", contains=True)]) == {SECOND, THIRD}
+            assert result(tagged("none")) == set()
+            assert list(tx.index.matching([tagged("leak", "bread")], [THIRD, SECOND])) == [THIRD]
             everything = sorted(EVERY, key=lambda one: one.bytes)
-            assert list(tx.chains.matching([tagged("a", contains=True)])) == everything
+            assert list(tx.index.matching([tagged("a", contains=True)])) == everything
 
     def test_spans_are_of_exactly_the_current_events_that_pass(self, store: Store) -> None:
         random_, about = Random(7), {}
         with store.begin(ANA) as tx:
             begin_thread(tx, "kitchen", ["a"] * 30)
             for seq in range(0, 30, 2):
-                one = make_episode("kitchen", seq, seq + 1)
-                tx.episodes.insert(one)
+                episode = make_episode("kitchen", seq, seq + 1)
+                tx.episodes.put(episode)
                 tags = random_.sample(["leak", "Memory leak", "bread", "100%"], random_.randint(0, 3))
-                tx.episodes.encode(words(one.id, tags=tags, outcome=random_.choice(["success", "failure"])))
-                about[one.id] = (tx.episodes.get(one.id), seq)
-            whole = replace(make_episode("kitchen", 0, 29, generation=9), kind=EpisodeKind.PRIMARY)
-            tx.episodes.insert(whole)
-            tx.episodes.encode(words(whole.id, tags=["leak"]))
+                tx.episodes.put(words(episode.id, tags=tags, outcome=random_.choice(["success", "failure"])))
+                about[episode.id] = (tx.episodes.get(episode.id), seq)
+            full_episode = replace(make_episode("kitchen", 0, 29, generation=9), kind=EpisodeKind.PRIMARY)
+            tx.episodes.put(full_episode)
+            tx.episodes.put(words(full_episode.id, tags=["leak"]))
             gone = next(iter(about))
             tx.episodes.retire([gone], 1)
             del about[gone]
@@ -158,15 +170,15 @@ class ChainsConformance(StoreFixture):
                     (None, minute(20)),
                     (minute(4), minute(6)),
                 ):
-                    wanted = replace(parse_filter(text), since=since, until=until)
-                    found = tx.chains.spans(wanted.fields, since=since, until=until)
+                    conditions = replace(parse_filter(text), since=since, until=until)
+                    spans = tx.index.spans(conditions.fields, since=since, until=until)
                     expected = {
                         one.id.hex: seq
                         for one, seq in about.values()
-                        if matches(one.metadata, wanted, one.start_at)
+                        if matches(one.metadata, conditions, one.start_at)
                     }
-                    assert [split_ref(span.first_ref)[1] for span in found] == sorted(expected.values())
-                    for span in found:
+                    assert [split_ref(span.first_ref)[1] for span in spans] == sorted(expected.values())
+                    for span in spans:
                         seq = expected[span.name]
                         assert split_ref(span.last_ref)[1] == seq + 1
                         assert (to_time(span.start_at), to_time(span.end_at)) == (
@@ -174,28 +186,28 @@ class ChainsConformance(StoreFixture):
                             minute(seq + 1),
                         )
         with store.begin(BO, write=False) as tx:
-            assert list(tx.chains.spans([])) == []
+            assert list(tx.index.spans([])) == []
 
     def test_rows_that_were_lost_can_be_written_again(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            tx.episodes.encode(words(FIRST, tags=["leak"]))
-            tx.chains.describe(FIRST, [])
-            assert list(tx.chains.described([FIRST])) == []
-            tx.chains.describe(FIRST, [Term("tag", "a"), Term("tag", "a")])
-            assert list(tx.chains.described([FIRST])) == [(FIRST, Term("tag", "a"))]
+            tx.episodes.put(words(FIRST, tags=["leak"]))
+            tx.relations.describe(FIRST, [])
+            assert list(tx.relations.described([FIRST])) == []
+            tx.relations.describe(FIRST, [Term("tag", "a"), Term("tag", "a")])
+            assert list(tx.relations.described([FIRST])) == [(FIRST, Term("tag", "a"))]
 
     def test_what_is_erased_takes_its_rows_along(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            for one in EVERY:
-                tx.episodes.encode(words(one, tags=["leak"]))
-            tx.chains.refuse(Refusal(SECOND, FIRST, NOW))
-            tx.chains.refuse(Refusal(THIRD, SECOND, NOW))
-            tx.erasing.unword([FIRST])
-            assert set(tx.chains.matching([tagged("leak")])) == {SECOND, THIRD}
-            tx.erasing.remove([FIRST])
-            assert [refusal.child for refusal in tx.chains.refusals()] == [THIRD]
-            tx.erasing.drop_thread(identity("two"))
-            assert list(tx.chains.refusals()) == []
-            assert list(tx.chains.matching([tagged("leak")])) == [THIRD]
+            for identifier in EVERY:
+                tx.episodes.put(words(identifier, tags=["leak"]))
+            tx.relations.refuse(Refusal(SECOND, FIRST, NOW))
+            tx.relations.refuse(Refusal(THIRD, SECOND, NOW))
+            tx.visibility.remove([FIRST], words_only=True)
+            assert set(tx.index.matching([tagged("leak")])) == {SECOND, THIRD}
+            tx.visibility.remove([FIRST])
+            assert [refusal.child for refusal in tx.relations.refusals()] == [THIRD]
+            tx.threads.drop(identity("two"))
+            assert list(tx.relations.refusals()) == []
+            assert list(tx.index.matching([tagged("leak")])) == [THIRD]

@@ -7,8 +7,8 @@ import pytest
 from stores.builders import ANA, BO, bm25, posting, random_vectors
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
 from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
 from episodic_agent.schemas import Vector
 
 WORDS = ["tea", "kettle", "pan", "猫", "rain", "door", "key", "lamp"]
@@ -35,7 +35,7 @@ def assert_bm25(tx: Transaction, held: Mapping[int, Posting], kind: str = OBSERV
         refs, scores = tx.index.text_scores(kind, WEIGHTS, k1=K1, b=B, average_length=average, limit=limit)
         assert_ranked(refs.tolist(), scores.tolist(), expected, limit)
     asked = np.array([*held, 5, ref_of(9, 9)], dtype=np.int64)
-    scores = tx.index.text_scores_of(kind, WEIGHTS, asked, k1=K1, b=B, average_length=average)
+    scores = tx.index.text_scores(kind, WEIGHTS, asked, k1=K1, b=B, average_length=average)[1]
     assert scores.tolist() == pytest.approx([expected.get(ref, 0.0) for ref in asked.tolist()], rel=1e-5)
 
 
@@ -58,7 +58,7 @@ def assert_cosines(tx: Transaction, held: Sequence[tuple[int, Vector]], kind: st
         refs, scores = tx.index.vector_scores(kind, "small", query, limit=limit)
         assert_ranked(refs.tolist(), scores.tolist(), expected, limit)
     asked = np.array([*expected, ref_of(9, 9)], dtype=np.int64)
-    scores = tx.index.vector_scores_of(kind, "small", query, asked)
+    scores = tx.index.vector_scores(kind, "small", query, asked)[1]
     assert scores[:-1].tolist() == pytest.approx(list(expected.values()), abs=1e-6)
     assert np.isnan(scores[-1])
     first = tx.index.vectors(kind, "small", asked.tolist())
@@ -66,9 +66,9 @@ def assert_cosines(tx: Transaction, held: Sequence[tuple[int, Vector]], kind: st
     assert all(np.array_equal(first[ref], rows[0]) for ref, rows in held)
 
 
-def cosine(one: Vector, other: Vector) -> float:
-    lengths = float(np.linalg.norm(one)) * float(np.linalg.norm(other))
-    return float(one.astype(np.float64) @ other) / lengths if lengths else 0.0
+def cosine(vector: Vector, other: Vector) -> float:
+    lengths = float(np.linalg.norm(vector)) * float(np.linalg.norm(other))
+    return float(vector.astype(np.float64) @ other) / lengths if lengths else 0.0
 
 
 def put(tx: Transaction, held: Sequence[tuple[int, Vector]], kind: str = OBSERVATIONS) -> None:
@@ -96,18 +96,18 @@ class IndexConformance(StoreFixture):
     def test_documents_added_dropped_and_replaced_change_the_scores_at_once(
         self, open_store: Callable[[], Store]
     ) -> None:
-        one, other = open_store(), open_store()
+        this_store, other = open_store(), open_store()
         held: dict[int, Posting] = {}
         for step in range(6):
             added = documents(step, 20 * (step + 1))  # replaces what an earlier step put at the same refs
             dropped = list(added)[:: step + 2]
-            with one.begin(ANA) as tx:
+            with this_store.begin(ANA) as tx:
                 tx.index.put_postings(OBSERVATIONS, list(added.values()))
                 assert_bm25(tx, {**held, **added})
                 tx.index.drop(OBSERVATIONS, [*dropped, 12345])
                 held = {ref: p for ref, p in {**held, **added}.items() if ref not in dropped}
                 assert_bm25(tx, held)
-            for store in (one, other):
+            for store in (this_store, other):
                 with store.begin(ANA, write=False) as tx:
                     assert_bm25(tx, held)
 
@@ -166,18 +166,18 @@ class IndexConformance(StoreFixture):
     def test_vectors_added_dropped_and_replaced_change_the_cosines_at_once(
         self, open_store: Callable[[], Store]
     ) -> None:
-        one, other = open_store(), open_store()
+        this_store, other = open_store(), open_store()
         held: dict[int, Vector] = {}
         for step in range(5):
             added = dict(chunked(step * 100, 10 * (step + 1)))
             dropped = list(added)[:: step + 2]
-            with one.begin(ANA) as tx:
+            with this_store.begin(ANA) as tx:
                 put(tx, list(added.items()))
                 held = {**held, **added}
                 assert_cosines(tx, list(held.items()))
                 tx.index.drop(OBSERVATIONS, dropped)
                 held = {ref: rows for ref, rows in held.items() if ref not in dropped}
-            for store in (one, other):
+            for store in (this_store, other):
                 with store.begin(ANA, write=False) as tx:
                     assert_cosines(tx, list(held.items()))
 
@@ -210,7 +210,7 @@ class IndexConformance(StoreFixture):
             tx.index.put_postings(OBSERVATIONS, list(texts.values()))
         more, more_texts = [(ref_of(9, 1), random_vectors(50, 2))], {8: posting(8, "tea rain rain")}
         with store.begin(ANA, write=False) as old:
-            old.threads.count()
+            old.count("observations")
             with store.begin(ANA) as tx:
                 put(tx, more)
                 tx.index.put_postings(OBSERVATIONS, list(more_texts.values()))
@@ -227,7 +227,7 @@ class IndexConformance(StoreFixture):
             tx.index.put_postings(OBSERVATIONS, list(texts.values()))
         dropped = [held[0][0], *list(texts)[:5]]
         with store.begin(ANA, write=False) as old:
-            old.threads.count()
+            old.count("observations")
             with store.begin(ANA) as tx:
                 tx.index.drop(OBSERVATIONS, dropped)
             left = [(ref, rows) for ref, rows in held if ref not in dropped]
@@ -273,9 +273,9 @@ class IndexConformance(StoreFixture):
         with store.begin(ANA) as tx:
             put(tx, held)
             assert_cosines(tx, held)
-            blank = tx.index.vector_scores_of(
+            blank = tx.index.vector_scores(
                 OBSERVATIONS, "small", np.zeros(8, dtype=np.float32), np.array([1])
-            )
+            )[1]
             assert blank.tolist() == [0.0]
 
     def test_documents_with_words_but_no_vector_are_listed(self, store: Store) -> None:

@@ -7,8 +7,8 @@ import pytest
 from stores.builders import ANA, BO, NOW, fill, identity, make_frame, make_thread, minute
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.interfaces import Store
 from episodic_agent.errors import NotFound, StoreError
+from episodic_agent.protocols import Store
 from episodic_agent.schemas import Decision, Link, Scope
 
 A, B, C, D = (identity(name) for name in "abcd")
@@ -29,71 +29,75 @@ def link(earlier: str, later: str, at: float = 0, **more: object) -> Link:
 class LinksConformance(StoreFixture):
     def test_a_link_comes_back_as_it_was_written(self, store: Store) -> None:
         furnish(store)
-        whole = link("a", "b", 1, basis="recall", label="UNCERTAIN", decision_id=identity("d"))
+        full_link = link("a", "b", 1, basis="recall", label="UNCERTAIN", decision_id=identity("d"))
         with store.begin(ANA) as tx:
-            tx.links.put(whole)
-            tx.links.put(link("b", "c", 2))
-            assert list(tx.links.of([A])) == [whole]
-            assert list(tx.links.of([B])) == list(tx.links.of([A, C, D])) == [whole, link("b", "c", 2)]
-            assert list(tx.links.of([D])) == list(tx.links.of([identity("nowhere")])) == []
-            assert list(tx.links.list(limit=1)) == [link("b", "c", 2)]
-            assert tx.links.of([A])[0].at.tzinfo is UTC
+            tx.relations.put_link(full_link)
+            tx.relations.put_link(link("b", "c", 2))
+            assert list(tx.relations.links([A])) == [full_link]
+            assert (
+                list(tx.relations.links([B]))
+                == list(tx.relations.links([A, C, D]))
+                == [full_link, link("b", "c", 2)]
+            )
+            assert list(tx.relations.links([D])) == list(tx.relations.links([identity("nowhere")])) == []
+            assert list(tx.relations.links(limit=1)) == [link("b", "c", 2)]
+            assert tx.relations.links([A])[0].at.tzinfo is UTC
 
     def test_two_threads_have_one_link_whichever_way_it_points(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            tx.links.put(link("a", "b"))
-            tx.links.put(link("b", "a", 3, basis="hand"))
-            tx.links.put(link("b", "a", 4))
-            assert list(tx.links.of([A, B])) == [link("b", "a", 4)]
+            tx.relations.put_link(link("a", "b"))
+            tx.relations.put_link(link("b", "a", 3, basis="hand"))
+            tx.relations.put_link(link("b", "a", 4))
+            assert list(tx.relations.links([A, B])) == [link("b", "a", 4)]
 
     def test_a_link_that_was_taken_back_is_shown_only_where_wanted(self, store: Store) -> None:
         furnish(store)
         gone = link("a", "b", unlinked_at=minute(5))
         with store.begin(ANA) as tx:
-            tx.links.put(gone)
-            assert list(tx.links.of([A])) == list(tx.links.list(limit=9)) == []
+            tx.relations.put_link(gone)
+            assert list(tx.relations.links([A])) == list(tx.relations.links(limit=9)) == []
             assert (
-                list(tx.links.of([A], taken_back=True))
-                == list(tx.links.list(limit=9, taken_back=True))
+                list(tx.relations.links([A], taken_back=True))
+                == list(tx.relations.links(limit=9, taken_back=True))
                 == [gone]
             )
 
     def test_threads_form_one_cross_thread_episode_at_most(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            tx.links.join(WHOLE, [C, A])
-            assert list(tx.links.members(WHOLE)) == [A, C]
-            tx.links.join(OTHER, [A, D])
-            assert dict(tx.links.joined([A, B, C, identity("nowhere")])) == {A: OTHER, C: WHOLE}
-            tx.links.join(WHOLE, [B])
-            assert (list(tx.links.members(WHOLE)), list(tx.links.members(OTHER))) == ([B], [A, D])
-            tx.links.join(OTHER, [])
-            assert dict(tx.links.joined([A, B, C, D])) == {B: WHOLE}
+            tx.relations.join(WHOLE, [C, A])
+            assert list(tx.relations.members(WHOLE)) == [A, C]
+            tx.relations.join(OTHER, [A, D])
+            assert dict(tx.relations.joined([A, B, C, identity("nowhere")])) == {A: OTHER, C: WHOLE}
+            tx.relations.join(WHOLE, [B])
+            assert (list(tx.relations.members(WHOLE)), list(tx.relations.members(OTHER))) == ([B], [A, D])
+            tx.relations.join(OTHER, [])
+            assert dict(tx.relations.joined([A, B, C, D])) == {B: WHOLE}
 
     def test_what_is_not_there_cannot_be_linked(self, store: Store) -> None:
         furnish(store)
         for act in (
-            lambda tx: tx.links.put(link("a", "nowhere")),
-            lambda tx: tx.links.put(link("nowhere", "a")),
-            lambda tx: tx.links.join(WHOLE, [A, identity("nowhere")]),
+            lambda tx: tx.relations.put_link(link("a", "nowhere")),
+            lambda tx: tx.relations.put_link(link("nowhere", "a")),
+            lambda tx: tx.relations.join(WHOLE, [A, identity("nowhere")]),
         ):
             with pytest.raises(NotFound), store.begin(ANA) as tx:
                 act(tx)
         with pytest.raises(StoreError), store.begin(ANA, write=False) as tx:
-            tx.links.put(link("a", "b"))
+            tx.relations.put_link(link("a", "b"))
 
     def test_links_of_one_scope_are_nothing_to_another(self, store: Store) -> None:
         furnish(store)
         furnish(store, BO)
         with store.begin(ANA) as tx:
-            tx.links.put(link("a", "b"))
-            tx.links.join(WHOLE, [A, B])
+            tx.relations.put_link(link("a", "b"))
+            tx.relations.join(WHOLE, [A, B])
         with store.begin(BO) as tx:
-            assert list(tx.links.of([A])) == list(tx.links.members(WHOLE)) == []
-            tx.links.join(WHOLE, [C])
+            assert list(tx.relations.links([A])) == list(tx.relations.members(WHOLE)) == []
+            tx.relations.join(WHOLE, [C])
         with store.begin(ANA, write=False) as tx:
-            assert list(tx.links.members(WHOLE)) == [A, B]
+            assert list(tx.relations.members(WHOLE)) == [A, B]
 
     def test_a_decision_keeps_what_came_of_it(self, store: Store) -> None:
         fill(store)
@@ -102,18 +106,18 @@ class LinksConformance(StoreFixture):
         other = replace(first, id=identity("4"), at=minute(9), type="boundary")
         known = replace(first, outcome="correct", detail={"strength": 1.0})
         with store.begin(ANA) as tx:
-            for one in (*reversed(later), other, first):
-                tx.episodes.decide(one)
-            tx.episodes.amend(known)
-            assert tx.episodes.decision(first.id) == known
-            assert list(tx.episodes.decisions(type="link")) == [known, *later]
-            assert list(tx.episodes.decisions(type="link", last=2)) == later
-            assert list(tx.episodes.decisions(type="boundary", last=2)) == [other]
-            assert list(tx.episodes.decisions(last=1)) == [other]
-            assert list(tx.episodes.decisions(subject=A, type="link", last=1)) == later[1:]
-            assert tx.episodes.decided("link", minute(2)) == 1
-            assert tx.episodes.decided("link", minute(-1)) == 3
-            assert tx.episodes.decided("boundary", NOW) == 1
-            assert tx.episodes.decided("link", minute(3)) == 0
+            for decision in (*reversed(later), other, first):
+                tx.relations.decide(decision)
+            tx.relations.decide(known, amend=True)
+            assert tx.relations.decision(first.id) == known
+            assert list(tx.relations.decisions(type="link")) == [known, *later]
+            assert list(tx.relations.decisions(type="link", last=2)) == later
+            assert list(tx.relations.decisions(type="boundary", last=2)) == [other]
+            assert list(tx.relations.decisions(last=1)) == [other]
+            assert list(tx.relations.decisions(subject=A, type="link", last=1)) == later[1:]
+            assert tx.relations.decided("link", minute(2)) == 1
+            assert tx.relations.decided("link", minute(-1)) == 3
+            assert tx.relations.decided("boundary", NOW) == 1
+            assert tx.relations.decided("link", minute(3)) == 0
         with pytest.raises(NotFound), store.begin(ANA) as tx:
-            tx.episodes.amend(replace(first, id=identity("nowhere")))
+            tx.relations.decide(replace(first, id=identity("nowhere")), amend=True)

@@ -7,8 +7,8 @@ import pytest
 from stores.builders import ANA, BO, NOW, fill, identity, make_episode, make_frame, make_thread, minute
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.interfaces import Store, Transaction
 from episodic_agent.errors import StoreError
+from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import EpisodeKind, Thread
 
 
@@ -54,10 +54,10 @@ class ResolutionConformance(StoreFixture):
             begin(tx, "chosen", explicit=True, selected_at=minute(20), last_activity_at=minute(1))
             begin(tx, "web", explicit=True, channels=("web",), last_activity_at=minute(9))
             begin(tx, "robot", modality="step", last_activity_at=minute(10))
-            assert names(tx.threads.current(limit=9)) == ["chosen", "web", "silent", "sms"]
-            assert names(tx.threads.current(limit=2)) == ["chosen", "web"]
+            assert names(tx.threads.list("current", limit=9)) == ["chosen", "web", "silent", "sms"]
+            assert names(tx.threads.list("current", limit=2)) == ["chosen", "web"]
         with store.begin(BO) as tx:
-            assert names(tx.threads.current(limit=9)) == []
+            assert names(tx.threads.list("current", limit=9)) == []
 
     def test_threads_that_began_by_then_are_found_the_latest_first(self, store: Store) -> None:
         with store.begin(ANA) as tx:
@@ -65,8 +65,8 @@ class ResolutionConformance(StoreFixture):
             begin(tx, "long", created_at=minute(-80), last_activity_at=minute(50))
             begin(tx, "new", created_at=minute(30), last_activity_at=minute(40))
             begin(tx, "robot", modality="step", created_at=minute(-99), last_activity_at=minute(1))
-            assert names(tx.threads.begun(NOW, limit=9)) == ["long", "old"]
-            assert names(tx.threads.begun(minute(30), limit=2)) == ["long", "new"]
+            assert names(tx.threads.list(begun=NOW, limit=9)) == ["long", "old"]
+            assert names(tx.threads.list(begun=minute(30), limit=2)) == ["long", "new"]
 
     def test_what_time_may_end_is_open_and_unchosen_or_has_an_open_frame(self, store: Store) -> None:
         with store.begin(ANA) as tx:
@@ -75,8 +75,8 @@ class ResolutionConformance(StoreFixture):
             begin(tx, "web", explicit=True, last_activity_at=minute(3))
             begin(tx, "talking", explicit=True, last_activity_at=minute(2))
             frame = tx.threads.frame(identity("talking"))
-            tx.threads.save_frame(replace(frame, next_seq=2))
-            assert names(tx.threads.unfinished()) == ["talking", "sms"]
+            tx.threads.save(replace(frame, next_seq=2))
+            assert names(tx.threads.list("unfinished")) == ["talking", "sms"]
 
     def test_timeouts_are_the_users_own_by_channel(self, store: Store) -> None:
         with store.begin(ANA) as tx:
@@ -94,10 +94,10 @@ class ResolutionConformance(StoreFixture):
 
     def test_only_a_writer_holds_the_scope(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.threads.hold()
+            tx.hold_threads()
             begin(tx, "sms")
         with store.begin(ANA, write=False) as tx, pytest.raises(StoreError, match="cannot write"):
-            tx.threads.hold()
+            tx.hold_threads()
 
     def test_several_threads_are_read_at_once_as_each_is_alone(self, store: Store) -> None:
         names = ("kitchen", "attic", "porch")
@@ -109,14 +109,23 @@ class ResolutionConformance(StoreFixture):
             (one, first, last) for one in (*ids, ids[0]) for first, last in ((1, 3), (-5, 0), (3, 2), (4, 99))
         ]
         with store.begin(ANA) as tx:
-            tx.episodes.insert(make_episode("kitchen", 3, 4))
-            tx.episodes.insert(make_episode("kitchen", 0, 2))
-            tx.episodes.insert(make_episode("attic", 0, 1))
-            tx.episodes.insert(replace(make_episode("porch", 0, 2), kind=EpisodeKind.PRIMARY))
+            tx.episodes.put(make_episode("kitchen", 3, 4))
+            tx.episodes.put(make_episode("kitchen", 0, 2))
+            tx.episodes.put(make_episode("attic", 0, 1))
+            tx.episodes.put(replace(make_episode("porch", 0, 2), kind=EpisodeKind.PRIMARY))
         with store.begin(ANA, write=False) as tx:
-            assert tx.threads.many(ids) == {one: tx.threads.get(one) for one in ids[:3]}
+            assert {t.id: t for t in tx.threads.list(ids=ids)} == {
+                one: tx.threads.get(one) for one in ids[:3]
+            }
             assert tx.threads.frames(ids) == {one: tx.threads.frame(one) for one in ids[:3]}
-            assert list(tx.threads.ranges(spans)) == [tx.threads.observations(*span) for span in spans]
-            assert tx.episodes.of_threads(ids) == {one: tx.episodes.of_thread(one) for one in ids}
-            assert (tx.threads.many([]), tx.threads.frames([]), tx.threads.ranges([])) == ({}, {}, [])
-            assert tx.episodes.of_threads([]) == {}
+            assert list(tx.observations.read(spans)) == [tx.observations.read(*span) for span in spans]
+            episodes = tx.episodes.list(threads=ids)
+            assert {one: [e for e in episodes if e.thread_id == one] for one in ids} == {
+                one: tx.episodes.of_thread(one) for one in ids
+            }
+            assert (
+                {t.id: t for t in tx.threads.list(ids=[])},
+                tx.threads.frames([]),
+                tx.observations.read([]),
+            ) == ({}, {}, [])
+            assert list(tx.episodes.list(threads=[])) == []

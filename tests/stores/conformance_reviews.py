@@ -6,10 +6,10 @@ import pytest
 from stores.builders import ANA, BO, fill, identity, make_episode, minute
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.forgetting import Strength
-from episodic_agent.core.interfaces import Store
 from episodic_agent.errors import Conflict, NotFound, StoreError
+from episodic_agent.protocols import Store
 from episodic_agent.schemas import PendingReview
+from episodic_agent.schemas.strength import Strength
 
 KITCHEN = identity("kitchen")
 ASKED = PendingReview(
@@ -22,34 +22,35 @@ class ReviewsConformance(StoreFixture):
         fill(store)
         earlier = replace(ASKED, id=identity("r0"), after_seq=1, policy="seed-003", query="später? 水")
         with store.begin(ANA) as tx:
-            tx.reviews.ask(ASKED)
-            tx.reviews.ask(earlier)
-            tx.reviews.ask(replace(ASKED, query="again"))
-            assert list(tx.reviews.pending(KITCHEN)) == [earlier, ASKED]
-            assert list(tx.reviews.pending(identity("nowhere"))) == []
-            tx.reviews.settle([earlier, replace(earlier, id=identity("nobody"))])
-            assert list(tx.reviews.pending(KITCHEN)) == [ASKED]
+            tx.work.put_review(ASKED)
+            tx.work.put_review(earlier)
+            tx.work.put_review(replace(ASKED, query="again"))
+            assert list(tx.work.reviews(KITCHEN)) == [earlier, ASKED]
+            assert list(tx.work.reviews(identity("nowhere"))) == []
+            assert list(tx.work.reviews()) == [earlier, ASKED]
+            tx.work.drop_reviews([earlier, replace(earlier, id=identity("nobody"))])
+            assert list(tx.work.reviews(KITCHEN)) == [ASKED]
         with pytest.raises(NotFound), store.begin(ANA) as tx:
-            tx.reviews.ask(replace(ASKED, thread_id=identity("nowhere")))
+            tx.work.put_review(replace(ASKED, thread_id=identity("nowhere")))
         with pytest.raises(StoreError), store.begin(ANA, write=False) as tx:
-            tx.reviews.ask(ASKED)
+            tx.work.put_review(ASKED)
 
     def test_a_recall_waits_in_its_own_scope(self, store: Store) -> None:
         fill(store)
         fill(store, BO)
         with store.begin(ANA) as tx:
-            tx.reviews.ask(ASKED)
+            tx.work.put_review(ASKED)
         with store.begin(BO) as tx:
-            assert list(tx.reviews.pending(KITCHEN)) == []
-            tx.reviews.settle([ASKED])
+            assert list(tx.work.reviews(KITCHEN)) == []
+            tx.work.drop_reviews([ASKED])
         with store.begin(ANA, write=False) as tx:
-            assert list(tx.reviews.pending(KITCHEN)) == [ASKED]
+            assert list(tx.work.reviews(KITCHEN)) == [ASKED]
 
     def test_a_strength_changes_only_from_what_was_read(self, store: Store) -> None:
         fill(store)
         episode = replace(make_episode("kitchen", 0, 2), stability=2.3065123456789)
         with store.begin(ANA) as tx:
-            tx.episodes.insert(episode)
+            tx.episodes.put(episode)
             tx.episodes.strengthen(episode, Strength(7.3153, 2.1112), minute(60))
             after = tx.episodes.get(episode.id)
             assert after == replace(episode, stability=7.3153, difficulty=2.1112, last_reviewed_at=minute(60))

@@ -7,9 +7,9 @@ import pytest
 from stores.builders import ANA, BO, fill, identity, make_skill, posting, random_vectors
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.interfaces import SKILLS, Store, ref_of
-from episodic_agent.core.skills import KeptSkill, SkillState, TurnRef
+from episodic_agent.core.skills import SkillState, StoredSkill, TurnRef
 from episodic_agent.errors import Conflict, NotFound, StoreError
+from episodic_agent.protocols import SKILLS, Store, ref_of
 from episodic_agent.schemas import Scope
 
 KITCHEN = identity("kitchen")
@@ -19,9 +19,9 @@ def turn(seq: int, thread: str = "kitchen") -> TurnRef:
     return TurnRef(identity(thread), seq)
 
 
-def put(store: Store, kept: KeptSkill, *turns: TurnRef, scope: Scope = ANA) -> KeptSkill:
+def put(store: Store, skill: StoredSkill, *turns: TurnRef, scope: Scope = ANA) -> StoredSkill:
     with store.begin(scope) as tx:
-        return tx.skills.put(kept, turns)
+        return tx.knowledge.put_skill(skill, turns)
 
 
 class SkillsConformance(StoreFixture):
@@ -33,13 +33,15 @@ class SkillsConformance(StoreFixture):
         third = put(store, replace(bare, skill=replace(bare.skill, last_used=None, name="Ça va – 日程")))
         assert len({first.number, second.number, third.number}) == 3
         with store.begin(ANA, write=False) as tx:
-            assert tx.skills.get(first.id) == first
-            assert list(tx.skills.list()) == [second, *sorted([first, third], key=lambda k: k.id.bytes)]
-            assert list(tx.skills.list(state=SkillState.CANDIDATE)) == [second]
-            assert tx.skills.by_numbers([second.number, 99]) == {second.number: second}
-            assert list(tx.skills.evidence(first.id)) == [turn(0), turn(2)]
-            assert tx.skills.get(identity("unknown")) is None
-            assert list(tx.skills.evidence(identity("unknown"))) == []
+            assert next(iter(tx.knowledge.skills(ids=[first.id])), None) == first
+            assert list(tx.knowledge.skills()) == [second, *sorted([first, third], key=lambda k: k.id.bytes)]
+            assert list(tx.knowledge.skills(state=SkillState.CANDIDATE)) == [second]
+            assert {kept.number: kept for kept in tx.knowledge.skills(numbers=[second.number, 99])} == {
+                second.number: second
+            }
+            assert list(tx.knowledge.evidence(first.id)) == [turn(0), turn(2)]
+            assert next(iter(tx.knowledge.skills(ids=[identity("unknown")])), None) is None
+            assert list(tx.knowledge.evidence(identity("unknown"))) == []
 
     def test_writing_it_again_changes_the_skill_and_adds_to_its_evidence(self, store: Store) -> None:
         fill(store)
@@ -47,19 +49,19 @@ class SkillsConformance(StoreFixture):
         changed = replace(first, state=SkillState.DROPPED, skill=replace(first.skill, confidence=0.25))
         assert put(store, changed, turn(0), turn(1)).number == first.number
         with store.begin(ANA, write=False) as tx:
-            assert list(tx.skills.list()) == [changed]
-            assert list(tx.skills.evidence(first.id)) == [turn(0), turn(1)]
+            assert list(tx.knowledge.skills()) == [changed]
+            assert list(tx.knowledge.evidence(first.id)) == [turn(0), turn(1)]
 
     def test_what_a_turn_shows_is_looked_up_by_the_turn(self, store: Store) -> None:
         fill(store)
         fill(store, name="garden")
-        one = put(store, make_skill("a"), turn(0), turn(1, "garden"))
+        skill = put(store, make_skill("a"), turn(0), turn(1, "garden"))
         other = put(store, make_skill("b"), turn(0))
         with store.begin(ANA, write=False) as tx:
             asked = [turn(0), turn(1), turn(1, "garden"), turn(0, "nowhere")]
-            shown = {t: sorted(ids) for t, ids in tx.skills.shown_by(asked).items()}
-            assert shown == {turn(0): sorted([one.id, other.id]), turn(1, "garden"): [one.id]}
-            assert tx.skills.shown_by([]) == {}
+            shown = {t: sorted(ids) for t, ids in tx.knowledge.shown_by(asked).items()}
+            assert shown == {turn(0): sorted([skill.id, other.id]), turn(1, "garden"): [skill.id]}
+            assert tx.knowledge.shown_by([]) == {}
 
     def test_a_pattern_belongs_to_one_skill_of_a_scope(self, store: Store) -> None:
         fill(store)
@@ -72,33 +74,33 @@ class SkillsConformance(StoreFixture):
         with pytest.raises(NotFound):
             put(store, make_skill("b"), turn(0, "nowhere"))
         with store.begin(ANA, write=False) as tx:
-            assert [kept.pattern for kept in tx.skills.list()] == ["a"]
+            assert [kept.pattern for kept in tx.knowledge.skills()] == ["a"]
 
     def test_a_dropped_row_is_gone_with_its_evidence(self, store: Store) -> None:
         fill(store)
-        one = put(store, make_skill("a"), turn(0), turn(1))
+        skill = put(store, make_skill("a"), turn(0), turn(1))
         put(store, make_skill("b"), turn(1))
         with store.begin(ANA) as tx:
-            tx.skills.drop(one.id)
-            tx.skills.drop(one.id)
+            tx.knowledge.drop_skill(skill.id)
+            tx.knowledge.drop_skill(skill.id)
         with store.begin(ANA, write=False) as tx:
-            assert [kept.pattern for kept in tx.skills.list()] == ["b"]
-            assert list(tx.skills.shown_by([turn(0), turn(1)])) == [turn(1)]
+            assert [kept.pattern for kept in tx.knowledge.skills()] == ["b"]
+            assert list(tx.knowledge.shown_by([turn(0), turn(1)])) == [turn(1)]
 
     def test_episodes_wait_for_mining_once_in_the_order_of_refs(self, store: Store) -> None:
         number = fill(store)
         refs = [ref_of(number, seq) for seq in (7, 3, 5)]
         with store.begin(ANA) as tx:
-            tx.skills.await_mining(refs)
-            tx.skills.await_mining([])
-            tx.skills.await_mining(refs[:2])
+            tx.knowledge.note_mining(refs)
+            tx.knowledge.note_mining([])
+            tx.knowledge.note_mining(refs[:2])
         with store.begin(ANA) as tx:
-            assert list(tx.skills.awaiting(limit=2)) == sorted(refs)[:2]
-            tx.skills.mined([refs[1], 99])
+            assert list(tx.knowledge.awaiting(limit=2)) == sorted(refs)[:2]
+            tx.knowledge.note_mining([refs[1], 99], done=True)
         with store.begin(ANA, write=False) as tx:
-            assert list(tx.skills.awaiting(limit=9)) == [refs[2], refs[0]]
+            assert list(tx.knowledge.awaiting(limit=9)) == [refs[2], refs[0]]
         with store.begin(BO, write=False) as tx:
-            assert list(tx.skills.awaiting(limit=9)) == []
+            assert list(tx.knowledge.awaiting(limit=9)) == []
 
     def test_skills_are_documents_of_their_own_in_the_index(self, store: Store) -> None:
         number = fill(store)
@@ -120,14 +122,20 @@ class SkillsConformance(StoreFixture):
 
     def test_writers_at_the_same_time_lose_no_use(self, store: Store) -> None:
         fill(store)
-        one = put(store, make_skill("a"))
+        this_skill = put(store, make_skill("a"))
 
         def use(turn: int) -> None:
             for _ in range(5):
                 with store.begin(ANA) as tx:
-                    kept = tx.skills.get(one.id) if turn % 2 else tx.skills.list()[0]
-                    assert kept is not None
-                    tx.skills.put(replace(kept, skill=replace(kept.skill, uses=kept.skill.uses + 1)))
+                    skill = (
+                        next(iter(tx.knowledge.skills(ids=[this_skill.id])), None)
+                        if turn % 2
+                        else tx.knowledge.skills()[0]
+                    )
+                    assert skill is not None
+                    tx.knowledge.put_skill(
+                        replace(skill, skill=replace(skill.skill, uses=skill.skill.uses + 1))
+                    )
 
         threads = [threading.Thread(target=use, args=(n,)) for n in range(4)]
         for thread in threads:
@@ -135,16 +143,19 @@ class SkillsConformance(StoreFixture):
         for thread in threads:
             thread.join()
         with store.begin(ANA, write=False) as tx:
-            assert [kept.skill.uses for kept in tx.skills.list()] == [one.skill.uses + 20]
+            assert [kept.skill.uses for kept in tx.knowledge.skills()] == [this_skill.skill.uses + 20]
 
     def test_skills_of_an_undone_transaction_are_not_there(self, store: Store) -> None:
         fill(store)
         with pytest.raises(ZeroDivisionError), store.begin(ANA) as tx:  # noqa: PT012 the block is the case
-            tx.skills.put(make_skill("a"), [turn(0)])
-            tx.skills.await_mining([1])
+            tx.knowledge.put_skill(make_skill("a"), [turn(0)])
+            tx.knowledge.note_mining([1])
             raise ZeroDivisionError
         with store.begin(ANA, write=False) as tx:
-            assert (list(tx.skills.list()), list(tx.skills.awaiting(limit=9))) == ([], [])
-            for write in (lambda: tx.skills.put(make_skill("a")), lambda: tx.skills.await_mining([1])):
+            assert (list(tx.knowledge.skills()), list(tx.knowledge.awaiting(limit=9))) == ([], [])
+            for write in (
+                lambda: tx.knowledge.put_skill(make_skill("a")),
+                lambda: tx.knowledge.note_mining([1]),
+            ):
                 with pytest.raises(StoreError):
                     write()

@@ -8,8 +8,8 @@ import pytest
 from stores.builders import ANA, BO, NOW, fill
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.interfaces import Store
 from episodic_agent.errors import StoreError
+from episodic_agent.protocols import Store
 from episodic_agent.schemas import ModelUse, Scope
 
 TODAY = NOW.date()
@@ -18,12 +18,12 @@ ONE = ModelUse(TODAY, "topic_shift", "openai:small", 2, 1, 300, 40, 1.25)
 
 def add(store: Store, *uses: ModelUse, scope: Scope = ANA) -> None:
     with store.begin(scope) as tx:
-        tx.usage.add(uses)
+        tx.work.add_usage(uses)
 
 
 def totals(store: Store, first: date = TODAY, last: date = TODAY, scope: Scope = ANA) -> list[ModelUse]:
     with store.begin(scope, write=False) as tx:
-        return list(tx.usage.totals(first, last))
+        return list(tx.work.usage(first, last))
 
 
 class UsageConformance(StoreFixture):
@@ -59,17 +59,17 @@ class UsageConformance(StoreFixture):
     def test_large_sums_and_odd_names_come_back_as_they_were(self, store: Store) -> None:
         huge = replace(ONE, model='openai:"; DROP\0 – 模型', prompt_tokens=1 << 40, seconds=86_400.000001)
         add(store, huge, huge)
-        (found,) = store.usage("home", TODAY, TODAY)
-        assert (found.model, found.prompt_tokens, found.seconds) == (huge.model, 1 << 41, 172_800.000002)
+        (use,) = store.usage("home", TODAY, TODAY)
+        assert (use.model, use.prompt_tokens, use.seconds) == (huge.model, 1 << 41, 172_800.000002)
 
     def test_what_an_undone_transaction_counted_is_not_counted(self, store: Store) -> None:
         fill(store)
         with pytest.raises(ZeroDivisionError), store.begin(ANA) as tx:  # noqa: PT012 the block is the case
-            tx.usage.add([ONE])
+            tx.work.add_usage([ONE])
             raise ZeroDivisionError
         assert totals(store) == []
         with store.begin(ANA, write=False) as tx, pytest.raises(StoreError):
-            tx.usage.add([ONE])
+            tx.work.add_usage([ONE])
 
     def test_writers_at_the_same_time_lose_nothing(self, store: Store) -> None:
         uses = [replace(ONE, stage=stage) for stage in ("a", "b", "c")]

@@ -7,8 +7,8 @@ import pytest
 from stores.builders import ANA, BO, NOW, fill, identity, minute
 from stores.conformance import StoreFixture
 
-from episodic_agent.core.interfaces import LONGEST_RUN, Store, ref_of
 from episodic_agent.errors import StoreError
+from episodic_agent.protocols import LONGEST_RUN, Store, ref_of
 from episodic_agent.schemas import Scope, WorkRow
 
 ROW = WorkRow(ref_of(3, 4), ref_of(3, 4), NOW, "add", '["add",0,5]')
@@ -16,12 +16,12 @@ ROW = WorkRow(ref_of(3, 4), ref_of(3, 4), NOW, "add", '["add",0,5]')
 
 def put(store: Store, *rows: WorkRow, scope: Scope = ANA) -> None:
     with store.begin(scope) as tx:
-        tx.work.put(rows)
+        tx.work.put_spans(rows)
 
 
 def of(store: Store, first: int, last: int, scope: Scope = ANA, thread: int = 3) -> list[WorkRow]:
     with store.begin(scope, write=False) as tx:
-        return list(tx.work.of(ref_of(thread, first), ref_of(thread, last)))
+        return list(tx.work.spans(ref_of(thread, first), ref_of(thread, last)))
 
 
 class WorkConformance(StoreFixture):
@@ -49,7 +49,7 @@ class WorkConformance(StoreFixture):
         put(store, *rows)
         put(store, *rows, scope=BO)
         with store.begin(ANA) as tx:
-            tx.work.drop(minute(1))
+            tx.work.drop_spans(minute(1))
         assert of(store, 4, 4) == rows[1:]
         assert of(store, 4, 4, BO) == rows
 
@@ -61,20 +61,20 @@ class WorkConformance(StoreFixture):
     def test_observations_are_found_by_how_their_ids_begin(self, store: Store) -> None:
         fill(store)
         with store.begin(ANA, write=False) as tx:
-            every = tx.work.named(UUID(int=0), UUID(int=(1 << 128) - 1), limit=99)
+            every = tx.observations.near(UUID(int=0), UUID(int=(1 << 128) - 1), limit=99)
             assert list(every) == sorted(every)
-            assert set(tx.threads.by_ids(every)) == set(every) != set()
-            assert list(tx.work.named(every[0], every[0], limit=9)) == [every[0]]
-            assert list(tx.work.named(every[0], every[-1], limit=2)) == list(every[:2])
-            assert list(tx.work.named(identity("nowhere"), identity("nowhere"), limit=9)) == []
+            assert set(tx.observations.get(every)) == set(every) != set()
+            assert list(tx.observations.near(every[0], every[0], limit=9)) == [every[0]]
+            assert list(tx.observations.near(every[0], every[-1], limit=2)) == list(every[:2])
+            assert list(tx.observations.near(identity("nowhere"), identity("nowhere"), limit=9)) == []
         with store.begin(Scope("ana", "elsewhere"), write=False) as tx:
-            assert list(tx.work.named(UUID(int=0), UUID(int=(1 << 128) - 1), limit=9)) == []
+            assert list(tx.observations.near(UUID(int=0), UUID(int=(1 << 128) - 1), limit=9)) == []
 
     def test_a_read_transaction_keeps_and_drops_nothing(self, store: Store) -> None:
         put(store, ROW)
         with store.begin(ANA, write=False) as tx:
             with pytest.raises(StoreError):
-                tx.work.put([ROW])
+                tx.work.put_spans([ROW])
             with pytest.raises(StoreError):
-                tx.work.drop(minute(99))
+                tx.work.drop_spans(minute(99))
         assert of(store, 4, 4) == [ROW]

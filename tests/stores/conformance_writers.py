@@ -10,7 +10,7 @@ from stores.builders import ANA, BO, NOW, fill, identity
 from stores.conformance import StoreFixture
 from stores.processes import Opener, work_off, write_chunks
 
-from episodic_agent.core.interfaces import OBSERVATIONS, Store
+from episodic_agent.protocols import OBSERVATIONS, Store
 
 WRITERS, CHUNKS = 4, 5
 
@@ -55,7 +55,7 @@ class WritersConformance(StoreFixture):
     def assert_all_written(self, store: Store) -> None:
         for n in range(WRITERS):
             with store.begin((ANA, BO)[n % 2], write=False) as tx:
-                texts = [o.text for o in tx.threads.observations(identity(f"writer{n}"), 0, 999)]
+                texts = [o.text for o in tx.observations.read(identity(f"writer{n}"), 0, 999)]
                 assert texts == [f"writer{n} {chunk} {i}" for chunk in range(CHUNKS) for i in range(3)]
                 assert tx.index.statistics(OBSERVATIONS, []).documents == 3 * CHUNKS * WRITERS // 2
                 assert tx.index.unindexed(OBSERVATIONS, "small", limit=9) == []
@@ -69,11 +69,11 @@ class WritersConformance(StoreFixture):
             fill(store, name=name, texts=[])
             with store.begin(ANA) as tx:
                 for n in range(10):
-                    tx.jobs.put("note", f"{name} {n}", name, now=NOW)
+                    tx.work.ask("note", f"{name} {n}", name, now=NOW)
         run_processes(work_off, [(*opener, n) for n in range(2)])
         for name in ("kitchen", "attic"):
             with store.begin(ANA, write=False) as tx:
-                texts = [o.text for o in tx.threads.observations(identity(name), 0, 999)]
+                texts = [o.text for o in tx.observations.read(identity(name), 0, 999)]
                 assert texts == [f"{name} {n}" for n in range(10)]
         assert store.waiting() == 0
 

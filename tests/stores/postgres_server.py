@@ -26,15 +26,15 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from episodic_agent.core.interfaces import Store
+from episodic_agent.protocols import Store
 from episodic_agent.stores.postgres import PostgresStore
-from episodic_agent.stores.postgres.admin import init_db
-from episodic_agent.stores.postgres.connection import Connections, Options
-from episodic_agent.stores.postgres.distribute import distribute
+from episodic_agent.stores.postgres.server.admin import init_db
+from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
+from episodic_agent.stores.postgres.server.distribute import DISTRIBUTED, REFERENCE, distribute
 
 # The data may be lost with the machine, the server must not be slow: what only durability would need is off.
 CARELESS = {"fsync": "off", "full_page_writes": "off", "max_connections": "200", "max_wal_size": "1GB"}
-THROW_AWAY = Options(synchronous="off")
+THROW_AWAY = PostgresOptions(synchronous="off")
 _PREFIX = "episodic-pg-"
 
 
@@ -47,10 +47,10 @@ def _root() -> Path:
 def programs(version: int = 18) -> Path | None:
     """Return the folder of the server's programs, None where the wheel is not installed."""
     try:
-        found: Path | None = _wheel().POSTGRES_VERSIONS.get(version)
+        path: Path | None = _wheel().POSTGRES_VERSIONS.get(version)
     except ImportError:
         return None
-    return found
+    return path
 
 
 def _wheel() -> Any:
@@ -63,21 +63,21 @@ def run_as_owner(program: Path, *arguments: str) -> None:
     """Run one of the server's programs; as another user when we are root, whom it refuses to serve."""
     user = "pgserver" if os.geteuid() == 0 else None
     # A server that stays would keep pipes open for ever: so a file takes what is said.
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as statement:
         command = [str(program), *arguments]
-        done = subprocess.run(command, user=user, stdout=said, stderr=said, cwd="/", check=False)
+        done = subprocess.run(command, user=user, stdout=statement, stderr=statement, cwd="/", check=False)
         if done.returncode:
-            said.seek(0)
-            raise RuntimeError(f"{program.name} failed: {said.read()}")
+            statement.seek(0)
+            raise RuntimeError(f"{program.name} failed: {statement.read()}")
 
 
 class Server:
     """One server of our own in a short folder; start and stop it as the test likes."""
 
     def __init__(self, folder: Path, *, version: int = 18) -> None:
-        found = programs(version)
-        assert found is not None
-        self.folder, self.programs, self.port = folder, found, 5432
+        path = programs(version)
+        assert path is not None
+        self.folder, self.programs, self.port = folder, path, 5432
         self.data = folder / "data"
 
     def make(self, settings: Mapping[str, str], *, password: str | None = None) -> None:
@@ -244,15 +244,24 @@ class Databases:
         """Create a database that holds the schema already; return its name."""
         if self._template is None:
             self._template = self._create("template1")
-            Connections(self.url(self._template), THROW_AWAY).close()
+            PostgresConnections(self.url(self._template), THROW_AWAY).close()
         return self._create(self._template)
 
-    def _create(self, template: str) -> str:
-        name = f"t_{os.getpid()}_{secrets.token_hex(4)}"
+    def copy(self, name: str) -> str:
+        """Create a database equal to one that nobody is in; return its name."""
+        return self._create(name)
+
+    def _create(self, template: str, name: str | None = None) -> str:
+        name = name or f"t_{os.getpid()}_{secrets.token_hex(4)}"
         new, old = map(sql.Identifier, (name, template))
         self._db.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {} {}").format(new, old, self._how))
         self._made.append(name)
         return name
+
+    def replace(self, name: str, original: str) -> None:
+        """Put a copy of a database that nobody is in into the place of another."""
+        self.drop(name)
+        self._create(original, name)
 
     def drop(self, name: str) -> None:
         """Drop a database whoever is in it."""
@@ -263,13 +272,31 @@ class Databases:
         """Run a statement as the administrator, in no database of ours."""
         self._db.execute(statement)
 
-    def add_nodes(self, url: str) -> None:
-        """Make the administrator's nodes those of a fresh database too."""
+    def nodes(self) -> list[tuple[str, int]]:
+        """Return host and port of the nodes of the administrator's cluster, the coordinator left out."""
         query = "SELECT nodename, nodeport FROM pg_dist_node WHERE groupid > 0 AND noderole = 'primary'"
-        nodes = self._db.execute(query).fetchall()
-        with psycopg.connect(url, autocommit=True) as db:
-            for node in nodes:
-                db.execute("SELECT citus_add_node(%s, %s)", node)
+        return [(str(host), int(port)) for host, port in self._db.execute(query).fetchall()]
+
+    def spread(self, name: str) -> str:
+        """Make a fresh database one of the cluster: it needs its like on each node; return its address."""
+        for host, port in self.nodes():
+            with connect(self.url("postgres", host=host, port=str(port))) as db:
+                db.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        url = self.url(name)
+        for place in (*(self.url(name, host=h, port=str(p)) for h, p in self.nodes()), url):
+            with connect(place) as db:
+                db.execute("CREATE EXTENSION citus")
+        with connect(url) as db:
+            for host, port in self.nodes():
+                db.execute("SELECT citus_add_node(%s, %s)", (host, port))
+        return url
+
+    def drop_spread(self, name: str) -> None:
+        """Drop a database on the coordinator and on each node."""
+        self.drop(name)
+        for host, port in self.nodes():
+            with connect(self.url("postgres", host=host, port=str(port))) as db:
+                db.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
     def forget_login(self, url: str, name: str) -> None:
         """Drop a login that owns nothing but what one database lets it do."""
@@ -316,30 +343,35 @@ def postgres_url(postgres: Databases) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def citus() -> Iterator[Databases]:
-    """Databases on the coordinator EPISODIC_TEST_CITUS_URL names."""
-    databases = Databases(os.environ["EPISODIC_TEST_CITUS_URL"])
-    yield databases
-    databases.close()
+def citus() -> Iterator[str]:
+    """Make one database on the coordinator EPISODIC_TEST_CITUS_URL names, its tables spread over the nodes.
 
-
-@pytest.fixture
-def citus_url(citus: Databases) -> Iterator[str]:
-    """Make a fresh database whose tables are spread over the nodes.
-
-    The nodes need a database of the same name, which the coordinator makes there itself (Citus 13 or newer).
+    One for all tests, since distributing takes many seconds. The same administrator, password included, must
+    be let in by the nodes, and so must the roles of the application and the workers.
     """
-    citus.run(sql.SQL("SET citus.enable_create_database_propagation = on"))
-    name = citus.bare()
-    url = citus.url(name)
-    with connect(url) as db:
-        db.execute("CREATE EXTENSION citus")
-    citus.add_nodes(url)
+    databases = Databases(os.environ["EPISODIC_TEST_CITUS_URL"])
+    name = databases.bare()
+    url = databases.spread(name)
     init_db(url, THROW_AWAY)
     with connect(url) as db:
         list(distribute(db, shards=4))
     yield url
-    citus.drop(name)
+    databases.drop_spread(name)
+    databases.close()
+
+
+@pytest.fixture
+def citus_url(citus: str) -> str:
+    """Empty the cluster's database for a test; return its address."""
+    empty(citus)
+    return citus
+
+
+def empty(url: str) -> None:
+    """Take every row out of a database that holds the schema."""
+    with connect(url) as db:
+        tables = ", ".join(f"episodic.{table}" for table in (*DISTRIBUTED, *REFERENCE, "job"))
+        db.execute(f"TRUNCATE {tables}".encode())
 
 
 @pytest.fixture

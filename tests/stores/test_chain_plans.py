@@ -10,31 +10,32 @@ import pytest
 from stores.builders import ANA, begin_thread, make_episode, minute
 from stores.postgres_server import Databases, open_postgres
 
-from episodic_agent.core.chaining import Condition, Term
-from episodic_agent.core.interfaces import Store
+from episodic_agent.core.chains import Condition, Term
+from episodic_agent.protocols import Store
 from episodic_agent.schemas import Scope
 from episodic_agent.stores.keys import keys_of
-from episodic_agent.stores.postgres.batches import texts
-from episodic_agent.stores.postgres.chains import _PART, PostgresChains
-from episodic_agent.stores.postgres.session import Session as PostgresSession
+from episodic_agent.stores.postgres.metadata import _PART
+from episodic_agent.stores.postgres.server.batches import texts
+from episodic_agent.stores.postgres.server.session import PostgresSession
+from episodic_agent.stores.postgres.store import PostgresTransaction
 from episodic_agent.stores.sqlite import SqliteStore
-from episodic_agent.stores.sqlite.chains import SqliteChains
-from episodic_agent.stores.sqlite.connection import rows
-from episodic_agent.stores.sqlite.session import Session as SqliteSession
+from episodic_agent.stores.sqlite.file.connection import rows
+from episodic_agent.stores.sqlite.file.session import SqliteSession
+from episodic_agent.stores.sqlite.store import SqliteTransaction
 
 MANY = 400
 WHOLE, PART = [[Condition("tag", ("leak",))]], [[Condition("tag", ("eak",), contains=True)]]
 FIRST = make_episode("talk", 0, 0).id
 Ask = Callable[[Any], object]
 ASKED: Sequence[tuple[Ask, str]] = (
-    (lambda chains: chains.matching(WHOLE), "metadata_term"),
-    (lambda chains: chains.matching(PART), "metadata_term"),
-    (lambda chains: chains.spans(WHOLE), "metadata_term"),
-    (lambda chains: chains.spans([], since=minute(390)), "episode_recent"),
-    (lambda chains: chains.described([FIRST]), "metadata_term_episode"),
-    (lambda chains: chains.children([FIRST]), "episode_parent"),
-    (lambda chains: chains.below([FIRST]), "episode_parent"),
-    (lambda chains: chains.latest(limit=5, before=minute(9)), "episode_primary"),
+    (lambda tx: tx.index.matching(WHOLE), "metadata_term"),
+    (lambda tx: tx.index.matching(PART), "metadata_term"),
+    (lambda tx: tx.index.spans(WHOLE), "metadata_term"),
+    (lambda tx: tx.index.spans([], since=minute(390)), "episode_recent"),
+    (lambda tx: tx.relations.described([FIRST]), "metadata_term_episode"),
+    (lambda tx: tx.episodes.nodes([FIRST], "children"), "episode_parent"),
+    (lambda tx: tx.episodes.nodes([FIRST], "below"), "episode_parent"),
+    (lambda tx: tx.episodes.latest(limit=5, before=minute(9)), "episode_primary"),
 )
 
 
@@ -44,8 +45,8 @@ def furnish(store: Store, users: int = 4) -> None:
             begin_thread(tx, "talk", ["a"] * MANY)
             for seq in range(MANY):
                 episode = make_episode("talk", seq, seq)
-                tx.episodes.insert(episode)
-                tx.chains.describe(episode.id, [Term("tag", "leak" if seq == 7 else f"w{seq}")])
+                tx.episodes.put(episode)
+                tx.relations.describe(episode.id, [Term("tag", "leak" if seq == 7 else f"w{seq}")])
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +64,12 @@ def test_a_file_answers_from_an_index(filled: Path, ask: Ask, index: str) -> Non
 
     class Explaining(SqliteSession):
         def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-            told = rows(self.db, f"EXPLAIN QUERY PLAN {sql}", bindings)
-            plans.extend(str(line[-1]) for line in told)
+            answers = rows(self.db, f"EXPLAIN QUERY PLAN {sql}", bindings)
+            plans.extend(str(line[-1]) for line in answers)
             return super().rows(sql, bindings)
 
     with closing(SqliteStore(filled, synchronous="off")) as store, store._connections.borrow() as db:
-        ask(SqliteChains(Explaining(db, ANA, write=False)))
+        ask(SqliteTransaction(Explaining(db, ANA, write=False), store._shelves))
     read = [plan for plan in plans if " m" in plan or " e" in plan or "episode" in plan]
     named = "PRIMARY KEY" if index == "metadata_term" else index
     assert any(named in plan for plan in read), plans
@@ -115,7 +116,7 @@ def test_a_server_answers_the_application_s_role_from_an_index(furnished: str, a
             return super().rows(sql, bindings)
 
     with as_the_application(furnished) as db:
-        ask(PostgresChains(Explaining(db, ANA, write=False)))
+        ask(PostgresTransaction(Explaining(db, ANA, write=False)))
     named = "metadata_term_pkey" if index == "metadata_term" else index
     assert any(named in plan for plan in plans), plans
     assert not any("Seq Scan" in plan for plan in plans), plans
@@ -128,7 +129,7 @@ def test_a_part_of_a_value_is_looked_for_in_one_field_alone(postgres_url: str) -
         with store.begin(ANA) as tx:
             for seq in range(MANY):
                 more = [Term("tag", f"w{seq}"), *(Term("entity", f"x{seq}-{n}") for n in range(9))]
-                tx.chains.describe(make_episode("talk", seq, seq).id, more)
+                tx.relations.describe(make_episode("talk", seq, seq).id, more)
     with psycopg.connect(postgres_url, autocommit=True) as db:
         db.execute("ANALYZE episodic.metadata_term")
     with as_the_application(postgres_url) as db:

@@ -23,7 +23,7 @@ from stores.conformance_writers import WritersConformance
 from stores.postgres_server import open_postgres
 from stores.processes import Opener
 
-from episodic_agent.core.interfaces import Store
+from episodic_agent.protocols import Store
 
 
 class PostgresConformance(

@@ -20,8 +20,8 @@ from stores.postgres_trouble import QUICK, SECRET, complaint, needs_own_server, 
 from episodic_agent.errors import Conflict, InvalidInput, StoreError, StoreUnavailable
 from episodic_agent.stores import faults
 from episodic_agent.stores.postgres import PostgresStore
-from episodic_agent.stores.postgres.connection import Options
-from episodic_agent.stores.postgres.session import keys_of
+from episodic_agent.stores.postgres.server.connection import PostgresOptions
+from episodic_agent.stores.postgres.server.session import keys_of
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform cannot fork")
 
@@ -71,7 +71,7 @@ def test_a_url_that_cannot_be_read_is_not_repeated(url: str) -> None:
 
 
 def test_nothing_that_can_be_printed_holds_the_password() -> None:
-    options = Options()
+    options = PostgresOptions()
     address = options.address(f"postgresql://ana:{SECRET}@db/memory")
     assert SECRET in address.conninfo
     assert SECRET not in f"{options!r} {address!r} {address} {address.place}"
@@ -160,7 +160,7 @@ def test_a_hot_standby_serves_readers_and_sends_writers_to_the_primary(server: S
     with closing(PostgresStore(server.url(), QUICK)) as primary:
         fill(primary)
         with primary.begin(ANA) as tx:
-            tx.jobs.put("encode", "k", "s", now=NOW)
+            tx.work.ask("encode", "k", "s", now=NOW)
         standby = server.copy()
         try:
             with closing(PostgresStore(standby.url(), QUICK)) as replica:
@@ -211,9 +211,9 @@ def test_a_connection_lost_in_mid_transaction_keeps_nothing_and_the_call_can_be_
 
     def append(lose: Callable[[], None]) -> None:
         with store.begin(ANA) as tx:
-            tx.threads.append(make_observations("kitchen", ["d"], first=3))
+            tx.observations.append(make_observations("kitchen", ["d"], first=3))
             lose()
-            tx.threads.count()
+            tx.count("observations")
 
     error = complaint(lambda: append(lambda: end_sessions(postgres_url)))
     assert isinstance(error, StoreUnavailable)
@@ -285,12 +285,12 @@ def test_who_waits_too_long_for_another_writer_is_told(store: PostgresStore, pos
 
 
 def test_who_waits_too_long_for_a_connection_is_told(postgres_url: str) -> None:
-    small = Options(pool_size=1, patience=timedelta(milliseconds=50), synchronous="off")
+    small = PostgresOptions(pool_size=1, patience=timedelta(milliseconds=50), synchronous="off")
     with closing(PostgresStore(postgres_url, small)) as store:
         holder, leave = hold(store, lambda tx: tx.threads.list())
         error = complaint(lambda: texts_of(store))
         assert isinstance(error, StoreUnavailable)
-        assert "all 1 connections" in str(error)
+        assert "1 connection, busy for" in str(error)
         assert "raise EPISODIC_CONNECTIONS" in str(error)
         leave.set()
         holder.join()
@@ -298,7 +298,7 @@ def test_who_waits_too_long_for_a_connection_is_told(postgres_url: str) -> None:
 
 
 def test_threads_that_read_inside_their_writes_never_wait_for_each_other(postgres_url: str) -> None:
-    small = Options(pool_size=2, patience=timedelta(seconds=5), synchronous="off")
+    small = PostgresOptions(pool_size=2, patience=timedelta(seconds=5), synchronous="off")
     with closing(PostgresStore(postgres_url, small)) as store:
         both = threading.Barrier(2, timeout=10)
 
@@ -315,7 +315,7 @@ def test_threads_that_read_inside_their_writes_never_wait_for_each_other(postgre
 def test_writers_that_deadlock_are_told_to_repeat(store: PostgresStore, postgres_url: str) -> None:
     for name in ("kitchen", "attic"):
         fill(store, name=name)
-    patient = Options(synchronous="off")
+    patient = PostgresOptions(synchronous="off")
     both = threading.Barrier(2, timeout=10)
 
     def lock(first: str, second: str) -> str:
@@ -331,9 +331,9 @@ def test_writers_that_deadlock_are_told_to_repeat(store: PostgresStore, postgres
 
     with ThreadPoolExecutor(2) as pool:
         calls = [pool.submit(lock, "kitchen", "attic"), pool.submit(lock, "attic", "kitchen")]
-        told = [call.result(30) for call in calls]
-    assert sorted(bool(line) for line in told) == [False, True]
-    assert "repeat the call" in "".join(told)
+        texts = [call.result(30) for call in calls]
+    assert sorted(bool(line) for line in texts) == [False, True]
+    assert "repeat the call" in "".join(texts)
 
 
 def test_a_block_that_goes_on_after_a_failed_statement_is_not_believed_kept(store: PostgresStore) -> None:

@@ -14,14 +14,14 @@ from stores.builders import ANA, BO, posting, random_vectors
 from stores.postgres_server import connect, open_postgres
 from stores.test_sqlite import open_sqlite
 
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
 from episodic_agent.errors import EpisodicError, InvalidInput
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
 from episodic_agent.schemas import Scope, Vector
 from episodic_agent.stores import faults
 from episodic_agent.stores.postgres.index import PostgresIndex
-from episodic_agent.stores.postgres.large import index_large_scopes, index_name, pack_indexes
-from episodic_agent.stores.postgres.packing import half_vector
-from episodic_agent.stores.postgres.session import Session, keys_of
+from episodic_agent.stores.postgres.server.large import index_large_scopes, index_name, pack_indexes
+from episodic_agent.stores.postgres.server.packing import half_vector
+from episodic_agent.stores.postgres.server.session import PostgresSession, keys_of
 from episodic_agent.stores.postgres.vectors import rounding_bound
 from episodic_agent.stores.scoring import unit
 
@@ -60,7 +60,7 @@ def index_of(db: psycopg.Connection[Any], scope: Scope, **options: int) -> Itera
             "SELECT set_config('episodic.space', %s, true), set_config('episodic.owner', %s, true)",
             (str(space), str(owner)),
         )
-        yield PostgresIndex(Session(db, scope, write=False), **options)
+        yield PostgresIndex(PostgresSession(db, scope, write=False), **options)
 
 
 def put(
@@ -83,11 +83,11 @@ def best(tx: Transaction, query: Vector, limit: int) -> list[tuple[int, float]]:
 def zipf_documents(seed: int, count: int) -> list[Posting]:
     random = np.random.default_rng(seed)
     share = 1 / np.arange(1, len(WORDS) + 1)
-    found = []
+    result = []
     for seq in range(count):
         chosen = random.choice(len(WORDS), int(random.integers(1, 30)), p=share / share.sum())
-        found.append(posting(ref_of(1 + seq % 3, seq), " ".join(WORDS[n] for n in chosen)))
-    return found
+        result.append(posting(ref_of(1 + seq % 3, seq), " ".join(WORDS[n] for n in chosen)))
+    return result
 
 
 def test_words_score_as_in_sqlite_to_the_last_bit(both: Sequence[Store]) -> None:
@@ -102,12 +102,12 @@ def test_words_score_as_in_sqlite_to_the_last_bit(both: Sequence[Store]) -> None
             tx.index.put_postings(OBSERVATIONS, documents)
         answer: list[object] = []
         with store.begin(ANA, write=False) as tx:
-            for given in weights:
-                told = tx.index.statistics(OBSERVATIONS, list(given))
-                options = {**BM25, "average_length": told.average_length}
-                refs, scores = tx.index.text_scores(OBSERVATIONS, given, **options, limit=40)
-                of = tx.index.text_scores_of(OBSERVATIONS, given, asked, **options)
-                answer.append((told, refs.tolist(), scores.tolist(), of.tolist()))
+            for arguments in weights:
+                statistics = tx.index.statistics(OBSERVATIONS, list(arguments))
+                options = {**BM25, "average_length": statistics.average_length}
+                refs, scores = tx.index.text_scores(OBSERVATIONS, arguments, **options, limit=40)
+                of = tx.index.text_scores(OBSERVATIONS, arguments, asked, **options)[1]
+                answer.append((statistics, refs.tolist(), scores.tolist(), of.tolist()))
         answers.append(answer)
     assert answers[0] == answers[1]
 
@@ -137,7 +137,7 @@ def test_cosines_are_those_of_sqlite_to_the_last_bit_however_close_the_rows(
         for query in queries:
             with store.begin(ANA, write=False) as tx:
                 answer.append([best(tx, query, limit) for limit in (3, 40)])
-                answer.append(tx.index.vector_scores_of(OBSERVATIONS, "small", query, asked).tolist())
+                answer.append(tx.index.vector_scores(OBSERVATIONS, "small", query, asked)[1].tolist())
                 answer.append(
                     {r: v.tolist() for r, v in tx.index.vectors(OBSERVATIONS, "small", refs[:9]).items()}
                 )
@@ -153,7 +153,7 @@ def test_few_rows_and_many_are_answered_alike(both: Sequence[Store], count: int)
         with store.begin(ANA, write=False) as tx:
             refs = np.array([ref_of(1, n) for n in (2, 0, 400, 2)])
             query = random_vectors(9, 1)[0]
-            of = np.nan_to_num(tx.index.vector_scores_of(OBSERVATIONS, "small", query, refs), nan=-2)
+            of = np.nan_to_num(tx.index.vector_scores(OBSERVATIONS, "small", query, refs)[1], nan=-2)
             answers.append([best(tx, query, 10), of.tolist(), best(tx, np.zeros(8, np.float32), 3)])
     assert answers[0] == answers[1]
 
@@ -163,8 +163,8 @@ def test_a_filter_s_worth_of_refs_scores_as_a_few_do(store: Store) -> None:
     refs = np.array([ref_of(1, n) for n in np.random.default_rng(1).permutation(9_500)])
     query = random_vectors(9, 1)[0]
     with store.begin(ANA, write=False) as tx:
-        many = tx.index.vector_scores_of(OBSERVATIONS, "small", query, refs)
-        few = tx.index.vector_scores_of(OBSERVATIONS, "small", query, refs[:50])
+        many = tx.index.vector_scores(OBSERVATIONS, "small", query, refs)[1]
+        few = tx.index.vector_scores(OBSERVATIONS, "small", query, refs[:50])[1]
     assert np.array_equal(many[:50], few, equal_nan=True)
     assert int(np.isnan(many).sum()) == 500
 
@@ -181,18 +181,18 @@ def test_no_half_precision_score_misses_by_more_than_the_bound(
     rows = np.concatenate([random_vectors(1, 100, width), uneven, np.full((1, width), 2049 / 2048)])
     put(store, ANA, rows.astype(np.float32))
     for query in (rows[400], rows[-1], random_vectors(7, 1, width)[0]):
-        wanted = unit(query)
-        rounded = wanted.astype(np.float16)
-        found = db.execute(
+        targets = unit(query)
+        rounded = targets.astype(np.float16)
+        results = db.execute(
             "SELECT c.v <#> %s::halfvec, e.v FROM coarse c JOIN embedding e USING (owner, kind, ref, chunk)",
             (half_vector(rounded),),
         ).fetchall()
-        held = np.stack([np.frombuffer(v, dtype="<f4") for _, v in found]).astype(np.float64)
-        true = held @ wanted.astype(np.float64) / np.linalg.norm(held, axis=1)
-        missed = np.abs(true + np.array([far for far, _ in found]))
-        assert len(found) == len(rows)
-        assert missed.max() <= rounding_bound(wanted, rounded)
-        assert rounding_bound(wanted, rounded) < 2e-3
+        held = np.stack([np.frombuffer(v, dtype="<f4") for _, v in results]).astype(np.float64)
+        true = held @ targets.astype(np.float64) / np.linalg.norm(held, axis=1)
+        missed = np.abs(true + np.array([far for far, _ in results]))
+        assert len(results) == len(rows)
+        assert missed.max() <= rounding_bound(targets, rounded)
+        assert rounding_bound(targets, rounded) < 2e-3
 
 
 def make_visible(db: psycopg.Connection[Any], table: str) -> None:
@@ -214,7 +214,7 @@ def test_a_scan_reads_the_index_that_carries_the_halves_alone(
     make_visible(db, "coarse")
     plans: list[str] = []
 
-    class Explaining(Session):
+    class Explaining(PostgresSession):
         def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
             if "<#>" in sql:
                 plans.append("\n".join(line for (line,) in super().rows(f"EXPLAIN {sql}", bindings)))
@@ -300,9 +300,9 @@ def test_tenants_may_use_one_name_for_embedders_of_different_widths(store: Store
             with pytest.raises(InvalidInput, match="dimensions here"):
                 best(tx, random_vectors(2, 1, 24 - width)[0], 9)
             with pytest.raises(InvalidInput, match="dimensions here"):
-                tx.index.vector_scores_of(
+                tx.index.vector_scores(
                     OBSERVATIONS, "small", random_vectors(2, 1, 24 - width)[0], np.array([1])
-                )
+                )[1]
 
 
 def test_two_who_name_new_embedders_at_once_get_different_numbers(
@@ -330,8 +330,8 @@ def test_two_who_name_new_embedders_at_once_get_different_numbers(
     for number, store in enumerate(stores):
         with store.begin(Scope(f"user{number}"), write=False) as tx:
             for name in ("shared", f"own{number}"):
-                found = tx.index.vectors(OBSERVATIONS, name, [1])
-                assert np.array_equal(found[1], random_vectors(number, 1)[0])
+                vectors = tx.index.vectors(OBSERVATIONS, name, [1])
+                assert np.array_equal(vectors[1], random_vectors(number, 1)[0])
         store.close()
     assert sorted(db.execute("SELECT number FROM embedder").fetchall()) == [(n,) for n in range(1, 8)]
 
@@ -348,8 +348,8 @@ def test_the_number_of_an_embedder_that_was_rolled_back_is_forgotten(postgres_ur
         assert tx.index.vectors(OBSERVATIONS, "lost", [ref_of(1, 0)]) == {}
         tx.index.put_vectors(OBSERVATIONS, "lost", [ref_of(1, 0)], random_vectors(5, 1))
     with store.begin(ANA, write=False) as tx:
-        kept = tx.index.vectors(OBSERVATIONS, "kept", [ref_of(1, 0)])
-        assert np.array_equal(kept[ref_of(1, 0)], random_vectors(2, 3)[0])
+        vectors = tx.index.vectors(OBSERVATIONS, "kept", [ref_of(1, 0)])
+        assert np.array_equal(vectors[ref_of(1, 0)], random_vectors(2, 3)[0])
 
 
 # --- what fails half way --------------------------------------------------------------------------------

@@ -17,10 +17,10 @@ from stores.postgres_trouble import QUICK, SECRET, complaint, needs_own_server, 
 from episodic_agent.errors import StoreError
 from episodic_agent.stores.migrations import Migration
 from episodic_agent.stores.postgres import PostgresStore
-from episodic_agent.stores.postgres.admin import init_db
-from episodic_agent.stores.postgres.connection import Connections, Options
-from episodic_agent.stores.postgres.migrate import refuse_old, shipped_migrations
-from episodic_agent.stores.postgres.session import keys_of
+from episodic_agent.stores.postgres.server.admin import init_db
+from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
+from episodic_agent.stores.postgres.server.migrate import refuse_old, shipped_migrations
+from episodic_agent.stores.postgres.server.session import keys_of
 
 # --- a server that is not as it should be ---------------------------------------------------------------
 
@@ -88,7 +88,7 @@ def test_an_administrator_who_is_no_superuser_can_do_the_rest(server: Server) ->
     init_db(server.url(user="boss"), QUICK, ["app"])
     with closing(PostgresStore(server.url(user="app"), QUICK)) as store:
         assert texts_of(store) == ["a", "b", "c"]
-    upgraded = Connections(server.url(user="boss"), QUICK, migrations=[*shipped_migrations(), NEXT])
+    upgraded = PostgresConnections(server.url(user="boss"), QUICK, migrations=[*shipped_migrations(), NEXT])
     upgraded.close()
     with connect(server.url()) as db:
         assert db.execute("SELECT max(version) FROM episodic.migration").fetchone() == (NEXT.version,)
@@ -125,7 +125,7 @@ NEXT = Migration(
 
 
 def open_with(url: str, migrations: Sequence[Migration]) -> None:
-    Connections(url, QUICK, migrations=migrations).close()
+    PostgresConnections(url, QUICK, migrations=migrations).close()
 
 
 def test_an_older_schema_is_brought_up_to_date_with_its_rows(store: PostgresStore, postgres_url: str) -> None:
@@ -153,9 +153,9 @@ def test_episodes_from_before_facts_were_kept_are_still_to_be_drawn_from(bare_ur
                 (*whose, identity(str(seq)).bytes, seq, seq, seq),
             )
     with closing(PostgresStore(bare_url, QUICK)) as store, store.begin(ANA) as tx:
-        pending = {episode.first_seq for episode in tx.episodes.unconsolidated(limit=9)}
-        assert (pending, tx.facts.count()) == ({1, 2}, 0)
-        assert tx.facts.put([make_fact("a")])[0].number == 1
+        pending = {episode.first_seq for episode in tx.episodes.list(unconsolidated=True, limit=9)}
+        assert (pending, tx.count("facts")) == ({1, 2}, 0)
+        assert tx.knowledge.put_facts([make_fact("a")])[0].number == 1
 
 
 def test_a_schema_of_a_newer_version_is_refused(postgres_url: str) -> None:
@@ -181,7 +181,7 @@ def test_a_migration_that_fails_changes_nothing(postgres_url: str) -> None:
 
 def test_all_who_open_a_new_database_together_are_served(bare_url: str) -> None:
     def open_and_look(_: int) -> Sequence[str]:
-        with closing(PostgresStore(bare_url, Options())) as store:
+        with closing(PostgresStore(bare_url, PostgresOptions())) as store:
             return store.check()
 
     with ThreadPoolExecutor(6) as pool:
@@ -210,8 +210,8 @@ def test_a_schema_changed_by_hand_is_reported(
     assert store.check() == []
     with connect(postgres_url) as db:
         db.execute(f"SET search_path = episodic, public; {damage}".encode())
-    found = store.check()
-    assert any(line in problem for problem in found), found
+    texts = store.check()
+    assert any(line in problem for problem in texts), texts
 
 
 # --- init-db --------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from stores.conformance_work import WorkConformance
 from stores.conformance_writers import WritersConformance
 from stores.processes import Opener
 
-from episodic_agent.core.interfaces import Store
+from episodic_agent.protocols import Store
 from episodic_agent.stores.sqlite import SqliteStore
 
 

@@ -26,13 +26,13 @@ from stores.builders import (
 )
 from stores.processes import append_indexed
 
-from episodic_agent.core.interfaces import OBSERVATIONS
 from episodic_agent.errors import StoreError, StoreUnavailable
+from episodic_agent.protocols import OBSERVATIONS
 from episodic_agent.schemas import Scope
 from episodic_agent.stores import faults
 from episodic_agent.stores.lease import is_gone, process_owner
 from episodic_agent.stores.sqlite import SqliteStore
-from episodic_agent.stores.sqlite.migrate import Migration, shipped_migrations
+from episodic_agent.stores.sqlite.file.migrate import Migration, shipped_migrations
 
 QUICK = timedelta(milliseconds=50)
 LEASE = timedelta(minutes=5)
@@ -52,7 +52,7 @@ def _nothing_stays_armed() -> Iterator[None]:
 
 def texts_of(store: SqliteStore, name: str = "kitchen") -> list[str]:
     with store.begin(ANA, write=False) as tx:
-        return [o.text for o in tx.threads.observations(identity(name), 0, 10_000)]
+        return [o.text for o in tx.observations.read(identity(name), 0, 10_000)]
 
 
 def in_child(work: Callable[[], None]) -> int:
@@ -139,9 +139,9 @@ def test_episodes_from_before_facts_were_kept_are_still_to_be_drawn_from(path: P
     db.close()
     store = SqliteStore(path)
     with store.begin(ANA) as tx:
-        pending = {episode.first_seq for episode in tx.episodes.unconsolidated(limit=9)}
-        assert (pending, tx.facts.count()) == ({1, 2}, 0)
-        tx.facts.put([make_fact("a")])
+        pending = {episode.first_seq for episode in tx.episodes.list(unconsolidated=True, limit=9)}
+        assert (pending, tx.count("facts")) == ({1, 2}, 0)
+        tx.knowledge.put_facts([make_fact("a")])
     assert store.check() == []
 
 
@@ -226,17 +226,17 @@ def test_a_full_disk_is_reported_and_keeps_what_was_acknowledged(path: Path) -> 
     store = SqliteStore(path, max_bytes=900_000)
     with store.begin(ANA) as tx:
         begin_thread(tx)
-    kept = 0
+    limit = 0
     with pytest.raises(StoreUnavailable, match="no room left"):  # noqa: PT012 until it is full
-        for kept in range(1000):
+        for limit in range(1000):
             with store.begin(ANA) as tx:
-                tx.threads.append(make_observations("kitchen", ["long " * 1000] * 4, first=4 * kept))
-    assert len(texts_of(store)) == 4 * kept > 0
+                tx.observations.append(make_observations("kitchen", ["long " * 1000] * 4, first=4 * limit))
+    assert len(texts_of(store)) == 4 * limit > 0
     assert store.check() == []
     store.close()
     roomier = SqliteStore(path)
     with roomier.begin(ANA) as tx:
-        tx.threads.append(make_observations("kitchen", ["there is room again"], first=4 * kept))
+        tx.observations.append(make_observations("kitchen", ["there is room again"], first=4 * limit))
 
 
 @needs_fork
@@ -296,7 +296,7 @@ def write_second_chunk(store: SqliteStore) -> None:
         append_indexed(
             tx, tx.threads.number(identity("kitchen")), make_observations("kitchen", list("de"), first=3)
         )
-        tx.jobs.put("encode", "k", "s", now=NOW)
+        tx.work.ask("encode", "k", "s", now=NOW)
     store.claim("elsewhere:1:1", now=NOW, lease=LEASE)
 
 
@@ -304,7 +304,7 @@ def assert_whole(store: SqliteStore, *, second: bool) -> None:
     assert texts_of(store) == list("abcde" if second else "abc")
     with store.begin(ANA, write=False) as tx:
         assert tx.index.statistics(OBSERVATIONS, []).documents == (2 if second else 0)
-        assert len(tx.jobs.list()) == (1 if second else 0)
+        assert len(tx.work.jobs()) == (1 if second else 0)
     assert store.check() == []
 
 
@@ -374,7 +374,7 @@ def test_a_lease_of_a_process_that_is_gone_is_taken_over_at_once(path: Path) -> 
     store = SqliteStore(path)
     with store.begin(ANA) as tx:
         for key in "123":
-            tx.jobs.put("encode", key, key, now=NOW)
+            tx.work.ask("encode", key, key, now=NOW)
     taken = [store.claim(owner, now=NOW, lease=LEASE) for owner in (gone, process_owner(), "elsewhere:1:1")]
     assert [claimed[1][0].key for claimed in taken if claimed] == ["1", "1", "2"]
     claimed = store.claim(process_owner(), now=minute(1), lease=LEASE, limit=9)
@@ -442,8 +442,8 @@ def test_a_copy_made_by_the_databases_own_means_opens_as_a_store(path: Path) -> 
 
 
 def test_two_stores_on_one_file_share_their_turn_to_write(path: Path) -> None:
-    one, other = SqliteStore(path), SqliteStore(path)
-    with one.begin(ANA) as tx:
+    store, other = SqliteStore(path), SqliteStore(path)
+    with store.begin(ANA) as tx:
         tx.threads.create(make_thread(), make_frame())
         with pytest.raises(StoreError, match="already open in this thread"), other.begin(ANA):
             pass

@@ -34,9 +34,9 @@ from stores.conformance import make_encoding
 from stores.conformance_index import assert_bm25, assert_cosines, put
 from stores.postgres_server import Databases, open_postgres
 
-from episodic_agent.core.interfaces import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
-from episodic_agent.core.places import stays_of
+from episodic_agent.core.places import visits_of
 from episodic_agent.errors import Conflict
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Store, Transaction, ref_of
 from episodic_agent.schemas import Encoding, Episode, Frame, Job, Observation, Scope, Thread, Vector
 from episodic_agent.stores.sqlite import SqliteStore
 
@@ -97,14 +97,14 @@ class Append:
         chunk = [replace(step, location=PLACES[step.text]) for step in steps]
         if self.skip:
             with pytest.raises(Conflict):
-                tx.threads.append(chunk)
+                tx.observations.append(chunk)
             return
-        tx.threads.append(chunk)
+        tx.observations.append(chunk)
         frame = replace(model.frames[thread], next_seq=len(held) + len(chunk))
-        tx.threads.save_frame(frame)
+        tx.threads.save(frame)
         held.extend(chunk)
         model.frames[thread] = replace(frame, version=frame.version + 1)
-        tx.threads.save_records(thread, {chunk[0].seq: self.name.encode()})
+        tx.observations.save_records(thread, {chunk[0].seq: self.name.encode()})
         model.records[thread, chunk[0].seq] = self.name.encode()
 
 
@@ -120,7 +120,7 @@ class Cut:
         generation = model.threads[thread].generation
         episode = make_episode(self.name, first, len(model.observations[thread]) - 1, generation=generation)
         for _ in range(2):
-            tx.episodes.insert(episode)
+            tx.episodes.put(episode)
         model.episodes[episode.id] = episode
 
 
@@ -142,7 +142,7 @@ class Retire:
         for episode in cover:
             model.episodes[episode.id] = replace(episode, generation_to=generation)
         new = make_episode(self.name, cover[0].first_seq, cover[-1].last_seq, generation=generation)
-        tx.episodes.insert(new)
+        tx.episodes.put(new)
         model.episodes[new.id] = new
         model.threads[thread] = replace(model.threads[thread], generation=generation)
         tx.threads.save(model.threads[thread])
@@ -169,8 +169,8 @@ class Revive:
 
 
 def current(model: Model, thread: UUID) -> list[Episode]:
-    found = [e for e in model.episodes.values() if e.thread_id == thread and e.generation_to is None]
-    return sorted(found, key=lambda e: e.first_seq)
+    episodes = [e for e in model.episodes.values() if e.thread_id == thread and e.generation_to is None]
+    return sorted(episodes, key=lambda e: e.first_seq)
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Encode:
             return
         episode = list(model.episodes.values())[self.which % len(model.episodes)]
         encoding = make_encoding(episode.id, self.version)
-        tx.episodes.encode(encoding)
+        tx.episodes.put(encoding)
         model.encodings[episode.id, self.version] = encoding
         newest = max(version for held, version in model.encodings if held == episode.id)
         words = model.encodings[episode.id, newest]
@@ -241,7 +241,7 @@ class Ask:
     at: int
 
     def run(self, tx: Transaction, model: Model) -> None:
-        tx.jobs.put(self.kind, self.key, self.key, now=minute(self.at))
+        tx.work.ask(self.kind, self.key, self.key, now=minute(self.at))
         request = (self.kind, self.key)
         model.waiting[request] = min(model.waiting.get(request, self.at), self.at)
 
@@ -279,30 +279,30 @@ def compare(store: Store, scope: Scope, model: Model) -> None:
         for thread, held in model.observations.items():
             assert tx.threads.number(thread) == model.numbers[thread]
             assert tx.threads.frame(thread) == model.frames[thread]
-            assert tx.threads.observations(thread, 0, 999) == held
-            assert tx.threads.records(thread, 0, 999) == {
+            assert tx.observations.read(thread, 0, 999) == held
+            assert tx.observations.records(thread, 0, 999) == {
                 s: r for (t, s), r in model.records.items() if t == thread
             }
             compare_cover(tx, thread, model)
         everything = [o for held in model.observations.values() for o in held]
-        assert tx.threads.count() == len(everything)
-        assert tx.threads.last_at() == max((o.at for o in everything), default=None)
-        assert tx.threads.known([o.id for o in everything]).keys() == {o.id for o in everything}
-        assert len(tx.threads.between(minute(1), minute(4), limit=99)) == sum(
+        assert tx.count("observations") == len(everything)
+        assert tx.observations.last_at() == max((o.at for o in everything), default=None)
+        assert tx.observations.known([o.id for o in everything]).keys() == {o.id for o in everything}
+        assert len(tx.index.between(minute(1), minute(4), limit=99)) == sum(
             1 <= o.seq < 4 for o in everything
         )
         for episode in model.episodes:
             versions = [e for (held_id, _), e in sorted(model.encodings.items()) if held_id == episode]
             assert tx.episodes.encodings(episode) == versions
-        assert tx.episodes.by_ids(list(model.episodes)) == model.episodes
+        assert tx.episodes.get(list(model.episodes)) == model.episodes
         shown = [e for e in model.episodes.values() if e.generation_to is None]
         recent = sorted(shown, key=lambda e: (-e.end_at.timestamp(), e.id.bytes))
-        assert tx.episodes.count() == len(shown)
-        assert tx.episodes.recent(limit=99) == recent
-        stays = {t: stays_of(n, model.observations[t]) for t, n in model.numbers.items()}
-        assert tx.places.stays() == sorted(stay for of in stays.values() for stay in of)
-        assert all(tx.places.stays(thread_id=thread) == of for thread, of in stays.items())
-        asked = {(job.kind, job.key): job.run_after for job in tx.jobs.list()}
+        assert tx.count("episodes") == len(shown)
+        assert tx.episodes.list(limit=99) == recent
+        visits = {t: visits_of(n, model.observations[t]) for t, n in model.numbers.items()}
+        assert tx.observations.visits() == sorted(stay for of in visits.values() for stay in of)
+        assert all(tx.observations.visits(thread_id=thread) == of for thread, of in visits.items())
+        asked = {(job.kind, job.key): job.run_after for job in tx.work.jobs()}
         assert asked == {request: minute(at) for request, at in model.waiting.items()}
         compare_index(tx, model)
 
@@ -324,14 +324,14 @@ def compare_cover(tx: Transaction, thread: UUID, model: Model) -> None:
     refs = [ref_of(number, seq) for seq in seqs]
     marks = [e and episode_mark_of(ref_of(number, e.first_seq), e) for e in owners]
     owned = {ref: mark for ref, mark in zip(refs, marks, strict=True) if mark is not None}
-    assert tx.episodes.covering(np.array(refs)) == owned
+    assert tx.index.episode_marks(np.array(refs), covering=True) == owned
     for first, last in ((0, 0), (1, 2), (2, 6), (0, len(seqs))):
         inside = [e for e in cover if e.first_seq <= last and e.last_seq >= first]
-        found = tx.episodes.covers([(ref_of(number, first), ref_of(number, last))])
-        assert [(c.name, c.first_ref, c.last_ref) for c in found] == [
+        covers = tx.index.covers([(ref_of(number, first), ref_of(number, last))])
+        assert [(c.name, c.first_ref, c.last_ref) for c in covers] == [
             (e.id.hex, ref_of(number, e.first_seq), ref_of(number, e.last_seq)) for e in inside
         ]
-    assert list(tx.episodes.by_refs(refs).values()) == cover
+    assert list(tx.episodes.get(refs).values()) == cover
 
 
 # --- programs -------------------------------------------------------------------------------------------
@@ -441,8 +441,8 @@ quick = settings(
     max_examples=share(40), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 quick_on_a_server = settings(quick, max_examples=share(6))
-long = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
-long_on_a_server = settings(long, max_examples=150)
+long = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+long_on_a_server = settings(long, max_examples=100)
 long_programs = st.lists(blocks, min_size=5, max_size=25).map(lambda program: [opening, *program])
 
 
@@ -548,22 +548,22 @@ def run_history(store: Store, steps: Sequence[tuple[str, int]]) -> None:
             job, mine = claimed.pop(pick % len(claimed))
             end(store, held, (job, mine), verb, now + pick)
         with store.begin(ANA, write=False) as tx:
-            found = sorted((j.key, j.state, j.attempts) for j in tx.jobs.list())
-        assert found == sorted((h.key, h.state, h.attempts) for h in held)
+            results = sorted((j.key, j.state, j.attempts) for j in tx.work.jobs())
+        assert results == sorted((h.key, h.state, h.attempts) for h in held)
     store.close()
 
 
 def ask(store: Store, held: list[Held], *, key: str, now: int) -> None:
     with store.begin(ANA) as tx:
-        tx.jobs.put("note", key, "serial " + key, now=minute(now))
+        tx.work.ask("note", key, "serial " + key, now=minute(now))
     if not any(h.key == key and h.state == "waiting" for h in held):
         held.append(Held("note", key, now))
 
 
 def put_back(held: list[Held], job: Held, due: int) -> None:
-    twins = [h for h in held if h is not job and h.key == job.key and h.state == "waiting"]
-    for twin in twins:
-        held.remove(twin)
+    duplicates = [h for h in held if h is not job and h.key == job.key and h.state == "waiting"]
+    for duplicate in duplicates:
+        held.remove(duplicate)
     job.state, job.due = "waiting", due
 
 
@@ -593,9 +593,9 @@ def end(store: Store, held: list[Held], claim: tuple[Job, Held], verb: str, late
     try:
         with store.begin(ANA) as tx:
             if verb == "finish":
-                tx.jobs.finish(job)
+                tx.work.finish(job)
             else:
-                tx.jobs.fail(job, "bad", retry_at=minute(later) if verb == "fail" else None)
+                tx.work.put_back(job, error="bad", retry_at=minute(later) if verb == "fail" else None)
     except Conflict:
         assert not ours
         return

@@ -1,12 +1,14 @@
 """Every verb of the port, read and write, over scopes that hold the same ids with different words in them.
 
 What a verb may not do in a foreign scope, or with its conditions taken away, is tried by the tests that use
-this; `test_every_verb_of_the_port_is_here` keeps the lists complete.
+this; `test_every_verb_of_the_port_is_here` keeps the lists complete. Words after a name tell
+apart ways to call it.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import get_args, get_type_hints
 from uuid import UUID
 
 import numpy as np
@@ -26,13 +28,13 @@ from stores.builders import (
     random_vectors,
 )
 
-from episodic_agent.core.chaining import Condition, Refusal, Term
-from episodic_agent.core.erasing import Erasure, What
-from episodic_agent.core.facts import Candidate, Category, Evidence
-from episodic_agent.core.forgetting import Strength
-from episodic_agent.core.interfaces import (
+from episodic_agent.core.chains import Condition, Refusal, Term
+from episodic_agent.core.facts import Category, FactCandidate, FactEvidence
+from episodic_agent.core.skills import SkillState, TurnRef
+from episodic_agent.protocols import (
     EPISODES,
     OBSERVATIONS,
+    Countable,
     Mark,
     MarkKind,
     Store,
@@ -40,7 +42,6 @@ from episodic_agent.core.interfaces import (
     Transaction,
     ref_of,
 )
-from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.schemas import (
     Decision,
     Encoding,
@@ -51,11 +52,23 @@ from episodic_agent.schemas import (
     ModelUse,
     PendingReview,
     Scope,
-    ThreadPart,
+    Section,
     WorkRow,
 )
+from episodic_agent.schemas.erasures import Erasure, What
+from episodic_agent.schemas.strength import Strength
 
 Verb = Callable[[Transaction], object]
+
+
+def aggregates() -> Mapping[str, type]:
+    """What a transaction offers, by name."""
+    offered = {
+        name: member.fget for name, member in vars(Transaction).items() if isinstance(member, property)
+    }
+    return {name: get_type_hints(read)["return"] for name, read in offered.items() if name != "scope"}
+
+
 KITCHEN, PORCH = "kitchen", "porch"
 EMBEDDER = "small"
 BM25 = {"k1": 1.2, "b": 0.75, "average_length": 2.0}
@@ -74,14 +87,14 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         steps = make_observations(KITCHEN, texts, actor=secret)
         places = [KITCHEN, KITCHEN, f"{secret} a", None]
         steps[len(secret) % 4] = replace(steps[len(secret) % 4], expires_at=minute(50))
-        tx.threads.append([replace(o, location=place) for o, place in zip(steps, places, strict=True)])
-        tx.threads.save_frame(replace(tx.threads.frame(identity(KITCHEN)), next_seq=4, first_seq=3, cursor=4))
-        tx.threads.save_records(identity(KITCHEN), {n: secret.encode() for n in range(3)})
-        tx.episodes.insert(replace(make_episode(KITCHEN, 0, 2), surprise=seed % 100 / 100))
-        tx.episodes.encode(_encoding(secret))
-        tx.episodes.decide(_decision(secret))
-        tx.episodes.insert(replace(make_episode(KITCHEN, 0, 3, generation=9), kind=EpisodeKind.PRIMARY))
-        tx.parts.save(_part(secret))
+        tx.observations.append([replace(o, location=place) for o, place in zip(steps, places, strict=True)])
+        tx.threads.save(replace(tx.threads.frame(identity(KITCHEN)), next_seq=4, first_seq=3, cursor=4))
+        tx.observations.save_records(identity(KITCHEN), {n: secret.encode() for n in range(3)})
+        tx.episodes.put(replace(make_episode(KITCHEN, 0, 2), surprise=seed % 100 / 100))
+        tx.episodes.put(_encoding(secret))
+        tx.relations.decide(_decision(secret))
+        tx.episodes.put(replace(make_episode(KITCHEN, 0, 3, generation=9), kind=EpisodeKind.PRIMARY))
+        tx.threads.save_section(_part(secret))
         tx.threads.set_timeout(secret, timedelta(seconds=seed))
         number = tx.threads.number(identity(KITCHEN))
         refs = [ref_of(number, seq) for seq in range(4)]
@@ -89,28 +102,28 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
             tx.index.put_postings(kind, [posting(ref, f"{secret} word") for ref in refs])
             tx.index.put_vectors(kind, EMBEDDER, refs[:3], random_vectors(seed, 3))
         tx.threads.create(make_thread(PORCH), make_frame(PORCH))
-        tx.threads.append(make_observations(PORCH, [secret]))
-        tx.erasing.erase(identity(PORCH), [0], minute(seed))
-        tx.erasing.record(_erasure(secret))
-        tx.links.put(_link(secret))
-        tx.reviews.ask(_pending(secret))
-        tx.links.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
-        tx.jobs.put("encode", secret, "serial", now=NOW)
-        tx.usage.add([_use(secret)])
-        tx.work.put([_work(number, secret)])
-        tx.skills.put(
+        tx.observations.append(make_observations(PORCH, [secret]))
+        tx.visibility.erase(identity(PORCH), [0], minute(seed))
+        tx.record(_erasure(secret))
+        tx.relations.put_link(_link(secret))
+        tx.work.put_review(_pending(secret))
+        tx.relations.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
+        tx.work.ask("encode", secret, "serial", now=NOW)
+        tx.work.add_usage([_use(secret)])
+        tx.work.put_spans([_work(number, secret)])
+        tx.knowledge.put_skill(
             make_skill("known", secret), [TurnRef(identity(KITCHEN), n) for n in range(len(secret) % 3)]
         )
-        tx.skills.await_mining(refs[: len(secret) % 3])
-        tx.facts.put([make_fact("known", f"{secret} told", _said(secret))])
-        tx.facts.moved({identity("fact/gone"): identity(f"fact/{secret}")})
-        tx.facts.bury([make_tombstone("erased", secret)])
-        tx.care.mark(Mark(refs[0], refs[seed % 3], MarkKind.SUPPRESSED, NOW, secret))
-        tx.care.suppress_words(SuppressedWords(secret, NOW))
-        tx.care.set_policy(f"count={seed}")
-        tx.chains.lead(PRIMARY, EPISODE)
-        tx.chains.refuse(_refusal(secret))
-        tx.chains.describe(PRIMARY, [Term("tag", secret)])
+        tx.knowledge.note_mining(refs[: len(secret) % 3])
+        tx.knowledge.put_facts([make_fact("known", f"{secret} told", _said(secret))])
+        tx.knowledge.move_facts({identity("fact/gone"): identity(f"fact/{secret}")})
+        tx.knowledge.bury([make_tombstone("erased", secret)])
+        tx.visibility.mark(Mark(refs[0], refs[seed % 3], MarkKind.SUPPRESSED, NOW, secret))
+        tx.visibility.mark(SuppressedWords(secret, NOW))
+        tx.visibility.set_policy(f"count={seed}")
+        tx.episodes.lead(PRIMARY, EPISODE)
+        tx.relations.refuse(_refusal(secret))
+        tx.relations.describe(PRIMARY, [Term("tag", secret)])
 
 
 def _encoding(secret: str, version: int = 1) -> Encoding:
@@ -147,8 +160,8 @@ def _pending(secret: str) -> PendingReview:
     return PendingReview(identity("recall"), identity(KITCHEN), 4, NOW, secret, (EPISODE,))
 
 
-def _part(secret: str, first_seq: int = 0, *, grown: bool = True) -> ThreadPart:
-    return ThreadPart(
+def _part(secret: str, first_seq: int = 0, *, grown: bool = True) -> Section:
+    return Section(
         thread_id=THREAD,
         first_seq=first_seq,
         episode_id=PRIMARY,
@@ -161,12 +174,12 @@ def _part(secret: str, first_seq: int = 0, *, grown: bool = True) -> ThreadPart:
     )
 
 
-def _said(secret: str) -> Evidence:
+def _said(secret: str) -> FactEvidence:
     return make_evidence(f"{KITCHEN}/0", f"{secret} a")
 
 
-def _stated(secret: str) -> Candidate:
-    return Candidate("Ana", "lives_in", secret, Category.IDENTITY, _said(secret))
+def _stated(secret: str) -> FactCandidate:
+    return FactCandidate("Ana", "lives_in", secret, Category.IDENTITY, _said(secret))
 
 
 def _erasure(secret: str) -> Erasure:
@@ -199,141 +212,158 @@ WORDS = {"home": 1.0, "work": 1.0, "other": 1.0, "word": 0.5}
 
 READS: Mapping[str, Verb] = {
     "threads.get": lambda tx: tx.threads.get(THREAD),
-    "threads.many": lambda tx: dict(tx.threads.many([THREAD, identity(PORCH)])),
-    "threads.by_origin": lambda tx: tx.threads.by_origin(KITCHEN),
+    "threads.list many": lambda tx: {t.id: t for t in tx.threads.list(ids=[THREAD, identity(PORCH)])},
+    "threads.get again": lambda tx: tx.threads.get(KITCHEN),
     "threads.number": lambda tx: tx.threads.number(THREAD),
     "threads.by_numbers": lambda tx: dict(tx.threads.by_numbers(range(1, 9))),
     "threads.list": lambda tx: list(tx.threads.list()),
-    "threads.current": lambda tx: list(tx.threads.current(limit=9)),
-    "threads.begun": lambda tx: list(tx.threads.begun(minute(99), limit=9)),
-    "threads.unfinished": lambda tx: list(tx.threads.unfinished()),
+    "threads.list current": lambda tx: list(tx.threads.list("current", limit=9)),
+    "threads.list begun": lambda tx: list(tx.threads.list(begun=minute(99), limit=9)),
+    "threads.list unfinished": lambda tx: list(tx.threads.list("unfinished")),
     "threads.timeouts": lambda tx: dict(tx.threads.timeouts()),
     "threads.frame": lambda tx: tx.threads.frame(THREAD),
     "threads.frames": lambda tx: dict(tx.threads.frames([THREAD, identity(PORCH)])),
-    "threads.known": lambda tx: dict(tx.threads.known([identity(f"{KITCHEN}/{n}") for n in range(9)])),
-    "threads.observations": lambda tx: list(tx.threads.observations(THREAD, 0, 9)),
-    "threads.ranges": lambda tx: [list(some) for some in tx.threads.ranges([(THREAD, 0, 1), (THREAD, 2, 9)])],
-    "threads.by_refs": lambda tx: dict(tx.threads.by_refs(REFS.tolist())),
-    "threads.marks": lambda tx: list(tx.threads.marks(REFS)),
-    "threads.by_ids": lambda tx: dict(tx.threads.by_ids([identity(f"{KITCHEN}/{n}") for n in range(9)])),
-    "threads.records": lambda tx: dict(tx.threads.records(THREAD, 0, 9)),
-    "threads.count": lambda tx: tx.threads.count(),
-    "threads.actors": lambda tx: dict(tx.threads.actors()),
-    "threads.last_at": lambda tx: tx.threads.last_at(),
-    "threads.times": lambda tx: tx.threads.times(REFS).tolist(),
-    "threads.between": lambda tx: tx.threads.between(NOW, minute(99), limit=99).tolist(),
+    "observations.known": lambda tx: dict(
+        tx.observations.known([identity(f"{KITCHEN}/{n}") for n in range(9)])
+    ),
+    "observations.read observations": lambda tx: list(tx.observations.read(THREAD, 0, 9)),
+    "observations.read ranges": lambda tx: [
+        list(some) for some in tx.observations.read([(THREAD, 0, 1), (THREAD, 2, 9)])
+    ],
+    "observations.get by refs": lambda tx: dict(tx.observations.get(REFS.tolist())),
+    "index.observation_marks": lambda tx: list(tx.index.observation_marks(REFS)),
+    "observations.get by ids": lambda tx: dict(
+        tx.observations.get([identity(f"{KITCHEN}/{n}") for n in range(9)])
+    ),
+    "observations.records": lambda tx: dict(tx.observations.records(THREAD, 0, 9)),
+    "observations.altered": lambda tx: tx.observations.altered(THREAD, 0, 9),
+    "observations.actors": lambda tx: dict(tx.observations.actors()),
+    "observations.last_at": lambda tx: tx.observations.last_at(),
+    "index.times": lambda tx: tx.index.times(REFS).tolist(),
+    "index.between": lambda tx: tx.index.between(NOW, minute(99), limit=99).tolist(),
     "episodes.get": lambda tx: [tx.episodes.get(EPISODE), tx.episodes.get(PRIMARY)],
-    "episodes.by_ids": lambda tx: dict(tx.episodes.by_ids([EPISODE])),
+    "episodes.get by ids": lambda tx: dict(tx.episodes.get([EPISODE])),
     "episodes.of_thread": lambda tx: [
         *tx.episodes.of_thread(THREAD),
         *tx.episodes.of_thread(THREAD, generation=0),
     ],
-    "episodes.of_threads": lambda tx: dict(tx.episodes.of_threads([THREAD])),
-    "episodes.covering": lambda tx: dict(tx.episodes.covering(REFS)),
-    "episodes.marks": lambda tx: dict(tx.episodes.marks(REFS.tolist())),
-    "episodes.by_refs": lambda tx: dict(tx.episodes.by_refs(REFS.tolist())),
-    "episodes.covers": lambda tx: list(
-        tx.episodes.covers([(ref_of(n, 1), ref_of(n, 9)) for n in range(1, 9)])
-    ),
-    "episodes.recent": lambda tx: list(tx.episodes.recent(limit=9, since=NOW, before=minute(99))),
+    "episodes.list of threads": lambda tx: list(tx.episodes.list(threads=[THREAD])),
+    "index.episode_marks covering": lambda tx: dict(tx.index.episode_marks(REFS, covering=True)),
+    "index.episode_marks marks": lambda tx: dict(tx.index.episode_marks(REFS.tolist())),
+    "episodes.get by refs": lambda tx: dict(tx.episodes.get(REFS.tolist())),
+    "index.covers": lambda tx: list(tx.index.covers([(ref_of(n, 1), ref_of(n, 9)) for n in range(1, 9)])),
+    "episodes.list recent": lambda tx: list(tx.episodes.list(limit=9, since=NOW, before=minute(99))),
     "episodes.encodings": lambda tx: list(tx.episodes.encodings(EPISODE)),
-    "episodes.unconsolidated": lambda tx: list(tx.episodes.unconsolidated(limit=9)),
-    "episodes.count_unconsolidated": lambda tx: tx.episodes.count_unconsolidated(),
-    "episodes.count": lambda tx: tx.episodes.count(),
-    "episodes.decision": lambda tx: tx.episodes.decision(DECISION),
-    "episodes.decisions": lambda tx: [
-        *tx.episodes.decisions(),
-        *tx.episodes.decisions(subject=THREAD, type="boundary"),
+    "episodes.list unconsolidated": lambda tx: list(tx.episodes.list(unconsolidated=True, limit=9)),
+    "relations.decision": lambda tx: tx.relations.decision(DECISION),
+    "relations.decisions": lambda tx: [
+        *tx.relations.decisions(),
+        *tx.relations.decisions(subject=THREAD, type="boundary"),
     ],
-    "episodes.decided": lambda tx: tx.episodes.decided(_decision("").type, minute(-1)),
-    "reviews.pending": lambda tx: list(tx.reviews.pending(THREAD)),
-    "parts.at": lambda tx: tx.parts.at(THREAD, 2),
-    "parts.last": lambda tx: tx.parts.last(THREAD),
-    "parts.of_thread": lambda tx: list(tx.parts.of_thread(THREAD)),
-    "parts.grown": lambda tx: list(tx.parts.grown(minute(99), limit=9)),
-    "parts.compacted": lambda tx: [
-        *tx.parts.compacted(limit=9),
-        *tx.parts.compacted(limit=9, thread_id=THREAD),
+    "relations.decided": lambda tx: tx.relations.decided(_decision("").type, minute(-1)),
+    "work.reviews": lambda tx: list(tx.work.reviews(THREAD)),
+    "threads.section at": lambda tx: tx.threads.section(THREAD, 2),
+    "threads.section last": lambda tx: tx.threads.section(THREAD),
+    "threads.sections of thread": lambda tx: list(tx.threads.sections(THREAD)),
+    "threads.sections grown": lambda tx: list(tx.threads.sections(grown=minute(99), limit=9)),
+    "threads.sections compacted": lambda tx: [
+        *tx.threads.sections(compacted=True, limit=9),
+        *tx.threads.sections(compacted=True, limit=9, thread_id=THREAD),
     ],
-    "chains.nodes": lambda tx: list(tx.chains.nodes([PRIMARY, EPISODE])),
-    "chains.children": lambda tx: list(tx.chains.children([EPISODE])),
-    "chains.above": lambda tx: list(tx.chains.above([EPISODE, PRIMARY])),
-    "chains.below": lambda tx: list(tx.chains.below([EPISODE, PRIMARY])),
-    "chains.latest": lambda tx: list(tx.chains.latest(limit=9, before=minute(99))),
-    "chains.refusals": lambda tx: [*tx.chains.refusals(), *tx.chains.refusals(EPISODE)],
-    "chains.described": lambda tx: list(tx.chains.described([PRIMARY, EPISODE])),
-    "chains.matching": lambda tx: [
-        (word, list(tx.chains.matching([[Condition("tag", (word,), contains=part)]])))
+    "episodes.nodes nodes": lambda tx: list(tx.episodes.nodes([PRIMARY, EPISODE])),
+    "episodes.nodes children": lambda tx: list(tx.episodes.nodes([EPISODE], "children")),
+    "episodes.nodes above": lambda tx: list(tx.episodes.nodes([EPISODE, PRIMARY], "above")),
+    "episodes.nodes below": lambda tx: list(tx.episodes.nodes([EPISODE, PRIMARY], "below")),
+    "episodes.latest": lambda tx: list(tx.episodes.latest(limit=9, before=minute(99))),
+    "relations.refusals": lambda tx: [*tx.relations.refusals(), *tx.relations.refusals(EPISODE)],
+    "relations.described": lambda tx: list(tx.relations.described([PRIMARY, EPISODE])),
+    "index.matching": lambda tx: [
+        (word, list(tx.index.matching([[Condition("tag", (word), contains=part)]])))
         for word in WORDS
         for part in (False, True)
     ],
-    "chains.spans": lambda tx: [
-        *tx.chains.spans([[Condition("tag", (word,)) for word in WORDS]]),
-        *tx.chains.spans([], since=NOW, until=minute(99)),
+    "index.spans": lambda tx: [
+        *tx.index.spans([[Condition("tag", (word)) for word in WORDS]]),
+        *tx.index.spans([], since=NOW, until=minute(99)),
     ],
-    "links.of": lambda tx: list(tx.links.of([THREAD], taken_back=True)),
-    "links.list": lambda tx: list(tx.links.list(limit=9)),
-    "links.joined": lambda tx: dict(tx.links.joined([THREAD])),
-    "links.members": lambda tx: list(tx.links.members(WHOLE)),
-    "places.labels": lambda tx: dict(tx.places.labels()),
-    "places.stays": lambda tx: [
-        *tx.places.stays(),
-        *tx.places.stays(place=KITCHEN, thread_id=THREAD, since=NOW, until=minute(99)),
+    "relations.links of": lambda tx: list(tx.relations.links([THREAD], taken_back=True)),
+    "relations.links list": lambda tx: list(tx.relations.links(limit=9)),
+    "relations.joined": lambda tx: dict(tx.relations.joined([THREAD])),
+    "relations.members": lambda tx: list(tx.relations.members(WHOLE)),
+    "observations.places": lambda tx: dict(tx.observations.places()),
+    "observations.visits": lambda tx: [
+        *tx.observations.visits(),
+        *tx.observations.visits(place=KITCHEN, thread_id=THREAD, since=NOW, until=minute(99)),
     ],
     "index.statistics": lambda tx: tx.index.statistics(OBSERVATIONS, list(WORDS)),
     "index.text_scores": lambda tx: _numbered(tx.index.text_scores(OBSERVATIONS, WORDS, **BM25, limit=9)),
-    "index.text_scores_of": lambda tx: tx.index.text_scores_of(OBSERVATIONS, WORDS, REFS, **BM25).tolist(),
+    "index.text_scores again": lambda tx: tx.index.text_scores(OBSERVATIONS, WORDS, REFS, **BM25)[1].tolist(),
     "index.vector_scores": lambda tx: _numbered(tx.index.vector_scores(EPISODES, EMBEDDER, QUERY, limit=9)),
-    "index.vector_scores_of": lambda tx: np.nan_to_num(
-        tx.index.vector_scores_of(OBSERVATIONS, EMBEDDER, QUERY, REFS), nan=-2
+    "index.vector_scores again": lambda tx: np.nan_to_num(
+        tx.index.vector_scores(OBSERVATIONS, EMBEDDER, QUERY, REFS)[1], nan=-2
     ).tolist(),
     "index.vectors": lambda tx: {
         ref: v.tolist() for ref, v in tx.index.vectors(OBSERVATIONS, EMBEDDER, REFS.tolist()).items()
     },
     "index.unindexed": lambda tx: list(tx.index.unindexed(OBSERVATIONS, EMBEDDER, limit=9)),
-    "jobs.list": lambda tx: [
-        replace(job, id=UUID(int=0)) for job in (*tx.jobs.list(), *tx.jobs.list(state="waiting"))
+    "work.jobs": lambda tx: [
+        replace(job, id=UUID(int=0)) for job in (*tx.work.jobs(), *tx.work.jobs(state="waiting"))
     ],
-    "work.of": lambda tx: [row for n in range(1, 9) for row in tx.work.of(ref_of(n, 0), ref_of(n, 9))],
-    "work.named": lambda tx: list(tx.work.named(UUID(int=0), UUID(int=(1 << 128) - 1), limit=99)),
-    "usage.totals": lambda tx: list(tx.usage.totals(date.min, date.max)),
-    "erasing.erased": lambda tx: list(tx.erasing.erased(identity(PORCH), 0, 9)),
-    "erasing.replaced": lambda tx: list(tx.erasing.replaced(THREAD, [0, 1])),
-    "erasing.holding": lambda tx: list(tx.erasing.holding(["the porch", "nowhere"], limit=9)),
-    "erasing.count": lambda tx: [tx.erasing.count(), tx.erasing.count(THREAD)],
-    "skills.get": lambda tx: tx.skills.get(SKILL),
-    "skills.list": lambda tx: [*tx.skills.list(), *tx.skills.list(state=SkillState.ACTIVE)],
-    "skills.by_numbers": lambda tx: dict(tx.skills.by_numbers(range(9))),
-    "skills.evidence": lambda tx: list(tx.skills.evidence(SKILL)),
-    "skills.shown_by": lambda tx: dict(tx.skills.shown_by(TURNS)),
-    "skills.awaiting": lambda tx: list(tx.skills.awaiting(limit=9)),
-    "facts.get": lambda tx: tx.facts.get(FACT),
-    "facts.by_ids": lambda tx: dict(tx.facts.by_ids([FACT])),
-    "facts.by_numbers": lambda tx: dict(tx.facts.by_numbers(range(9))),
-    "facts.list": lambda tx: [*tx.facts.list(), *tx.facts.list(current=True)],
-    "facts.count": lambda tx: [tx.facts.count(), tx.facts.count(current=True)],
-    "facts.of_slots": lambda tx: list(tx.facts.of_slots([("Ana", "lives_in")])),
-    "facts.concerning": lambda tx: list(tx.facts.concerning([_stated("other")])),
-    "facts.resting_on": lambda tx: list(tx.facts.resting_on([identity(f"{KITCHEN}/0")])),
-    "facts.successor": lambda tx: tx.facts.successor(GONE),
-    "facts.near": lambda tx: list(tx.facts.near(UUID(int=0), UUID(int=2**128 - 1), limit=100)),
-    "facts.moves": lambda tx: dict(tx.facts.moves()),
-    "facts.tombstones": lambda tx: [*tx.facts.tombstones(), *tx.facts.tombstones([identity("erased")])],
-    "care.marks": lambda tx: list(tx.care.marks()),
-    "care.touched": lambda tx: dict(tx.care.touched(list(MarkKind), [(int(ref), int(ref)) for ref in REFS])),
-    "care.in_force": lambda tx: tx.care.in_force(minute(99)),
-    "care.words": lambda tx: list(tx.care.words()),
-    "care.expired": lambda tx: list(tx.care.expired([(0, int(REFS[-1]))], minute(99))),
-    "care.due": lambda tx: list(tx.care.due(minute(99), limit=9)),
-    "care.expiring": lambda tx: tx.care.expiring(),
-    "care.policy": lambda tx: tx.care.policy(),
-    "care.standings": lambda tx: list(tx.care.standings()),
+    "work.spans": lambda tx: [row for n in range(1, 9) for row in tx.work.spans(ref_of(n, 0), ref_of(n, 9))],
+    "observations.near": lambda tx: list(
+        tx.observations.near(UUID(int=0), UUID(int=(1 << 128) - 1), limit=99)
+    ),
+    "work.usage": lambda tx: list(tx.work.usage(date.min, date.max)),
+    "visibility.erased": lambda tx: list(tx.visibility.erased(identity(PORCH), 0, 9)),
+    "index.covers replaced": lambda tx: list(
+        tx.index.covers([(int(ref), int(ref)) for ref in REFS], replaced=True)
+    ),
+    "observations.quoting": lambda tx: list(tx.observations.quoting(["the porch", "nowhere"], limit=9)),
+    "holdings": lambda tx: [tx.holdings(), tx.holdings(THREAD)],
+    "knowledge.skills get": lambda tx: next(iter(tx.knowledge.skills(ids=[SKILL])), None),
+    "knowledge.skills list": lambda tx: [
+        *tx.knowledge.skills(),
+        *tx.knowledge.skills(state=SkillState.ACTIVE),
+    ],
+    "knowledge.skills by numbers": lambda tx: {
+        kept.number: kept for kept in tx.knowledge.skills(numbers=range(9))
+    },
+    "knowledge.evidence": lambda tx: list(tx.knowledge.evidence(SKILL)),
+    "knowledge.shown_by": lambda tx: dict(tx.knowledge.shown_by(TURNS)),
+    "knowledge.awaiting": lambda tx: list(tx.knowledge.awaiting(limit=9)),
+    "knowledge.facts get": lambda tx: next(iter(tx.knowledge.facts(ids=[FACT])), None),
+    "knowledge.facts by ids": lambda tx: {kept.id: kept for kept in tx.knowledge.facts(ids=[FACT])},
+    "knowledge.facts by numbers": lambda tx: {
+        kept.number: kept for kept in tx.knowledge.facts(numbers=range(9))
+    },
+    "knowledge.facts list": lambda tx: [*tx.knowledge.facts(), *tx.knowledge.facts(current=True)],
+    "count": lambda tx: [tx.count(what) for what in get_args(Countable)],
+    "knowledge.facts of slots": lambda tx: list(tx.knowledge.facts(slots=[("Ana", "lives_in")])),
+    "knowledge.facts concerning": lambda tx: list(tx.knowledge.facts(candidates=[_stated("other")])),
+    "knowledge.facts resting on": lambda tx: list(tx.knowledge.facts(resting_on=[identity(f"{KITCHEN}/0")])),
+    "knowledge.moves successor": lambda tx: tx.knowledge.moves(GONE).get(GONE),
+    "knowledge.near": lambda tx: list(tx.knowledge.near(UUID(int=0), UUID(int=2**128 - 1), limit=100)),
+    "knowledge.moves moves": lambda tx: dict(tx.knowledge.moves()),
+    "knowledge.tombstones": lambda tx: [
+        *tx.knowledge.tombstones(),
+        *tx.knowledge.tombstones([identity("erased")]),
+    ],
+    "visibility.marks": lambda tx: list(tx.visibility.marks()),
+    "visibility.touched": lambda tx: dict(
+        tx.visibility.touched(list(MarkKind), [(int(ref), int(ref)) for ref in REFS])
+    ),
+    "visibility.in_force": lambda tx: tx.visibility.in_force(minute(99)),
+    "visibility.words": lambda tx: list(tx.visibility.words()),
+    "visibility.expired": lambda tx: list(tx.visibility.expired([(0, int(REFS[-1]))], minute(99))),
+    "visibility.expired by time": lambda tx: list(tx.visibility.expired(None, minute(99), limit=9)),
+    "visibility.policy": lambda tx: tx.visibility.policy(),
+    "episodes.standings": lambda tx: list(tx.episodes.standings()),
 }
 
 
 def _claimed(tx: Transaction) -> Job:
     """A job as a worker holds it, though nobody leased it: writing to it must be refused or change nothing."""
-    return replace(tx.jobs.list()[0], state="leased", token=99)
+    return replace(tx.work.jobs()[0], state="leased", token=99)
 
 
 def _wrongly_claimed(verb: Callable[[Transaction, Job], object]) -> Verb:
@@ -343,38 +373,47 @@ def _wrongly_claimed(verb: Callable[[Transaction, Job], object]) -> Verb:
 WRITES: Mapping[str, Verb] = {
     "threads.create": lambda tx: tx.threads.create(make_thread("attic"), make_frame("attic")),
     "threads.save": lambda tx: tx.threads.save(replace(make_thread(KITCHEN), title="written")),
-    "threads.hold": lambda tx: tx.threads.hold(),
+    "hold_threads": lambda tx: tx.hold_threads(),
     "threads.set_timeout": lambda tx: tx.threads.set_timeout("written", timedelta(1)),
-    "threads.save_frame": lambda tx: tx.threads.save_frame(replace(tx.threads.frame(THREAD), state=b"w")),
-    "threads.append": lambda tx: tx.threads.append(
+    "threads.save again": lambda tx: tx.threads.save(replace(tx.threads.frame(THREAD), state=b"w")),
+    "observations.append": lambda tx: tx.observations.append(
         [replace(o, location=KITCHEN) for o in make_observations(KITCHEN, ["written"], first=4)]
     ),
-    "threads.save_records": lambda tx: tx.threads.save_records(THREAD, {3: b"written", 0: None}),
-    "places.rewrite": lambda tx: tx.places.rewrite(THREAD, tx.places.stays()[:1]),
-    "episodes.insert": lambda tx: tx.episodes.insert(make_episode(KITCHEN, 3, 3)),
+    "observations.save_records": lambda tx: tx.observations.save_records(THREAD, {3: b"written", 0: None}),
+    "observations.hash_older": lambda tx: tx.observations.hash_older(limit=9),
+    "observations.rewrite_stays": lambda tx: tx.observations.rewrite_stays(
+        THREAD, tx.observations.visits()[:1]
+    ),
+    "episodes.put insert": lambda tx: tx.episodes.put(make_episode(KITCHEN, 3, 3)),
     "episodes.change": lambda tx: tx.episodes.change(PRIMARY, state=EpisodeState.COMPACTED, last_seq=2),
     "episodes.archive": lambda tx: tx.episodes.archive(THREAD, 0, 9),
-    "parts.drop": lambda tx: tx.parts.drop(THREAD, 0),
-    "parts.save": lambda tx: [tx.parts.save(_part("written", seq, grown=False)) for seq in (0, 2)],
+    "threads.drop_section": lambda tx: tx.threads.drop_section(THREAD, 0),
+    "threads.save_section": lambda tx: [
+        tx.threads.save_section(_part("written", seq, grown=False)) for seq in (0, 2)
+    ],
     "episodes.retire": lambda tx: tx.episodes.retire([EPISODE], 1),
     "episodes.revive": lambda tx: tx.episodes.revive(THREAD, 0),
-    "episodes.revoke": lambda tx: tx.episodes.revoke(DECISION),
-    "episodes.encode": lambda tx: tx.episodes.encode(_encoding("written", 2)),
-    "episodes.decide": lambda tx: tx.episodes.decide(replace(_decision("written"), id=identity("other"))),
-    "episodes.amend": lambda tx: tx.episodes.amend(replace(_decision("written"), outcome="correct")),
+    "relations.revoke": lambda tx: tx.relations.revoke(DECISION),
+    "episodes.put encode": lambda tx: tx.episodes.put(_encoding("written", 2)),
+    "relations.decide decide": lambda tx: tx.relations.decide(
+        replace(_decision("written"), id=identity("other"))
+    ),
+    "relations.decide amend": lambda tx: tx.relations.decide(
+        replace(_decision("written"), outcome="correct"), amend=True
+    ),
     "episodes.strengthen": lambda tx: tx.episodes.strengthen(
         make_episode(KITCHEN, 0, 2), Strength(9.0, 3.0), minute(99)
     ),
-    "episodes.reconsider": lambda tx: tx.episodes.reconsider([EPISODE]),
-    "episodes.consolidate": lambda tx: tx.episodes.consolidate([EPISODE], minute(99)),
-    "reviews.ask": lambda tx: tx.reviews.ask(replace(_pending("written"), id=identity("other"))),
-    "reviews.settle": lambda tx: tx.reviews.settle([_pending("written")]),
-    "chains.lead": lambda tx: tx.chains.lead(EPISODE, PRIMARY),
-    "chains.refuse": lambda tx: tx.chains.refuse(_refusal("written")),
-    "chains.lift": lambda tx: tx.chains.lift(EPISODE, PRIMARY),
-    "chains.describe": lambda tx: tx.chains.describe(PRIMARY, [Term("tag", "written")]),
-    "links.put": lambda tx: tx.links.put(_link("written")),
-    "links.join": lambda tx: tx.links.join(identity("other"), [THREAD]),
+    "episodes.consolidate": lambda tx: tx.episodes.consolidate([EPISODE], None),
+    "episodes.consolidate again": lambda tx: tx.episodes.consolidate([EPISODE], minute(99)),
+    "work.put_review": lambda tx: tx.work.put_review(replace(_pending("written"), id=identity("other"))),
+    "work.drop_reviews": lambda tx: tx.work.drop_reviews([_pending("written")]),
+    "episodes.lead": lambda tx: tx.episodes.lead(EPISODE, PRIMARY),
+    "relations.refuse": lambda tx: tx.relations.refuse(_refusal("written")),
+    "relations.lift": lambda tx: tx.relations.lift(EPISODE, PRIMARY),
+    "relations.describe": lambda tx: tx.relations.describe(PRIMARY, [Term("tag", "written")]),
+    "relations.put_link": lambda tx: tx.relations.put_link(_link("written")),
+    "relations.join": lambda tx: tx.relations.join(identity("other"), [THREAD]),
     "index.put_postings": lambda tx: tx.index.put_postings(
         OBSERVATIONS, [posting(int(ref), "written") for ref in REFS]
     ),
@@ -382,39 +421,49 @@ WRITES: Mapping[str, Verb] = {
         OBSERVATIONS, EMBEDDER, REFS.tolist(), random_vectors(99, len(REFS))
     ),
     "index.drop": lambda tx: tx.index.drop(OBSERVATIONS, REFS.tolist()),
-    "jobs.put": lambda tx: tx.jobs.put("encode", "written", "other", now=NOW),
-    "jobs.finish": _wrongly_claimed(lambda tx, job: tx.jobs.finish(job)),
-    "jobs.fail": _wrongly_claimed(lambda tx, job: tx.jobs.fail(job, "x", retry_at=NOW + timedelta(1))),
-    "jobs.release": _wrongly_claimed(lambda tx, job: tx.jobs.release(job)),
-    "jobs.retry": lambda tx: [tx.jobs.retry(job.id, now=NOW) for job in tx.jobs.list()],
-    "usage.add": lambda tx: tx.usage.add([_use(secret) for secret in ("written", *WORDS)]),
-    "skills.put": lambda tx: tx.skills.put(make_skill("known", "written"), TURNS),
-    "erasing.erase": lambda tx: tx.erasing.erase(THREAD, [0, 2], NOW),
-    "erasing.unword": lambda tx: tx.erasing.unword([EPISODE, PRIMARY]),
-    "erasing.remove": lambda tx: tx.erasing.remove([EPISODE, PRIMARY]),
-    "erasing.drop_thread": lambda tx: tx.erasing.drop_thread(THREAD),
-    "erasing.recall_jobs": lambda tx: tx.erasing.recall_jobs(),
-    "erasing.record": lambda tx: tx.erasing.record(_erasure("written")),
-    "skills.drop": lambda tx: tx.skills.drop(SKILL),
-    "skills.await_mining": lambda tx: tx.skills.await_mining(REFS.tolist()),
-    "skills.mined": lambda tx: tx.skills.mined(REFS.tolist()),
-    "facts.hold": lambda tx: tx.facts.hold(),
-    "facts.put": lambda tx: tx.facts.put([make_fact("known", "written"), make_fact("new", "written")]),
-    "facts.drop": lambda tx: tx.facts.drop([FACT]),
-    "facts.moved": lambda tx: tx.facts.moved({FACT: GONE, GONE: identity("fact/written")}),
-    "facts.bury": lambda tx: tx.facts.bury([make_tombstone("erased", "written", at=9)]),
-    "facts.unbury": lambda tx: tx.facts.unbury([identity("erased")]),
-    "work.put": lambda tx: tx.work.put([_work(n, "written") for n in range(1, 9)]),
-    "work.drop": lambda tx: tx.work.drop(minute(99)),
-    "care.mark": lambda tx: tx.care.mark(Mark(0, int(REFS[-1]), MarkKind.SUPPRESSED, NOW, "written")),
-    "care.release": lambda tx: tx.care.release(MarkKind.SUPPRESSED, 0, int(REFS[-1])),
-    "care.suppress_words": lambda tx: tx.care.suppress_words(SuppressedWords("written", NOW)),
-    "care.unsuppress_words": lambda tx: [tx.care.unsuppress_words(w.words) for w in tx.care.words()],
-    "care.settle": lambda tx: tx.care.settle(REFS.tolist()),
-    "care.set_policy": lambda tx: tx.care.set_policy("none"),
-    "care.take_turn": lambda tx: tx.care.take_turn(minute(99), timedelta(minutes=1)),
-    "care.look_again": lambda tx: tx.care.look_again(),
-    "jobs.cancel": lambda tx: [tx.jobs.cancel(job.id) for job in tx.jobs.list()],
+    "work.ask": lambda tx: tx.work.ask("encode", "written", "other", now=NOW),
+    "work.finish": _wrongly_claimed(lambda tx, job: tx.work.finish(job)),
+    "work.put_back failed": _wrongly_claimed(
+        lambda tx, job: tx.work.put_back(job, error="x", retry_at=NOW + timedelta(1))
+    ),
+    "work.put_back untried": _wrongly_claimed(lambda tx, job: tx.work.put_back(job)),
+    "work.retry": lambda tx: [tx.work.retry(job.id, now=NOW) for job in tx.work.jobs()],
+    "work.add_usage": lambda tx: tx.work.add_usage([_use(secret) for secret in ("written", *WORDS)]),
+    "knowledge.put_skill": lambda tx: tx.knowledge.put_skill(make_skill("known", "written"), TURNS),
+    "visibility.erase": lambda tx: tx.visibility.erase(THREAD, [0, 2], NOW),
+    "visibility.remove unword": lambda tx: tx.visibility.remove([EPISODE, PRIMARY], words_only=True),
+    "visibility.remove remove": lambda tx: tx.visibility.remove([EPISODE, PRIMARY]),
+    "threads.drop": lambda tx: tx.threads.drop(THREAD),
+    "work.take_back": lambda tx: tx.work.take_back(),
+    "record": lambda tx: tx.record(_erasure("written")),
+    "knowledge.drop_skill": lambda tx: tx.knowledge.drop_skill(SKILL),
+    "knowledge.note_mining": lambda tx: tx.knowledge.note_mining(REFS.tolist()),
+    "knowledge.note_mining done": lambda tx: tx.knowledge.note_mining(REFS.tolist(), done=True),
+    "hold_facts": lambda tx: tx.hold_facts(),
+    "knowledge.put_facts": lambda tx: tx.knowledge.put_facts(
+        [make_fact("known", "written"), make_fact("new", "written")]
+    ),
+    "knowledge.move_facts drop": lambda tx: tx.knowledge.move_facts(dict.fromkeys([FACT])),
+    "knowledge.move_facts moved": lambda tx: tx.knowledge.move_facts(
+        {FACT: GONE, GONE: identity("fact/written")}
+    ),
+    "knowledge.bury": lambda tx: tx.knowledge.bury([make_tombstone("erased", "written", at=9)]),
+    "knowledge.unbury": lambda tx: tx.knowledge.unbury([identity("erased")]),
+    "work.put_spans": lambda tx: tx.work.put_spans([_work(n, "written") for n in range(1, 9)]),
+    "work.drop_spans": lambda tx: tx.work.drop_spans(minute(99)),
+    "visibility.mark": lambda tx: tx.visibility.mark(
+        Mark(0, int(REFS[-1]), MarkKind.SUPPRESSED, NOW, "written")
+    ),
+    "visibility.release": lambda tx: tx.visibility.release(MarkKind.SUPPRESSED, 0, int(REFS[-1])),
+    "visibility.mark words": lambda tx: tx.visibility.mark(SuppressedWords("written", NOW)),
+    "visibility.unsuppress_words": lambda tx: [
+        tx.visibility.unsuppress_words(w.words) for w in tx.visibility.words()
+    ],
+    "visibility.settle": lambda tx: tx.visibility.settle(REFS.tolist()),
+    "visibility.set_policy": lambda tx: tx.visibility.set_policy("none"),
+    "visibility.take_turn": lambda tx: tx.visibility.take_turn(minute(99), timedelta(minutes=1)),
+    "visibility.set_policy again": lambda tx: tx.visibility.set_policy(tx.visibility.policy()),
+    "work.cancel": lambda tx: [tx.work.cancel(job.id) for job in tx.work.jobs()],
 }
 
 

@@ -51,15 +51,15 @@ def fold_of(name: str) -> int:
 
 def vector_table(data: Path, vectors: Path, stem: str) -> np.ndarray:
     """Return the vectors of a file's units, embedding them once into the folder `vectors`."""
-    kept = vectors / f"{stem}.npz"
-    if not kept.exists():
+    path = vectors / f"{stem}.npz"
+    if not path.exists():
         with gzip.open(data / f"{stem}.jsonl.gz", "rt") as file:
             rows = [json.loads(text) for text in file]
         texts = [unit["text"] for row in rows for unit in row.get("units") or row["messages"]]
         embedder = make_embedder("minilm", load_settings())
         vectors.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(kept, vectors=embedder.embed(texts).astype(np.float16))
-    return np.load(kept)["vectors"]
+        np.savez_compressed(path, vectors=embedder.embed(texts).astype(np.float16))
+    return np.load(path)["vectors"]
 
 
 def read(data: Path, vectors: Path, stem: str) -> Iterable[tuple[dict, np.ndarray]]:
@@ -109,10 +109,10 @@ def untimed(thread: Thread) -> Thread:
 
 
 def arrivals(thread: Thread, *, vectors: bool = True) -> list[Arrival]:
-    found = []
+    result = []
     for seq, line in enumerate(thread.lines):
         at = line.at or EPOCH
         source = TimeSource.ASSUMED if line.at is None else TimeSource.GIVEN
         seen = Observation(NOBODY, NOBODY, seq, at, at, line.speaker, line.text, at_source=source)
-        found.append(Arrival(seen, line.vector if vectors else None))
-    return found
+        result.append(Arrival(seen, line.vector if vectors else None))
+    return result

@@ -33,16 +33,16 @@ class Style:
 
 def pieces(threads: Sequence[Thread], rng: random.Random, longest: int) -> dict[tuple[int, str], list[Run]]:
     """Cut threads into runs of one topic, 2 to `longest` units long, by fold and set."""
-    found = defaultdict(list)
+    result = defaultdict(list)
     for thread in threads:
         edges = [0, *[n for n, s in enumerate(thread.starts) if s and n], len(thread.starts)]
         for first, high in pairwise(edges):
             low = first
             while high - low >= 2:
                 size = high - low if high - low <= longest else rng.randint(4, longest)
-                found[thread.fold, thread.source].append((thread.name, thread.lines[low : low + size]))
+                result[thread.fold, thread.source].append((thread.name, thread.lines[low : low + size]))
                 low += size + 20
-    return found
+    return result
 
 
 def glue(threads: Sequence[Thread], count: int, seed: int, style: Style | None = None) -> list[Thread]:
@@ -50,8 +50,8 @@ def glue(threads: Sequence[Thread], count: int, seed: int, style: Style | None =
     rng = random.Random(seed)
     style = style or Style()
     runs = pieces(threads, rng, style.longest)
-    found = [_glued(runs, rng, style, f"glue{seed}", number) for number in range(count)]
-    return [thread for thread in found if thread is not None]
+    results = [_glued(runs, rng, style, f"glue{seed}", number) for number in range(count)]
+    return [thread for thread in results if thread is not None]
 
 
 def _glued(runs: Runs, rng: random.Random, style: Style, name: str, number: int) -> Thread | None:
@@ -89,12 +89,12 @@ def _drawn(pool: Sequence[Run], typical: int, rng: random.Random) -> Run:
     """Draw a run, cut to about the typical length if there is one; long ones are looked for a few times."""
     name, run = rng.choice(pool)
     if typical:
-        wanted = max(2, round(typical * rng.uniform(0.5, 1.5)))
-        if len(run) < 0.6 * wanted:
+        limit = max(2, round(typical * rng.uniform(0.5, 1.5)))
+        if len(run) < 0.6 * limit:
             some = rng.sample(pool, min(12, len(pool)))
-            name, run = max(some, key=lambda one: min(len(one[1]), wanted))
-        place = rng.randint(0, max(0, len(run) - wanted))
-        run = run[place : place + wanted]
+            name, run = max(some, key=lambda one: min(len(one[1]), limit))
+        place = rng.randint(0, max(0, len(run) - limit))
+        run = run[place : place + limit]
     return name, run
 
 

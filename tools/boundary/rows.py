@@ -7,11 +7,11 @@ import numpy as np
 
 from boundary.data import EPOCH, Thread, arrivals
 from episodic_agent.core.boundary.contract import ManualCut
-from episodic_agent.core.boundary.cues.gap import ALL, LEXICAL
-from episodic_agent.core.boundary.cues.usual import Usual, how_far
-from episodic_agent.core.boundary.default import DefaultPolicy, Judged
-from episodic_agent.core.boundary.default_memory import Memory
-from episodic_agent.core.boundary.default_model import Model, Network, Silence
+from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues, how_far
+from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy, JudgedGap
+from episodic_agent.core.boundary.conversation.memory import ConversationMemory
+from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, Silence
 from episodic_agent.core.boundary.machine import run
 
 SHARE = {"realtalk": 0.4, "glue": 0.7, "varied": 0.6}  # others weigh 1; REALTALK is four chats
@@ -23,8 +23,8 @@ class Seen:
 
     seq: int
     lag: int
-    judged: Judged
-    usual: Usual
+    judged: JudgedGap
+    baseline: BaselineCues
     position: int
 
 
@@ -37,11 +37,11 @@ class Led(DefaultPolicy):
         object.__setattr__(self, "seen", seen)
         return seen
 
-    def judge(self, memory: Memory) -> Judged:
+    def judge(self, memory: ConversationMemory) -> JudgedGap:
         judged = DefaultPolicy.judge(self, memory)
         seq = memory.pending[0].seq
-        self.seen.append(Seen(seq, len(memory.pending) - 1, judged, memory.usual, memory.position))
-        return judged if self.truth is None else judged._replace(odds=float(self.truth[seq]))
+        self.seen.append(Seen(seq, len(memory.pending) - 1, judged, memory.baseline, memory.position))
+        return judged if self.truth is None else judged._replace(probability=float(self.truth[seq]))
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Table:
 
     def weights(self, *, but_fold: int = -1, but: frozenset[str] = frozenset()) -> np.ndarray:
         """Return each row's weight: each family of sources its share, nothing of a fold or sets left out."""
-        wanted = np.array([t.fold != but_fold and not t.sources & but for t in self.threads])
+        targets = np.array([t.fold != but_fold and not t.sources & but for t in self.threads])
         family = np.array([family_of(t) for t in self.threads])
         sizes = np.bincount(self.of, minlength=len(self.threads))
         weight = np.zeros(len(self.threads))
-        for name in set(family[wanted]):
-            mine = wanted & (family == name)
+        for name in set(family[targets]):
+            mine = targets & (family == name)
             weight[mine] = SHARE.get(name, 1.0) / max(1, sizes[mine].sum())
         return weight[self.of]
 
@@ -76,7 +76,7 @@ def family_of(thread: Thread) -> str:
     return "varied" if thread.name.startswith("varied") else thread.source.split(":")[0]
 
 
-def led(threads: Iterable[Thread], delay: int, model: Model) -> Iterable[tuple[Thread, list[Seen]]]:
+def led(threads: Iterable[Thread], delay: int, model: BoundaryModel) -> Iterable[tuple[Thread, list[Seen]]]:
     """Yield each thread with what the policy saw along its true boundaries, where it had its whole delay."""
     for thread in threads:
         policy = Led(hindsight=delay, model=model, max_length=10**6, idle_after=None)
@@ -89,19 +89,21 @@ def table(threads: Sequence[Thread], delay: int) -> Table:
     """Make the rows of all threads, of gaps that have vectors."""
     of, cues, means, shares, positions, starts = [], [], [], [], [], []
     for number, (thread, seen) in enumerate(led(threads, delay, blank())):
-        for one in seen:
+        for this_seen in seen:
             of.append(number)
-            cues.append(one.judged.raw.astype(np.float32))
-            means.append(one.usual.means[: len(ALL)].astype(np.float16))
-            shares.append(one.usual.shares(1, 2) * np.ones(2))  # of the lexical cues, of the vectors'
-            positions.append(how_far(one.position))
-            starts.append(thread.starts[one.seq])
+            cues.append(this_seen.judged.raw.astype(np.float32))
+            means.append(this_seen.baseline.means[: len(ALL)].astype(np.float16))
+            shares.append(
+                this_seen.baseline.shares(1, 2) * np.ones(2)
+            )  # of the lexical cues, of the vectors'
+            positions.append(how_far(this_seen.position))
+            starts.append(thread.starts[this_seen.seq])
     return Table(
         threads, np.array(of), np.array(cues), np.array(means), f32(shares), f32(positions), f32(starts)
     )
 
 
-def silences(thread: Thread, model: Model) -> list[tuple[float, Silence, int]]:
+def silences(thread: Thread, model: BoundaryModel) -> list[tuple[float, Silence, int]]:
     """Return content, silence and label of each gap with times, at delay 2."""
     return [
         (one.judged.content, one.judged.clock, thread.starts[one.seq])
@@ -111,21 +113,21 @@ def silences(thread: Thread, model: Model) -> list[tuple[float, Silence, int]]:
     ]
 
 
-def blank() -> Model:
+def blank() -> BoundaryModel:
     """Return a model that never cuts."""
     networks: dict[str, Network] = {}
     for kind, size in (("words", len(LEXICAL)), ("vectors", len(ALL))):
         zeros = np.zeros(2 * size + 1, np.float32)
         net = Network(zeros, zeros, zeros[None], zeros[:1], zeros[:1], -5.0)
         networks |= {f"{kind}-{delay}": net for delay in range(3)}
-    return Model(networks, (1.0, *[0.0] * 8))
+    return BoundaryModel(networks, (1.0, *[0.0] * 8))
 
 
 def f32(array: object) -> np.ndarray:
     return np.asarray(array, np.float32)
 
 
-def model_of(networks: Mapping[str, Network], time: Sequence[float]) -> Model:
+def model_of(networks: Mapping[str, Network], time: Sequence[float]) -> BoundaryModel:
     """Return a model of what was trained; a kind of input nothing was trained for never cuts.
 
     A kind needs all its delays: the last gaps of a thread are judged with less than the whole one.
@@ -135,4 +137,4 @@ def model_of(networks: Mapping[str, Network], time: Sequence[float]) -> Model:
             raise ValueError(
                 f"train {', '.join(sorted(missing))} too: a drain judges with less than the delay"
             )
-    return Model(blank().networks | networks, time)
+    return BoundaryModel(blank().networks | networks, time)

@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from boundary.rows import Table, f32
-from episodic_agent.core.boundary.cues.gap import LEXICAL
-from episodic_agent.core.boundary.cues.timing import hats, log_minutes
-from episodic_agent.core.boundary.default_model import Network, Silence
+from episodic_agent.core.boundary.conversation.cues.gap import LEXICAL
+from episodic_agent.core.boundary.conversation.cues.timing import hats, log_minutes
+from episodic_agent.core.boundary.conversation.model import Network, Silence
 
 HIDDEN, DRAWN, BATCH, PASSES = 16, 120_000, 512, 8
 RATE, DECAY, CLIP = 3e-3, 1e-3, 4.0
@@ -38,9 +38,9 @@ def fit_network(table: Table, weights: np.ndarray, bags: int) -> Network:
     rows = np.flatnonzero(weights > 0)
     w = weights[rows] / weights[rows].sum()
     shift, factor = _scale(table.cues[rows], w)
-    plain, usual = standardised(table, rows, shift, factor)
+    plain, baseline = standardised(table, rows, shift, factor)
     size = shift.size
-    x = np.hstack([plain, plain - usual, table.positions[rows][:, None]])
+    x = np.hstack([plain, plain - baseline, table.positions[rows][:, None]])
     middle, gain = _scale(x, w)
     matrix, bias, out, out_bias = _descend((x - middle) * gain, table.starts[rows], w, bags)
     matrix = matrix * gain[:, None]
@@ -116,8 +116,8 @@ def fit_time(parts: Sequence[tuple[float, Sequence[tuple[float, Silence, int]]]]
     for share, some in parts:
         for content, silence, start in some:
             if silence.logged <= IDLE:  # beyond, the idle rule decides
-                odds = min(max(content, 1e-4), 1 - 1e-4)
-                rows.append([math.log(odds / (1 - odds)), silence.z, *hats(silence.logged)])
+                probability = min(max(content, 1e-4), 1 - 1e-4)
+                rows.append([math.log(probability / (1 - probability)), silence.z, *hats(silence.logged)])
                 starts.append(start)
                 weights.append(share / len(some))
     w = np.array(weights)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from episodic_agent.engine.evaluate.cases import Unit, streams
+from episodic_agent.engine.evaluate.cases import LabelledUnit, streams
 
 SETS = ("alfred_days", "alfred_houses", "homes", "hdepic")
 FAMILY = {"alfred_days": "alfred", "alfred_houses": "alfred"}  # the rest are families of their own
@@ -22,7 +22,7 @@ class Course:
     source: str
     kind: str
     fold: int
-    units: Sequence[Unit]
+    units: Sequence[LabelledUnit]
     starts: Sequence[int]
     spoilt: int = 0
 
@@ -33,10 +33,12 @@ class Course:
 
 def load(data: Path, source: str) -> list[Course]:
     """Read one labelled set."""
-    found = streams(data / f"steps_{source}.jsonl.gz")
-    return [Course(source, source, n % FOLDS, s.units, s.starts) for n, s in enumerate(found)]
+    matching_streams = streams(data / f"steps_{source}.jsonl.gz")
+    return [Course(source, source, n % FOLDS, s.units, s.starts) for n, s in enumerate(matching_streams)]
 
 
-def rebuilt(course: Course, kind: str, units: Sequence[Unit], starts: Sequence[int] | None = None) -> Course:
+def rebuilt(
+    course: Course, kind: str, units: Sequence[LabelledUnit], starts: Sequence[int] | None = None
+) -> Course:
     """Return a copy of a course with other units, of a kind of its own."""
     return Course(course.source, kind, course.fold, units, course.starts if starts is None else starts)

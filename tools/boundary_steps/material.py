@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from boundary_steps.data import Course, rebuilt
 from boundary_steps.scripts import scripted
-from episodic_agent.engine.evaluate.cases import Unit
+from episodic_agent.engine.evaluate.cases import LabelledUnit
 
 BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
 WINDOWS = 14  # of each home
@@ -21,36 +21,38 @@ SCRIPTS = 260
 
 def material(courses: Sequence[Course]) -> list[Course]:
     """Return everything that is learnt from, each kind with its own weight (`rows.SHARE`)."""
-    found: list[Course] = []
-    for number, one in enumerate(courses):
-        lot = random.Random(f"{one.source}:{number}")
-        found += [rebuilt(one, f"{one.source}, text", list(map(_text_only, one.units)))]
-        if one.source == "homes":
-            found += windows(one, lot)
+    results: list[Course] = []
+    for number, item in enumerate(courses):
+        lot = random.Random(f"{item.source}:{number}")
+        results += [rebuilt(item, f"{item.source}, text", list(map(_text_only, item.units)))]
+        if item.source == "homes":
+            results += windows(item, lot)
         else:
-            found.append(one)
-            found.append(replace(one, kind=f"{one.source}, spoilt", spoilt=number + 1))
-            text = list(map(_text_only, one.units))
-            found.append(replace(rebuilt(one, f"{one.source}, text, spoilt", text), spoilt=number + 1))
-        if any(unit.at for unit in one.units):
-            found.append(rebuilt(one, f"{one.source}, untimed", [replace(u, at=None) for u in one.units]))
+            results.append(item)
+            results.append(replace(item, kind=f"{item.source}, spoilt", spoilt=number + 1))
+            text = list(map(_text_only, item.units))
+            results.append(replace(rebuilt(item, f"{item.source}, text, spoilt", text), spoilt=number + 1))
+        if any(unit.at for unit in item.units):
+            results.append(
+                rebuilt(item, f"{item.source}, untimed", [replace(u, at=None) for u in item.units])
+            )
         else:
-            found.append(rebuilt(one, f"{one.source}, timed", timed(one, lot)))
-            found += [as_home(one, lot) for _ in range(2 if one.source == "alfred_houses" else 1)]
-        if one.source in ("alfred_houses", "homes"):
-            bare = [replace(u, location=None) for u in one.units]
-            found.append(rebuilt(one, f"{one.source}, unplaced", bare))
-    found += [scripted(seed) for seed in range(SCRIPTS)]
-    return [one for one in found if len(one.units) >= 20]
+            results.append(rebuilt(item, f"{item.source}, timed", timed(item, lot)))
+            results += [as_home(item, lot) for _ in range(2 if item.source == "alfred_houses" else 1)]
+        if item.source in ("alfred_houses", "homes"):
+            bare = [replace(u, location=None) for u in item.units]
+            results.append(rebuilt(item, f"{item.source}, unplaced", bare))
+    results += [scripted(seed) for seed in range(SCRIPTS)]
+    return [one for one in results if len(one.units) >= 20]
 
 
-def _text_only(unit: Unit) -> Unit:
+def _text_only(unit: LabelledUnit) -> LabelledUnit:
     return replace(unit, action=None, objects=())
 
 
-def timed(course: Course, lot: random.Random) -> list[Unit]:
+def timed(course: Course, lot: random.Random) -> list[LabelledUnit]:
     """Return the units at made-up times: steps take seconds, some activities begin after a pause."""
-    at, found = BEGINNING, []
+    at, result = BEGINNING, []
     typical, share = lot.choice((2.0, 8.0, 30.0)), lot.uniform(0.2, 0.8)
     pause = lot.choice((4.0, 15.0, 60.0))
     for unit, start in zip(course.units, course.starts, strict=True):
@@ -58,8 +60,8 @@ def timed(course: Course, lot: random.Random) -> list[Unit]:
         if start and lot.random() < share:
             wait *= lot.lognormvariate(math.log(pause), 0.8)
         at += timedelta(seconds=wait)
-        found.append(replace(unit, at=at))
-    return found
+        result.append(replace(unit, at=at))
+    return result
 
 
 def windows(course: Course, lot: random.Random) -> Iterable[Course]:
@@ -86,14 +88,14 @@ def as_home(course: Course, lot: random.Random) -> Course:
     """Return a day as a smart home would tell it: sensors of what is touched, pauses, noise, no words."""
     typical, spread = lot.choice((5.0, 15.0, 40.0)), lot.uniform(0.7, 1.6)
     pause, share = lot.choice((120.0, 600.0, 2400.0)), lot.uniform(0.4, 0.95)
-    noise, kept = lot.choice((0.0, 0.0, 0.3, 1.5)), lot.uniform(0.5, 1.0)
+    noise, value = lot.choice((0.0, 0.0, 0.3, 1.5)), lot.uniform(0.5, 1.0)
     motion, placed = lot.random() < 0.5, lot.random() < 0.4
     silent: set[str] = set()
-    at, units, starts, open_ = BEGINNING, list[Unit](), list[int](), 0
+    at, units, starts, open_ = BEGINNING, list[LabelledUnit](), list[int](), 0
 
     def fire(name: str, place: str | None) -> None:
         nonlocal open_
-        units.append(Unit("agent", name, at, place, True, "sensor", (name,)))
+        units.append(LabelledUnit("agent", name, at, place, True, "sensor", (name,)))
         starts.append(open_)
         open_ = 0
 
@@ -106,7 +108,7 @@ def as_home(course: Course, lot: random.Random) -> Course:
             at += timedelta(seconds=wait)
         place = unit.location if placed else None
         for name in unit.objects[:2]:
-            if name not in silent and lot.random() > kept and lot.random() < 0.3:
+            if name not in silent and lot.random() > value and lot.random() < 0.3:
                 silent.add(name)
             if name in silent:
                 continue

@@ -5,39 +5,41 @@ from boundary.training import fit_network
 
 from boundary_steps.data import FAMILY, FOLDS, SETS
 from boundary_steps.rows import Rows
-from episodic_agent.core.boundary.default_model import Network
-from episodic_agent.core.boundary.steps.model import Model
-from episodic_agent.core.boundary.steps.odds import BINS
+from episodic_agent.core.boundary.conversation.model import Network
+from episodic_agent.core.boundary.steps.model import StepsModel
+from episodic_agent.core.boundary.steps.probability import BINS
 
 BAGS = 3  # networks averaged
 FAMILIES = tuple(dict.fromkeys(FAMILY.get(source, source) for source in SETS))
 
 
-def whole(rows: Rows) -> Model:
+def whole(rows: Rows) -> StepsModel:
     """Train on everything, as shipped."""
     return _model(rows, rows.weights())
 
 
-def by_fold(rows: Rows) -> list[Model]:
+def by_fold(rows: Rows) -> list[StepsModel]:
     """Train without each fold in turn."""
     return [_model(rows, rows.weights(but_fold=fold)) for fold in range(FOLDS)]
 
 
-def by_family(rows: Rows) -> dict[str, Model]:
+def by_family(rows: Rows) -> dict[str, StepsModel]:
     """Train without each family of sets in turn."""
     return {one: _model(rows, rows.weights(but=frozenset({one}))) for one in FAMILIES}
 
 
-def _model(rows: Rows, weights: np.ndarray) -> Model:
+def _model(rows: Rows, weights: np.ndarray) -> StepsModel:
     network = fit_network(rows.table, weights, BAGS)
-    return Model(network, prior(network, rows, weights))
+    return StepsModel(network, prior(network, rows, weights))
 
 
 def prior(network: Network, rows: Rows, weights: np.ndarray) -> tuple[float, ...]:
     """Return the share of the training's gaps that the network gives each probability."""
     mine = np.flatnonzero(weights > 0)
-    odds = odds_of(network, rows, mine)
-    shares = np.bincount(np.minimum(BINS - 1, (np.sqrt(odds) * BINS).astype(int)), weights[mine], BINS)
+    probabilities = odds_of(network, rows, mine)
+    shares = np.bincount(
+        np.minimum(BINS - 1, (np.sqrt(probabilities) * BINS).astype(int)), weights[mine], BINS
+    )
     return tuple((shares / shares.sum()).round(4).tolist())
 
 

@@ -8,12 +8,12 @@ import numpy as np
 from boundary.rows import Table, f32
 
 from boundary_steps.data import Course
-from episodic_agent.core.boundary.cues.usual import TRUST, how_far
-from episodic_agent.core.boundary.steps.activity import Activity, settled
+from episodic_agent.core.boundary.conversation.cues.baseline import TRUST, how_far
+from episodic_agent.core.boundary.steps.activity import StepActivity, settled
+from episodic_agent.core.boundary.steps.baseline import StepFrame
 from episodic_agent.core.boundary.steps.cues import DELAY, FORESEEN, NAMES
-from episodic_agent.core.boundary.steps.habits import Frame
 from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
-from episodic_agent.core.boundary.steps.told import Told, told
+from episodic_agent.core.boundary.steps.reduced import ToldStep, reduce_step
 from episodic_agent.engine.evaluate.segmentation import observation
 
 SHARE: Mapping[str, float] = {  # what a kind weighs; those not named, 1
@@ -33,12 +33,12 @@ class Rows:
 
     def weights(self, *, but_fold: int = -1, but: frozenset[str] = frozenset()) -> np.ndarray:
         """Return each row's weight: each kind its share, long courses less a row."""
-        wanted = np.array([c.fold != but_fold and c.family not in but for c in self.courses])
+        targets = np.array([c.fold != but_fold and c.family not in but for c in self.courses])
         kinds = np.array([c.kind for c in self.courses])
         sizes = np.bincount(self.of, minlength=len(self.courses))
-        weight = np.where(wanted, np.maximum(sizes, 1) ** -0.5, 0.0)
+        weight = np.where(targets, np.maximum(sizes, 1) ** -0.5, 0.0)
         for kind in set(kinds):
-            mine = wanted & (kinds == kind)
+            mine = targets & (kinds == kind)
             total = (weight * sizes)[mine].sum()
             weight[mine] *= share_of(str(kind)) / total if total else 0.0
         return weight[self.of]
@@ -64,34 +64,34 @@ def table(courses: Sequence[Course]) -> Rows:
         for start, judged, activity in led(course, policy):
             of.append(number)
             cues.append(judged.astype(np.float32))
-            means.append(activity.usual.means.astype(np.float16))
-            shares.append(activity.usual.seen / (activity.usual.seen + TRUST))
-            positions.append(how_far(activity.habits.pos))
+            means.append(activity.baseline.means.astype(np.float16))
+            shares.append(activity.baseline.seen / (activity.baseline.seen + TRUST))
+            positions.append(how_far(activity.step_baseline.pos))
             starts.append(start)
-    found = Table(
+    result = Table(
         (), np.array(of), np.array(cues), np.array(means), f32(shares)[:, None], f32(positions), f32(starts)
     )
-    return Rows(courses, np.array(of), found)
+    return Rows(courses, np.array(of), result)
 
 
-def steps_of(course: Course) -> list[Told]:
+def steps_of(course: Course) -> list[ToldStep]:
     """Return the steps of a course as the policy reads them."""
-    found = [told(observation(n, unit)) for n, unit in enumerate(course.units)]
-    return [one for one in found if one is not None]
+    steps = [reduce_step(observation(n, unit)) for n, unit in enumerate(course.units)]
+    return [one for one in steps if one is not None]
 
 
-def led(course: Course, policy: LearnedStepsPolicy) -> Iterator[tuple[int, np.ndarray, Activity]]:
+def led(course: Course, policy: LearnedStepsPolicy) -> Iterator[tuple[int, np.ndarray, StepActivity]]:
     """Yield (label, cues, activity) of each gap, the last ones without hindsight; frames open where led."""
     steps = steps_of(course)
     cuts = spoil(course) if course.spoilt else course.starts
-    activity = settled(Activity(right=(steps[0],), records=()))
+    activity = settled(StepActivity(right=(steps[0],), records=()))
     for number in range(1, len(steps)):
         activity = activity._replace(right=tuple(steps[number : number + DELAY + 1]))
         judged = policy.cues(activity, None)
         yield course.starts[number], judged, activity
         activity = activity._replace(
-            usual=activity.usual.add(judged, judged.size),
-            frame=Frame() if cuts[number] else activity.frame,
+            baseline=activity.baseline.add(judged, judged.size),
+            frame=StepFrame() if cuts[number] else activity.frame,
         )
         activity = settled(activity)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from boundary_steps.data import FOLDS, SCRIPTED, Course
-from episodic_agent.engine.evaluate.cases import Unit
+from episodic_agent.engine.evaluate.cases import LabelledUnit
 
 BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
 SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "mi", "no", "pa", "re", "si", "to", "vu", "za")
@@ -79,17 +79,17 @@ class Agent:
     def say(self, verb: str, some: list[str]) -> str:
         if self.terse:
             return " ".join(some)
-        told = [verb, *some, *self.lot.sample(self.fillers, min(len(self.fillers), self.lot.randint(0, 4)))]
+        texts = [verb, *some, *self.lot.sample(self.fillers, min(len(self.fillers), self.lot.randint(0, 4)))]
         if self.lot.random() < 0.3:
-            self.lot.shuffle(told)
-        return " ".join(told)
+            self.lot.shuffle(texts)
+        return " ".join(texts)
 
 
 def scripted(seed: int) -> Course:
     """Return the course of a made-up agent."""
     lot = random.Random(seed)
     agent = Agent(lot)
-    at, units, starts, before = BEGINNING, list[Unit](), list[int](), list[str]()
+    at, units, starts, before = BEGINNING, list[LabelledUnit](), list[int](), list[str]()
     size = lot.randint(60, 300)
     while len(units) < size:
         acts = agent.activity(before)
@@ -100,7 +100,7 @@ def scripted(seed: int) -> Course:
             at += timedelta(seconds=wait)
             room = agent.room[some[0] if lot.random() < agent.restless else acts[0][1][0]]
             units.append(
-                Unit(
+                LabelledUnit(
                     "agent",
                     agent.say(verb, some),
                     at if agent.timed else None,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.core.linking.features import Features, ThreadFeatures, thread_of
-from episodic_agent.core.linking.reading import read_message
+from episodic_agent.core.links.features import Features, ThreadFeatures, thread_of
+from episodic_agent.core.links.reading import read_message
+from episodic_agent.protocols import Embedder
 
 NOW = datetime(2026, 3, 2, 18, tzinfo=UTC)
 GAPS = (0.7, 1, 2, 4, 8, 20, 50, 100, 200)  # hours
@@ -94,13 +94,13 @@ def dialogues(folder: Path, sources: Sequence[str], count: int, seed: int) -> li
     They teach how dependent messages are worded and how near follow-ups are to what they follow. Their gaps
     are drawn, so they teach nothing about time.
     """
-    draw, found = random.Random(seed), []
+    draw, result = random.Random(seed), []
     for source in sources:
         with gzip.open(folder / f"seg_{source}.jsonl.gz", "rt", encoding="utf-8") as lines:
             some = [json.loads(line)["units"] for line in lines]
         draw.shuffle(some)
-        found += _glued(source, some[:count], draw)
-    return found
+        result += _glued(source, some[:count], draw)
+    return result
 
 
 def _glued(source: str, some: Sequence[Sequence[Mapping]], draw: random.Random) -> Iterator[Case]:

@@ -7,8 +7,8 @@ import numpy as np
 from linking.cases import Read
 from sklearn.linear_model import LogisticRegression
 
-from episodic_agent.core.linking.evidence import judge
-from episodic_agent.core.linking.policies import VECTOR_INPUTS, SeedPolicy, inputs
+from episodic_agent.core.links.evidence import judge
+from episodic_agent.core.links.policies import VECTOR_INPUTS, SeedPolicy, inputs
 
 PENALTY = 0.2  # scikit-learn's C on standardised inputs
 FOLDS = 10
@@ -27,14 +27,14 @@ class Row:
 
 def rows_of(reads: Sequence[Read], weight: float = 1.0, *, vectors: bool = True) -> list[Row]:
     """Return a row for each candidate; bare thanks are left out, since a rule decides them."""
-    found = []
-    for one in reads:
-        for evidence in judge(one.message, one.threads, one.case.message.at, SeedPolicy()):
+    result = []
+    for item in reads:
+        for evidence in judge(item.message, item.threads, item.case.message.at, SeedPolicy()):
             features = dict(evidence.features)
             if not vectors:
                 features = {k: v for k, v in features.items() if k not in VECTOR_INPUTS}
-            found.append(Row(one.case.id, features, evidence.thread_id in one.case.links, weight))
-    return found
+            result.append(Row(item.case.id, features, evidence.thread_id in item.case.links, weight))
+    return result
 
 
 def fit(rows: Sequence[Row], *, vectors: bool) -> dict[str, float]:
@@ -54,30 +54,30 @@ def fit(rows: Sequence[Row], *, vectors: bool) -> dict[str, float]:
 
 def probabilities(rows: Sequence[Row], weights: Mapping[str, float]) -> np.ndarray:
     """Return what weights say of each row."""
-    odds = [sum(weights.get(k, 0.0) * v for k, v in inputs(row.features).items()) for row in rows]
+    probability = [sum(weights.get(k, 0.0) * v for k, v in inputs(row.features).items()) for row in rows]
     silent = np.array([bool(row.features.get("says_nothing")) for row in rows])
-    return np.where(silent, 0.0, 1.0 / (1.0 + np.exp(-np.array(odds))))
+    return np.where(silent, 0.0, 1.0 / (1.0 + np.exp(-np.array(probability))))
 
 
 def held_out(rows: Sequence[Row], also: Sequence[Row], *, vectors: bool, seed: int = 0) -> np.ndarray:
     """Return what weights fitted without a row's case, and with `also`, say of it."""
     cases = sorted({row.case for row in rows})
     fold = dict(zip(cases, np.random.default_rng(seed).permutation(len(cases)) % FOLDS, strict=True))
-    found = np.zeros(len(rows))
+    zeros = np.zeros(len(rows))
     for part in range(FOLDS):
         inside = [n for n, row in enumerate(rows) if fold[row.case] == part]
         weights = fit([*(row for row in rows if fold[row.case] != part), *also], vectors=vectors)
-        found[inside] = probabilities([rows[n] for n in inside], weights)
-    return found
+        zeros[inside] = probabilities([rows[n] for n in inside], weights)
+    return zeros
 
 
-def figures(rows: Sequence[Row], said: np.ndarray, threshold: float) -> dict[str, float]:
+def figures(rows: Sequence[Row], statements: np.ndarray, threshold: float) -> dict[str, float]:
     """Return precision, recall and F1 of links, and the Brier score of the probabilities."""
     truth = np.array([row.linked for row in rows])
-    linked = said > threshold
+    linked = statements > threshold
     right = int((truth & linked).sum())
     precision, recall = right / max(1, int(linked.sum())), right / max(1, int(truth.sum()))
     f1 = 2 * precision * recall / max(precision + recall, 1e-9)
-    brier = float(np.mean((said - truth) ** 2))
+    brier = float(np.mean((statements - truth) ** 2))
     return {name: round(value, 3) for name, value in
             (("precision", precision), ("recall", recall), ("f1", f1), ("brier", brier))}  # fmt: skip

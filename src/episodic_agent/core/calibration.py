@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Vector
 
@@ -103,18 +104,18 @@ def fit(
     `scale` is the (mean, spread) that the boundary policy knows of the default embedder. Raises InvalidInput
     for too few texts, or where all are alike to the embedder.
     """
-    kept = [_said(one, other) for one, other in zip(conversations, default, strict=True)]
-    near, near_default = (_neighbours([pair[side] for pair in kept]) for side in (0, 1))
+    remaining = [_with_content(one, other) for one, other in zip(conversations, default, strict=True)]
+    near, near_default = (_neighbours([pair[side] for pair in remaining]) for side in (0, 1))
     if len(near) < LEAST_NEIGHBOURS:
         raise InvalidInput(
-            f"{len(near)} messages that follow another are too few to calibrate on; "
-            f"give conversations with at least {LEAST_NEIGHBOURS}"
+            f"{plural(len(near), 'message that follows another is', 'messages that follow another are')} "
+            f"too few to calibrate on; give conversations with at least {LEAST_NEIGHBOURS}"
         )
     if min(near.std(), near_default.std()) < _LEAST_STEP:
         raise InvalidInput(f"{embedder} gives all these texts the same cosine; is it the right model?")
     agreement = float(np.corrcoef(near, near_default)[0, 1])
-    pairs, pairs_default = (_pairs([pair[side] for pair in kept]) for side in (0, 1))
-    texts = sum(len(pair[0]) for pair in kept)
+    pairs, pairs_default = (_pairs([pair[side] for pair in remaining]) for side in (0, 1))
+    texts = sum(len(pair[0]) for pair in remaining)
     fitted = Calibration(
         embedder,
         round(agreement, _DIGITS),
@@ -122,7 +123,7 @@ def fit(
         _curve(pairs, pairs_default),
         texts=texts,
     )
-    return fitted, Statistics(_moments(near), _moments(_unrelated([pair[0] for pair in kept])))
+    return fitted, Statistics(_moments(near), _moments(_unrelated([pair[0] for pair in remaining])))
 
 
 def read(raw: object) -> Calibration:
@@ -161,29 +162,29 @@ def _pair(raw: Sequence[float]) -> Pair:
     return float(first), float(second)
 
 
-def _said(one: Vector, other: Vector) -> tuple[Vector, Vector]:
+def _with_content(vector: Vector, other: Vector) -> tuple[Vector, Vector]:
     """Keep the texts that say something to both."""
-    said = (np.abs(one).sum(axis=1) > 0) & (np.abs(other).sum(axis=1) > 0)
-    return one[said], other[said]
+    statement = (np.abs(vector).sum(axis=1) > 0) & (np.abs(other).sum(axis=1) > 0)
+    return vector[statement], other[statement]
 
 
 def _neighbours(conversations: Sequence[Vector]) -> Floats:
-    found = [np.einsum("ij,ij->i", v[1:], v[:-1]) for v in conversations]
-    return np.concatenate(found).astype(np.float64)
+    results = [np.einsum("ij,ij->i", v[1:], v[:-1]) for v in conversations]
+    return np.concatenate(results).astype(np.float64)
 
 
 def _pairs(conversations: Sequence[Vector]) -> Floats:
     every = np.concatenate(list(conversations))
-    found: Floats = (every @ every.T)[np.triu_indices(len(every), 1)].astype(np.float64)
-    return found
+    results: Floats = (every @ every.T)[np.triu_indices(len(every), 1)].astype(np.float64)
+    return results
 
 
 def _unrelated(conversations: Sequence[Vector]) -> Floats:
     every = np.concatenate(list(conversations))
     owner = np.repeat(np.arange(len(conversations)), [len(v) for v in conversations])
     apart = (owner[:, None] != owner) & np.tri(len(every), k=-1, dtype=np.bool_)
-    found: Floats = (every @ every.T)[apart].astype(np.float64)
-    return found
+    results: Floats = (every @ every.T)[apart].astype(np.float64)
+    return results
 
 
 def _moments(cosines: Floats) -> Pair:

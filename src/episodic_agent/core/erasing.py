@@ -1,67 +1,16 @@
 """What is left of what was erased: a tombstone in its thread, and a receipt without a word of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from enum import StrEnum
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Final
-from uuid import UUID
 
 from episodic_agent.schemas import Scope
+from episodic_agent.schemas.erasures import What
 
-REQUEST: Final = "request"  # somebody asked for it; the other reasons name who decided
 LONGEST_SAMPLE: Final = 48
 SHORTEST_SAMPLE: Final = 8
 SAMPLES: Final = 12
-
-
-class What(StrEnum):
-    """What can be erased: one observation, an episode with all of its own, a thread, or all of a user."""
-
-    OBSERVATION = "observation"
-    EPISODE = "episode"
-    THREAD = "thread"
-    USER = "user"
-
-
-@dataclass(frozen=True, slots=True)
-class Tombstone:
-    """The place of an erased observation: seqs stay gapless, and its id adds nothing when it comes again."""
-
-    thread_id: UUID
-    seq: int
-    id: UUID
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Erasure:
-    """The receipt of an erasure.
-
-    `subject` is `fingerprint` of what was erased, `counts` how many of which kind went, `at` record time.
-    `state` is "pending" while something of it may still be readable, which `waits_for` explains, else "done".
-    `residue` is how many of the strings looked for were still found in the file; None: nobody looked.
-    `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy. They
-    are told to who erases, and not written.
-    """
-
-    id: UUID
-    what: What
-    subject: str
-    at: datetime
-    reason: str = REQUEST
-    counts: Mapping[str, int] = field(default_factory=dict)
-    state: str = "pending"
-    done_at: datetime | None = None
-    residue: int | None = None
-    waits_for: str = ""
-    repeated_by: Sequence[UUID] = ()
-
-    @property
-    def is_done(self) -> bool:
-        """Tell whether nothing of it can be read any more."""
-        return self.state == "done"
 
 
 def fingerprint(scope: Scope, what: What, name: str) -> str:
@@ -70,8 +19,8 @@ def fingerprint(scope: Scope, what: What, name: str) -> str:
     >>> len(fingerprint(Scope("ana"), What.USER, "ana"))
     32
     """
-    told = "\0".join((scope.space, scope.user_id, what.value, name))
-    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    text = "\0".join((scope.space, scope.user_id, what.value, name))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def samples(texts: Iterable[str]) -> Sequence[str]:
@@ -83,6 +32,33 @@ def samples(texts: Iterable[str]) -> Sequence[str]:
     worth = {text.strip() for text in texts}
     longest = sorted((t for t in worth if len(t) >= SHORTEST_SAMPLE), key=lambda t: (-len(t), t))[:SAMPLES]
     return [_middle(text) for text in longest]
+
+
+class Quotable:
+    """Texts that go, by their search terms: what repeats one of them goes too."""
+
+    def __init__(self, texts: Iterable[Iterable[str]]) -> None:
+        self._holding: dict[str, list[int]] = {}
+        for number, terms in enumerate(texts):
+            for term in set(terms):
+                self._holding.setdefault(term, []).append(number)
+
+    def quoted_in(self, terms: Iterable[str]) -> bool:
+        """Tell whether half the terms are those of one text, or one of them is a number or code of a text.
+
+        >>> Quotable([["code", "safe", "4711"]]).quoted_in(["4711", "train", "leave", "today"])
+        True
+        >>> Quotable([["code", "safe", "4711"]]).quoted_in(["who", "rob", "safe"])
+        False
+        """
+        asked = set(terms)
+        shared: Counter[int] = Counter()
+        for term in asked:
+            texts = self._holding.get(term, [])
+            if texts and any(character.isdigit() for character in term):
+                return True
+            shared.update(texts)
+        return bool(shared) and max(shared.values()) * 2 >= len(asked)
 
 
 def _middle(text: str) -> str:

@@ -3,11 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.context.retrieved import KEY_MOMENT
-from episodic_agent.core.fact_records import Fact
+from episodic_agent.core.context.retrieved import KEY_MOMENT, heading
+from episodic_agent.core.language import excerpt, plural
 from episodic_agent.schemas import Episode, Observation
+from episodic_agent.schemas.facts import Fact
+from episodic_agent.showing import as_card, clipped, described, visible
+
+LONGEST_QUOTE: Final = 160  # characters of a message that proves a hit
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +23,20 @@ class Evidence:
     score: float
     legs: Mapping[str, float] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return described(
+            self, self.score, self.observation.at, f"{self.observation.actor}: {self.observation.text}"
+        )
+
     @property
     def id(self) -> str:
         """Return the caller's own id of the observation where there is one, else the internal one."""
         return self.observation.external_id or str(self.observation.id)
+
+    def quoted(self, query: str) -> str:
+        """Return who said what in one line; of a long message stands what is nearest to the query."""
+        words = " ".join(excerpt(self.observation.text, query, LONGEST_QUOTE).split())
+        return f"{self.observation.actor}: {words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +62,17 @@ class Hit:
     evidence: Sequence[Evidence]
     legs: Mapping[str, float] = field(default_factory=dict)
     surprise: float = 0.0
+    thread_title: str = ""
+
+    def __repr__(self) -> str:
+        return described(
+            self, self.start_at, self.heading, self.score, *(one.quoted("") for one in self.evidence[:1])
+        )
+
+    @property
+    def heading(self) -> str:
+        """Return the title, or what an episode is called that has no words yet."""
+        return heading(self.title, self.start_at)
 
     @property
     def key_moment(self) -> bool:
@@ -66,6 +92,9 @@ class FactHit:
     threads: tuple[UUID, ...] = ()
     origin: str = ""
 
+    def __repr__(self) -> str:
+        return described(self, self.fact.fact, f"since {self.fact.valid_at:%Y-%m-%d}", self.score)
+
     @property
     def episodes(self) -> tuple[UUID, ...]:
         """Return the episodes it rests on, each once, as they were when it was said."""
@@ -82,38 +111,79 @@ class Suppressed:
     hit: Hit
     reason: str
 
+    def __repr__(self) -> str:
+        return described(self, self.hit.start_at, self.hit.heading, self.reason)
+
 
 @dataclass(frozen=True, slots=True)
 class Recall:
     """The answer to a query: facts, episodes with evidence, and the best observations over all.
 
-    `abstained` says that no relevant episode was found; the hits are then the best of what is not good
-    enough. `notes` tell in words what limited the search (no embedder, an empty memory). `suppressed` are
-    the hits that were left out, where that was asked for.
+    Where no relevant episode was found there are no hits: it abstained, the last of the `notes` says why, and
+    `candidates` are the best of what is not good enough. The observations are the best over all either way.
+    `notes` also tell in words what limited the search (no embedder, an empty memory). `suppressed` are the
+    hits that were left out, where that was asked for.
     """
 
     query: str
     hits: Sequence[Hit]
     observations: Sequence[Evidence]
-    abstained: bool
     confidence: float
     notes: Sequence[str] = ()
     facts: Sequence[FactHit] = ()
     suppressed: Sequence[Suppressed] = ()
+    candidates: Sequence[Hit] = ()
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            self.query,
+            plural(len(self.hits), "hit"),
+            plural(len(self.facts), "fact"),
+            str(self).split("\n", 1)[0],
+        )
+
+    @property
+    def abstained(self) -> bool:
+        """Tell whether no relevant episode was found."""
+        return not self.hits
 
     def __str__(self) -> str:
-        """Show what answers as a short text."""
-        hits = () if self.abstained else self.hits
-        lines = [f"{found.score:.2f} {found.fact.fact}" for found in self.facts]
-        lines += [f"{h.score:.2f} {h.start_at:%Y-%m-%d} {h.title}" for h in hits]
-        return "\n".join(lines) or "nothing relevant"
+        """Show what answers as a short text: every fact, and every hit with the message that proves it."""
+        lines = [f"{found.score:.2f} {clipped(found.fact.fact, LONGEST_QUOTE)}" for found in self.facts]
+        for hit in self.hits:
+            lines.append(f"{hit.score:.2f} {hit.start_at:%Y-%m-%d} {clipped(hit.heading, LONGEST_QUOTE)}")
+            lines += [f"   {proof.quoted(self.query)}" for proof in hit.evidence[:1]]
+        return visible("\n".join(lines)) or "nothing relevant"
+
+    def _repr_html_(self) -> str:
+        """Show what answers in a notebook: facts, then episodes with the messages that prove them."""
+        facts = [f"{one.fact.fact} (since {one.fact.valid_at:%Y-%m-%d})" for one in self.facts]
+        shown = [
+            as_card(
+                hit.heading,
+                f"{hit.start_at:%Y-%m-%d %H:%M}",
+                [one.quoted(self.query) for one in hit.evidence],
+            )
+            for hit in self.hits
+        ]
+        beside = "" if facts or shown else "nothing relevant"
+        return as_card(self.query, beside, facts, inside=shown)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DetailedRecall(Recall):
+    """An answer with the messages of its hits, by episode, as `search` reads them with a `detail`."""
+
+    contents: Mapping[UUID, "FullEpisode"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeCard:
     """One line of a listing: an episode, or the open frame of a thread (`state` open).
 
-    `hidden` says why recall leaves it out ("" where it does not).
+    `hidden` says why recall leaves it out ("" where it does not); `thread_title` is the title of an
+    open frame's thread ("" where it has none).
     """
 
     episode_id: UUID
@@ -131,20 +201,53 @@ class EpisodeCard:
     retrievability: float
     pinned: bool = False
     hidden: str = ""
+    thread_title: str = ""
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            self.start_at,
+            self.heading,
+            plural(self.observations, "message"),
+            self.reason or self.state,
+            self.episode_id,
+        )
+
+    @property
+    def heading(self) -> str:
+        """Return the title, or what an episode is called that has no words yet."""
+        return heading(self.title, self.start_at)
+
+    def _repr_html_(self) -> str:
+        """Show the episode in a notebook."""
+        return as_card(
+            self.heading, f"{self.start_at:%Y-%m-%d %H:%M}", [self.summary] if self.summary else []
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class FullEpisode:
     """What is behind a card or a hit: its thread's name, the episode (None: an open frame), its messages."""
 
     origin: str
     episode: Episode | None
     messages: Sequence[Observation]
 
+    def __repr__(self) -> str:
+        return described(
+            self,
+            self.origin,
+            plural(len(self.messages), "message"),
+            *(f"{o.actor}: {o.text}" for o in self.messages[:1]),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did: items read, added, known before, episodes closed by it, and what was unreadable."""
+    """What an import did: items read, added, known before, episodes closed by it, and what was not taken in.
+
+    That is what was unreadable, and what came with the id of a message that stands with another text.
+    """
 
     observations: int
     added: int
@@ -152,6 +255,14 @@ class ImportReport:
     episodes: int
     unreadable: Sequence[str] = ()
     threads: int = 0
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            plural(self.added, "message") + " added",
+            f"{self.duplicates} known already",
+            f"{len(self.unreadable)} unreadable",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,4 +307,5 @@ def hit_of(
         evidence=proofs,
         legs=legs,
         surprise=card.surprise,
+        thread_title="" if isinstance(card, Episode) else card.thread_title,
     )

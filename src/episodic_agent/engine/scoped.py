@@ -1,70 +1,101 @@
-"""What every verb does first: find out whose memory is meant, and open it."""
+"""Whose memory a verb works on: one user of one space, and the transactions that open it."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.identity import uuid7
-from episodic_agent.core.interfaces import Transaction
-from episodic_agent.engine.given import tidy
-from episodic_agent.engine.parts import Parts
+from episodic_agent.engine.arguments import clean_name
+from episodic_agent.engine.deps import Deps
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.protocols import Store, Transaction
 from episodic_agent.schemas import Scope, Thread
 
 RANDOM_BITS: Final = 74  # of a UUIDv7
-_NAMED: Final = 10  # threads an error message names
+_NAMED: Final = 10  # threads and users an error message names
 
 
+def scope_of(name: object, space: str) -> Scope:
+    """Read the name of a user as a scope; InvalidInput for one that is empty or cannot be kept."""
+    user = "" if name is None else str(name)
+    if not user.strip():
+        raise InvalidInput("user_id is empty; name whose memory it is")
+    if clean_name(user) != user:  # repairing it might make two users one (I11)
+        raise InvalidInput(f"user_id {user!r} holds characters no database can keep; choose another name")
+    return Scope(user, space)
+
+
+@dataclass(frozen=True, slots=True)
 class Scoped:
-    """The memories of one space, with the user that is meant where a verb names none (I11)."""
+    """One user's part of a store: what every room reads and writes through (I11).
 
-    def __init__(self, parts: Parts, *, user_id: str, space: str) -> None:
-        self._parts = parts
-        self._user = user_id
-        self._space = space
+    `new` says that nothing need be remembered of the user yet: reading then finds nothing. Otherwise it
+    raises NotFound, which names the users there are.
+    """
 
-    def users(self) -> list[str]:
-        """Return the users this space remembers something of."""
-        return sorted(s.user_id for s in self._scopes())
+    deps: Deps
+    scope: Scope
+    new: bool = False
 
-    def _scopes(self) -> Sequence[Scope]:
-        return self._parts.store.scopes(self._space)
+    def known(self) -> Scope:
+        """Return the scope; NotFound where nothing is remembered of this user, unless they may be new."""
+        if not self.new:
+            check_known(self.deps.store, self.scope)
+        return self.scope
 
-    def _scope(self, user_id: str | None) -> Scope:
-        user = str(self._user if user_id is None else user_id)
-        if not user.strip():
-            raise InvalidInput("user_id is empty; name whose memory it is")
-        if tidy(user) != user:  # repairing it might make two users one (I11)
-            raise InvalidInput(f"user_id {user!r} holds characters no database can keep; choose another name")
-        return Scope(user, self._space)
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """Open the one transaction of a verb that reads; raises as `known`."""
+        with self.deps.store.begin(self.scope, write=False) as tx:
+            known = self.new or bool(tx.observations.actors(limit=1))
+            if known:
+                yield tx
+        if not known:  # asked only now: most who are named are known, and this is another transaction
+            with self.deps.store.begin(self.known(), write=False) as tx:
+                yield tx
 
-    def _known(self, user_id: str | None) -> Scope:
-        scope = self._scope(user_id)
-        if user_id is not None and not self._parts.store.exists(scope):
-            users = self.users()
-            known = f"known users: {', '.join(users[:10])}" if users else "the memory is empty"
-            raise NotFound(f"no user {scope.user_id!r} in this memory; {known}")
-        return scope
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Open the user's memory to change what is in it; raises as `known`."""
+        return self.deps.store.begin(self.known())
 
-    def _read(self, user_id: str | None) -> AbstractContextManager[Transaction]:
-        return self._parts.store.begin(self._known(user_id), write=False)
+    def thread_id(self, thread: str) -> UUID:
+        """Return the id of a thread by its name or id; NotFound names what there is."""
+        with self.deps.store.begin(self.scope, write=False) as tx:
+            return find_thread(tx, clean_name(thread) or "").id
 
-    def _fresh(self) -> UUID:
-        return uuid7(self._parts.clock(), self._parts.entropy(RANDOM_BITS))
+    def fresh(self) -> UUID:
+        """Return a new id of this moment."""
+        return fresh_id(self.deps)
 
-    def _thread_id(self, scope: Scope, thread: str) -> UUID:
-        with self._parts.store.begin(scope, write=False) as tx:
-            return find_thread(tx, tidy(thread) or "").id
+
+def fresh_id(deps: Deps) -> UUID:
+    """Return a new id of this moment."""
+    return uuid7(deps.clock(), deps.entropy(RANDOM_BITS))
+
+
+def check_known(store: Store, scope: Scope) -> None:
+    """Raise NotFound, with the users there are, where nothing was ever written for a scope."""
+    if store.exists(scope):
+        return
+    users = sorted(one.user_id for one in store.scopes(scope.space))
+    known = f"known users: {', '.join(users[:_NAMED])}" if users else "the memory is empty"
+    raise NotFound(f"no user {scope.user_id!r} in this memory; {known}")
+
+
+def thread_meant(tx: Transaction, name: str | None) -> UUID | None:
+    """Return the id of the thread a caller named, None where none was named; NotFound for an unknown one."""
+    return find_thread(tx, clean_name(name) or "").id if name else None
 
 
 def find_thread(tx: Transaction, name: str) -> Thread:
     """Return a thread by its name, or its id as listings print it; NotFound names what there is."""
-    found = tx.threads.by_origin(name)
-    if found is None:
+    thread = tx.threads.get(name)
+    if thread is None:
         with suppress(ValueError):
-            found = tx.threads.get(UUID(name))
-    if found is None:
+            thread = tx.threads.get(UUID(name))
+    if thread is None:
         known = ", ".join(t.origin for t in tx.threads.list(limit=_NAMED)) or "none yet"
         raise NotFound(f"no thread {name!r} in this memory; threads: {known}")
-    return found
+    return thread

@@ -1,4 +1,7 @@
-"""Write episodes as Markdown: one file an episode, named by date, with the messages that are its evidence."""
+"""Write episodes as Markdown: one file an episode, named by date, with the messages that are its evidence.
+
+What somebody wrote ends no line and opens no heading of the page (`harmless`); messages stand quoted.
+"""
 
 import re
 import unicodedata
@@ -6,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from episodic_agent.engine.results import EpisodeCard
+from episodic_agent.faces.shapes import episode_markdown
+from episodic_agent.private import make_folder, write_text
 from episodic_agent.schemas import Observation
 
 SLUG = 48  # characters of a title that go into a file name
@@ -22,29 +27,9 @@ def slug(title: str) -> str:
     return words.strip("-_")[:SLUG].rstrip("-") or "episode"
 
 
-def episode_markdown(card: EpisodeCard, messages: Sequence[Observation]) -> str:
-    """Render one episode."""
-    lines = [
-        f"# {card.title}",
-        "",
-        f"- from {card.start_at:%Y-%m-%d %H:%M} to {card.end_at:%Y-%m-%d %H:%M} UTC, thread `{card.origin}`",
-        f"- {card.observations} messages; ended by: {card.reason or 'still open'}",
-        f"- surprise {card.surprise:.2f}, stability {card.stability:.2f} days, R {card.retrievability:.2f}",
-        f"- id `{card.episode_id}`",
-        "",
-    ]
-    if card.summary:
-        lines += ["## Summary", "", card.summary, ""]
-    lines += ["## Messages", ""]
-    for o in messages:
-        body = "\n".join(f"> {line}" for line in o.text.splitlines() or [""])
-        lines += [f"**{o.actor}** · {o.at:%Y-%m-%d %H:%M}", "", body, ""]
-    return "\n".join(lines)
-
-
 def write_episode(folder: Path, card: EpisodeCard, messages: Sequence[Observation]) -> Path:
     """Write one episode into a folder and return the file."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     path = folder / f"{card.start_at:%Y-%m-%d-%H%M}-{slug(card.title)}.md"
-    path.write_text(episode_markdown(card, messages), encoding="utf-8")
+    write_text(path, episode_markdown(card, messages))
     return path

@@ -4,6 +4,7 @@ Imported only where a model on a server is asked for: the HTTP client is an extr
 """
 
 import json
+import logging
 import os
 import random
 import re
@@ -19,17 +20,22 @@ from typing import Final
 
 import httpx2
 
-from episodic_agent.errors import InvalidInput, ProviderError, ProviderUnavailable
+from episodic_agent.core.language import plural
+from episodic_agent.errors import InvalidInput, ProviderError, ProviderRefused, ProviderUnavailable
 
+log = logging.getLogger(__name__)
 DEFAULT_URL: Final = "https://api.openai.com/v1"
 PREFIX: Final = "openai:"
 FIRST_WAIT: Final = 0.5  # seconds, doubled at each try
 LONGEST_WAIT: Final = 20.0  # a server that asks for more is as good as away: somebody waits for an answer
+LONGEST_REFUSED: Final = 3600.0  # seconds after which a key that was refused is tried again: it may be mended
 LONGEST_AWAY: Final = 300.0  # seconds a server may ask to be left alone; it is asked again then
 CONNECT: Final = 5.0  # seconds
 MOST_BYTES: Final = 64 << 20  # of an answer: no model says more, but a broken server may
 _SHOWN: Final = 160  # characters of a server's own words in a message
 _PASSING: Final = (408, 409, 425, 429)
+_OF_THE_KEY: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED)  # whatever it is used for
+_EVERYBODY: Final = ""  # in place of a stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What a server answered, whatever its status."""
 
     status: int
@@ -58,11 +64,34 @@ class Answer:
         return 200 <= self.status < 300
 
 
-class Server:
+class Refusals:
+    """Which keys were refused, where and what for, for as long as nobody need ask again. Thread safe."""
+
+    def __init__(self, ticks: Callable[[], float] = time.monotonic) -> None:
+        self._ticks = ticks
+        self._warned: dict[tuple[str, ...], tuple[float, str]] = {}
+
+    def note(self, what: tuple[str, ...], why: str) -> None:
+        """Remember a refusal, and say so once in the log."""
+        if not self.of(what):
+            log.warning("%s; not asked again for %d minutes, or until restarted", why, LONGEST_REFUSED // 60)
+        self._warned[what] = (self._ticks() + LONGEST_REFUSED, why)
+
+    def of(self, what: tuple[str, ...]) -> str:
+        """Return why a key was refused, "" where it was not, or long ago."""
+        until, why = self._warned.get(what, (0.0, ""))
+        return why if self._ticks() < until else ""
+
+
+refusals: Final = Refusals()  # of this process: another model with the same key is refused as well
+
+
+class ApiServer:
     """One base URL with its key: requests in JSON, tried again where that may help.
 
     `name` is the model's, for messages. Nothing is sent before the first `post`. Thread safe; after a fork
-    the child makes connections of its own.
+    the child makes connections of its own. What makes one `stage` fail (a timeout, an error of the server)
+    keeps that stage away for a while; what concerns the server or its key keeps all of them away.
     """
 
     def __init__(
@@ -87,7 +116,9 @@ class Server:
             raise InvalidInput("EPISODIC_OPENAI_API_KEY holds characters no key has; copy it again")
         self._patience = patience
         self._sleep = sleep
-        self._away: tuple[float, str] = (0.0, "")
+        self._away: dict[str, tuple[float, str]] = {}  # by stage
+        place = self._url.removesuffix(path), self._key
+        self._refusable = (place, (*place, name))
         self.renew()
         _renewed.add(self)
 
@@ -96,16 +127,17 @@ class Server:
         self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
 
-    def post(self, body: Mapping[str, object], *, timeout: float | None = None) -> Answer:
+    def post(
+        self, body: Mapping[str, object], *, timeout: float | None = None, stage: str = _EVERYBODY
+    ) -> HttpAnswer:
         """Send a request, again where trying again may help; ProviderUnavailable when it does not.
 
-        `timeout` (seconds, for this request) replaces the usual one.
+        `timeout` (seconds, for this request) replaces the usual one. Raises ProviderRefused, and sends
+        nothing, where the key was refused a while ago.
         """
-        until, why = self._away
-        if time.monotonic() < until:
-            raise ProviderUnavailable(why)
+        self._check(stage)
         seconds = self._patience.timeout if timeout is None else timeout
-        problem, wait = "", 0.0
+        problem, wait, failing = "", 0.0, stage
         for attempt in range(self._patience.tries):
             if attempt:
                 # Jitter: workers that failed together must not come back together.
@@ -118,16 +150,27 @@ class Server:
                 break
             except (httpx2.RequestError, httpx2.InvalidURL) as error:
                 problem, wait = str(error) or type(error).__name__, 0.0
+                failing = _EVERYBODY if isinstance(error, httpx2.ConnectError) else stage
                 continue
             if not passes(answer):
                 return answer
             problem, wait = described(answer), asked_to_wait(answer)
-            if wait > LONGEST_WAIT:
-                problem += f", again in {wait:.0f} s"
+            failing = stage
+            if wait > LONGEST_WAIT:  # it asked to be left alone, by whomever
+                problem, failing = f"{problem}, again in {wait:.0f} s", _EVERYBODY
                 break
-        raise self._give_up(problem, wait)
+        raise self._give_up(problem, wait, failing)
 
-    def _send(self, body: Mapping[str, object], seconds: float) -> Answer:
+    def _check(self, stage: str) -> None:
+        for what in self._refusable:
+            if why := refusals.of(what):
+                raise ProviderRefused(why, sent=False)
+        for text in (stage, _EVERYBODY):
+            until, why = self._away.get(text, (0.0, ""))
+            if time.monotonic() < until:
+                raise ProviderUnavailable(why)
+
+    def _send(self, body: Mapping[str, object], seconds: float) -> HttpAnswer:
         """Send once; the whole answer must be there in time, however slowly it drips."""
         client = self._connected()
         deadline = time.monotonic() + seconds
@@ -141,20 +184,26 @@ class Server:
                     raise httpx2.ReadTimeout("the answer drips", request=response.request)
                 if len(held) > MOST_BYTES:
                     raise httpx2.ReadError("the answer does not end", request=response.request)
-            return Answer(response.status_code, response.headers, bytes(held))
+            return HttpAnswer(response.status_code, response.headers, bytes(held))
 
-    def _give_up(self, problem: str, wait: float) -> ProviderUnavailable:
+    def _give_up(self, problem: str, wait: float, stage: str) -> ProviderUnavailable:
         line = one_line(f"{self.name} cannot be reached at {self.shown} ({problem}); is the server up?")
         asked_for = min(wait, LONGEST_AWAY) if wait > LONGEST_WAIT else 0.0
-        self._away = time.monotonic() + max(self._patience.away, asked_for), line
+        self._away[stage] = time.monotonic() + max(self._patience.away, asked_for), line
         return ProviderUnavailable(line)
 
-    def refused(self, answer: Answer, allowed: str) -> ProviderError:
-        """Return the error for an answer that is a refusal; `allowed` names what a server may not allow."""
-        told = described(answer)
+    def refused(self, answer: HttpAnswer, allowed: str) -> ProviderError:
+        """Return the error for an answer that is a refusal; `allowed` names what a server may not allow.
+
+        That of a key or an account is remembered: of a key it holds for every model, where the key may
+        not do what was asked (403) or has no quota left, for this one.
+        """
+        text = described(answer)
         match answer.status:
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
                 remedy = "set EPISODIC_OPENAI_API_KEY to a key that may use it"
+            case HTTPStatus.PAYMENT_REQUIRED:
+                remedy = "the account has nothing left to pay with; add to it or use another key"
             case HTTPStatus.NOT_FOUND | HTTPStatus.METHOD_NOT_ALLOWED:
                 remedy = f"check the model's name and EPISODIC_OPENAI_BASE_URL (asked: {self.shown})"
             case HTTPStatus.TOO_MANY_REQUESTS:
@@ -163,7 +212,12 @@ class Server:
                 remedy = "set EPISODIC_OPENAI_BASE_URL to where it leads"
             case _:
                 remedy = f"see what the server allows ({allowed})"
-        return ProviderError(one_line(f"{self.name} was refused ({told}); {remedy}"))
+        line = one_line(f"{self.name} was refused ({text}); {remedy}")
+        if answer.status not in (*_OF_THE_KEY, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS):
+            return ProviderError(line)
+        every, this = self._refusable
+        refusals.note(every if answer.status in _OF_THE_KEY else this, line)
+        return ProviderRefused(line)
 
     def _connected(self) -> httpx2.Client:
         with self._lock:
@@ -172,7 +226,7 @@ class Server:
             return self._client
 
 
-class Places:
+class ModelSlots:
     """How many calls may be under way at once, over all models of a process that share this object."""
 
     def __init__(self, count: int) -> None:
@@ -188,12 +242,13 @@ class Places:
         self._free = threading.BoundedSemaphore(self.count)
 
     @contextmanager
-    def one(self, patience: float) -> Iterator[None]:
+    def slot(self, patience: float) -> Iterator[None]:
         """Hold a place; ProviderUnavailable when none is free within `patience` seconds."""
         free = self._free  # a fork inside the block makes a new one
         if not free.acquire(timeout=patience):
             raise ProviderUnavailable(
-                f"{self.count} calls to language models were under way for {patience:g} s; "
+                f"{plural(self.count, 'call to a language model was', 'calls to language models were')} "
+                f"under way for {patience:g} s; "
                 "try again, or raise EPISODIC_LLM_CONCURRENCY"
             )
         try:
@@ -202,12 +257,12 @@ class Places:
             free.release()
 
 
-_renewed: "weakref.WeakSet[Server | Places]" = weakref.WeakSet()
+_renewed: "weakref.WeakSet[ApiServer | ModelSlots]" = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    for one in list(_renewed):
-        one.renew()
+    for item in list(_renewed):
+        item.renew()
 
 
 if hasattr(os, "register_at_fork"):  # elsewhere nothing forks
@@ -244,34 +299,34 @@ def retry_after(header: str | None, date: str | None = None) -> float:
     return max(seconds, 0.0) if seconds < float("inf") else 0.0
 
 
-def asked_to_wait(answer: Answer) -> float:
+def asked_to_wait(answer: HttpAnswer) -> float:
     """Return how many seconds a server wants to be left alone."""
     return retry_after(answer.headers.get("retry-after"), answer.headers.get("date"))
 
 
-def passes(answer: Answer) -> bool:
+def passes(answer: HttpAnswer) -> bool:
     """Tell whether the same request may succeed later. A spent quota answers 429 too, and does not."""
     return (answer.status in _PASSING or answer.status >= 500) and b"insufficient_quota" not in answer.content
 
 
-def described(answer: Answer) -> str:
+def described(answer: HttpAnswer) -> str:
     """Return an answer's status and what the server says about it."""
     return f"{answer.status} {complaint(answer)}".strip()
 
 
-def complaint(answer: Answer) -> str:
+def complaint(answer: HttpAnswer) -> str:
     """Return what a server says is wrong, "" where it says nothing.
 
-    >>> complaint(Answer(400, {}, b'{"error": {"message": "no such model"}}'))
+    >>> complaint(HttpAnswer(400, {}, b'{"error": {"message": "no such model"}}'))
     'no such model'
     """
     try:
-        told = json.loads(answer.content)
-        inner = told.get("error", told) if isinstance(told, dict) else told
-        said = inner.get("message", "") if isinstance(inner, dict) else inner
+        loads = json.loads(answer.content)
+        inner = loads.get("error", loads) if isinstance(loads, dict) else loads
+        text = inner.get("message", "") if isinstance(inner, dict) else inner
     except (ValueError, RecursionError):
-        said = ""
-    return said if isinstance(said, str) else ""
+        text = ""
+    return text if isinstance(text, str) else ""
 
 
 def one_line(text: str) -> str:

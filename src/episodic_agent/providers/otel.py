@@ -21,8 +21,9 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator, RandomIdGenerator
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 from opentelemetry.util.types import AttributeValue
 
-from episodic_agent.core.turn_trace import CALL, FAILED, Span
+from episodic_agent.core.trace import CALL, FAILED
 from episodic_agent.schemas import Json, Scope
+from episodic_agent.schemas.work import Span
 
 SERVICE: Final = "episodic-agent"
 ROOT: Final = "add"  # the span that others of the turn hang on
@@ -63,21 +64,21 @@ class OtelSink:
         else:
             self._send(root, origin, trace.set_span_in_context(trace.NonRecordingSpan(place_of(turn))), about)
 
-    def _send(self, one: Span, origin: int, within: Context, about: Mapping[str, Json]) -> None:
-        calls = CALL in one.attributes
-        start = origin + round(one.start * 1e9)
+    def _send(self, span: Span, origin: int, within: Context, about: Mapping[str, Json]) -> None:
+        calls = CALL in span.attributes
+        start = origin + round(span.start * 1e9)
         sent = self._tracer.start_span(
-            f"chat {one.attributes.get('model', '')}" if calls else one.name,
+            f"chat {span.attributes.get('model', '')}" if calls else span.name,
             context=within,
             kind=SpanKind.CLIENT if calls else SpanKind.INTERNAL,
-            attributes={**_plain(about), **attributes_of(one)},
+            attributes={**_plain(about), **attributes_of(span)},
             start_time=start,
         )
-        for child in one.children:
+        for child in span.children:
             self._send(child, origin, trace.set_span_in_context(sent), {})
-        if FAILED in one.attributes:
-            sent.set_status(Status(StatusCode.ERROR, str(one.attributes[FAILED])))
-        sent.end(end_time=start + round(one.seconds * 1e9))
+        if FAILED in span.attributes:
+            sent.set_status(Status(StatusCode.ERROR, str(span.attributes[FAILED])))
+        sent.end(end_time=start + round(span.seconds * 1e9))
 
     def close(self) -> None:
         """Send what is still held, and end."""
@@ -119,29 +120,29 @@ def place_of(turn: UUID) -> SpanContext:
     )
 
 
-def attributes_of(one: Span) -> Mapping[str, AttributeValue]:
+def attributes_of(span: Span) -> Mapping[str, AttributeValue]:
     """Return a span's attributes under the names a collector knows.
 
     >>> attributes_of(Span("link", 0, 1, {"call": "link", "model": "openai:small", "prompt_tokens": 7}))[
     ...     "gen_ai.usage.input_tokens"]
     7
     """
-    if CALL not in one.attributes:
-        found = {f"episodic.{name}": value for name, value in one.attributes.items() if name != FAILED}
-        return _plain(found | _error(one))
-    provider, colon, model = str(one.attributes.get("model", "")).partition(":")
-    told: dict[str, Json] = {
+    if CALL not in span.attributes:
+        results = {f"episodic.{name}": value for name, value in span.attributes.items() if name != FAILED}
+        return _plain(results | _error(span))
+    provider, colon, model = str(span.attributes.get("model", "")).partition(":")
+    answers: dict[str, Json] = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": provider if colon else "_OTHER",
         "gen_ai.request.model": model if colon else provider,
-        "episodic.stage": one.attributes[CALL],
+        "episodic.stage": span.attributes[CALL],
     }
-    told |= {name: one.attributes[own] for own, name in _TOKENS.items() if own in one.attributes}
-    return _plain(told | _error(one))
+    answers |= {name: span.attributes[own] for own, name in _TOKENS.items() if own in span.attributes}
+    return _plain(answers | _error(span))
 
 
-def _error(one: Span) -> dict[str, Json]:
-    return {"error.type": one.attributes[FAILED]} if FAILED in one.attributes else {}
+def _error(span: Span) -> dict[str, Json]:
+    return {"error.type": span.attributes[FAILED]} if FAILED in span.attributes else {}
 
 
 def _plain(attributes: Mapping[str, Json]) -> dict[str, AttributeValue]:

@@ -55,9 +55,9 @@ class SortedRefs:
         """Tell whether some ref has several rows."""
         return len(self.refs) < len(self.order)
 
-    def find(self, wanted: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+    def find(self, target: Integers) -> tuple[Integers, NDArray[np.bool_]]:
         """Return for each wanted ref its place among `refs`, and whether it is there at all."""
         if not len(self.refs):
-            return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=np.bool_)
-        places = np.minimum(np.searchsorted(self.refs, wanted), len(self.refs) - 1)
-        return places, self.refs[places] == wanted
+            return np.zeros(len(target), dtype=np.int64), np.zeros(len(target), dtype=np.bool_)
+        places = np.minimum(np.searchsorted(self.refs, target), len(self.refs) - 1)
+        return places, self.refs[places] == target

@@ -5,20 +5,21 @@ from hashlib import blake2b
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.core.fact_records import (
-    Candidate,
+from episodic_agent.core.facts.slots import group_of
+from episodic_agent.schemas.facts import (
     Category,
-    Evidence,
     Fact,
+    FactCandidate,
+    FactEvidence,
     FactTombstone,
-    KeptFact,
+    StoredFact,
     Version,
 )
-from episodic_agent.core.facts.slots import group_of
 from episodic_agent.stores.rows import (
     from_json,
     optional_microseconds,
     optional_time,
+    readable,
     to_json,
     to_microseconds,
     to_time,
@@ -41,16 +42,17 @@ def fact_columns(fact: Fact) -> tuple[Any, ...]:
         "versions": [(one.fact, one.value, to_microseconds(one.changed_at)) for one in fact.versions],
         **{name: getattr(fact, name) for name in _FLAGS},
     }
-    said = (
+    statements = (
         fact.subject,
         fact.attribute,
         fact.value,
         *group_columns(fact.subject, fact.attribute, fact.value),
     )
-    return *said, to_microseconds(fact.valid_at), optional_microseconds(fact.invalid_at), to_json(body)
+    return *statements, to_microseconds(fact.valid_at), optional_microseconds(fact.invalid_at), to_json(body)
 
 
-def fact_of(columns: tuple[Any, ...], evidence: Sequence[Evidence]) -> KeptFact:
+@readable
+def fact_of(columns: tuple[Any, ...], evidence: Sequence[FactEvidence]) -> StoredFact:
     """Build a fact from the `FACT` columns and its evidence."""
     number, identity, subject, attribute, value, valid, invalid, text, created = columns
     body = from_json(text)
@@ -71,7 +73,7 @@ def fact_of(columns: tuple[Any, ...], evidence: Sequence[Evidence]) -> KeptFact:
         versions=tuple(Version(fact, held, to_time(at)) for fact, held, at in body["versions"]),
         **{name: body[name] for name in _FLAGS},
     )
-    return KeptFact(fact, to_time(created), number)
+    return StoredFact(fact, to_time(created), number)
 
 
 def group_columns(subject: str, attribute: str, value: str) -> tuple[bytes, bytes]:
@@ -86,7 +88,7 @@ def group_columns(subject: str, attribute: str, value: str) -> tuple[bytes, byte
     return _hash(f"{about}\x1f{slot}"), _hash(matter)
 
 
-def groups_of(candidates: Sequence[Candidate]) -> list[tuple[bytes, bytes]]:
+def groups_of(candidates: Sequence[FactCandidate]) -> list[tuple[bytes, bytes]]:
     """Return what candidates bear on, each once."""
     return list(dict.fromkeys(group_columns(one.subject, one.attribute, one.value) for one in candidates))
 
@@ -96,27 +98,27 @@ def _hash(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def evidence_columns(one: Evidence) -> tuple[bytes, str]:
+def evidence_columns(evidence: FactEvidence) -> tuple[bytes, str]:
     """Return the observation and the body of a piece of evidence."""
     body = {
-        "start": one.start,
-        "end": one.end,
-        "fact": one.fact,
-        "value": one.value,
-        "said_at": to_microseconds(one.said_at),
-        "valid_at": to_microseconds(one.valid_at),
-        "episode": one.episode_id.hex if one.episode_id else None,
-        "learned_at": optional_microseconds(one.learned_at),
-        "confidence": one.confidence,
-        "corrects": one.corrects,
+        "start": evidence.start,
+        "end": evidence.end,
+        "fact": evidence.fact,
+        "value": evidence.value,
+        "said_at": to_microseconds(evidence.said_at),
+        "valid_at": to_microseconds(evidence.valid_at),
+        "episode": evidence.episode_id.hex if evidence.episode_id else None,
+        "learned_at": optional_microseconds(evidence.learned_at),
+        "confidence": evidence.confidence,
+        "corrects": evidence.corrects,
     }
-    return one.observation_id.bytes, to_json(body)
+    return evidence.observation_id.bytes, to_json(body)
 
 
-def evidence_of(observation: bytes, text: str) -> Evidence:
+def evidence_of(observation: bytes, text: str) -> FactEvidence:
     """Undo `evidence_columns`."""
     body = from_json(text)
-    return Evidence(
+    return FactEvidence(
         observation_id=UUID(bytes=bytes(observation)),
         start=body["start"],
         end=body["end"],
@@ -131,6 +133,7 @@ def evidence_of(observation: bytes, text: str) -> Evidence:
     )
 
 
+@readable
 def tombstone_of(columns: tuple[Any, ...]) -> FactTombstone:
     """Build a tombstone from its observation, mark and time."""
     observation, mark, deleted_at = columns

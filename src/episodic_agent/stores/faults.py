@@ -30,6 +30,11 @@ ERASING: Final = (
     "before-sweep",  # the deletion is committed, the file still holds what was deleted
     "after-sweep",  # the file is clean, its receipt still pending
 )
+# Reached where a log begins that the file knows nothing of.
+MARKING: Final = (
+    "marked-log",  # the mark stands in the log
+    "marked-file",  # it stands in the file, and still in the log
+)
 
 _armed: dict[str, tuple[int, Callable[[], None]]] = {}
 
@@ -39,7 +44,7 @@ def arm(name: str, countdown: int, action: Callable[[], None]) -> None:
 
     Raises ValueError for a point that does not exist, so that a renamed point cannot silence a test.
     """
-    if name not in (known := (*POINTS, *RESEGMENTING, *LEARNING, *ERASING)):
+    if name not in (known := (*POINTS, *RESEGMENTING, *LEARNING, *ERASING, *MARKING)):
         raise ValueError(f"no fault point {name!r}; known: {', '.join(known)}")
     _armed[name] = (countdown, action)
 

@@ -33,11 +33,11 @@ class Migration:
 
 def read_migrations(package: str) -> tuple[Migration, ...]:
     """Read the migrations in the folder `migrations` of a store's package, oldest first."""
-    found = []
+    result = []
     for entry in files(package).joinpath("migrations").iterdir():
         if match := _FILE_NAME.fullmatch(entry.name):
-            found.append(Migration(int(match[1]), match[2], entry.read_text(encoding="utf-8")))
-    return tuple(sorted(found, key=lambda migration: migration.version))
+            result.append(Migration(int(match[1]), match[2], entry.read_text(encoding="utf-8")))
+    return tuple(sorted(result, key=lambda migration: migration.version))
 
 
 def count_applied(ledger: Sequence[tuple[int, str, str]], migrations: Sequence[Migration], place: str) -> int:

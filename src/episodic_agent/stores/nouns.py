@@ -3,13 +3,12 @@
 Ids are 16 bytes, times int64 microseconds since 1970 UTC, JSON is text (see `rows`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.core.interfaces import split_ref
-from episodic_agent.core.places import Stay
+from episodic_agent.protocols import split_ref
 from episodic_agent.schemas import (
     Decision,
     Encoding,
@@ -23,11 +22,13 @@ from episodic_agent.schemas import (
     ModelUse,
     Observation,
     PendingReview,
+    Section,
     Thread,
-    ThreadPart,
     TimeSource,
     WorkRow,
 )
+from episodic_agent.schemas.places import Visit
+from episodic_agent.stores.hashing import content_hash
 from episodic_agent.stores.rows import (
     from_day,
     from_json,
@@ -36,6 +37,7 @@ from episodic_agent.stores.rows import (
     optional_microseconds,
     optional_span,
     optional_time,
+    readable,
     span_microseconds,
     to_day,
     to_json,
@@ -52,17 +54,18 @@ FRAME: Final = "policy, embedder, next_seq, first_seq, cursor, state, question, 
 OBSERVATION: Final = (
     "ref, id, at, received_at, at_source, utc_offset, kind, actor, channel, external_id, text, data"
 )
+STORED_OBSERVATION: Final = f"{OBSERVATION}, content_hash"
 EPISODE: Final = (
     "id, thread, kind, state, first_seq, last_seq, generation_from, generation_to, start_at, end_at,"
     " created_at, reason, surprise, stability, difficulty, last_reviewed_at, consolidated_at, decision_id,"
     " parent_episode_id, metadata, encoding_version"
 )
 DECISION: Final = "id, type, subject, at, policy, outcome, body"
-PART: Final = (
+SECTION: Final = (
     "first_seq, episode, first_at, turns_before, opened_for, ended, grown, triggered_by, compacted_through,"
     " compacted_at"
 )
-STAY: Final = "first_ref, last_ref, label, start_at, end_at, steps"
+VISIT: Final = "first_ref, last_ref, label, start_at, end_at, steps"
 USE: Final = "day, stage, model, calls, failures, prompt_tokens, completion_tokens, microseconds"
 LINK: Final = "later, earlier, at, basis, label, decision, unlinked_at"
 PENDING: Final = "id, thread, after, at, query, policy, shown"
@@ -79,6 +82,7 @@ def columns_of(names: str, table: str) -> str:
     return ", ".join(f"{table}.{name.strip()}" for name in names.split(","))
 
 
+@readable
 def thread_of(columns: tuple[Any, ...]) -> Thread:
     """Build a thread from the `THREAD` columns."""
     _, identity, origin, title, status, modality, channels, generation, *resolved, created, active = columns
@@ -101,6 +105,7 @@ def thread_of(columns: tuple[Any, ...]) -> Thread:
     )
 
 
+@readable
 def frame_of(columns: tuple[Any, ...], thread_id: UUID) -> Frame:
     """Build a thread's open frame from the `FRAME` columns."""
     policy, embedder, next_seq, first_seq, cursor, state, question, received, version = columns
@@ -144,8 +149,8 @@ def frame_columns(frame: Frame) -> tuple[Any, ...]:
 
 
 def observation_columns(item: Observation) -> tuple[Any, ...]:
-    """Return the `OBSERVATION` columns without the ref."""
-    return (
+    """Return the `STORED_OBSERVATION` columns without the ref."""
+    columns = (
         item.id.bytes,
         to_microseconds(item.at),
         to_microseconds(item.received_at),
@@ -158,6 +163,7 @@ def observation_columns(item: Observation) -> tuple[Any, ...]:
         item.text,
         _rarer_fields(item),
     )
+    return *columns, content_hash(item.thread_id, item.seq, columns)
 
 
 def _rarer_fields(item: Observation) -> str | None:
@@ -178,6 +184,7 @@ def _rarer_fields(item: Observation) -> str | None:
     return to_json(data) if data else None
 
 
+@readable
 def observation_of(columns: tuple[Any, ...], thread_id: UUID) -> Observation:
     """Build an observation from the `OBSERVATION` columns."""
     ref, identity, at, received, source, offset, kind, actor, channel, external, text, rarer = columns
@@ -204,30 +211,23 @@ def observation_of(columns: tuple[Any, ...], thread_id: UUID) -> Observation:
     )
 
 
-def stay_columns(stay: Stay) -> tuple[Any, ...]:
-    """Return the `STAY` columns; the label is JSON, which any string can be stored as."""
-    first_ref, last_ref, label, start, end, steps = stay
+def visit_columns(visit: Visit) -> tuple[Any, ...]:
+    """Return the `VISIT` columns; the label is JSON, which any string can be stored as."""
+    first_ref, last_ref, label, start, end, steps = visit
     return first_ref, last_ref, to_json(label), to_microseconds(start), to_microseconds(end), steps
 
 
-def stay_of(columns: tuple[Any, ...]) -> Stay:
-    """Build a stay from the `STAY` columns."""
+@readable
+def visit_of(columns: tuple[Any, ...]) -> Visit:
+    """Build a stay from the `VISIT` columns."""
     first_ref, last_ref, label, start, end, steps = columns
-    return Stay(first_ref, last_ref, stay_label(label), to_time(start), to_time(end), steps)
+    return Visit(first_ref, last_ref, visit_label(label), to_time(start), to_time(end), steps)
 
 
 @lru_cache(maxsize=4096)
-def stay_label(stored: str) -> str:
+def visit_label(stored: str) -> str:
     """Return the label of a `label` column: a thread comes to the same places again and again."""
     return str(from_json(stored))
-
-
-def in_threads(threads: Sequence[UUID], episodes: Iterable[Episode]) -> dict[UUID, list[Episode]]:
-    """Return each thread's episodes, in the order they come."""
-    found: dict[UUID, list[Episode]] = {thread: [] for thread in threads}
-    for episode in episodes:
-        found[episode.thread_id].append(episode)
-    return found
 
 
 def own_words(episode: Episode) -> Encoding:
@@ -270,6 +270,7 @@ def episode_columns(episode: Episode, thread_number: int) -> tuple[Any, ...]:
     )
 
 
+@readable
 def episode_of(columns: tuple[Any, ...], thread_id: UUID) -> Episode:
     """Build an episode from the `EPISODE` columns and its newest title, summary, author and metadata."""
     (
@@ -307,26 +308,27 @@ def episode_of(columns: tuple[Any, ...], thread_id: UUID) -> Episode:
     )
 
 
-def part_columns(part: ThreadPart) -> tuple[Any, ...]:
-    """Return the `PART` columns."""
+def section_columns(section: Section) -> tuple[Any, ...]:
+    """Return the `SECTION` columns."""
     return (
-        part.first_seq,
-        part.episode_id.bytes,
-        to_microseconds(part.first_at),
-        part.turns_before,
-        part.opened_for,
-        part.ended,
-        part.grown,
-        part.trigger,
-        part.compacted_through,
-        optional_microseconds(part.compacted_at),
+        section.first_seq,
+        section.episode_id.bytes,
+        to_microseconds(section.first_at),
+        section.turns_before,
+        section.opened_for,
+        section.ended,
+        section.grown,
+        section.trigger,
+        section.compacted_through,
+        optional_microseconds(section.compacted_at),
     )
 
 
-def part_of(columns: tuple[Any, ...], thread_id: UUID) -> ThreadPart:
-    """Build a part of a thread from the `PART` columns."""
+@readable
+def section_of(columns: tuple[Any, ...], thread_id: UUID) -> Section:
+    """Build a part of a thread from the `SECTION` columns."""
     first_seq, episode, first_at, before, opened_for, ended, grown, trigger, through, at = columns
-    return ThreadPart(
+    return Section(
         thread_id=thread_id,
         first_seq=first_seq,
         episode_id=UUID(bytes=episode),
@@ -357,6 +359,7 @@ def decision_columns(decision: Decision) -> tuple[Any, ...]:
     return *key, decision.policy_version, decision.outcome, to_json(body)
 
 
+@readable
 def decision_of(columns: tuple[Any, ...]) -> Decision:
     """Build a decision from the `DECISION` columns."""
     identity, type_, subject, at, policy, outcome, text = columns
@@ -384,6 +387,7 @@ def link_columns(link: Link, later: int, earlier: int) -> tuple[Any, ...]:
     return later, earlier, to_microseconds(link.at), link.basis, link.label, decision, unlinked
 
 
+@readable
 def link_of(columns: tuple[Any, ...], threads: Mapping[int, UUID]) -> Link:
     """Build a link from the `LINK` columns and the ids of its threads."""
     later, earlier, at, basis, label, decision, unlinked = columns
@@ -405,6 +409,7 @@ def pending_columns(pending: PendingReview, thread: int) -> tuple[Any, ...]:
     return pending.id.bytes, thread, pending.after_seq, at, pending.query, pending.policy, shown
 
 
+@readable
 def pending_of(columns: tuple[Any, ...], thread_id: UUID) -> PendingReview:
     """Build a recall that waits from the `PENDING` columns."""
     identity, _, after, at, query, policy, shown = columns
@@ -412,6 +417,7 @@ def pending_of(columns: tuple[Any, ...], thread_id: UUID) -> PendingReview:
     return PendingReview(UUID(bytes=identity), thread_id, after, to_time(at), query, ids, policy)
 
 
+@readable
 def job_of(columns: tuple[Any, ...]) -> Job:
     """Build a job from the `JOB` columns; its id is 16 bytes or a number."""
     identity, kind, key, serial, run_after, attempts, state, token, error = columns
@@ -434,6 +440,7 @@ def use_columns(use: ModelUse) -> tuple[int, str, str, int, int, int, int, int]:
     return to_day(use.day), use.stage, use.model, *counts, round(use.seconds * 1e6)
 
 
+@readable
 def use_of(columns: tuple[Any, ...]) -> ModelUse:
     """Build what a model cost from the `USE` columns, sums or not."""
     day, stage, model, calls, failures, prompt, completion, microseconds = columns
@@ -446,6 +453,7 @@ def work_columns(row: WorkRow) -> tuple[int, int, str, int, str]:
     return row.first_ref, to_microseconds(row.at), row.name, row.last_ref, row.body
 
 
+@readable
 def work_of(columns: tuple[Any, ...]) -> WorkRow:
     """Build a piece of work from the `WORK` columns."""
     first, at, name, last, body = columns

@@ -1,14 +1,33 @@
 """What columns hold: times as int64 microseconds since 1970 UTC, ids as 16 bytes, JSON as text."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final, TypeVar
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar
 from uuid import UUID
+
+from episodic_agent.errors import StoreDamaged
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _Item = TypeVar("_Item")
+_Row = ParamSpec("_Row")
+
+
+def readable(read: Callable[_Row, _Item]) -> Callable[_Row, _Item]:
+    """Let a function that builds a noun from columns raise StoreDamaged where they hold what nobody wrote."""
+
+    @wraps(read)
+    def guarded(*columns: _Row.args, **named: _Row.kwargs) -> _Item:
+        try:
+            return read(*columns, **named)
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            noun = read.__name__.removesuffix("_of")
+            text = f"a stored {noun} cannot be read ({error}): the database is damaged"
+            raise StoreDamaged(f"{text}; `episodic doctor` says where") from error
+
+    return guarded
 
 
 def to_microseconds(at: datetime) -> int:

@@ -6,16 +6,16 @@ BM25 is added up in float64 term by term and rounded once to float32; cosines ar
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.interfaces import Scores
+from episodic_agent.protocols import Scores
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.arrays import SortedRefs
 
 Floats = NDArray[np.float64]
-Whole = NDArray[np.integer]
+Integers = NDArray[np.integer]
 
 
 def term_scores(
-    weight: float, counts: Whole, lengths: Whole, *, k1: float, b: float, average_length: float
+    weight: float, counts: Integers, lengths: Integers, *, k1: float, b: float, average_length: float
 ) -> Floats:
     """Return what one term adds to the BM25 of the documents that hold it; `weight` is its idf.
 
@@ -35,8 +35,8 @@ def scales(rows: Vector) -> Vector:
     [0.5, 0.0]
     """
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    found: Vector = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return found
+    results: Vector = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return results
 
 
 def unit(query: Vector) -> Vector:

@@ -3,11 +3,12 @@
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.core.skill_records import KeptSkill, Skill, SkillKind, SkillState
+from episodic_agent.schemas.skills import Skill, SkillKind, SkillState, StoredSkill
 from episodic_agent.stores.rows import (
     from_json,
     optional_microseconds,
     optional_time,
+    readable,
     to_json,
     to_microseconds,
     to_time,
@@ -20,9 +21,9 @@ SKILL: Final = f"id, number, {CHANGING}"
 _LISTS: Final = ("preconditions", "steps", "postconditions", "parameters", "examples")
 
 
-def skill_columns(kept: KeptSkill) -> tuple[Any, ...]:
+def skill_columns(stored_skill: StoredSkill) -> tuple[Any, ...]:
     """Return the `CHANGING` columns of a skill."""
-    skill = kept.skill
+    skill = stored_skill.skill
     body = {
         "description": skill.description,
         "returns": skill.returns,
@@ -30,12 +31,13 @@ def skill_columns(kept: KeptSkill) -> tuple[Any, ...]:
         "checks": skill.checks,
         **{name: getattr(skill, name) for name in _LISTS},
     }
-    words = (kept.pattern, kept.state.value, skill.name, skill.kind.value, to_json(body))
+    words = (stored_skill.pattern, stored_skill.state.value, skill.name, skill.kind.value, to_json(body))
     numbers = (skill.confidence, skill.initial, skill.frequency, skill.uses, skill.successes)
-    return *words, *numbers, optional_microseconds(skill.last_used), to_microseconds(kept.created_at)
+    return *words, *numbers, optional_microseconds(skill.last_used), to_microseconds(stored_skill.created_at)
 
 
-def skill_of(columns: tuple[Any, ...]) -> KeptSkill:
+@readable
+def skill_of(columns: tuple[Any, ...]) -> StoredSkill:
     """Build a skill, without its evidence, from the `SKILL` columns."""
     identity, number, pattern, state, name, kind, text, *counts, last_used, created = columns
     confidence, initial, frequency, uses, successes = counts
@@ -55,4 +57,4 @@ def skill_of(columns: tuple[Any, ...]) -> KeptSkill:
         last_used=optional_time(last_used),
         **{name: tuple(body[name]) for name in _LISTS},
     )
-    return KeptSkill(UUID(bytes=identity), pattern, SkillState(state), skill, to_time(created), number)
+    return StoredSkill(UUID(bytes=identity), pattern, SkillState(state), skill, to_time(created), number)

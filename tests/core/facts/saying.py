@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid5
 
-from episodic_agent.core.facts import Candidate, Category, Evidence, Fact, Statement, read_facts
+from episodic_agent.core.facts import Category, Fact, FactCandidate, FactEvidence, Statement, read_facts
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SPACE = UUID("0f5a3f5e-6a44-4a5b-8a43-0c1b9b7d0d11")
@@ -16,7 +16,7 @@ def statement(text: str, *, actor: str = "user", days: float = 0) -> Statement:
 
 def read(
     text: str, *, actor: str = "user", days: float = 0, known: Sequence[Fact] = ()
-) -> tuple[Candidate, ...]:
+) -> tuple[FactCandidate, ...]:
     return read_facts(statement(text, actor=actor, days=days), known)
 
 
@@ -30,15 +30,15 @@ def claim(
     *,
     attribute: str = "lives_in",
     holds: bool = True,
-    said: float | None = None,
+    statement: float | None = None,
     corrects: bool = False,
     subject: str = "Maya",
     learned: float | None = None,
-) -> Candidate:
+) -> FactCandidate:
     """Return a candidate valid from a day and said on another (the same by default)."""
-    spoken = START + timedelta(days=day if said is None else said)
-    evidence = Evidence(
-        observation_id=uuid5(SPACE, f"{attribute} {value} {day} {holds} {said}"),
+    spoken = START + timedelta(days=day if statement is None else statement)
+    evidence = FactEvidence(
+        observation_id=uuid5(SPACE, f"{attribute} {value} {day} {holds} {statement}"),
         start=0,
         end=9,
         fact=f"{subject} {attribute} {value} ({day})",
@@ -49,4 +49,4 @@ def claim(
         confidence=0.9,
         corrects=corrects,
     )
-    return Candidate(subject, attribute, value, Category.IDENTITY, evidence, holds)
+    return FactCandidate(subject, attribute, value, Category.IDENTITY, evidence, holds)

@@ -25,8 +25,8 @@ def figures(folder: Path, *rows: dict[str, Any], half: str = "dev") -> dict[str,
     path = folder / "facts.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
     fact_quality.main(["--cases", str(path), "--half", half, "--out", str(folder)])
-    found: dict[str, Any] = json.loads((folder / "facts.json").read_text(encoding="utf-8"))[half]["all"]
-    return found
+    loads: dict[str, Any] = json.loads((folder / "facts.json").read_text(encoding="utf-8"))[half]["all"]
+    return loads
 
 
 def test_hits_misses_and_errors_are_counted(tmp_path: Path) -> None:
@@ -57,6 +57,6 @@ def test_another_polarity_or_subject_is_no_hit(tmp_path: Path) -> None:
 
 
 def test_the_development_half_is_read_as_well_as_the_page_says() -> None:
-    found = fact_quality.measure(fact_quality.labelled(fact_quality.CASES, "dev"))["all"]
-    assert found["precision"] >= 0.97
-    assert found["recall"] >= 0.75
+    result = fact_quality.measure(fact_quality.labelled(fact_quality.CASES, "dev"))["all"]
+    assert result["precision"] >= 0.97
+    assert result["recall"] >= 0.75

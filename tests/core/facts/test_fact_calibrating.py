@@ -9,7 +9,7 @@ from core.facts.saying import START, claim, read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.facts import Candidate, Fact, history, learn, pin, settled
+from episodic_agent.core.facts import Fact, FactCandidate, history, learn, pin, settled
 from episodic_agent.core.facts.consolidating import reinforcing
 
 ALL = ("Porto", "Lisbon", "Faro")
@@ -19,10 +19,10 @@ def day(number: float) -> datetime:
     return START + timedelta(days=number)
 
 
-def told(*candidates: Candidate) -> tuple[Fact, ...]:
+def told(*candidates: FactCandidate) -> tuple[Fact, ...]:
     facts: tuple[Fact, ...] = ()
-    for one in candidates:
-        facts = learn(facts, [one]).applied(facts)
+    for candidate in candidates:
+        facts = learn(facts, [candidate]).applied(facts)
     return facts
 
 
@@ -47,7 +47,7 @@ def test_a_new_value_supersedes_the_old_from_its_event_time_on() -> None:
 
 
 def test_what_is_dated_before_the_present_value_is_history_only() -> None:
-    facts = told(claim("Lisbon", 5), claim("Porto", 0, said=9))
+    facts = told(claim("Lisbon", 5), claim("Porto", 0, statement=9))
     assert [(f.value, f.invalid_at) for f in facts] == [("Porto", day(5)), ("Lisbon", None)]
     assert [f.value for f in history(facts, day(20))] == ["Lisbon"]
     assert [f.value for f in history(facts, day(2))] == ["Porto"]
@@ -96,9 +96,9 @@ def test_two_values_of_one_message_stand_side_by_side() -> None:
 
 
 def test_learning_twice_adds_nothing() -> None:
-    said = [claim("Porto", 0), claim("Lisbon", 5), claim("Porto", 7, holds=False)]
-    facts = learn((), said).applied(())
-    again = learn(facts, said)
+    candidates = [claim("Porto", 0), claim("Lisbon", 5), claim("Porto", 7, holds=False)]
+    facts = learn((), candidates).applied(())
+    again = learn(facts, candidates)
     assert not again
     assert again.applied(facts) == facts
 
@@ -125,8 +125,8 @@ def test_what_earlier_evidence_takes_over_is_named() -> None:
 
 def test_hands_marks_go_with_their_evidence() -> None:
     (late,) = told(claim("Porto", 5))
-    (one,) = learn([replace(late, confirmed=True, pinned=True)], [claim("Porto", 0)]).applied([late])
-    assert (one.confirmed, one.pinned, one.valid_at) == (True, True, day(0))
+    (fact,) = learn([replace(late, confirmed=True, pinned=True)], [claim("Porto", 0)]).applied([late])
+    assert (fact.confirmed, fact.pinned, fact.valid_at) == (True, True, day(0))
 
 
 def test_what_was_believed_at_a_time_is_told_from_the_evidence_of_that_time() -> None:
@@ -143,7 +143,7 @@ CLAIMS = st.lists(
         st.integers(0, 12),
         attribute=st.sampled_from(("lives_in", "speaks", "likes", "dislikes")),
         holds=st.sampled_from((True, True, True, False)),
-        said=st.integers(0, 14),
+        statement=st.integers(0, 14),
         corrects=st.sampled_from((False, False, False, True)),
     ),
     max_size=9,
@@ -153,7 +153,7 @@ CLAIMS = st.lists(
 
 @given(CLAIMS, st.randoms(use_true_random=False))
 def test_any_order_of_arrival_gives_the_same_facts_and_the_same_history(
-    said: list[Candidate], dice: object
+    said: list[FactCandidate], dice: object
 ) -> None:
     shuffled = list(said)
     dice.shuffle(shuffled)  # type: ignore[attr-defined]
@@ -161,14 +161,14 @@ def test_any_order_of_arrival_gives_the_same_facts_and_the_same_history(
 
 
 @given(CLAIMS)
-def test_a_slot_with_one_value_holds_one_at_a_time(said: list[Candidate]) -> None:
+def test_a_slot_with_one_value_holds_one_at_a_time(said: list[FactCandidate]) -> None:
     facts = [f for f in learn((), said).applied(()) if f.attribute == "lives_in" and f.holds]
     spans = sorted((f.valid_at, f.invalid_at or day(99)) for f in facts if f.invalid_at != f.valid_at)
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 @given(CLAIMS)
-def test_no_evidence_is_lost_and_none_is_invented(said: list[Candidate]) -> None:
+def test_no_evidence_is_lost_and_none_is_invented(said: list[FactCandidate]) -> None:
     facts = learn((), said).applied(())
     assert sorted(str(e) for f in facts for e in f.evidence) == sorted(str(one.evidence) for one in said)
 
@@ -184,17 +184,18 @@ def test_a_life_as_it_is_told() -> None:
             "I don't live in Porto any more.",
         ]
     ):
-        facts = learn(facts, read(text, actor="Maya", days=number * 10)).applied(facts)
+        facts = learn(facts, read(text, actor="Maya", days=number * 10, known=facts)).applied(facts)
     assert [f.fact for f in history(facts, day(25))] == ["Maya likes fado", "Maya lives in Porto"]
     assert [f.fact for f in history(facts, day(50))] == ["Maya likes fado", "Maya does not live in Porto"]
 
 
 def test_a_sentence_near_enough_to_a_known_one_reinforces_it() -> None:
     (known,) = told(claim("mechanical watches", 0, attribute="likes"))
-    said = claim("watches with a movement", 4, attribute="likes")
+    candidate = claim("watches with a movement", 4, attribute="likes")
     assert (
-        len(told(claim("mechanical watches", 0, attribute="likes"), reinforcing(said, [known], [0.97]))) == 1
+        len(told(claim("mechanical watches", 0, attribute="likes"), reinforcing(candidate, [known], [0.97])))
+        == 1
     )
-    assert reinforcing(said, [known], [0.9]) == said
+    assert reinforcing(candidate, [known], [0.9]) == candidate
     against = claim("watches with a movement", 4, attribute="dislikes")
     assert reinforcing(against, [known], [0.99]) == against

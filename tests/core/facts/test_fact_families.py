@@ -9,7 +9,6 @@ FAMILIES = [
     ("I'm a dental hygienist in Leeds.", ("job", "dental hygienist", True)),
     ("I've been a GP for ten years.", ("job", "GP", True)),
     ("I repair church organs for a living.", ("job", "repair church organs", True)),
-    ("I'm a structural engineer, not a civil engineer.", ("job", "civil engineer", False)),
     ("I'm in my second year of dentistry at Cork.", ("studies", "in my second year of dentistry at Cork", True)),
     # homes
     ("Been living in Tromsø since 2018.", ("lives_in", "Tromsø", True)),
@@ -18,7 +17,6 @@ FAMILIES = [
     # people and animals
     ("My accountant is Petra Lindqvist.", ("relationship", "accountant Petra Lindqvist", True)),
     ("Dinner with my cousin Rolf was fine.", ("relationship", "cousin Rolf", True)),
-    ("Femke isn't my tutor any more.", ("relationship", "tutor Femke", False)),
     ("Omar and I have been together for nine years.", ("partner", "partner Omar", True)),
     ("I'm the youngest of five.", ("relationship", "the youngest of five", True)),
     # health and things
@@ -30,7 +28,6 @@ FAMILIES = [
     ("I can't get enough of Korean food.", ("likes", "Korean food", True)),
     ("I can't bear small talk, crowds or balloons.", ("dislikes", "balloons", True)),
     ("Thunderstorms terrify me.", ("dislikes", "Thunderstorms", True)),
-    ("I'm no fan of musicals.", ("dislikes", "musicals", True)),
     # habits and character
     ("I knit.", ("habit", "knit", True)),
     ("I sing alto in a gospel choir.", ("habit", "sing alto in a gospel choir", True)),
@@ -40,7 +37,6 @@ FAMILIES = [
     # what was and what will be
     ("When I was twelve I broke both my arms.", ("did", "broke both my arms", True)),
     ("I founded a chess club for girls in Pune.", ("did", "founded a chess club for girls in Pune", True)),
-    ("I've never been to Norway.", ("did", "been to Norway", False)),
     ("In June we're moving to Lyon.", ("plans", "moving to Lyon", True)),
     ("I'll take the bar exam in February.", ("plans", "take the bar exam in February", True)),
     # wishes

@@ -49,10 +49,10 @@ def test_a_confirmed_fact_is_certain_and_a_pin_can_be_drawn() -> None:
 
 
 def test_a_deleted_fact_is_not_taught_again_by_the_same_words_but_by_others() -> None:
-    said = claim("Porto", 0)
+    candidate = claim("Porto", 0)
     stones = delete(one(), LATER)
-    assert not learn((), [said], stones)
-    assert [f.value for f in learn((), [said, claim("Porto", 4)], stones).applied(())] == ["Porto"]
+    assert not learn((), [candidate], stones)
+    assert [f.value for f in learn((), [candidate, claim("Porto", 4)], stones).applied(())] == ["Porto"]
 
 
 def test_what_is_kept_of_a_deleted_fact_holds_no_text() -> None:

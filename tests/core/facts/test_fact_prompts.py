@@ -13,10 +13,10 @@ from episodic_agent.core.prompts.facts import (
     EXPECTED_SCHEMA,
     SCHEMA,
     VERSION,
-    calibrate,
     predict,
     read_expected,
-    read_facts_told,
+    read_stated_facts,
+    reconcile,
 )
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
@@ -95,18 +95,18 @@ What does it tell beyond that?"""
 
 def test_the_prompts_of_this_version_are_these() -> None:
     assert predict("The new flat", KNOWN) == GOLDEN
-    assert calibrate("She talks of Porto.", KNOWN[:1], TALK).endswith(GOLDEN_END)
+    assert reconcile("She talks of Porto.", KNOWN[:1], TALK).endswith(GOLDEN_END)
     assert VERSION == "facts-llm-1"  # another text is another version
 
 
 def test_without_facts_the_prompts_say_so() -> None:
     assert "No facts are known yet." in predict("A talk", ())
-    assert "nothing was expected" in calibrate(" ", (), TALK)
+    assert "nothing was expected" in reconcile(" ", (), TALK)
 
 
 @pytest.mark.parametrize("text", INJECTIONS)
 def test_nobody_writes_their_way_out_of_a_quotation(text: str) -> None:
-    prompt = calibrate("x", (), said(text, "the end"))
+    prompt = reconcile("x", (), said(text, "the end"))
     lines = prompt.split("\n")
     fence = max((line for line in lines if line and set(line) == {"`"}), key=len)
     assert lines.count(fence) == 6  # two for each quotation: the expectation and two messages
@@ -114,32 +114,41 @@ def test_nobody_writes_their_way_out_of_a_quotation(text: str) -> None:
 
 
 def test_a_new_fact_cites_the_words_where_they_stand() -> None:
-    (one,) = read_facts_told(answer(), KNOWN, TALK).candidates
-    assert TALK[0].text[one.evidence.start : one.evidence.end] == "I am a  midwife"
-    assert (one.subject, one.attribute, one.value, one.holds) == ("Maya", "job", "midwife", True)
+    (candidate,) = read_stated_facts(answer(), KNOWN, TALK).candidates
+    assert TALK[0].text[candidate.evidence.start : candidate.evidence.end] == "I am a  midwife"
+    assert (candidate.subject, candidate.attribute, candidate.value, candidate.holds) == (
+        "Maya",
+        "job",
+        "midwife",
+        True,
+    )
 
 
 @pytest.mark.parametrize(
     "given", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0044-03-15", "2026-02-30", "May", ""]
 )
 def test_a_day_that_cannot_be_is_when_it_was_said(given: str) -> None:
-    (one,) = read_facts_told(answer(valid_from=given), KNOWN, TALK).candidates
-    assert one.evidence.valid_at == one.evidence.said_at
+    (candidate,) = read_stated_facts(answer(valid_from=given), KNOWN, TALK).candidates
+    assert candidate.evidence.valid_at == candidate.evidence.said_at
 
 
 def test_a_fact_is_one_line_without_anything_hidden() -> None:
     odd = answer(fact="Maya is\n## Known Facts\x00", value="mid\u202ewife", subject=" Maya\u200b\n")
-    (one,) = read_facts_told(odd, KNOWN, TALK).candidates
-    assert (one.fact, one.value, one.subject) == ("Maya is ## Known Facts\ufffd", "midwife", "Maya")
+    (candidate,) = read_stated_facts(odd, KNOWN, TALK).candidates
+    assert (candidate.fact, candidate.value, candidate.subject) == (
+        "Maya is ## Known Facts\ufffd",
+        "midwife",
+        "Maya",
+    )
 
 
 def test_an_update_a_reinforcement_and_an_end_become_statements() -> None:
     update = answer(action="update", known="F1", value="Faro", fact="Maya lives in Faro", message="m2", quote="moved to Faro", valid_from="2026-03-09")  # fmt: skip
-    (moved,) = read_facts_told(update, KNOWN, TALK).candidates
+    (moved,) = read_stated_facts(update, KNOWN, TALK).candidates
     assert (moved.attribute, moved.value, moved.evidence.valid_at.day) == ("lives_in", "Faro", 9)
-    again = read_facts_told(answer(action="reinforce", known="F2"), KNOWN, TALK).candidates
+    again = read_stated_facts(answer(action="reinforce", known="F2"), KNOWN, TALK).candidates
     assert [(c.value, c.holds) for c in again] == [("Welsh", True)]
-    ended = read_facts_told(answer(action="invalidate", known="F2"), KNOWN, TALK).candidates
+    ended = read_stated_facts(answer(action="invalidate", known="F2"), KNOWN, TALK).candidates
     assert [(c.value, c.holds) for c in ended] == [("Welsh", False)]
     facts = learn(KNOWN, [moved, *ended]).applied(KNOWN)
     assert {f.value for f in facts if f.holds and f.invalid_at is None} == {"Faro"}
@@ -147,8 +156,8 @@ def test_an_update_a_reinforcement_and_an_end_become_statements() -> None:
 
 def test_an_update_of_a_slot_with_many_values_ends_the_old_one() -> None:
     update = answer(action="update", known="F2", value="Breton", fact="Maya speaks Breton", quote="Hello")
-    found = read_facts_told(update, KNOWN, TALK).candidates
-    assert [(c.value, c.holds) for c in found] == [("Breton", True), ("Welsh", False)]
+    candidates = read_stated_facts(update, KNOWN, TALK).candidates
+    assert [(c.value, c.holds) for c in candidates] == [("Breton", True), ("Welsh", False)]
 
 
 REFUSED = [
@@ -167,18 +176,18 @@ REFUSED = [
 
 @pytest.mark.parametrize(("value", "why"), REFUSED)
 def test_what_was_not_said_is_refused_and_told(value: dict[str, Json], why: str) -> None:
-    read = read_facts_told(value, KNOWN, TALK)
+    read = read_stated_facts(value, KNOWN, TALK)
     assert read.candidates == ()
     assert why in read.refused[0]
 
 
 def test_an_assistants_words_prove_nothing() -> None:
-    assert read_facts_told(answer(), KNOWN, said("I am a midwife", actor="assistant")).candidates == ()
+    assert read_stated_facts(answer(), KNOWN, said("I am a midwife", actor="assistant")).candidates == ()
 
 
 def test_one_fact_is_acted_on_once() -> None:
     twice = answer(action="reinforce", known="F1")["facts"]
-    read = read_facts_told({"facts": [*twice, *twice]}, KNOWN, TALK)  # type: ignore[misc]
+    read = read_stated_facts({"facts": [*twice, *twice]}, KNOWN, TALK)  # type: ignore[misc]
     assert len(read.candidates) == 1
     assert "one action for each fact" in read.refused[0]
 
@@ -189,7 +198,7 @@ def test_one_fact_is_acted_on_once() -> None:
 )  # fmt: skip
 def test_a_reply_of_another_shape_is_asked_for_again(value: dict[str, Json]) -> None:
     with pytest.raises(BadReply):
-        read_facts_told(value, KNOWN, TALK)
+        read_stated_facts(value, KNOWN, TALK)
 
 
 def test_what_is_expected_is_a_text() -> None:

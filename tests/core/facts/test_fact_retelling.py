@@ -7,7 +7,7 @@ from core.facts.saying import START, claim
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.facts import Candidate, Fact, confirm, delete, edit, learn, marks, pin, retold
+from episodic_agent.core.facts import Fact, FactCandidate, confirm, delete, edit, learn, marks, pin, retold
 
 VALUES = ("Porto", "Lisbon", "Faro")
 CLAIMS = st.lists(
@@ -45,8 +45,11 @@ def by_hand(facts: tuple[Fact, ...], hand: str, number: int) -> tuple[Fact, ...]
 
 
 def test_a_correction_of_what_a_hand_edited_is_told_anew_as_it_was() -> None:
-    said = [claim("Porto", 6, attribute="likes", corrects=True), claim("Porto", 3, attribute="dislikes")]
-    facts = learn((), said).applied(())
+    candidates = [
+        claim("Porto", 6, attribute="likes", corrects=True),
+        claim("Porto", 3, attribute="dislikes"),
+    ]
+    facts = learn((), candidates).applied(())
     likes = next(number for number, fact in enumerate(facts) if fact.attribute == "likes")
     facts = by_hand(facts, "edit", likes)
     later = [claim("Porto", 4, attribute="likes", corrects=True)]
@@ -58,18 +61,23 @@ def test_facts_that_hands_made_one_rest_on_all_they_rested_on() -> None:
     first, second = known
     proofs = marks(first) | marks(second)
     for fact in (first, second):
-        whole = (one for one in known if one.id == fact.id)
-        known = retold(known, {fact.id: confirm(edit(next(whole), START, value="mate"))}).applied(known)
-    (one,) = known
-    assert (one.id, one.value, len(one.evidence), one.confirmed) == (first.id, "mate", 2, True)
-    assert marks(one) == proofs
-    assert [version.value for version in one.versions] == ["tea", "coffee"]
+        facts = (one for one in known if one.id == fact.id)
+        known = retold(known, {fact.id: confirm(edit(next(facts), START, value="mate"))}).applied(known)
+    (this_fact,) = known
+    assert (this_fact.id, this_fact.value, len(this_fact.evidence), this_fact.confirmed) == (
+        first.id,
+        "mate",
+        2,
+        True,
+    )
+    assert marks(this_fact) == proofs
+    assert [version.value for version in this_fact.versions] == ["tea", "coffee"]
     assert not retold(known)
 
 
 @given(CLAIMS, HANDS, CLAIMS)
 def test_telling_facts_anew_changes_nothing(
-    before: list[Candidate], hands: list[tuple[str, int]], later: list[Candidate]
+    before: list[FactCandidate], hands: list[tuple[str, int]], later: list[FactCandidate]
 ) -> None:
     facts = learn((), before).applied(())
     assert not retold(facts)

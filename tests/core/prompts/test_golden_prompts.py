@@ -17,9 +17,9 @@ from core.facts.saying import claim
 
 from episodic_agent.core.facts import learn
 from episodic_agent.core.prompts import compact, episode, facts, review, skills, thread_link, topic_shift
-from episodic_agent.core.review import Shown, Turn
-from episodic_agent.core.skill_records import Skill, SkillKind
+from episodic_agent.core.review import FollowingTurn, Shown
 from episodic_agent.schemas import Json, Observation
+from episodic_agent.schemas.skills import Skill, SkillKind
 
 FOLDER = Path(__file__).parent / "golden"
 REWRITE = bool(os.environ.get("EPISODIC_TEST_REWRITE"))
@@ -56,7 +56,7 @@ SKILL = Skill(
 KNOWN = learn((), [claim("Porto", 0), claim("Welsh", 1, attribute="speaks")]).applied(())
 EARLIER = [thread_link.Earlier("t", "They plan to repair the kitchen tap.", TALK[:2])]
 SHOWN = [Shown(UUID(int=7), "The tap: Rossi came on Friday."), Shown(UUID(int=8), "The cello: new strings.")]
-TURNS = [Turn("user", "Rossi it was, thanks."), Turn("assistant", "You are welcome.")]
+TURNS = [FollowingTurn("user", "Rossi it was, thanks."), FollowingTurn("assistant", "You are welcome.")]
 
 PROMPTS: Mapping[str, tuple[str, str, Mapping[str, Json]]] = {
     "topic_shift": (
@@ -75,22 +75,22 @@ PROMPTS: Mapping[str, tuple[str, str, Mapping[str, Json]]] = {
     "skills": (skills.VERSION, skills.prompt(SKILL), skills.SCHEMA),
     "review": (review.VERSION, review.prompt("Who repaired the tap?", SHOWN, TURNS)[0], review.SCHEMA),
     "facts_expected": (facts.VERSION, facts.predict("Tea", KNOWN), facts.EXPECTED_SCHEMA),
-    "facts": (facts.VERSION, facts.calibrate("Maya will talk of Porto.", KNOWN, TALK), facts.SCHEMA),
+    "facts": (facts.VERSION, facts.reconcile("Maya will talk of Porto.", KNOWN, TALK), facts.SCHEMA),
 }
 
 
 def sent(version: str, prompt: str, schema: Mapping[str, Any]) -> str:
-    told = json.dumps(schema, indent=1, ensure_ascii=False)
-    return f"version: {version}\n--- prompt\n{prompt}\n--- schema of the answer\n{told}\n"
+    text = json.dumps(schema, indent=1, ensure_ascii=False)
+    return f"version: {version}\n--- prompt\n{prompt}\n--- schema of the answer\n{text}\n"
 
 
 @pytest.mark.parametrize("name", PROMPTS)
 def test_the_prompt_that_is_sent_is_the_one_on_file(name: str) -> None:
-    file, found = FOLDER / f"{name}.txt", sent(*PROMPTS[name])
+    file, text = FOLDER / f"{name}.txt", sent(*PROMPTS[name])
     if REWRITE:
         FOLDER.mkdir(exist_ok=True)
-        file.write_text(found, encoding="utf-8")
-    assert file.read_text(encoding="utf-8") == found
+        file.write_text(text, encoding="utf-8")
+    assert file.read_text(encoding="utf-8") == text
 
 
 def test_every_file_is_of_a_prompt_that_is_sent() -> None:

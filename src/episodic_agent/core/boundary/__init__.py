@@ -50,26 +50,44 @@ policy under a new date. **To add a policy:** implement `Policy` (contract.py), 
 policies.py; the machine's property tests then run over it.
 """
 
-from episodic_agent.core.boundary.continuing import continued
-from episodic_agent.core.boundary.contract import (
-    DRAIN_ALL,
-    KEEP_LAST,
-    Arrival,
-    Boundary,
-    Check,
-    Input,
-    ManualCut,
-    Policy,
-    Question,
-    Record,
-    Step,
-    Tick,
-    Verdict,
-)
-from episodic_agent.core.boundary.machine import replay, run, settle
-from episodic_agent.core.boundary.policies import policy, policy_names
-from episodic_agent.core.boundary.records import pack_record, unpack_record
-from episodic_agent.core.boundary.whole import whole_thread
+from typing import TYPE_CHECKING
+
+from episodic_agent.lazily import names_from
+
+if TYPE_CHECKING:
+    from episodic_agent.core.boundary.continuing import continued
+    from episodic_agent.core.boundary.contract import (
+        DRAIN_ALL,
+        KEEP_LAST,
+        Arrival,
+        Boundary,
+        Check,
+        Input,
+        ManualCut,
+        Policy,
+        Question,
+        Record,
+        Step,
+        Tick,
+        Verdict,
+    )
+    from episodic_agent.core.boundary.conversation.thread_pass import whole_thread
+    from episodic_agent.core.boundary.machine import replay, run, settle
+    from episodic_agent.core.boundary.policies import policy, policy_names
+    from episodic_agent.core.boundary.records import pack_record, unpack_record
+else:
+    __getattr__ = names_from(
+        __name__,
+        {
+            "continuing": "continued",
+            "contract": "Arrival Boundary Check DRAIN_ALL Input KEEP_LAST ManualCut Policy Question Record "
+            "Step Tick Verdict",
+            "machine": "replay run settle",
+            "policies": "policy policy_names",
+            "records": "pack_record unpack_record",
+            "episodic_agent.core.boundary.conversation.thread_pass": "whole_thread",
+        },
+    )
 
 __all__ = [
     "DRAIN_ALL",

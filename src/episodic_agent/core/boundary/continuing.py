@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeVar
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Boundary, Input, ManualCut, Policy
-from episodic_agent.core.boundary.default import DefaultPolicy
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.machine import replay
 
 M = TypeVar("M")
@@ -34,10 +34,10 @@ def _without_own_cuts(policy: Policy[M]) -> Policy[M]:
 
 def _with_cuts(inputs: Sequence[Input], cuts: Sequence[Boundary]) -> list[Input]:
     """Return the inputs with a drain wherever a frame ends; the drains among them stay."""
-    wanted = {cut.before_seq for cut in cuts if cut.edge != DRAIN_ALL}
+    limits = {cut.before_seq for cut in cuts if cut.edge != DRAIN_ALL}
     placed: list[Input] = []
     for item in inputs:
-        if isinstance(item, Arrival) and item.observation.seq in wanted:
+        if isinstance(item, Arrival) and item.observation.seq in limits:
             placed.append(ManualCut(_NEVER))
         placed.append(item)
     return placed

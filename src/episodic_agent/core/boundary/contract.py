@@ -7,7 +7,7 @@ manual cuts, and clock ticks. A policy never sees a store, a clock or a model.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from episodic_agent.schemas import Json, Observation, Reason, Vector
 
@@ -111,6 +111,7 @@ class Verdict:
 
 
 M = TypeVar("M")
+M_co = TypeVar("M_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ class Check(Generic[M]):
     question: Question | None = None
 
 
+@runtime_checkable
 class Policy(Protocol[M]):
     """A frozen, named way to cut. `memory` is the policy's own small immutable value.
 
@@ -162,6 +164,23 @@ class Policy(Protocol[M]):
 
     def unpack(self, packed: Json) -> M:
         """Rebuild the memory from `pack`'s value."""
+        ...
+
+
+@runtime_checkable
+class TwoThresholds(Protocol):
+    """A policy that cuts above a high threshold, and above a low one where other signs agree."""
+
+    @property
+    def low_threshold(self) -> float: ...
+
+
+@runtime_checkable
+class Resuming(Protocol[M_co]):
+    """A policy that keeps more of an open frame than may be packed: it is shown the frame again."""
+
+    def resume(self, packed: Json, opened: Sequence[Arrival]) -> M_co:
+        """Rebuild the memory from `pack`'s value and the open frame's arrivals, in order."""
         ...
 
 

@@ -38,7 +38,7 @@ def run(memory: M, inputs: Sequence[Input], policy: Policy[M]) -> Step[M]:
     consumed = 0
     question: Question | None = None
     for item in inputs:
-        check = _one(memory, item, policy)
+        check = _check(memory, item, policy)
         memory, question, consumed = check.memory, check.question, consumed + 1
         cuts.extend(check.cuts)
         records.extend(check.records)
@@ -78,7 +78,7 @@ def replay(
     return Step(memory, cuts, records, None, total)
 
 
-def _one(memory: M, item: Input, policy: Policy[M]) -> Check[M]:
+def _check(memory: M, item: Input, policy: Policy[M]) -> Check[M]:
     if isinstance(item, Arrival):
         return policy.check(memory, item)
     if isinstance(item, Tick):

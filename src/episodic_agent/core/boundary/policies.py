@@ -3,31 +3,39 @@
 import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import quote, unquote
 
 from episodic_agent.core.boundary.contract import Policy
-from episodic_agent.core.boundary.default import NEIGHBOURS, DefaultPolicy
-from episodic_agent.core.boundary.dual_channel import DualChannelPolicy
-from episodic_agent.core.boundary.steps.default import StepsPolicy
-from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
-from episodic_agent.core.boundary.steps.letter import HysteresisPolicy, StubPolicy
 from episodic_agent.core.boundary.steps.parameters import PREFIX
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.errors import InvalidInput
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from episodic_agent.core.boundary.conversation import default, dual_channel
+    from episodic_agent.core.boundary.steps import default as steps_default
+    from episodic_agent.core.boundary.steps import learned, reference
+else:
+    default = module("episodic_agent.core.boundary.conversation.default")
+    dual_channel = module("episodic_agent.core.boundary.conversation.dual_channel")
+    learned = module("episodic_agent.core.boundary.steps.learned")
+    steps_default = module("episodic_agent.core.boundary.steps.default")
+    reference = module("episodic_agent.core.boundary.steps.reference")
 
 Pair: TypeAlias = tuple[float, float]
 Parameter: TypeAlias = int | float | str | Pair
 Override: TypeAlias = int | float | str | Pair
 
 # Each policy has its own kind of memory; only the policy itself looks inside, hence Any.
-_POLICIES: Final[Mapping[str, Callable[..., Policy[Any]]]] = {
-    "default-2026-12": DefaultPolicy,
-    "seed-001": DualChannelPolicy,
-    "steps-2027-01": LearnedStepsPolicy,
-    "steps-2026-12": StepsPolicy,
-    "seed-000": HysteresisPolicy,
-    "stub": StubPolicy,
+# The module of a policy, with the weights it judges by, is loaded when the policy is asked for.
+_POLICIES: Final[Mapping[str, Callable[[], Callable[..., Policy[Any]]]]] = {
+    "default-2026-12": lambda: default.DefaultPolicy,
+    "seed-001": lambda: dual_channel.DualChannelPolicy,
+    "steps-2027-01": lambda: learned.LearnedStepsPolicy,
+    "steps-2026-12": lambda: steps_default.StepsPolicy,
+    "seed-000": lambda: reference.HysteresisPolicy,
+    "stub": lambda: reference.StubPolicy,
 }
 MEASURED: Final = "minilm"  # the family of embedder names whose cosines `NEIGHBOURS` was measured on
 _ALIASES: Final[Mapping[str, str]] = {
@@ -36,7 +44,10 @@ _ALIASES: Final[Mapping[str, str]] = {
     "steps": "steps-2027-01",
     "hysteresis": "seed-000",
 }
+_OTHER: Final = {"message": "step", "step": "message"}
+_OF: Final = {"message": ("default-", "seed-001"), "step": ("steps-", "seed-000")}
 DEFAULT: Final = "default"
+MESSAGE: Final = "message"
 STEP: Final = "step"  # the modality of a thread that begins with an agent's step
 _DEFAULT_STEPS: Final = "steps-2027-01"
 
@@ -65,15 +76,68 @@ def policy(name: str, **overrides: Override) -> Policy[Any]:
     known = _ALIASES.get(base, base)
     if known not in _POLICIES:
         raise InvalidInput(f"unknown boundary policy {base!r}{_nearest(base, policy_names())}")
-    factory = _POLICIES[known]
+    factory = _POLICIES[known]()
     parameters = _parameters(factory)
-    given = _typed(parameters, _parse(query, known) | overrides, known)
-    changed = {key: given[key] for key in parameters if given.get(key, parameters[key]) != parameters[key]}
+    arguments = _typed(parameters, _parse(query, known) | overrides, known)
+    changed = {
+        key: arguments[key] for key in parameters if arguments.get(key, parameters[key]) != parameters[key]
+    }
     if not changed:
         return factory()
     # a frame stores only the name: it must say everything the policy was made with (I7)
-    own = "&".join(f"{key}={_written(value)}" for key, value in changed.items())
+    own = "&".join(f"{key}={written(value)}" for key, value in changed.items())
     return factory(**changed, name=f"{known}?{own}")
+
+
+def check_name(name: str) -> None:
+    """Refuse a policy nobody knows, as `policy` does, without loading one whose name says everything."""
+    if name not in _POLICIES and name not in _ALIASES:
+        policy(name)
+
+
+def check_modality(name: str, modality: str) -> None:
+    """Refuse a policy for messages where steps are judged, and one for steps where messages are.
+
+    The stub counts, whatever it counts; detectors of one's own may judge both. Raises InvalidInput.
+
+    >>> [check_modality(name, "step") for name in ("default", "stub", "mine:Own")]
+    [None, None, None]
+    """
+    base = name.strip().partition("?")[0]
+    known = _ALIASES.get(base, base)
+    if base == DEFAULT or not known.startswith(_OF[_OTHER[modality]]):
+        return
+    own = [one for one in policy_names() if _ALIASES.get(one, one).startswith((*_OF[modality], "stub"))]
+    others = ", or a detector of your own as module:Class" if modality == STEP else ""
+    raise InvalidInput(
+        f"policy {base!r} is for {_OTHER[modality]}s, not for {modality}s; "
+        f"for {modality}s there are default, {', '.join(own)}{others}"
+    )
+
+
+def policy_for(name: str, modality: str) -> str:
+    """Return the policy that messages, or steps, follow where a memory's is this one.
+
+    What is for the other kind leaves them to the default one.
+
+    >>> [policy_for(name, "step") for name in ("default?threshold=0.4", "stub?freeze_interval=9", "seed-001")]
+    ['steps-2027-01', 'stub?freeze_interval=9', 'steps-2027-01']
+    >>> policy_for("seed-000", "message"), policy_for("seed-001", "message")
+    ('default', 'seed-001')
+    """
+    base = name.strip().partition("?")[0]
+    # its parameters are those of the other kind: an agent's run names its own
+    own = is_for(name, modality) and not (modality == STEP and base == DEFAULT)
+    return name if own else for_modality(DEFAULT, modality)
+
+
+def is_for(name: str, modality: str) -> bool:
+    """Tell whether a policy judges messages, or steps."""
+    try:
+        check_modality(name, modality)
+    except InvalidInput:
+        return False
+    return True
 
 
 def for_modality(name: str, modality: str) -> str:
@@ -94,20 +158,20 @@ def for_embedder(chosen: Policy[Any], embedder: str) -> Policy[Any]:
     The table of the default policy belongs to one embedder, and what a calibration fitted to another; with
     any other the policy learns each thread's own scale. So name and embedder together say everything.
 
-    >>> for_embedder(DefaultPolicy(), "hashing-256").scale is None
+    >>> for_embedder(policy("default"), "hashing-256").scale is None
     True
-    >>> for_embedder(DefaultPolicy(), "minilm-f32-1") == DefaultPolicy()
+    >>> for_embedder(policy("default"), "minilm-f32-1") == policy("default")
     True
     >>> fitted = policy("default", scale=(0.5, 0.1), embedder="mine")
     >>> for_embedder(fitted, "mine").scale, for_embedder(fitted, "yours").scale
     ((0.5, 0.1), None)
     """
-    if not isinstance(chosen, DefaultPolicy) or chosen.embedder == embedder:
+    if not isinstance(chosen, default.DefaultPolicy) or chosen.embedder == embedder:
         return chosen
     measured = embedder.startswith(MEASURED)
     if chosen.embedder:
-        return replace(chosen, scale=NEIGHBOURS if measured else None, vectors=1)
-    by_hand = chosen.scale != NEIGHBOURS or measured
+        return replace(chosen, scale=default.NEIGHBOURS if measured else None, vectors=1)
+    by_hand = chosen.scale != default.NEIGHBOURS or measured
     return chosen if by_hand else replace(chosen, scale=None)
 
 
@@ -123,16 +187,16 @@ def calibrated(name: str, calibration: Calibration, **overrides: Override) -> Po
     'default-2026-12'
     """
     chosen = policy(name, **overrides)
-    if name.strip().partition("?")[0] not in _ALIASES or not isinstance(chosen, DefaultPolicy):
+    if name.strip().partition("?")[0] not in _ALIASES or not isinstance(chosen, default.DefaultPolicy):
         return chosen
-    if chosen.embedder or chosen.scale != NEIGHBOURS or not chosen.vectors:
+    if chosen.embedder or chosen.scale != default.NEIGHBOURS or not chosen.vectors:
         return chosen
     fitted: dict[str, Override] = {"embedder": calibration.embedder}
     if calibration.scale is None:
         fitted["vectors"] = 0
     else:
         fitted["scale"] = calibration.scale
-    if calibration.threshold is not None and chosen.threshold == DefaultPolicy().threshold:
+    if calibration.threshold is not None and chosen.threshold == default.DefaultPolicy().threshold:
         fitted["threshold"] = calibration.threshold
     return policy(name, **(overrides | fitted))
 
@@ -146,31 +210,31 @@ def asking(chosen: Policy[Any]) -> Policy[Any]:
     >>> asking(policy("default")).name == policy("default").name
     True
     """
-    return replace(chosen, asks=True) if isinstance(chosen, DefaultPolicy) and chosen.band else chosen
+    return replace(chosen, asks=True) if isinstance(chosen, default.DefaultPolicy) and chosen.band else chosen
 
 
 def _parse(query: str, name: str) -> dict[str, Override]:
-    found: dict[str, Override] = {}
+    results: dict[str, Override] = {}
     for piece in filter(None, query.split("&")):
         key, equals, value = piece.partition("=")
         if not equals:
             raise InvalidInput(f"policy {name}: {piece!r} must be written parameter=value")
-        found[key.strip()] = unquote(value.strip())
-    return found
+        results[key.strip()] = unquote(value.strip())
+    return results
 
 
 def _parameters(factory: Callable[..., Policy[Any]]) -> dict[str, Parameter]:
     """Return what a policy is built with and the defaults, in the order of its fields; its name is none."""
-    found: Mapping[str, Any] = {f.name: f.default for f in fields(factory) if f.init and f.name != "name"}  # type: ignore[arg-type]
-    return {k: v for k, v in found.items() if type(v) in _WANTED}
+    results: Mapping[str, Any] = {f.name: f.default for f in fields(factory) if f.init and f.name != "name"}  # type: ignore[arg-type]
+    return {k: v for k, v in results.items() if type(v) in _REQUIRED}
 
 
 def _typed(
-    parameters: Mapping[str, Parameter], given: Mapping[str, Override], name: str
+    parameters: Mapping[str, Parameter], arguments: Mapping[str, Override], name: str
 ) -> dict[str, Parameter]:
     """Check the parameters' names and bring each value to the type of its default."""
     typed: dict[str, Parameter] = {}
-    for written, value in given.items():
+    for written, value in arguments.items():
         key = written if written in parameters else written.removeprefix(PREFIX)  # as seed 000's profiles do
         if key not in parameters:
             raise InvalidInput(
@@ -181,12 +245,12 @@ def _typed(
         try:
             typed[key] = _read(value, parameters[key])
         except (ValueError, TypeError) as error:
-            wanted = _WANTED[type(parameters[key])]
-            raise InvalidInput(f"policy {name}: {key} must be {wanted}, not {value!r}") from error
+            target = _REQUIRED[type(parameters[key])]
+            raise InvalidInput(f"policy {name}: {key} must be {target}, not {value!r}") from error
     return typed
 
 
-_WANTED: Final[Mapping[type, str]] = {
+_REQUIRED: Final[Mapping[type, str]] = {
     int: "a whole number", float: "a number", tuple: "two numbers with a comma between", str: "a word",
 }  # fmt: skip
 
@@ -199,10 +263,10 @@ def _read(value: Override, like: Parameter) -> Parameter:
     return type(like)(value)  # type: ignore[arg-type]
 
 
-def _written(value: Parameter) -> str:
-    """Write a parameter as a name carries it.
+def written(value: Parameter) -> str:
+    """Write a parameter as a name carries it, so that reading it gives the same value.
 
-    >>> _written(0.4), _written((0.5, 0.1)), _written("openai:m?dimensions=8")
+    >>> written(0.4), written((0.5, 0.1)), written("openai:m?dimensions=8")
     ('0.4', '0.5,0.1', 'openai:m%3Fdimensions%3D8')
     """
     if isinstance(value, tuple):

@@ -1,32 +1,69 @@
-"""What the next prompt is told of the past: a text in seed 002's form, within a budget, traced."""
+"""What the next prompt is told of the past, as a text within a budget, every line with its source.
 
-from episodic_agent.core.context.assembling import assemble
-from episodic_agent.core.context.gaps import break_words
-from episodic_agent.core.context.quoting import one_line, quoted, topic
-from episodic_agent.core.context.records import (
-    Asked,
-    Background,
-    Basis,
-    Context,
-    ContextItem,
-    LineKind,
-    Linked,
-)
-from episodic_agent.core.context.tokens import cut_to, estimate
+`telling.tell` writes the default form from what `relevance` weighed, `assemble` seed 002's form of threads
+and questions, `retrieved` seed 003's Markdown of facts and episodes.
+
+**Rules of the room.**
+1. The documents' forms are kept to the letter in English; `frames.py` says the same in the language of the
+   talk.
+2. Only stored text is quoted, and nothing quoted can end its line, close its bracket or pass for a line of
+   the form (`quoting.py`). Whatever shows memory to a model comes by here.
+3. The budget is counted on the finished text; lines are taken greedily by likeness, recency, importance and
+   against repetition, and none without the line that says what it is about.
+4. Each line names thread, episode and observations.
+5. What is uncertain is told as possible; what is not linked is marked so.
+6. The same input gives the same text, in whatever order candidates come.
+
+**To add** a kind of line, give it a form in every frame, a weight in the budget and a source; then write a
+text that tries to break out of it into `tests/core/test_context.py`.
+"""
+
+from typing import TYPE_CHECKING
+
+from episodic_agent.lazily import names_from
+
+if TYPE_CHECKING:
+    from episodic_agent.core.context.assembling import assemble
+    from episodic_agent.core.context.gaps import break_words
+    from episodic_agent.core.context.quoting import harmless, one_line, quoted, shown_name, topic
+    from episodic_agent.core.context.tokens import cut_to, estimate
+    from episodic_agent.schemas.contexts import (
+        AnsweredQuestion,
+        Basis,
+        Context,
+        ContextItem,
+        LineKind,
+        Linked,
+        ThreadBackground,
+    )
+else:
+    __getattr__ = names_from(
+        __name__,
+        {
+            "assembling": "assemble",
+            "gaps": "break_words",
+            "quoting": "harmless one_line quoted shown_name topic",
+            "tokens": "cut_to estimate",
+            "episodic_agent.schemas.contexts": "AnsweredQuestion ThreadBackground Basis Context "
+            "ContextItem LineKind Linked",
+        },
+    )
 
 __all__ = [
-    "Asked",
-    "Background",
+    "AnsweredQuestion",
     "Basis",
     "Context",
     "ContextItem",
     "LineKind",
     "Linked",
+    "ThreadBackground",
     "assemble",
     "break_words",
     "cut_to",
     "estimate",
+    "harmless",
     "one_line",
     "quoted",
+    "shown_name",
     "topic",
 ]

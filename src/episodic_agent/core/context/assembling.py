@@ -1,4 +1,4 @@
-"""Assemble the context for the next prompt in seed 002's form (section 3.3), within a budget of tokens.
+"""Assemble the context for the next prompt in the form of seed 002, section 3.3, within a budget of tokens.
 
     You were discussing {topic}.
     Previous questions:
@@ -19,19 +19,20 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 from uuid import UUID
 
+from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.gaps import break_words
 from episodic_agent.core.context.quoting import one_line, quoted, topic
-from episodic_agent.core.context.records import (
-    Asked,
-    Background,
+from episodic_agent.core.context.tokens import cut_to, estimate
+from episodic_agent.core.language import tokens
+from episodic_agent.schemas.contexts import (
+    AnsweredQuestion,
     Basis,
     Context,
     ContextItem,
     LineKind,
     Linked,
+    ThreadBackground,
 )
-from episodic_agent.core.context.tokens import cut_to, estimate
-from episodic_agent.core.text import tokens
 
 MOST_LINKED: Final = 3
 MOST_PAIRS: Final = 5  # of one thread
@@ -45,7 +46,6 @@ _SUMMARY: Final = 600
 _ENTITY: Final = 60
 _MOST_ENTITIES: Final = 8
 _MESSAGE_SHARE: Final = 0.5  # of the budget, for a message that does not fit anyway
-_ASKS: Final = "Current question: "
 _Place: TypeAlias = tuple[int, int, int]  # block, kind of line, number: the order of the text
 
 
@@ -73,25 +73,27 @@ class _Line:
 
 def assemble(
     message: str,
-    current: Background | None,
+    current: ThreadBackground | None,
     *,
     at: datetime,
     linked: Sequence[Linked] = (),
-    recent: Sequence[Background] = (),
+    recent: Sequence[ThreadBackground] = (),
     explicit: bool = False,
     max_tokens: int = 1500,
+    language: str | None = None,
 ) -> Context:
     """Return the context of a message that is about to be answered; the same input gives the same text.
 
     `current` is the message's thread without the message, None for a new one; `at` is the message's event
     time. Never longer than `max_tokens` (by `estimate`): the least is the message's line, cut to
-    half the budget where it is longer than that; where not even its label fits, the text is empty.
+    half the budget where it is longer than that; where not even its label fits, the text is empty. The words
+    around it are of `language`, else of what the user says (`frames`).
 
     >>> from datetime import UTC
     >>> ten = datetime(2025, 11, 5, 10, tzinfo=UTC)
-    >>> pair = Asked("What's the weather tomorrow?", "Sunny, high 72°F", ten, 0, 1)
+    >>> pair = AnsweredQuestion("What's the weather tomorrow?", "Sunny, high 72°F", ten, 0, 1)
     >>> end = ten + timedelta(minutes=15)
-    >>> weather = Background(UUID(int=1), "Weather in New York", ten, end, 0, 1, pairs=(pair,))
+    >>> weather = ThreadBackground(UUID(int=1), "Weather in New York", ten, end, 0, 1, pairs=(pair,))
     >>> now = end + timedelta(minutes=31)
     >>> print(assemble("What is it on Thursday?", None, at=now, linked=[Linked(weather)]).text)
     You were discussing weather in New York.
@@ -102,7 +104,9 @@ def assemble(
     (Continuing from previous thread after 30 min break)
     """
     chosen_links = _usable(linked, current, explicit)
-    form = _Form(message, current, chosen_links, at, explicit, max_tokens)
+    talk = [one for one in (current, *(link.thread for link in chosen_links)) if one is not None]
+    frame = frame_for(message, [pair.question for one in talk for pair in one.pairs], language)
+    form = _Form(message, current, chosen_links, at, explicit, max_tokens=max_tokens, frame=frame)
     lines = form.lines(() if explicit or chosen_links else recent)
     if estimate(form.text(())) > max_tokens:
         return Context("", (), 0)
@@ -117,11 +121,11 @@ def assemble(
         best = left.pop(place)
         # no line stands without what it is about
         above = topics.get(place[0], best)
-        wanted = [line for line in dict.fromkeys((above, best)) if line.place not in scores]
-        if estimate(form.text([*taken, *wanted])) > max_tokens:
+        requested_lines = [line for line in dict.fromkeys((above, best)) if line.place not in scores]
+        if estimate(form.text([*taken, *requested_lines])) > max_tokens:
             continue
-        taken += wanted
-        for line in wanted:
+        taken += requested_lines
+        for line in requested_lines:
             scores[line.place] = worth.get(line.place, worth[place])
             for other, candidate in left.items():
                 repeated[other] = max(repeated[other], _common(line.terms, candidate.terms))
@@ -134,13 +138,16 @@ class _Form:
     def __init__(
         self,
         message: str,
-        current: Background | None,
+        current: ThreadBackground | None,
         linked: Sequence[Linked],
         at: datetime,
         explicit: bool,
+        *,
         max_tokens: int,
+        frame: ContextPhrases,
     ) -> None:
-        self._message = _fitting(message, max_tokens)
+        self._frame = frame
+        self._message = _fitting(frame.asks, message, max_tokens)
         self._terms = frozenset(tokens(message))
         self._asked = one_line(message)
         self._current = current
@@ -148,52 +155,54 @@ class _Form:
         self._at = at
         self._explicit = explicit
 
-    def lines(self, recent: Sequence[Background]) -> list[_Line]:
+    def lines(self, recent: Sequence[ThreadBackground]) -> list[_Line]:
         """Return every line that may be taken, in the order of the text."""
-        found: list[_Line] = []
+        lines: list[_Line] = []
         if self._current is not None:
-            found.extend(self._block(0, self._current, "You were discussing {}."))
+            lines.extend(self._block(0, self._current, self._frame.discussing))
         for number, link in enumerate(self._linked, 1):
-            form = "You may have been discussing {}." if link.uncertain else "You were discussing {}."
-            found.extend(self._block(number, link.thread, form))
+            form = self._frame.maybe_discussing if link.uncertain else self._frame.discussing
+            lines.extend(self._block(number, link.thread, form))
         fresh = [t for t in recent if self._at - t.last_activity_at <= RECENT and not self._is_current(t)]
         fresh.sort(key=lambda t: (t.last_activity_at, t.thread_id), reverse=True)
         for number, thread in enumerate(fresh[:MOST_RECENT]):
             title = quoted(thread.title, _TITLE, brackets=False)
             if title:
-                text = f"- {title} (recent, not linked)"
-                found.append(self._line((MOST_LINKED + 1, 3, number), LineKind.RECENT, text, thread))
-        return found
+                text = f"- {title} {self._frame.unlinked}"
+                lines.append(self._line((MOST_LINKED + 1, 3, number), LineKind.RECENT, text, thread))
+        return lines
 
-    def _is_current(self, thread: Background) -> bool:
+    def _is_current(self, thread: ThreadBackground) -> bool:
         return self._current is not None and thread.thread_id == self._current.thread_id
 
-    def _block(self, number: int, thread: Background, form: str) -> Iterable[_Line]:
-        said = [text for pair in thread.pairs for text in (pair.question, pair.answer)]
-        about = quoted(topic(thread.title, thread.speakers, [*said, thread.summary]), _TITLE)
+    def _block(self, number: int, thread: ThreadBackground, form: str) -> Iterable[_Line]:
+        texts = [text for pair in thread.pairs for text in (pair.question, pair.answer)]
+        about = quoted(topic(thread.title, thread.speakers, [*texts, thread.summary]), _TITLE)
         if about:
-            yield self._line((number, 0, 0), LineKind.TOPIC, form.format(about.rstrip(".")), thread)
+            yield self._line((number, 0, 0), LineKind.TOPIC, form.replace("{}", about.rstrip(".。")), thread)
         shown = [p for p in thread.pairs if one_line(p.question) and not self._repeats(p, number)][
             -MOST_PAIRS:
         ]
         summary = quoted(thread.summary, _SUMMARY)
         # the pairs tell a short thread whole; a summary would say it twice
         if summary and (not shown or thread.turns > len(shown)):
-            yield self._line((number, 1, 0), LineKind.SUMMARY, f"Summary: {summary}", thread)
-        words = " ".join([about, summary, *said]).casefold()
+            text = self._frame.summary.replace("{}", summary)
+            yield self._line((number, 1, 0), LineKind.SUMMARY, text, thread)
+        words = " ".join([about, summary, *texts]).casefold()
         entities = [quoted(e, _ENTITY) for e in thread.entities if e.casefold() not in words]
         names = ", ".join([e for e in entities if e][:_MOST_ENTITIES])
         if names:
-            yield self._line((number, 2, 0), LineKind.ENTITIES, f"Mentioned: {names}", thread)
+            text = self._frame.mentioned.replace("{}", names)
+            yield self._line((number, 2, 0), LineKind.ENTITIES, text, thread)
         seen: set[str] = set()
         for place in reversed(range(len(shown))):  # of equal lines the latest stands
             pair = shown[place]
-            text = _told(pair)
+            text = _pair_text(pair)
             if text not in seen:
                 seen.add(text)
                 yield self._line((number, 3, place), LineKind.PAIR, text, thread, pair)
 
-    def _repeats(self, pair: Asked, number: int) -> bool:
+    def _repeats(self, pair: AnsweredQuestion, number: int) -> bool:
         """Tell whether a pair of the current thread is only the message itself, stored already."""
         return number == 0 and not pair.answer.strip() and one_line(pair.question) == self._asked
 
@@ -202,20 +211,23 @@ class _Form:
         place: _Place,
         kind: LineKind,
         text: str,
-        thread: Background,
-        pair: Asked | None = None,
+        thread: ThreadBackground,
+        pair: AnsweredQuestion | None = None,
     ) -> _Line:
         terms = frozenset(tokens(text))
-        said = thread.last_activity_at if pair is None else pair.at
+        moment = thread.last_activity_at if pair is None else pair.at
         part = thread if pair is None else pair
         source = _Source(
             thread.thread_id, part.episode_id or thread.episode_id, part.first_seq, part.last_seq
         )
-        given = None if pair is None else pair.similarity
-        similarity = _common(self._terms, terms) if given is None else given
-        recency = max(0.0, 1.0 - max(self._at - said, timedelta(0)) / RECENT)
+        supplied = None if pair is None else pair.similarity
+        similarity = _common(self._terms, terms) if supplied is None else supplied
+        recency = max(0.0, 1.0 - max(self._at - moment, timedelta(0)) / RECENT)
         value = SIMILARITY * similarity + RECENCY * recency + IMPORTANCE * part.importance
         return _Line(place, kind, text, source, terms, value)
+
+    def _label(self, kind: LineKind) -> str:
+        return self._frame.recent if kind is LineKind.RECENT else self._frame.previous
 
     def text(self, taken: Sequence[_Line]) -> str:
         """Return the final text of a choice of lines."""
@@ -249,14 +261,14 @@ class _Form:
             labelled = False
             for line in block:
                 if line.place[1] == 3 and not labelled:
-                    rows.append((_LABELS[line.kind], None))
+                    rows.append((self._label(line.kind), None))
                     labelled = True
                 rows.append((line.text, line))
-        if rows:
+        rest: list[tuple[str, _Line | None]] = [(self._message, None)] if self._message else []
+        rest += self._continuing(taken)
+        if rows and rest:  # a budget may leave no room for the message
             rows.append(("", None))
-        if self._message:
-            rows.append((self._message, None))
-        return [*rows, *self._continuing(taken)]
+        return [*rows, *rest]
 
     def _continuing(self, taken: Sequence[_Line]) -> list[tuple[str, _Line | None]]:
         """Return the line of the break since the most recent linked thread that is told of.
@@ -265,20 +277,17 @@ class _Form:
         """
         began = self._at if self._current is None else self._current.first_at
         numbers = sorted({line.place[0] for line in taken if 1 <= line.place[0] <= MOST_LINKED})
-        told = [self._linked[number - 1] for number in numbers]
-        link = next((one for one in told if one.thread.last_activity_at <= began), None)
+        linkeds = [self._linked[number - 1] for number in numbers]
+        link = next((one for one in linkeds if one.thread.last_activity_at <= began), None)
         if self._explicit or link is None:
             return []
-        gap = break_words(began - link.thread.last_activity_at)
-        words = "Possibly continuing" if link.uncertain else "Continuing"
-        text = f"({words} from previous thread after {gap} break)"
+        gap = break_words(began - link.thread.last_activity_at, self._frame)
+        form = self._frame.maybe_continuing if link.uncertain else self._frame.continuing
+        text = form.replace("{}", gap)
         return [(text, self._line((MOST_LINKED + 2, 0, 0), LineKind.CONTINUING, text, link.thread))]
 
 
-_LABELS: Final = {LineKind.PAIR: "Previous questions:", LineKind.RECENT: "Recent threads:"}
-
-
-def _usable(linked: Sequence[Linked], current: Background | None, explicit: bool) -> list[Linked]:
+def _usable(linked: Sequence[Linked], current: ThreadBackground | None, explicit: bool) -> list[Linked]:
     """Return the links to tell of, most recent first, each thread once."""
     own = None if current is None else current.thread_id
     fit = [
@@ -291,21 +300,21 @@ def _usable(linked: Sequence[Linked], current: Background | None, explicit: bool
     return [link for link in fit if once[link.thread.thread_id] is link][:MOST_LINKED]
 
 
-def _fitting(message: str, max_tokens: int) -> str:
+def _fitting(asks: str, message: str, max_tokens: int) -> str:
     """Return the line of the message, cut where it would leave no room; "" where there is none for it."""
-    line = _ASKS + quoted(message, len(message) + 1)
+    line = asks + quoted(message, len(message) + 1)
     if estimate(line) <= max_tokens * _MESSAGE_SHARE:
         return line
     cut = cut_to(line, int(max(max_tokens * _MESSAGE_SHARE, min(max_tokens, 20))))
-    return cut if cut.startswith(_ASKS.strip()) else ""
+    return cut if cut.startswith(asks.strip()) else ""
 
 
-def _told(pair: Asked) -> str:
+def _pair_text(pair: AnsweredQuestion) -> str:
     question = quoted(pair.question, _QUESTION, brackets=False)
     answer = quoted(pair.answer, _ANSWER)
     return f"- {question} ({answer})" if answer else f"- {question}"
 
 
-def _common(one: frozenset[str], other: frozenset[str]) -> float:
+def _common(terms: frozenset[str], other: frozenset[str]) -> float:
     """Return the share of the smaller set of terms that the other holds too."""
-    return len(one & other) / min(len(one), len(other)) if one and other else 0.0
+    return len(terms & other) / min(len(terms), len(other)) if terms and other else 0.0

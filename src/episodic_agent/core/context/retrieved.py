@@ -5,10 +5,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias, get_args
 
+from episodic_agent.core.context.quoting import harmless
+from episodic_agent.core.language import excerpt, plural, tokens
+
 Detail: TypeAlias = Literal["auto", "none", "low", "high"]
 DETAILS: Final[tuple[Detail, ...]] = get_args(Detail)
 
 KEY_MOMENT: Final = 0.7  # surprise, from here on
+LONGEST_PROOF: Final = (
+    1_000  # characters of a message that proves a hit; the rest of a longer one is left out
+)
+MOST_PROOFS: Final = 2  # beside a summary that does not tell them
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
 _SHOWN_RANK: Final = {"auto": 2, "low": 1}  # up to which rank a key moment is shown in full
 _UNITS: Final = (
     ("year", 365.0),
@@ -21,7 +32,7 @@ _UNITS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class ToldFact:
+class RetrievedFact:
     """A fact as it is told: `episodes` counts those it rests on."""
 
     category: str
@@ -30,8 +41,12 @@ class ToldFact:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEpisode:
-    """An episode as it is told; `messages` are (who, what) in order, `score` counts in an answer only."""
+class RetrievedEpisode:
+    """An episode as it is told; `messages` are (who, what) in order, `score` counts in an answer only.
+
+    `proofs` are the messages that made it a hit, best first, with their places in it. An `open` one has no
+    title of its own yet: it has its thread's, where that has one.
+    """
 
     title: str
     summary: str
@@ -40,11 +55,30 @@ class ToldEpisode:
     surprise: float
     messages: Sequence[tuple[str, str]] = ()
     score: float = 0.0
+    proofs: Sequence[tuple[int, str, str]] = ()
+    open: bool = False
+
+    @property
+    def heading(self) -> str:
+        """Return its title, or what it is called without one."""
+        return heading(self.title, self.start_at, open=self.open)
 
     @property
     def key_moment(self) -> bool:
         """Tell whether it was surprising enough to be marked."""
         return self.surprise >= KEY_MOMENT
+
+
+def heading(title: str, at: datetime, *, open: bool = False) -> str:
+    """Return the title of an episode; one that has no words yet is called by when it began.
+
+    >>> at = datetime(2026, 3, 2, 9)
+    >>> heading("Lisbon flat", at), heading(" ", at), heading("", at, open=True)
+    ('Lisbon flat', 'Conversation, 2 March 09:00', 'Open conversation, 2 March 09:00')
+    """
+    if title.strip():
+        return title
+    return f"{'Open conversation' if open else 'Conversation'}, {at.day} {_MONTHS[at.month - 1]} {at:%H:%M}"
 
 
 def ago(at: datetime, now: datetime) -> str:
@@ -59,7 +93,7 @@ def ago(at: datetime, now: datetime) -> str:
     for unit, size in _UNITS:
         count = int(abs(days) / size)
         if count:
-            words = f"{count} {unit}{'' if count == 1 else 's'}"
+            words = plural(count, unit)
             return f"{words} ago" if days > 0 else f"in {words}"
     return "just now"
 
@@ -74,48 +108,69 @@ def is_detailed(rank: int, surprise: float, detail: Detail) -> bool:
 
 
 def retrieved(
-    facts: Sequence[ToldFact], episodes: Sequence[ToldEpisode], detail: Detail, now: datetime
+    facts: Sequence[RetrievedFact],
+    episodes: Sequence[RetrievedEpisode],
+    detail: Detail,
+    now: datetime,
+    query: str = "",
 ) -> str:
     """Render an answer; a section without anything in it is absent.
 
+    Where an episode's messages are not shown, those that made it a hit are that its summary does not tell,
+    and all of them where it has none; no message ever with detail `none`. Of a long one stands what is
+    nearest to the query.
+
     >>> from datetime import UTC
     >>> noon = datetime(2026, 3, 12, 12, tzinfo=UTC)
-    >>> print(retrieved([ToldFact("identity", "Ana lives in Lisbon", 2)], [], "auto", noon), end="")
+    >>> print(retrieved([RetrievedFact("identity", "Ana lives in Lisbon", 2)], [], "auto", noon), end="")
     ## Known Facts
     - [identity] Ana lives in Lisbon (from 2 episodes)
     """
-    known = [f"- [{f.category}] {_line(f.fact)} (from {f.episodes} episodes)" for f in facts]
+    known = [f"- [{f.category}] {harmless(f.fact)} (from {plural(f.episodes, 'episode')})" for f in facts]
     sections = ["## Known Facts\n" + "\n".join(known)] if known else []
     if episodes:
-        blocks = [_recalled(rank, episode, detail, now) for rank, episode in enumerate(episodes, 1)]
+        blocks = [_recalled(rank, episode, detail, now, query) for rank, episode in enumerate(episodes, 1)]
         sections.append("## Episodic Memories\n" + "\n\n".join(blocks))
     return "\n\n".join(sections) + "\n" if sections else ""
 
 
-def recent(episodes: Sequence[ToldEpisode], now: datetime) -> str:
+def recent(episodes: Sequence[RetrievedEpisode], now: datetime) -> str:
     """Render the newest episodes."""
     if not episodes:
         return ""
     marks = [" (key moment)" if e.key_moment else "" for e in episodes]
-    blocks = [_block(f"### {_line(e.title)}{mark}", e, now) for e, mark in zip(episodes, marks, strict=True)]
+    blocks = [
+        _block(f"### {harmless(heading(e.title, e.start_at))}{mark}", e, now)
+        for e, mark in zip(episodes, marks, strict=True)
+    ]
     return "## Recent Memories\n" + "\n\n".join(blocks) + "\n"
 
 
-def _recalled(rank: int, episode: ToldEpisode, detail: Detail, now: datetime) -> str:
+def _recalled(rank: int, episode: RetrievedEpisode, detail: Detail, now: datetime, query: str) -> str:
     moment = ", key moment" if episode.key_moment else ""
-    head = f"### {_line(episode.title)} [rank: {rank}, score: {episode.score:.2f}{moment}]"
+    head = f"### {harmless(episode.heading)} [rank: {rank}, score: {episode.score:.2f}{moment}]"
     lines = [_block(head, episode, now)]
+    shown: Sequence[tuple[str, str]] = ()
     if is_detailed(rank, episode.surprise, detail):
-        said = [f'- {_line(who)}: "{_line(text)}"' for who, text in episode.messages]
-        lines.append("\n**Details:**\n" + "\n".join(said))
+        shown = episode.messages
+    elif detail != "none":
+        shown = _untold(episode, query)
+    if shown:
+        texts = [f'- {harmless(who)}: "{harmless(text)}"' for who, text in shown]
+        lines.append("\n**Details:**\n" + "\n".join(texts))
     return "\n".join(lines)
 
 
-def _block(head: str, episode: ToldEpisode, now: datetime) -> str:
+def _untold(episode: RetrievedEpisode, query: str) -> list[tuple[str, str]]:
+    """Return the proofs that the words of an episode do not tell, in the order in which they were said."""
+    proofs, terms = list(episode.proofs), set(tokens(episode.summary))
+    if terms:
+        proofs = [proof for proof in proofs if not terms.issuperset(tokens(proof[2]))][:MOST_PROOFS]
+    return [(who, excerpt(text, query, LONGEST_PROOF)) for _, who, text in sorted(proofs)]
+
+
+def _block(head: str, episode: RetrievedEpisode, now: datetime) -> str:
     when = f"**When:** {episode.start_at:%Y-%m-%d %H:%M} UTC ({ago(episode.end_at, now)})"
-    return "\n".join([head, when, *([f"**Summary:** {_line(episode.summary)}"] if episode.summary else [])])
-
-
-def _line(text: str) -> str:
-    # what was said stays on its line: it can open no heading and end no list
-    return " ".join(text.split())
+    return "\n".join(
+        [head, when, *([f"**Summary:** {harmless(episode.summary)}"] if episode.summary else [])]
+    )

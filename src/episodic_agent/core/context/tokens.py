@@ -22,6 +22,11 @@ def estimate(text: str) -> int:
     >>> estimate("You were discussing weather in New York."), estimate("我去上海"), estimate("")
     (10, 4, 0)
     """
+    return (tenths(text) + 9) // 10
+
+
+def tenths(text: str) -> int:
+    """Return ten times the tokens of a text, not rounded: those of its lines add up to those of the text."""
     if text.isascii():
         words = text.split()
         wide = 0
@@ -31,7 +36,7 @@ def estimate(text: str) -> int:
     count = len(words)
     if len(text) > _LONG_WORD:
         count += sum((len(word) - 1) // _LONG_WORD for word in words if len(word) > _LONG_WORD)
-    return (13 * count + 10 * wide + 9) // 10
+    return 13 * count + 10 * wide
 
 
 def cut_to(text: str, tokens: int) -> str:

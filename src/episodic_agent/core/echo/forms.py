@@ -8,23 +8,65 @@ marks of its own (`marked`). Lines are looked at, not words: one line of a form 
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
+
+from episodic_agent.core.context.frames import frames
 
 _OPEN, _CLOSE = "<recalled-memory>", "</recalled-memory>"
 _WRAPPED: Final = re.compile(r"<recalled-memory>.*?(?:</recalled-memory>|\Z)", re.DOTALL)
-_MAY: Final = (  # most texts hold none of these, and are looked at no further: a rare letter is found fast
-    ("<", "<recalled-memory>"), ("d", "discussing "), ("R", "Recent threads:"), ("#", "## Known Facts"),
-    ("#", " Memories"), ("[", "[rank: "), ("_", "last_reviewed_at"),
-)  # fmt: skip
 _BREAK: Final = re.compile(r"\r?\n|\\n")  # also as JSON writes it
 _DRESS: Final = r"[>\s\"'“]*"  # a quoting mail, a JSON string
+_TOOL: Final = r"(?:[\w ]{1,24}: )?"  # the name of the tool that answered
 
-_TOPIC: Final = re.compile(rf"{_DRESS}(?:[\w ]{{1,24}}: )?You (?:were|may have been) discussing \S.*")
-_ASKS: Final = re.compile(rf"{_DRESS}Current question: ")
-_LABEL: Final = re.compile(rf"{_DRESS}(?:Previous questions|Recent threads):\s*$")
-_NOTE: Final = re.compile(rf"{_DRESS}(?:Summary|Mentioned): \S")
-_BREAK_NOTE: Final = re.compile(rf"{_DRESS}\((?:Possibly c|C)ontinuing from previous thread after .+ break\)")
-_ITEM: Final = re.compile(rf"{_DRESS}- \S")
+
+def _any(*forms: str) -> str:
+    """Return a pattern of the words of every language a context is framed in; "{}" stands for something."""
+    return "(?:" + "|".join(re.escape(form).replace(r"\{\}", r"\S.*") for form in dict.fromkeys(forms)) + ")"
+
+
+@cache
+def _signs() -> tuple[tuple[str, str], ...]:
+    """Return signs, each with a letter of it that is rare and found fast: most texts hold none of them."""
+    return (
+        ("<", "<recalled-memory>"), ("d", "discussing "), ("R", "Recent threads:"), ("#", "## Known Facts"),
+        ("#", " Memories"), ("[", "[rank: "), ("_", "last_reviewed_at"),
+        *((frame.asks[0], frame.asks) for frame in frames().values()),
+    )  # fmt: skip
+
+
+def _words_of(*names: str) -> list[str]:
+    return [getattr(frame, name) for frame in frames().values() for name in names]
+
+
+@cache
+def _topic() -> re.Pattern[str]:
+    texts = [words.rstrip(".。") for words in _words_of("discussing", "maybe_discussing")]
+    return re.compile(rf"{_DRESS}{_TOOL}{_any(*texts)}")
+
+
+@cache
+def _asks() -> re.Pattern[str]:
+    return re.compile(rf"{_DRESS}{_any(*_words_of('asks'))}")
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    words = _any(*_words_of("previous", "recent", "known", "here", "before"))
+    return re.compile(rf"{_DRESS}{_TOOL}{words}\s*$")
+
+
+@cache
+def _note() -> re.Pattern[str]:
+    return re.compile(rf"{_DRESS}{_any(*_words_of('summary', 'mentioned', 'session'))}")
+
+
+@cache
+def _break_note() -> re.Pattern[str]:
+    return re.compile(rf"{_DRESS}{_any(*_words_of('continuing', 'maybe_continuing'))}")
+
+
+_ITEM: Final = re.compile(rf"{_DRESS}(?:- \S|\d{{4}}-\d\d-\d\d\s*$)")
 
 _SECTION: Final = re.compile(
     rf"{_DRESS}(?:[\w ]{{1,40}}: )?[\"']?## (?:Known Facts|(?:Episodic|Recent) Memories)\s*$"
@@ -33,7 +75,7 @@ _RANKED: Final = re.compile(rf"{_DRESS}### .*\[rank: \d+, score: -?[\d.]+(?:, ke
 _TITLE: Final = re.compile(rf"{_DRESS}### \S")
 _FIELD: Final = re.compile(rf"{_DRESS}\*\*(?:When|Summary|Details):\*\*")
 _FACT: Final = re.compile(rf"{_DRESS}- \[[^\]]+\] .+\(from \d+ episodes?\)")
-_SAID: Final = re.compile(rf"{_DRESS}- [^:]{{1,80}}: \\?\".*")
+_SPOKEN: Final = re.compile(rf"{_DRESS}- [^:]{{1,80}}: \\?\".*")
 
 _RAW: Final = (
     re.compile(r"\\?\"last_reviewed_at\\?\"\s*:"),
@@ -69,7 +111,7 @@ def recalled_spans(text: str) -> list[tuple[int, int]]:
     >>> recalled_spans("You were discussing rent. I could hear it.")
     []
     """
-    if not any(rare in text and sign in text for rare, sign in _MAY):
+    if not any(rare in text and sign in text for rare, sign in _signs()):
         return []
     spans = [match.span() for match in _WRAPPED.finditer(text)]
     spans += _raw(text)
@@ -80,11 +122,28 @@ def recalled_spans(text: str) -> list[tuple[int, int]]:
     return sorted(spans)
 
 
+def with_questions(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    r"""Return the spans with the question at the end of a context: a tool that hands it on asks nothing.
+
+    >>> text = "You were discussing rent.\nPrevious questions:\n- How much? (900)\n\nCurrent question: Why?"
+    >>> with_questions(text, recalled_spans(text)) == [(0, len(text))]
+    True
+    """
+    ends = {end: stop for start, stop, words in _lines(text) for end in [_asked(start, words)] if end}
+    return [(first, ends.get(end, end)) for first, end in spans]
+
+
+def _asked(start: int, words: str) -> int:
+    """Return where the words before a context's question end; 0 where a line holds none."""
+    asks = _asks().match(words)
+    return start + asks.end() if asks else 0
+
+
 def _lines(text: str) -> Iterator[Line]:
     place = 0
-    for found in _BREAK.finditer(text):
-        yield place, found.start(), text[place : found.start()]
-        place = found.end()
+    for match in _BREAK.finditer(text):
+        yield place, match.start(), text[place : match.start()]
+        place = match.end()
     yield place, len(text), text[place:]
 
 
@@ -101,28 +160,28 @@ def _contexts(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
     """Yield blocks of seed 002's form; of "Current question: …" the question is the asker's own."""
     number = 0
     while number < len(lines):
-        if not (_TOPIC.match(lines[number][2]) or _LABEL.match(lines[number][2])):
+        if not (_topic().match(lines[number][2]) or _label().match(lines[number][2])):
             number += 1
             continue
         first, end, proofs, listed = lines[number][0], lines[number][1], 0, False
         while number < len(lines):
             start, stop, words = lines[number]
-            asks = _ASKS.match(words)
+            asks = _asks().match(words)
             if asks:
                 end, proofs = start + asks.end(), proofs + 1
                 number += 1
                 break
-            if _LABEL.match(words):
+            if _label().match(words):
                 listed, proofs = True, proofs + 1
-            elif _NOTE.match(words) or _BREAK_NOTE.match(words):
+            elif _note().match(words) or _break_note().match(words):
                 proofs += 1
-            elif words.strip() and not (_TOPIC.match(words) or (listed and _ITEM.match(words))):
+            elif words.strip() and not (_topic().match(words) or (listed and _ITEM.match(words))):
                 break
             end = stop if words.strip() else end
             number += 1
-        if proofs and (proofs > 1 or _TOPIC.match(_words_at(lines, first))):
+        if proofs and (proofs > 1 or _topic().match(_words_at(lines, first))):
             yield first, end
-            if number < len(lines) and _BREAK_NOTE.match(lines[number][2]):
+            if number < len(lines) and _break_note().match(lines[number][2]):
                 yield lines[number][:2]
                 number += 1
 
@@ -133,7 +192,7 @@ def _words_at(lines: Sequence[Line], first: int) -> str:
 
 def _answers(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
     """Yield blocks of seed 003's Markdown."""
-    forms = (_SECTION, _RANKED, _TITLE, _FIELD, _FACT, _SAID)
+    forms = (_SECTION, _RANKED, _TITLE, _FIELD, _FACT, _SPOKEN)
     number = 0
     while number < len(lines):
         if not (_SECTION.match(lines[number][2]) or _RANKED.match(lines[number][2])):

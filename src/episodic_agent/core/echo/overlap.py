@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from episodic_agent.core.echo.records import By, Echo, marked_as
-from episodic_agent.core.text import fold, words
+from episodic_agent.core.language import fold, words
 
 SHINGLE: Final = 5  # words in a row that two texts share by more than habit
 RUN: Final = 12.0  # words of a run that is a repetition
@@ -83,16 +83,16 @@ def repeated(text: str, sources: Sequence[Source], *, trusted: bool = False) -> 
     """
     text = unfenced(text)
     own = _shingles(_words(text))
-    whole = [one for one in sources if _is_pasted(own, one.text)]
-    if not any(trusted or not one.same for one in whole):
+    full_sources = [one for one in sources if _is_pasted(own, one.text)]
+    if not any(trusted or not one.same for one in full_sources):
         return None
-    known = frozenset().union(*(_shingles_of(one.text) for one in whole))
+    known = frozenset().union(*(_shingles_of(one.text) for one in full_sources))
     runs = [run for run in _runs(_units(text), known) if run[2] >= (SHORT_RUN if trusted else RUN)]
     if not runs:
         return None
     spans = [(first, end) for first, end, _ in runs]
     pasted = trusted or sum(weight for _, _, weight in runs) >= PASTED
-    return marked_as(text, spans, By.PASTE if pasted else By.QUOTE, [one.name for one in whole])
+    return marked_as(text, spans, By.PASTE if pasted else By.QUOTE, [one.name for one in full_sources])
 
 
 def _units(text: str) -> list[Unit]:

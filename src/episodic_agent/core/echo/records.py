@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from episodic_agent.core.text import tokens, words
+from episodic_agent.core.language import tokens, words
 from episodic_agent.schemas import Json, Observation
 
 ECHO: Final = "episodic.echo"  # the name it has in an observation's extras
@@ -25,19 +25,20 @@ class By(StrEnum):
 class Echo:
     """Which parts of a text are recalled: (first, end) of each in characters, rising, and how that was seen.
 
-    `sources` are the ids of observations and episodes it repeats, where they were looked up. `whole` tells
+    `sources` are the ids of observations and episodes it repeats, where they were looked up. `is_complete`
+    tells
     that what is left says nothing.
     """
 
     spans: tuple[tuple[int, int], ...]
     by: By
     sources: tuple[str, ...] = ()
-    whole: bool = False
+    is_complete: bool = False
 
     def as_json(self) -> dict[str, Json]:
         """Return what extras hold."""
         spans = [list(span) for span in self.spans]
-        return {"spans": spans, "by": str(self.by), "of": list(self.sources), "whole": self.whole}
+        return {"spans": spans, "by": str(self.by), "of": list(self.sources), "whole": self.is_complete}
 
 
 def marked_as(
@@ -62,16 +63,16 @@ def marked_as(
     if not own:
         pieces = [*(piece for piece in pieces[:-1] if not _is_label(piece)), *pieces[-1:]]
     left = "\n".join(pieces)
-    whole = not any(c.isalnum() for c in left) if own else len(tokens(left)) < FEW_TOKENS
-    return Echo(tuple(joined), by, tuple(dict.fromkeys(sources)), whole)
+    complete = not any(c.isalnum() for c in left) if own else len(tokens(left)) < FEW_TOKENS
+    return Echo(tuple(joined), by, tuple(dict.fromkeys(sources)), complete)
 
 
 def echo_of(extras: Mapping[str, Json], text: str) -> Echo | None:
     """Read the echo that extras tell of; None without one, or where it cannot be one of this text."""
-    told = extras.get(ECHO)
-    if not isinstance(told, Mapping):
+    answer = extras.get(ECHO)
+    if not isinstance(answer, Mapping):
         return None
-    spans, by, of = told.get("spans"), told.get("by"), told.get("of")
+    spans, by, of = answer.get("spans"), answer.get("by"), answer.get("of")
     if not isinstance(spans, Sequence) or not isinstance(of, Sequence) or by not in set(By):
         return None
     read: list[tuple[int, int]] = []
@@ -83,14 +84,14 @@ def echo_of(extras: Mapping[str, Json], text: str) -> Echo | None:
                 return None
     if not read:
         return None
-    return Echo(tuple(read), By(str(by)), tuple(map(str, of)), told.get("whole") is True)
+    return Echo(tuple(read), By(str(by)), tuple(map(str, of)), answer.get("whole") is True)
 
 
-def heard_text(text: str, extras: Mapping[str, Json]) -> str:
+def own_text(text: str, extras: Mapping[str, Json]) -> str:
     """Return what a text says that is not an echo; "" where that is nothing.
 
     >>> echo = Echo(((0, 9),), By.FORM)
-    >>> heard_text("> old <\\n\\nIt rains.", {ECHO: echo.as_json()}), heard_text("It rains.", {})
+    >>> own_text("> old <\\n\\nIt rains.", {ECHO: echo.as_json()}), own_text("It rains.", {})
     ('It rains.', 'It rains.')
     """
     if ECHO not in extras:
@@ -98,23 +99,23 @@ def heard_text(text: str, extras: Mapping[str, Json]) -> str:
     echo = echo_of(extras, text)
     if echo is None:
         return text
-    return "" if echo.whole else _without(text, echo.spans)
+    return "" if echo.is_complete else _without(text, echo.spans)
 
 
-def heard(observation: Observation) -> Observation:
+def own_words(observation: Observation) -> Observation:
     """Return an observation with what it says beside the recalled; everything that learns reads this one."""
     if ECHO not in observation.extras:
         return observation
-    return replace(observation, text=heard_text(observation.text, observation.extras))
+    return replace(observation, text=own_text(observation.text, observation.extras))
 
 
-def all_heard(observations: Iterable[Observation]) -> list[Observation]:
+def all_own_words(observations: Iterable[Observation]) -> list[Observation]:
     """Return observations as they are heard; those that only repeat what was recalled are left out."""
-    return [heard(one) for one in observations if ECHO not in one.extras or heard(one).text]
+    return [own_words(one) for one in observations if ECHO not in one.extras or own_words(one).text]
 
 
 def silenced(observations: Iterable[Observation]) -> list[Observation]:
-    """Return what `all_heard` does, but with blanks for what was recalled: places stay the same."""
+    """Return what `all_own_words` does, but with blanks for what was recalled: places stay the same."""
     return [
         replace(one, text=_blanked(one.text, echo.spans)) if (echo := echo_of(one.extras, one.text)) else one
         for one in observations
@@ -131,7 +132,7 @@ def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 def is_echo(observation: Observation) -> bool:
     """Tell whether an observation says nothing but what was recalled."""
-    return ECHO in observation.extras and not heard(observation).text
+    return ECHO in observation.extras and not own_words(observation).text
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:

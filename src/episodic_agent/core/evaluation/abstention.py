@@ -39,7 +39,7 @@ def false_share(unanswerable: Confidences, threshold: float) -> float:
     return float((confidences >= threshold).mean()) if confidences.size else math.nan
 
 
-def threshold_keeping(sets: Sequence[Answerable], kept: float) -> float:
+def threshold_keeping(sets: Sequence[Answerable], value: float) -> float:
     """Return the highest threshold that keeps a share of the recall, the mean over sets that weigh the same.
 
     Equal confidences fall on one side together. Raises InvalidInput for a NaN, a share outside (0, 1] or a
@@ -49,7 +49,7 @@ def threshold_keeping(sets: Sequence[Answerable], kept: float) -> float:
     >>> threshold_keeping([easy], 1.0), threshold_keeping([easy, hard], 0.75), threshold_keeping([hard], 0.5)
     (0.8, 0.4, 0.4)
     """
-    if not 0.0 < kept <= 1.0:
+    if not 0.0 < value <= 1.0:
         raise InvalidInput("the share of recall to keep lies above 0 and up to 1")
     confidences = [np.asarray(one, np.float64) for one, _ in sets]
     worth = [np.asarray(recall, np.float64) for _, recall in sets]
@@ -61,7 +61,7 @@ def threshold_keeping(sets: Sequence[Answerable], kept: float) -> float:
     share = np.concatenate([recall / recall.sum() / len(sets) for recall in worth])
     order = np.argsort(-flat, kind="stable")
     reached = np.cumsum(share[order])
-    place = int(np.searchsorted(reached, kept - 1e-9))
+    place = int(np.searchsorted(reached, value - 1e-9))
     return float(flat[order][min(place, len(flat) - 1)])
 
 

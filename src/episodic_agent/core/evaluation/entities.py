@@ -48,8 +48,8 @@ class MentionScore:
 
     def as_json(self) -> dict[str, float | None]:
         """Return the figures for a result file."""
-        found = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
-        return {**{name: rounded(value) for name, value in found.items()}, "labels": self.hits + self.missed}
+        values = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+        return {**{name: rounded(value) for name, value in values.items()}, "labels": self.hits + self.missed}
 
 
 def score_mentions(
@@ -80,16 +80,16 @@ def _count(labels: Labels, predicted: Sequence[Span], exact: bool, counts: dict[
         if hit is not None:
             unused.remove(hit)
         counts.setdefault(label[2], [0, 0, 0])[0 if hit is not None else 1] += 1
-    for one in unused:
-        if not any(_overlap(one, other) for other in labels.optional):
-            counts.setdefault(one[2], [0, 0, 0])[2] += 1
+    for items in unused:
+        if not any(_overlap(items, other) for other in labels.optional):
+            counts.setdefault(items[2], [0, 0, 0])[2] += 1
 
 
-def _meets(label: Span, one: Span, labels: Labels, exact: bool) -> bool:
-    if one[2] not in {label[2], labels.also.get(label)}:
+def _meets(label: Span, item: Span, labels: Labels, exact: bool) -> bool:
+    if item[2] not in {label[2], labels.also.get(label)}:
         return False
-    return one[:2] == label[:2] if exact else _overlap(label, one)
+    return item[:2] == label[:2] if exact else _overlap(label, item)
 
 
-def _overlap(one: Span, other: Span) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
+def _overlap(item: Span, other: Span) -> bool:
+    return item[0] < other[1] and other[0] < item[1]

@@ -141,8 +141,8 @@ def evidence_ranks(ranked: Sequence[Hashable], evidence: Collection[Hashable]) -
     >>> evidence_ranks(["s1", "s1", "s2", "s3", "s2"], {"s2", "s3"})
     [2, 3]
     """
-    wanted = set(evidence)
-    return [rank for rank, found in enumerate(dict.fromkeys(ranked), start=1) if found in wanted]
+    targets = set(evidence)
+    return [rank for rank, found in enumerate(dict.fromkeys(ranked), start=1) if found in targets]
 
 
 def locomo_recall(results: Sequence[QuestionResult], k: int) -> float:
@@ -183,26 +183,26 @@ def score_abstention(results: Sequence[QuestionResult]) -> AbstentionReport:
     )
 
 
-def false_recall_at(answerable: Sequence[float], unanswerable: Sequence[float], kept: float) -> float:
-    """Return the share of unanswerable confidences at or above the threshold that keeps `kept` answerable.
+def false_recall_at(answerable: Sequence[float], unanswerable: Sequence[float], value: float) -> float:
+    """Return the share of unanswerable confidences at or above the threshold that keeps `value` answerable.
 
     The threshold is the highest that at least that share (above 0, up to 1) of the answerable reaches;
     equal confidences fall on one side together. NaN if either list is empty. Raises InvalidInput for a
     NaN confidence or a share out of range.
 
-    >>> false_recall_at([0.9, 0.8, 0.7, 0.1], [0.75, 0.2], kept=0.5)
+    >>> false_recall_at([0.9, 0.8, 0.7, 0.1], [0.75, 0.2], value=0.5)
     0.0
-    >>> false_recall_at([0.9, 0.8, 0.7, 0.1], [0.75, 0.2], kept=0.75)
+    >>> false_recall_at([0.9, 0.8, 0.7, 0.1], [0.75, 0.2], value=0.75)
     0.5
     """
-    if not 0.0 < kept <= 1.0:
+    if not 0.0 < value <= 1.0:
         raise InvalidInput("the share of answerable questions to keep lies above 0 and up to 1")
     if any(math.isnan(confidence) for confidence in (*answerable, *unanswerable)):
         raise InvalidInput("a confidence is a number; NaN cannot be compared with a threshold")
     if not answerable or not unanswerable:
         return math.nan
     # The small step back keeps 0.55 x 100 = 55.00000000000001 from asking for a 56th question.
-    needed = max(1, math.ceil(kept * len(answerable) - 1e-9))
+    needed = max(1, math.ceil(value * len(answerable) - 1e-9))
     threshold = sorted(answerable, reverse=True)[needed - 1]
     return _mean(confidence >= threshold for confidence in unanswerable)
 

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.evaluation.summary import rounded
+from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json
 
@@ -129,7 +130,7 @@ def score_stream(reference: Starts, hypothesis: Starts) -> StreamScore:
     """
     truth, guess = _ends(reference), _ends(hypothesis)
     if truth.size != guess.size:
-        raise InvalidInput(f"a stream of {truth.size} units has a hypothesis of {guess.size}")
+        raise InvalidInput(f"a stream of {plural(truth.size, 'unit')} has a hypothesis of {guess.size}")
     differ_any, differ_count = _disagreements(truth, guess, window_size(reference))
     at, guessed = np.flatnonzero(truth).tolist(), np.flatnonzero(guess).tolist()
     return StreamScore(

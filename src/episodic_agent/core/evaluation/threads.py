@@ -64,12 +64,12 @@ class ThreadReport:
 
     def as_json(self) -> dict[str, Json]:
         """Return the report for a results file, six decimals."""
-        found: dict[str, Json] = {"streams": self.streams, "messages": self.messages}
+        results: dict[str, Json] = {"streams": self.streams, "messages": self.messages}
         for name, overlap in (("link", self.links), ("exact", self.exact)):
             for kind in ("precision", "recall", "f1"):
-                found[f"{name}_{kind}"] = rounded(getattr(overlap, kind))
-        found |= {"scaled_vi": rounded(self.scaled_vi), "one_to_one": rounded(self.one_to_one)}
-        return found
+                results[f"{name}_{kind}"] = rounded(getattr(overlap, kind))
+        results |= {"scaled_vi": rounded(self.scaled_vi), "one_to_one": rounded(self.one_to_one)}
+        return results
 
 
 def match_links(labelled: Iterable[Link], predicted: Iterable[Link]) -> Overlap:
@@ -99,8 +99,8 @@ def clusters_of(messages: Sequence[Hashable], links: Iterable[Link]) -> dict[Has
 
     for newer, older in links:
         if newer in order and older in order:
-            one, other = sorted((root(newer), root(older)), key=order.__getitem__)
-            parent[other] = one
+            item, other = sorted((root(newer), root(older)), key=order.__getitem__)
+            parent[other] = item
     return {message: root(message) for message in messages}
 
 
@@ -218,6 +218,6 @@ def _best_pairs(shared: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> 
         while column:
             owner[column] = owner[came[column]]
             column = int(came[column])
-    found = np.zeros(size, dtype=np.int64)
-    found[owner[1:] - 1] = np.arange(size)
-    return [int(place) for place in found]
+    zeros = np.zeros(size, dtype=np.int64)
+    zeros[owner[1:] - 1] = np.arange(size)
+    return [int(place) for place in zeros]

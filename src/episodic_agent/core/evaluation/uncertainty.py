@@ -180,7 +180,7 @@ def mean_of_estimates(parts: Sequence[Estimate]) -> Estimate:
 
 def _ratio(above: Floats, below: Floats) -> Floats:
     """Divide, NaN where there is nothing to divide by."""
-    found: Floats = np.divide(
+    results: Floats = np.divide(
         above, below, out=np.full(np.shape(below), math.nan), where=np.asarray(below) > 0
     )
-    return found
+    return results

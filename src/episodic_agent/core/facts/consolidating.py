@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from episodic_agent.core.fact_records import Candidate, Fact, Statement
-from episodic_agent.core.facts.calibrating import learn
 from episodic_agent.core.facts.reading import read_facts
+from episodic_agent.core.facts.reconciling import learn
 from episodic_agent.core.facts.slots import slot_of, value_key
-from episodic_agent.core.text import fold
+from episodic_agent.core.language import fold
+from episodic_agent.schemas.facts import Fact, FactCandidate, Statement
 
 PENDING: Final = 3  # unconsolidated episodes of a scope (seed 003)
 FLASHBULB: Final = 0.85  # the surprise at which one episode is enough
@@ -26,34 +26,34 @@ def is_due(pending: int, surprise: float) -> bool:
     return pending >= PENDING or (pending > 0 and surprise >= FLASHBULB)
 
 
-def read_in_turn(statements: Iterable[Statement], known: Iterable[Fact]) -> tuple[Candidate, ...]:
+def read_in_turn(statements: Iterable[Statement], known: Iterable[Fact]) -> tuple[FactCandidate, ...]:
     """Return what statements say by the rules of `read_facts`, in order.
 
     What points back ("it's Porto, not Lisbon") may mean what was said just before, or a known fact that was
     not over by then.
     """
     facts = {_named(fact): fact for fact in known}
-    found: list[Candidate] = []
-    for one in statements:
-        there = [f for f in facts.values() if f.invalid_at is None or f.invalid_at > one.at]
-        said = read_facts(one, there)
-        found += said
-        facts |= {_named(fact): fact for fact in learn((), said).applied(())}
-    return tuple(found)
+    candidates: list[FactCandidate] = []
+    for statement in statements:
+        there = [f for f in facts.values() if f.invalid_at is None or f.invalid_at > statement.at]
+        spoken_candidates = read_facts(statement, there)
+        candidates += spoken_candidates
+        facts |= {_named(fact): fact for fact in learn((), spoken_candidates).applied(())}
+    return tuple(candidates)
 
 
 def _named(fact: Fact) -> tuple[str, str, str, bool]:
     return fold(fact.subject), fact.attribute, value_key(fact.value), fact.holds
 
 
-def reinforcing(candidate: Candidate, active: Sequence[Fact], cosines: Sequence[float]) -> Candidate:
+def reinforcing(candidate: FactCandidate, active: Sequence[Fact], cosines: Sequence[float]) -> FactCandidate:
     """Return a candidate as the known fact it repeats, where one is near enough; else as it is.
 
     `cosines` are those of the sentences, in the order of `active`. Only a fact of the same subject, category
     and polarity can be repeated: to like a thing never merges into disliking it. Nor do other numbers, or
     another value of a slot that holds one, say the same, however near the sentences are.
     """
-    said = candidate.evidence
+    evidence = candidate.evidence
     near = [
         (cosine, fact)
         for cosine, fact in zip(cosines, active, strict=True)
@@ -62,13 +62,13 @@ def reinforcing(candidate: Candidate, active: Sequence[Fact], cosines: Sequence[
     if not near:
         return candidate
     fact = max(near, key=lambda one: (one[0], str(one[1].id)))[1]
-    worded = replace(said, fact=fact.fact, value=fact.value)
+    worded = replace(evidence, fact=fact.fact, value=fact.value)
     return replace(
         candidate, attribute=fact.attribute, value=fact.value, keywords=fact.keywords, evidence=worded
     )
 
 
-def _alike(candidate: Candidate, fact: Fact) -> bool:
+def _alike(candidate: FactCandidate, fact: Fact) -> bool:
     stance = candidate.holds is not (candidate.attribute == "dislikes")
     known = fact.holds is not (fact.attribute == "dislikes")
     same = fold(candidate.subject) == fold(fact.subject) and candidate.category is fact.category
@@ -78,5 +78,5 @@ def _alike(candidate: Candidate, fact: Fact) -> bool:
         return False
     if not (slot_of(candidate.attribute).single or slot_of(fact.attribute).single):
         return True
-    one, other = set(value_key(candidate.value).split()), set(value_key(fact.value).split())
-    return candidate.attribute == fact.attribute and (one <= other or other <= one)
+    terms, other = set(value_key(candidate.value).split()), set(value_key(fact.value).split())
+    return candidate.attribute == fact.attribute and (terms <= other or other <= terms)

@@ -7,16 +7,16 @@ from functools import cache
 from itertools import islice, takewhile
 from typing import Final, TypeAlias
 
-from episodic_agent.core.entities import mentions
-from episodic_agent.core.entities.lists import word_set
-from episodic_agent.core.facts.voices import Sentence
+from episodic_agent.core.facts.attribution import Sentence
+from episodic_agent.core.language.mentions import mentions
+from episodic_agent.core.language.mentions.lists import word_set
 
 _MOST_WORDS: Final = 9
 _MOST_CLAUSES: Final = 24  # of one sentence: what has more was not said in one breath
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SlotMatch:
     """One slot filled by a rule.
 
     `subject` is "" for the speaker; `own` are the words told in slots without a sentence; `ends` marks the
@@ -31,7 +31,7 @@ class Found:
     ends: bool = False
 
 
-Make: TypeAlias = Callable[[re.Match[str]], Iterator[Found]]
+Make: TypeAlias = Callable[[re.Match[str]], Iterator[SlotMatch]]
 Check: TypeAlias = Callable[[str], str]
 
 
@@ -96,16 +96,16 @@ def take(attribute: str, check: Check | None = None, *, holds: bool = True) -> M
     A group `no` that took part turns what holds into what does not.
     """
 
-    def make(match: re.Match[str]) -> Iterator[Found]:
+    def make(match: re.Match[str]) -> Iterator[SlotMatch]:
         value = (check or phrase)(match.group("v"))
         if value:
             negated = bool(match.groupdict().get("no"))
-            yield Found(attribute, value, holds is not negated, own=told(match))
+            yield SlotMatch(attribute, value, holds is not negated, own=clause_of(match))
 
     return make
 
 
-def told(match: re.Match[str]) -> str:
+def clause_of(match: re.Match[str]) -> str:
     """Return the clause a rule matched, without what comes after the sentence."""
     return " ".join(match.string.split()).rstrip(" .!,;:")
 
@@ -155,25 +155,25 @@ _NOT_NAMES: Final = word_set(
 )
 
 
-def phrase(said: str) -> str:
+def phrase(text: str) -> str:
     """Return a noun phrase without what hangs on it; "" for what says nothing by itself.
 
     >>> phrase("horror films but I can't do gore"), phrase("this idea"), phrase("the sea because of you")
     ('horror films', '', 'the sea')
     """
-    value = _STOP.split(f" {said.strip()}", maxsplit=1)[0].strip(" '\"-–_.…")
+    value = _STOP.split(f" {text.strip()}", maxsplit=1)[0].strip(" '\"-–_.…")
     words = value.split()
     spoiled = not words or len(words) > _MOST_WORDS or _VAGUE.match(value) or _MARKUP.search(value)
     return "" if spoiled else value
 
 
-def bare(said: str) -> str:
+def bare(text: str) -> str:
     """Return a noun phrase without its article.
 
     >>> bare("a standing desk and I never sit")
     'standing desk'
     """
-    return _ARTICLE.sub("", phrase(said))
+    return _ARTICLE.sub("", phrase(text))
 
 
 def head(value: str) -> str:
@@ -202,42 +202,42 @@ def singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
-def place(said: str) -> str:
+def place(text: str) -> str:
     """Return the place a text begins with, "" where it names none.
 
     >>> place("Porto now with the cat"), place("the UK"), place("my head"), place("Berlin for a meeting")
     ('Porto', 'the UK', '', 'Berlin')
     """
-    found = _PLACE.match(said.strip())
-    if found is None:  # who writes without capitals is believed where the place is known
-        known = next(iter(mentions(said.strip()[:60])), None) if said.islower() else None
+    match = _PLACE.match(text.strip())
+    if match is None:  # who writes without capitals is believed where the place is known
+        known = next(iter(mentions(text.strip()[:60])), None) if text.islower() else None
         return known.text if known and known.kind == "place" and not known.start else ""
-    if found[0].casefold() in _NOT_NAMES:
+    if match[0].casefold() in _NOT_NAMES:
         return ""
-    return found[0].rstrip(".'")
+    return match[0].rstrip(".'")
 
 
-def name(said: str) -> str:
+def name(text: str) -> str:
     """Return the personal name a text begins with, "" where it is none.
 
     >>> name("Joana and we"), name("great"), name("Rui Costa.")
     ('Joana', '', 'Rui Costa')
     """
-    found = _NAME.match(said.strip())
-    if found is None or found[0].casefold().strip(".") in _NOT_NAMES:
+    match = _NAME.match(text.strip())
+    if match is None or match[0].casefold().strip(".") in _NOT_NAMES:
         return ""
-    return found[0].rstrip(".'")
+    return match[0].rstrip(".'")
 
 
-def names(said: str) -> tuple[str, ...]:
+def names(text: str) -> tuple[str, ...]:
     """Return the names of a list, in order; () where something else stands in it.
 
     >>> names("Ada, Noah and Pim"), names("Miso and a dog")
     (('Ada', 'Noah', 'Pim'), ())
     """
-    parts = [part for part in re.split(r"\s*,\s*(?:and\s+)?|\s+(?:and|&)\s+", said.strip(" .!")) if part]
-    found = tuple(name(part) for part in parts)
-    return found if found and all(found) and all(f == p for f, p in zip(found, parts, strict=True)) else ()
+    parts = [part for part in re.split(r"\s*,\s*(?:and\s+)?|\s+(?:and|&)\s+", text.strip(" .!")) if part]
+    texts = tuple(name(part) for part in parts)
+    return texts if texts and all(texts) and all(f == p for f, p in zip(texts, parts, strict=True)) else ()
 
 
 _CLAUSE: Final = re.compile(
@@ -246,7 +246,7 @@ _CLAUSE: Final = re.compile(
 )
 
 
-def listed(said: str) -> tuple[str, ...]:
+def listed(text: str) -> tuple[str, ...]:
     """Return the parts of a list of nouns, each without an article; it ends where another clause begins.
 
     >>> listed("cats and dogs"), listed("a car, a bike and the boat")
@@ -254,7 +254,7 @@ def listed(said: str) -> tuple[str, ...]:
     >>> listed("hills, Jonas has a grumpy knee")
     ('hills',)
     """
-    parts = re.split(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&|nor)\s+", said.strip(" .!"))
+    parts = re.split(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&|nor)\s+", text.strip(" .!"))
     parts = [*parts[:1], *takewhile(lambda part: not _CLAUSE.match(part), parts[1:])]
     return tuple(value for value in (bare(part) for part in parts) if value)
 

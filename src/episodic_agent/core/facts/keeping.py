@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from episodic_agent.core.fact_records import Category, Fact, FactTombstone, Version
-from episodic_agent.core.facts.calibrating import marks, settled
+from episodic_agent.core.facts.reconciling import marks, settled
 from episodic_agent.core.facts.slots import keywords
 from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas.facts import Category, Fact, FactTombstone, Version
 
 
 def edit(
@@ -23,17 +23,17 @@ def edit(
     A new text alone leaves the value, by which facts are compared, as it is. Raises InvalidInput for an empty
     text or value, or a category there is none of.
     """
-    told, held = (
+    answer, held = (
         (fact.fact if text is None else text.strip()),
         (fact.value if value is None else value.strip()),
     )
-    if not told or not held:
+    if not answer or not held:
         raise InvalidInput("a fact needs a text and a value; delete it instead")
     if category is not None and category not in [one.value for one in Category]:
         raise InvalidInput(f"no category {category!r}; there are {', '.join(Category)}")
     return replace(
         fact,
-        fact=told,
+        fact=answer,
         value=held,
         category=Category(category) if category is not None else fact.category,
         keywords=keywords(held),
@@ -65,11 +65,13 @@ def history(facts: Sequence[Fact], at: datetime, *, known_by: datetime | None = 
 
     With `known_by`, a moment of record time, only evidence taken in by then counts: what was believed then.
     """
-    told = facts if known_by is None else settled(facts, known_by)
-    return tuple(sorted((f for f in told if f.held_at(at)), key=lambda fact: (fact.valid_at, str(fact.id))))
+    reported_facts = facts if known_by is None else settled(facts, known_by)
+    return tuple(
+        sorted((f for f in reported_facts if f.held_at(at)), key=lambda fact: (fact.valid_at, str(fact.id)))
+    )
 
 
 def timeline(facts: Sequence[Fact], subject: str, attribute: str) -> tuple[Fact, ...]:
     """Return every fact of one slot, past and present, oldest first."""
-    found = (f for f in facts if f.subject == subject and f.attribute == attribute)
-    return tuple(sorted(found, key=lambda fact: (fact.valid_at, str(fact.id))))
+    matching_facts = (f for f in facts if f.subject == subject and f.attribute == attribute)
+    return tuple(sorted(matching_facts, key=lambda fact: (fact.valid_at, str(fact.id))))

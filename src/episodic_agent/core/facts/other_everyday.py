@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from episodic_agent.core.facts.grammar import Found, Make, Rule, name, rule
+from episodic_agent.core.facts.grammar import Make, Rule, SlotMatch, name, rule
 
 _END: Final = r"[^,;:.!?()—–]+"
 _CUT: Final = re.compile(
@@ -28,38 +28,38 @@ _PASSING: Final = re.compile(
 )
 
 
-def _take(attribute: str, holds: bool = True, *, whole: bool = False) -> Make:
-    """Return what fills a slot with a noun, or with `whole` the clause up to its end."""
+def _take(attribute: str, holds: bool = True, *, complete: bool = False) -> Make:
+    """Return what fills a slot with a noun, or with `complete` the clause up to its end."""
 
-    def make(match: re.Match[str]) -> Iterator[Found]:
-        said = match.group("v").strip(" .!,。，！")
-        value = said if whole else _ARTICLE.sub("", _CUT.split(said, maxsplit=1)[0]).strip()
+    def make(match: re.Match[str]) -> Iterator[SlotMatch]:
+        statement = match.group("v").strip(" .!,。，！")
+        value = statement if complete else _ARTICLE.sub("", _CUT.split(statement, maxsplit=1)[0]).strip()
         if value and len(value.split()) <= 14 and len(value) <= 90 and not _PASSING.search(value):
             no = bool(match.groupdict().get("no"))
-            yield Found(attribute, value, holds is not no, own=match[0].strip(" .。!，,"))
+            yield SlotMatch(attribute, value, holds is not no, own=match[0].strip(" .。!，,"))
 
     return make
 
 
 def _list(attribute: str, holds: bool = True) -> Make:
-    def make(match: re.Match[str]) -> Iterator[Found]:
+    def make(match: re.Match[str]) -> Iterator[SlotMatch]:
         for part in re.split(r",\s|\s(?:und|y|et|e|oder|o|ou|ni)\s|[和、及]|跟", match.group("v"))[:5]:
             value = _ARTICLE.sub("", _CUT.split(part.strip(), maxsplit=1)[0]).strip(" .。!")
             if not value or len(value.split()) > 5 or _PASSING.search(value):
                 return
-            yield Found(attribute, value, holds)
+            yield SlotMatch(attribute, value, holds)
 
     return make
 
 
 def _tie(attribute: str) -> Make:
-    def make(match: re.Match[str]) -> Iterator[Found]:
+    def make(match: re.Match[str]) -> Iterator[SlotMatch]:
         called = (
             match.group("v") if re.match(r"[\u4e00-\u9fff]", match.group("v")) else name(match.group("v"))
         )
         if called:
             space = "" if re.match(r"[\u4e00-\u9fff]", called) else " "
-            yield Found(attribute, f"{match.group('kin').lower()}{space}{called}")
+            yield SlotMatch(attribute, f"{match.group('kin').lower()}{space}{called}")
 
     return make
 
@@ -223,14 +223,14 @@ OTHERS_EVERYDAY: Final[Mapping[str, tuple[Rule, ...]]] = {
             _take("employer"),
         ),
         _r(rf"ich studiere (?:seit [\w ]+? |gerade )?(?P<v>[A-ZÄÖÜ]{_END})", _take("studies")),
-        _r(r"ich lerne (?:seit [\w ]+? |gerade )?(?P<v>[A-ZÄÖÜ]\w+)", _take("plans", whole=True)),
+        _r(r"ich lerne (?:seit [\w ]+? |gerade )?(?P<v>[A-ZÄÖÜ]\w+)", _take("plans", complete=True)),
         _r(r"ich bin (?P<v>\d{1,2})(?: Jahre alt)?(?=[.,!]|$| und)", _take("age")),
         _r(r"ich bin in (?P<v>[A-ZÄÖÜ]\w+) (?:geboren|aufgewachsen)", _take("from")),
         _r(
             r"ich habe (?P<v>(?:zwei|drei|vier|einen|eine) (?:Kinder|Söhne"
             r"|Töchter|Sohn|Tochter|Brüder|Schwestern|Geschwister|Katzen"
             r"|Hunde|Hund|Katze))",
-            _take("relationship", whole=True),
+            _take("relationship", complete=True),
         ),
         _r(
             rf"ich (?:mag|liebe|sammle|interessiere mich für|stehe auf|schwärme"
@@ -261,46 +261,46 @@ OTHERS_EVERYDAY: Final[Mapping[str, tuple[Rule, ...]]] = {
             rf"|gehe|koche|male|lese|wandere|klettere|reite|backe|trainiere"
             rf"|meditiere|esse|trinke)\b[^;.!?]*?\b{_DE_WHEN}\b{_END}?)(?=[.,;!]"
             rf"|$)",
-            _take("habit", whole=True),
+            _take("habit", complete=True),
         ),
         _r(
             rf"(?P<v>{_DE_WHEN} (?:spiele|singe|tanze|laufe|schwimme|jogge"
             rf"|fahre|gehe|koche|male|lese|wandere|trainiere|habe) ich{_END}?)(?=[.,;!]"
             rf"|$)",
-            _take("habit", whole=True),
+            _take("habit", complete=True),
         ),
         _r(
             rf"ich (?P<v>(?:spiele|singe|tanze|klettere|reite|stricke|nähe|imkere|gärtnere)\b{_END})",
-            _take("habit", whole=True),
+            _take("habit", complete=True),
         ),
         _r(
             rf"ich (?P<no>)?(?P<v>(?:rauche|trinke|esse|fahre|fliege) (?:nicht"
             rf"|nie|keinen?|keine) ?{_END}?)(?=[.,;!]|$)",
-            _take("habit", whole=True),
+            _take("habit", complete=True),
         ),
         _r(
             rf"(?:ich|wir) (?P<v>(?:ziehe|ziehen|fange|mache|machen|heirate"
             rf"|heiraten|beginne|starte|fliege|fliegen|werde|werden|gehe|gehen)\b[^;.!?]*?{_DE_NEXT}"
             rf"{_END}?)(?=[.,;!]|$)",
-            _take("plans", whole=True),
+            _take("plans", complete=True),
         ),
-        _r(rf"{_DE_NEXT} (?P<v>\w+ (?:ich|wir) {_END}?)(?= und\b|[,;.!]|$)", _take("plans", whole=True)),
-        _r(rf"ich (?:habe|bin) (?P<v>(?:19|20)\d\d {_END})", _take("did", whole=True)),
+        _r(rf"{_DE_NEXT} (?P<v>\w+ (?:ich|wir) {_END}?)(?= und\b|[,;.!]|$)", _take("plans", complete=True)),
+        _r(rf"ich (?:habe|bin) (?P<v>(?:19|20)\d\d {_END})", _take("did", complete=True)),
         _r(
             rf"ich (?:habe|bin) (?P<v>[^;.!?]*?\b(?:(?:zwei|drei|vier|fünf"
             rf"|sechs|zehn|\d+) Jahre|(?:19|20)\d\d)\b{_END})",
-            _take("did", whole=True),
+            _take("did", complete=True),
         ),
         _r(
             r"(?:bitte,? )?(?P<v>(?:keine|nie|niemals|immer|nur) [^.!?]+?),? bitte\b",
-            _take("rule", whole=True),
+            _take("rule", complete=True),
         ),
         _r(
             r"bitte (?P<v>(?:antworte?|schreib|keine|nur|nie|immer|kein|kurz"
             r"|duz|siez|nenn mich)\w* [^.!?]+)",
-            _take("rule", whole=True),
+            _take("rule", complete=True),
         ),
-        _r(rf"(?P<v>nenn mich {_END})", _take("rule", whole=True)),
+        _r(rf"(?P<v>nenn mich {_END})", _take("rule", complete=True)),
     ),
     "es": (
         _r(rf"(?:yo )?(?P<no>ya no |no )?trabajo (?:de|como) (?P<v>{_END})", _take("job")),
@@ -316,7 +316,7 @@ OTHERS_EVERYDAY: Final[Mapping[str, tuple[Rule, ...]]] = {
         _r(rf"(?P<no>ya no |no )?trabajo en (?P<v>(?:el|la|un|una) {_END})", _take("employer")),
         _r(rf"(?:tengo )?alergia (?:\w+ )?a (?P<v>{_END})", _list("allergic")),
         _r(rf"estudio (?P<v>[a-zñáéíóú]{{4,}}{_END})", _take("studies")),
-        _r(r"(?:yo )?(?P<v>doy clases? de [\w ]+?)(?= en | a |[,.;!]|$)", _take("job", whole=True)),
+        _r(r"(?:yo )?(?P<v>doy clases? de [\w ]+?)(?= en | a |[,.;!]|$)", _take("job", complete=True)),
         _r(rf"(?:yo )?doy clases?(?: de [\w ]+?)? en (?P<v>(?:el|la|un|una) {_END})", _take("employer")),
         _r(
             rf"(?:me (?:gustan?|encantan?|apasionan?|chiflan?|flipan?|interesan?)"
@@ -333,7 +333,7 @@ OTHERS_EVERYDAY: Final[Mapping[str, tuple[Rule, ...]]] = {
         _r(rf"mi(?:s)? \w+ (?:favorit[oa]s?|preferid[oa]s?) (?:es|son) (?P<v>{_END})", _take("likes")),
         _r(
             r"tengo (?P<v>(?:dos|tres|cuatro|un|una) (?:hij[oa]s?|herman[oa]s?|niet[oa]s?))\b",
-            _take("relationship", whole=True),
+            _take("relationship", complete=True),
         ),
         _r(
             r"tengo (?P<v>(?:diabetes|asma|migrañas?|celiaquía|TDAH|epilepsia"
@@ -343,35 +343,37 @@ OTHERS_EVERYDAY: Final[Mapping[str, tuple[Rule, ...]]] = {
         _r(
             rf"(?:yo )?(?P<v>(?!no\b|soy|tengo|creo|pienso|quiero|necesito"
             rf"|estoy)\w+o\b[^;.!?]*?\b{_ES_WHEN}\b[^,;.!?]*)",
-            _take("habit", whole=True),
+            _take("habit", complete=True),
         ),
-        _r(rf"{_ES_WHEN},? (?P<v>(?:\w+o|voy|doy)\b {_END})", _take("habit", whole=True)),
+        _r(rf"{_ES_WHEN},? (?P<v>(?:\w+o|voy|doy)\b {_END})", _take("habit", complete=True)),
         _r(
             rf"(?P<v>(?:toco|canto en|juego (?:al|a)|colecciono|practico|entreno|bailo) {_END})",
-            _take("habit", whole=True),
+            _take("habit", complete=True),
         ),
-        _r(rf"llevo (?P<v>(?:\w+|\d+) años {_END})", _take("habit", whole=True)),
-        _r(rf"(?P<v>no (?:fumo|bebo|como|conduzco|tomo)\b{_END}?)(?=[.,;!]|$)", _take("habit", whole=True)),
+        _r(rf"llevo (?P<v>(?:\w+|\d+) años {_END})", _take("habit", complete=True)),
+        _r(
+            rf"(?P<v>no (?:fumo|bebo|como|conduzco|tomo)\b{_END}?)(?=[.,;!]|$)", _take("habit", complete=True)
+        ),
         _r(
             rf"(?P<v>(?:me mudo|nos mudamos|me voy|nos vamos|empiezo|empezamos"
             rf"|me caso|nos casamos|voy a|vamos a|tengo|abro|viajo) [^;.!?]*?{_ES_NEXT}[^,;.!?]*)",
-            _take("plans", whole=True),
+            _take("plans", complete=True),
         ),
         _r(
             rf"{_ES_NEXT},? (?P<v>(?:me|nos|voy|vamos|empiezo|empezamos|viajo|abro|dejo) ?{_END})",
-            _take("plans", whole=True),
+            _take("plans", complete=True),
         ),
         _r(
             r"(?P<v>(?:viví|trabajé|estudié|pasé|jugué|gané|corrí|publiqué"
             r"|nací|conocí|fundé|crucé|escribí|fui|hice|di|me casé|me gradué"
             r"|me jubilé) [^;.!?]*?(?:\b(?:19|20)\d\d|años|meses)[^,;.!?]*)",
-            _take("did", whole=True),
+            _take("did", complete=True),
         ),
         _r(
-            r"(?:por favor,? )?(?P<v>(?:no me|nunca|siempre|sin|solo|respóndeme"
-            r"|contéstame|háblame|llámame|escríbeme|trátame) [^.!?]+)(?<=\w)",
+            r"(?:por favor,? )?(?P<v>(?:no me|nunca (?:me |nos |le )?(?!antes)\w+[ae]s\b|siempre|sin|solo"
+            r"|respóndeme|contéstame|háblame|llámame|escríbeme|trátame) [^.!?]+)(?<=\w)",
             lambda m: (
-                _take("rule", whole=True)(m)
+                _take("rule", complete=True)(m)
                 if re.search(
                     r"por favor|siempre|nunca|a partir de ahora|llámame|respóndeme|háblame|trátame",
                     m.string,
@@ -409,7 +411,7 @@ OTHERS_EVERYDAY: Final[Mapping[str, tuple[Rule, ...]]] = {
         _r(
             r"j'ai (?P<v>(?:deux|trois|quatre|une?) (?:enfants?|filles?|fils"
             r"|frères?|sœurs?|chats?|chiens?))\b",
-            _take("relationship", whole=True),
+            _take("relationship", complete=True),
         ),
         _r(
             r"j'ai (?:du |de l'|un |une )(?P<v>(?:diabète|asthme|migraines?|eczéma|TDAH|épilepsie)\b)",
@@ -418,42 +420,44 @@ OTHERS_EVERYDAY: Final[Mapping[str, tuple[Rule, ...]]] = {
         _r(
             rf"(?:je|j'|on|nous) ?(?P<v>(?!suis|ai\b|pense|crois|veux|peux)\w+"
             rf" [^;.!?]*?\b{_FR_WHEN}\b[^,;.!?]*)",
-            _take("habit", whole=True),
+            _take("habit", complete=True),
         ),
-        _r(rf"{_FR_WHEN},? (?:je |j')(?P<v>\w+ {_END})", _take("habit", whole=True)),
+        _r(rf"{_FR_WHEN},? (?:je |j')(?P<v>\w+ {_END})", _take("habit", complete=True)),
         _r(
             rf"je (?P<v>(?:joue (?:de|du|au|à)|chante|danse|fais (?:du|de"
             rf" la|de l')|collectionne|cours|nage|tricote|prends toujours)"
             rf" ?{_END})",
-            _take("habit", whole=True),
+            _take("habit", complete=True),
         ),
         _r(
             rf"(?P<v>je ne (?:fume|bois|mange|conduis|prends) (?:pas|plus|jamais){_END}?)(?=[.,;!]|$)",
-            _take("habit", whole=True),
+            _take("habit", complete=True),
         ),
         _r(
             rf"(?:je |j'|on |nous )(?P<v>(?!ne\b|suis\b|n')\w+ [^;.!?]*?{_FR_NEXT}[^,;.!?]*)(?<!\bai)",
             lambda m: (
-                iter(()) if re.match(r"(?:ai|avons|étais|suis né)", m["v"]) else _take("plans", whole=True)(m)
+                iter(())
+                if re.match(r"(?:ai|avons|étais|suis né)", m["v"])
+                else _take("plans", complete=True)(m)
             ),
         ),
-        _r(rf"{_FR_NEXT},? (?:je |j'|on |nous )(?P<v>\w+ {_END})", _take("plans", whole=True)),
+        _r(rf"{_FR_NEXT},? (?:je |j'|on |nous )(?P<v>\w+ {_END})", _take("plans", complete=True)),
         _r(
             r"j'ai (?P<v>(?!envie|besoin|mal|faim)\w+ [^;.!?]*?\b(?:(?:19"
             r"|20)\d\d|ans|années)\b[^,;.!?]*)",
-            _take("did", whole=True),
+            _take("did", complete=True),
         ),
         _r(
             r"(?P<v>(?:réponds|écris|parle|tutoie|vouvoie|appelle|évite)[\w-]* [^.!?]+)",
             lambda m: (
-                _take("rule", whole=True)(m)
+                _take("rule", complete=True)(m)
                 if re.search(r"toujours|jamais|désormais|-moi|s'il te plaît|stp", m.string, re.I)
                 else iter(())
             ),
         ),
         _r(
             r"(?P<v>(?:pas d'|pas de |plus de |jamais de )[^.!?]+?,? (?:s'il te plaît|stp|merci))",
-            _take("rule", whole=True),
+            _take("rule", complete=True),
         ),
     ),
     "zh": (

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from episodic_agent.core.facts.grammar import Found, Make, Rule, name, place, rule
+from episodic_agent.core.facts.grammar import Make, Rule, SlotMatch, name, place, rule
 
 _STOPS: Final[Mapping[str, str]] = {
     "de": r"\s(?:und (?:ich|wir|mein|bin|habe|arbeite|komme|wohne)|aber|weil|denn|seit|deswegen|jetzt"
@@ -22,8 +22,8 @@ _STOPS: Final[Mapping[str, str]] = {
 }
 
 
-def _cut(said: str, language: str) -> str:
-    value = re.split(_STOPS[language], said.strip(), maxsplit=1)[0].strip(" .!,。，！")
+def _cut(text: str, language: str) -> str:
+    value = re.split(_STOPS[language], text.strip(), maxsplit=1)[0].strip(" .!,。，！")
     return "" if len(value.split()) > 8 or len(value) > 60 else value
 
 
@@ -35,31 +35,31 @@ def _noun(attribute: str, language: str, *, holds: bool = True) -> Make:
         re.I,
     )
 
-    def make(match: re.Match[str]) -> Iterator[Found]:
+    def make(match: re.Match[str]) -> Iterator[SlotMatch]:
         value = article.sub("", _cut(match.group("v"), language))
         if value and not re.match(
             r"(?:es|das|dies|diese\w*|esto|eso|ça|cela|这|那|它|你|他|她|什么|que|quand|wenn|cuando)\b", value
         ):
             no = bool(match.groupdict().get("no"))
-            yield Found(attribute, value, holds is not no, own=match.string.strip(" .。!"))
+            yield SlotMatch(attribute, value, holds is not no, own=match.string.strip(" .。!"))
 
     return make
 
 
 def _place(attribute: str, *, holds: bool = True) -> Make:
-    def make(match: re.Match[str]) -> Iterator[Found]:
+    def make(match: re.Match[str]) -> Iterator[SlotMatch]:
         value = place(match.group("v"))
         if value:
-            yield Found(attribute, value, holds is not bool(match.groupdict().get("no")))
+            yield SlotMatch(attribute, value, holds is not bool(match.groupdict().get("no")))
 
     return make
 
 
 def _han(attribute: str, *, holds: bool = True) -> Make:
-    def make(match: re.Match[str]) -> Iterator[Found]:
+    def make(match: re.Match[str]) -> Iterator[SlotMatch]:
         value = match.group("v").strip(" 了的")
         if 1 < len(value) <= 16 and not re.search(r"[这那你他她它哪什]|今天|昨天|明天", value):
-            yield Found(
+            yield SlotMatch(
                 attribute,
                 value,
                 holds is not bool(match.groupdict().get("no")),
@@ -72,40 +72,40 @@ def _han(attribute: str, *, holds: bool = True) -> Make:
 def _both(first: str, second: str) -> Make:
     """Return what reads two slots of one pattern: the groups `a` and `v`."""
 
-    def make(match: re.Match[str]) -> Iterator[Found]:
-        yield Found(first, match.group("a").strip())
-        yield Found(second, match.group("v").strip())
+    def make(match: re.Match[str]) -> Iterator[SlotMatch]:
+        yield SlotMatch(first, match.group("a").strip())
+        yield SlotMatch(second, match.group("v").strip())
 
     return make
 
 
-def _called(match: re.Match[str]) -> Iterator[Found]:
+def _called(match: re.Match[str]) -> Iterator[SlotMatch]:
     if value := name(match.group("v")):
-        yield Found("name", value)
+        yield SlotMatch("name", value)
 
 
-def _kin(kind: str, match: re.Match[str]) -> Iterator[Found]:
+def _kin(kind: str, match: re.Match[str]) -> Iterator[SlotMatch]:
     if value := name(match.group("v")):
-        yield Found("relationship", f"{match.group('kin').lower()} {value}")
+        yield SlotMatch("relationship", f"{match.group('kin').lower()} {value}")
 
 
-def _each_wish(match: re.Match[str]) -> Iterator[Found]:
+def _each_wish(match: re.Match[str]) -> Iterator[SlotMatch]:
     """Read every wish of a list: "用简体字，别用表格"."""
     for part in re.split(r"[，,；;]", match.group("v")):
         if 2 <= len(part) <= 24 and re.match(r"(?:也|请|都)*(?:用|不要|别|不用|叫|一律|总是|少|多)", part):
-            yield Found("rule", part.strip(), own=part.strip())
+            yield SlotMatch("rule", part.strip(), own=part.strip())
 
 
-def _told(attribute: str, *, holds: bool = True) -> Make:
+def _clause_maker(attribute: str, *, holds: bool = True) -> Make:
     """Return what takes the whole clause, for slots told in the speaker's words."""
 
-    def make(match: re.Match[str]) -> Iterator[Found]:
+    def make(match: re.Match[str]) -> Iterator[SlotMatch]:
         own = re.split(r"[.;!?。！？]", match.string, maxsplit=1)[0].strip(" ,，")
         value = re.split(r",\s(?:y|und|et|ya|denn|weil|porque|donc|mi|mein)\b", match.group("v"), maxsplit=1)[
             0
         ].strip(" ,.，。")
         if value:
-            yield Found(attribute, value, holds, own=own)
+            yield SlotMatch(attribute, value, holds, own=own)
 
     return make
 
@@ -191,43 +191,47 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
         ),
         _rule(
             r"ich (?:esse|trinke) (?:kein|keinen|keine) (?P<v>\w+)",
-            lambda m: iter([Found("diet", f"kein {m['v']}")]),
+            lambda m: iter([SlotMatch("diet", f"kein {m['v']}")]),
         ),
         _rule(
             r"ich (?:mag|hasse|liebe)(?P<no>(?!)x)? (?!es\b|dich\b|das\b|wenn\b|dass\b"
             r"|diese)(?P<v>[A-ZÄÖÜ]\w+)(?=\s*[.!,]|$)",
-            lambda m: iter([Found("dislikes" if m[0].lower().startswith("ich hasse") else "likes", m["v"])]),
+            lambda m: iter(
+                [SlotMatch("dislikes" if m[0].lower().startswith("ich hasse") else "likes", m["v"])]
+            ),
         ),
         _rule(r"ich mag (?:kein|keine|keinen) (?P<v>\w+)", _noun("likes", "de", holds=False)),
         _rule(r"mein Geburtstag ist " + r"(?P<v>(?:am |der )?\d{1,2}\. \w+)", _noun("birthday", "de")),
         _rule(r"ich spreche (?P<v>[A-Z]\w+(?:, [A-Z]\w+)*(?: und [A-Z]\w+)?)", _noun("speaks", "de")),
         _rule(r"meine? " + _DE_KIN + r" (?:heißt |ist )?(?P<v>[A-ZÄÖÜ]\w+)\b", lambda m: _kin("de", m)),
-        _rule(r"(?:bitte )?(?P<v>(?:duze?|sieze?) mich)\b", _told("rule")),
+        _rule(r"(?:bitte )?(?P<v>(?:duze?|sieze?) mich)\b", _clause_maker("rule")),
         _rule(
             r"(?:bitte )?(?:und )?(?P<v>(?:schreib|antworte?|nutze|verwende|gib"
             r"|sprich)\w*[^.!?]*\b(?:immer|nie|niemals|ab jetzt|künftig)\b[^.!?]*)",
-            _told("rule"),
+            _clause_maker("rule"),
         ),
-        _rule(r"(?:und )?(?P<v>(?:schreib|antworte?) (?:ohne|auf|in) [^.!?,]+)(?=[.!]?$)", _told("rule")),
+        _rule(
+            r"(?:und )?(?P<v>(?:schreib|antworte?) (?:ohne|auf|in) [^.!?,]+)(?=[.!]?$)", _clause_maker("rule")
+        ),
         _rule(
             r"(?:bitte )?(?P<v>(?:immer|nie|niemals|ab jetzt|künftig) [^.!?]*)(?=[.!]?$)(?<=\w{2})",
-            _told("rule"),
+            _clause_maker("rule"),
         ),
         _rule(
             r"ich (?:plane|habe vor|will nächstes Jahr|möchte nächstes Jahr|werde nächstes Jahr) " + _E,
-            _told("plans"),
+            _clause_maker("plans"),
         ),
         _rule(
             r"(?:nächstes Jahr|im (?:Sommer|Herbst|Winter|Frühling|Frühjahr))"
             r" (?P<v>(?:ziehe|ziehen|mache"
             r"|fange|beginne|heirate|heiraten) (?:ich|wir) [^.!?,;]+)",
-            _told("plans"),
+            _clause_maker("plans"),
         ),
         _rule(
             r"ich (?:habe|hab) (?P<v>(?:[\w ]+ )?(?:\d+|zwei|drei|vier|fünf"
             r"|zehn) Jahre [^.!?,;]*(?:gelebt"
             r"|gearbeitet|gewohnt|studiert|gespielt))",
-            _told("did"),
+            _clause_maker("did"),
         ),
     ),
     "es": (
@@ -257,7 +261,7 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
         _rule(r"(?P<no>ya no |no )?soy (?P<v>vegan[oa]|vegetarian[oa]|celíac[oa])\b", _noun("diet", "es")),
         _rule(
             r"no (?:como|bebo) (?P<v>\w+)(?=[,.!]|$| y\b| ni\b| porque\b)",
-            lambda m: iter([Found("diet", f"no {m['v']}")]),
+            lambda m: iter([SlotMatch("diet", f"no {m['v']}")]),
         ),
         _rule(r"mi cumpleaños es (?:el )?(?P<v>\d{1,2} de \w+)", _noun("birthday", "es")),
         _rule(r"(?:y )?no me gustan? (?:nada )?" + _E, _noun("dislikes", "es")),
@@ -273,7 +277,7 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             r"|cocino)\b[^;.!?]*\b(?:todos los|todas las|cada|los (?:lunes"
             r"|martes|miércoles|jueves|viernes"
             r"|sábados|domingos))\b[^,;.!?]*)",
-            _told("habit"),
+            _clause_maker("habit"),
         ),
         _rule(r"mi " + _ES_KIN + r" (?:se llama |es )?(?P<v>[A-ZÁÉÍÓÚ]\w+)\b", lambda m: _kin("es", m)),
         _rule(r"tengo (?P<v>(?:un|una|dos|tres) (?:gat[oa]s?|perr[oa]s?))\b", _noun("has_pet", "es")),
@@ -287,12 +291,12 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             r"(?:por favor,? )?(?P<v>(?:respónde|contésta|escríbe|háblame|trátame|llámame|tutéa|usa"
             r"|dame)\w*\b[^.!?]*\b(?:siempre|nunca|a partir de ahora|de aquí en adelante|de tú"
             r"|de usted)\b[^.!?]*)",
-            _told("rule"),
+            _clause_maker("rule"),
         ),
         _rule(
             r"(?P<v>(?:siempre|nunca|jamás) (?:me )?(?:respond|contest|escrib|habl|trat|us|dame|pong"
             r"|llam)\w*[^.!?]*)",
-            _told("rule"),
+            _clause_maker("rule"),
         ),
         _rule(
             r"(?:en (?:verano|otoño|invierno|primavera|enero|febrero|marzo"
@@ -300,7 +304,7 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             r"|septiembre|octubre|noviembre|diciembre)|el (?:año|mes) que"
             r" viene) (?P<v>(?:me (?:mudo|caso"
             r"|voy|jubilo)|nos (?:mudamos|casamos|vamos)|empiezo|empezamos|voy a|vamos a) [^,;.!?]+)",
-            _told("plans"),
+            _clause_maker("plans"),
         ),
         _rule(
             r"(?P<v>(?:me mudo|nos mudamos|me voy a vivir|me caso|nos casamos"
@@ -308,12 +312,12 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             r"|enero|febrero|marzo|abril|mayo"
             r"|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)|el (?:año"
             r"|mes) que viene)[^,;.!?]*)",
-            _told("plans"),
+            _clause_maker("plans"),
         ),
         _rule(
             r"(?:de (?:niñ[oa]|pequeñ[oa]|joven) )?(?P<v>(?:viví|trabajé|estudié|pasé|jugué|fui"
             r"|di clases) [^,;.!?]*(?:años|meses|temporadas)\b[^,;.!?]*)",
-            _told("did"),
+            _clause_maker("did"),
         ),
     ),
     "fr": (
@@ -338,7 +342,7 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
         _rule(r"je (?:ne )?suis (?P<no>pas |plus )?(?P<v>végane?|végétarien(?:ne)?)\b", _noun("diet", "fr")),
         _rule(
             r"je ne (?:mange|bois) (?:pas|jamais|plus) (?:de |d')(?P<v>\w+)",
-            lambda m: iter([Found("diet", f"pas de {m['v']}")]),
+            lambda m: iter([SlotMatch("diet", f"pas de {m['v']}")]),
         ),
         _rule(
             r"(?:j'adore|j'aime(?: beaucoup| bien)?) (?!(?:quand|que|ça|ton|cette|ce)\b)" + _E,
@@ -359,7 +363,7 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             r"(?:s'il te plaît,? )?(?P<v>(?:ne (?:me )?(?:mets|met|utilise|écris|réponds)\w* (?:jamais"
             r"|plus)|(?:réponds|écris|utilise|parle|tutoie)[\w-]*\b[^.!?]*\b(?:toujours|désormais"
             r"|à partir de maintenant)|tutoie-moi|toujours |jamais de )[^.!?]*)",
-            _told("rule"),
+            _clause_maker("rule"),
         ),
         _rule(
             r"(?:l'an(?:née)? prochaine?|cet (?:été|automne|hiver)|ce printemps"
@@ -368,19 +372,19 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
             r"|on) ?(?:passe|déménage|commence|me marie|pars|vais|prends"
             r"|déménageons|nous marions|se marie"
             r"|ouvre)\b[^,;.!?]*)",
-            _told("plans"),
+            _clause_maker("plans"),
         ),
         _rule(
             r"(?P<v>(?:je|j'|nous|on) ?(?:passe|déménage|commence|me marie|pars|prends|se marie"
             r"|ouvre)\b[^,;.!?]*\b(?:l'an(?:née)? prochaine?|cet (?:été|automne|hiver)|en (?:janvier"
             r"|février|mars|avril|mai|juin|juillet|août|septembre|octobre"
             r"|novembre|décembre))\b[^,;.!?]*)",
-            _told("plans"),
+            _clause_maker("plans"),
         ),
         _rule(
             r"j'ai (?P<v>(?:vécu|travaillé|étudié|enseigné|passé)\b[^,;.!?]*\b(?:ans|années"
             r"|mois)\b[^,;.!?]*)",
-            _told("did"),
+            _clause_maker("did"),
         ),
     ),
     "zh": (
@@ -427,9 +431,9 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
         ),
         _rule(
             r"我(?:从来|从|已经|现在)?不(?:吃|喝)(?P<v>辣|肉|猪肉|牛肉|羊肉|海鲜|鱼|香菜|葱|蒜|甜食|奶制品|酒|咖啡|鸡蛋|麸质|内脏)",
-            lambda m: iter([Found("diet", m["v"], False)]),
+            lambda m: iter([SlotMatch("diet", m["v"], False)]),
         ),
-        _rule(r"我(?:吃素|是素食者|是素食主义者)(?P<v>)", lambda m: iter([Found("diet", "吃素")])),
+        _rule(r"我(?:吃素|是素食者|是素食主义者)(?P<v>)", lambda m: iter([SlotMatch("diet", "吃素")])),
         _rule(
             r"(?:我)?(?:平时|一直|很|特别|最|非常|从小)*(?P<no>不)?(?:喜欢|爱好是|热爱)(?P<v>(?!你|这|那|他|她"
             r"|它)[\u4e00-\u9fff]{2,8}?)(?=[，。,.!！]|$)",
@@ -442,29 +446,31 @@ OTHERS: Final[Mapping[str, tuple[Rule, ...]]] = {
         _rule(
             r"我(?:的)?(?P<kin>姐姐|妹妹|哥哥|弟弟|妈妈|爸爸|老公|丈夫|老婆|妻子|儿子|女儿|女朋友|男朋友)(?:叫|的名字叫"
             r"|名叫)(?P<v>[\u4e00-\u9fff]{2,4})(?=[，。,.!！]|$)",
-            lambda m: iter([Found("relationship", f"{m['kin']}{m['v']}")]),
+            lambda m: iter([SlotMatch("relationship", f"{m['kin']}{m['v']}")]),
         ),
         _rule(r"我的生日是(?P<v>\d{1,2}月\d{1,2}[日号])", _han("birthday")),
-        _rule(r"我(?:今年)?(?P<v>\d{1,2})岁", lambda m: iter([Found("age", m["v"])])),
+        _rule(r"我(?:今年)?(?P<v>\d{1,2})岁", lambda m: iter([SlotMatch("age", m["v"])])),
         _rule(
             r"我?(?:打算|计划|准备|决定)(?:要)?(?P<v>(?=[^。]*(?:明年|后年|考研|考博|考公|考驾照"
             r"|创业|结婚|搬家|搬到|买房|买车|出国|读博|读研|移民|留学"
             r"|辞职|换工作|退休|生孩子|要孩子|开店|开一家|开公司|学车))[^。！？?了好]{2,30})",
-            _told("plans"),
+            _clause_maker("plans"),
         ),
         _rule(
             r"(?:我)?不(?P<v>考[博研]|结婚|出国|辞职|搬家|读博|创业)了",
-            lambda m: iter([Found("plans", m["v"], False, own=m.string.strip("。"), ends=True)]),
+            lambda m: iter([SlotMatch("plans", m["v"], False, own=m.string.strip("。"), ends=True)]),
         ),
         _rule(
             r"(?:我)(?:小时候|年轻时|以前|曾经)(?P<v>[^。！？?，]{0,16}(?:年|月)[^。！？?，]{0,10})",
-            _told("did"),
+            _clause_maker("did"),
         ),
         _rule(
             r"(?:请)?(?:以后|今后|从现在起)(?:请)?(?:(?:回答|回复|跟|给)我(?:说话|时|的时候)?)?"
             r"(?P<v>(?:都|不要|别|用|叫|一律|总是)[^。！？?]{2,40})",
             _each_wish,
         ),
-        _rule(r"(?:请)?(?P<v>(?:永远|始终|一直|总是)(?:用|不要|别|叫)[^。！？?]{2,30})", _told("rule")),
+        _rule(
+            r"(?:请)?(?P<v>(?:永远|始终|一直|总是)(?:用|不要|别|叫)[^。！？?]{2,30})", _clause_maker("rule")
+        ),
     ),
 }

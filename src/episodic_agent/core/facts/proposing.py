@@ -8,23 +8,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from episodic_agent.core.entities import mentions
-from episodic_agent.core.facts import english_asks, english_people
-from episodic_agent.core.facts.english_clauses import Clause, chunks, parsed, plain
-from episodic_agent.core.facts.english_mine import my_something
-from episodic_agent.core.facts.english_says import says
-from episodic_agent.core.facts.english_values import AGAIN, AHEAD, OFTEN, TODAY
-from episodic_agent.core.facts.grammar import Found, bare
+from episodic_agent.core.facts.attribution import Sentence
+from episodic_agent.core.facts.english import asks as english_asks
+from episodic_agent.core.facts.english import people as english_people
+from episodic_agent.core.facts.english.clauses import EnglishClause, chunks, parsed, plain
+from episodic_agent.core.facts.english.mine import my_something
+from episodic_agent.core.facts.english.says import says
+from episodic_agent.core.facts.english.values import AGAIN, AHEAD, OFTEN, TODAY
+from episodic_agent.core.facts.grammar import SlotMatch, bare
 from episodic_agent.core.facts.occupations import work_of
-from episodic_agent.core.facts.voices import Sentence
 from episodic_agent.core.facts.words import verbs
+from episodic_agent.core.language.mentions import mentions
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """One slot a grammar would fill, the frame it was read by, and the signs it is judged by."""
 
-    found: Found
+    match: SlotMatch
     frame: str
     part: Sentence
     signs: tuple[str, ...] = ()
@@ -34,52 +35,56 @@ def proposals(text: str, parts: Sequence[Sentence], actor: str) -> Iterator[Prop
     """Yield what the sentences of an English message may say of its speaker and of those close to them.
 
     >>> for one in proposals("Moved to Lyon in May.", [Sentence("Moved to Lyon in May.", 0)], "Tom"):
-    ...     print(one.frame, one.found.attribute, one.found.value)
+    ...     print(one.frame, one.match.attribute, one.match.value)
     moved-to lives_in Lyon
     """
-    whole = (*_whole_signs(text), *(["message has a task"] if any(part.task for part in parts) else []))
+    texts = (*_whole_signs(text), *(["message has a task"] if any(part.task for part in parts) else []))
     known = ""  # the only one of the speaker's that was named so far
     for part in parts:
-        said = plain(part.text)
-        for frame, found in () if part.unsure else english_asks.asks(part.text):
-            yield Proposal(found, frame, part, (*whole, *_ask_signs(frame, found, part)))
+        statement = plain(part.text)
+        for frame, match in () if part.unsure else english_asks.asks(part.text):
+            yield Proposal(match, frame, part, (*texts, *_ask_signs(frame, match, part)))
         if part.wish:
             continue
-        named = [] if part.task else list(english_people.ties(said))
-        for frame, found in named:
-            yield Proposal(found, frame, part, (*whole, f"frame {frame}", "a tie"))
+        named = [] if part.task else list(english_people.ties(statement))
+        for frame, match in named:
+            yield Proposal(match, frame, part, (*texts, f"frame {frame}", "a tie"))
         if not part.task and not part.unsure:
-            for frame, found, one in _clauses(said, known, actor):
-                signs = (*whole, *clause_signs(frame, found, one, said))
-                yield Proposal(found, frame, part, signs)
+            for frame, match, clause in _clauses(statement, known, actor):
+                signs = (*texts, *clause_signs(frame, match, clause, statement))
+                yield Proposal(match, frame, part, signs)
         names = {found.value.split(maxsplit=1)[-1] for _, found in named if found.attribute != "has_pet"}
         known = names.pop() if len(names) == 1 else "" if names else known
 
 
-def _clauses(said: str, known: str, actor: str) -> Iterator[tuple[str, Found, Clause]]:
-    intro = bool(_INTRO.match(said)) or _introduces(said)
-    for one in () if _AHEAD.match(said) else parsed(said):
+def _clauses(text: str, known: str, actor: str) -> Iterator[tuple[str, SlotMatch, EnglishClause]]:
+    intro = bool(_INTRO.match(text)) or _introduces(text)
+    for clause in () if _AHEAD.match(text) else parsed(text):
         if (
-            one.verb == "be"
-            and one.aux == "am"
-            and one.rest.split(" and ")[0].strip(" .!") == actor
-            and not one.no
+            clause.verb == "be"
+            and clause.aux == "am"
+            and clause.rest.split(" and ")[0].strip(" .!") == actor
+            and not clause.no
         ):
-            yield "am-called", Found("name", actor), one
+            yield "am-called", SlotMatch("name", actor), clause
             intro = True
             continue
-        intro = intro or (one.form == "be" and bool(re.match(r"\d\d\b", one.rest)))
-        for frame, found in says(one):
-            yield frame, found, one
+        intro = intro or (clause.form == "be" and bool(re.match(r"\d\d\b", clause.rest)))
+        for frame, match in says(clause):
+            yield frame, match, clause
     they = known
-    for part, _ in chunks(said):
-        for frame, found in my_something(part):
-            yield frame, found, Clause("", "", not found.holds, frozenset(), "be", "my", part, text=part)
-        for one in english_people.of_theirs(part, they):
-            they = one.who
-            for frame, found in says(one):
+    for part, _ in chunks(text):
+        for frame, match in my_something(part):
+            yield (
+                frame,
+                match,
+                EnglishClause("", "", not match.holds, frozenset(), "be", "my", part, text=part),
+            )
+        for clause in english_people.of_theirs(part, they):
+            they = clause.who
+            for frame, match in says(clause):
                 if frame.partition("-")[0] in _THEIRS:
-                    yield frame, replace(found, subject=one.who), one
+                    yield frame, replace(match, subject=clause.who), clause
         if intro:
             yield from _introduced(part)
 
@@ -102,41 +107,41 @@ _AHEAD: Final = re.compile(  # not so yet: "From March on I work for Kestrel Map
 )
 
 
-def _introduces(said: str) -> bool:
+def _introduces(text: str) -> bool:
     """Tell whether a sentence is a bare list of what one is: "Retired postman, widower, 79"."""
-    if re.match(r"(?:the|this|that|my|our|your|his|her|their)\b", said, re.I):
+    if re.match(r"(?:the|this|that|my|our|your|his|her|their)\b", text, re.I):
         return False  # of somebody: "The dentist, Dr Weiss, pulled a tooth"
-    parts = [part.strip() for part in said.split(",")]
+    parts = [part.strip() for part in text.split(",")]
     return len(parts) > 2 and bool(work_of(parts[0]) or re.fullmatch(r"\d\d", parts[0]))
 
 
 _YEARS_AT: Final = re.compile(r"\d+ (?:yrs?|years?) (?:at|with) (?P<v>.+)", re.I)
 
 
-def _introduced(part: str) -> Iterator[tuple[str, Found, Clause]]:
+def _introduced(part: str) -> Iterator[tuple[str, SlotMatch, EnglishClause]]:
     """Read the bare parts of an introduction: "36, Gothenburg, product designer at a hearing aid firm"."""
     body = part.rpartition(":")[2].strip(" .!")
     if re.search(r"\b(?:I|we|my|am|is|are|have)\b", body) or not body:
         return
-    one = Clause("", "am", False, frozenset(), "be", "be", body, left_out=True, text=body)
+    clause = EnglishClause("", "am", False, frozenset(), "be", "be", body, left_out=True, text=body)
     where = next(iter(mentions(body)), None)
     firm = _YEARS_AT.match(body)
     if firm:
-        yield "intro-at", Found("employer", bare(firm["v"])), one
+        yield "intro-at", SlotMatch("employer", bare(firm["v"])), clause
     elif where is not None and where.kind == "place" and where.text == body:
-        yield "intro-place", Found("lives_in", body), one
+        yield "intro-place", SlotMatch("lives_in", body), clause
     elif re.fullmatch(r"\d\d", body):
-        yield "intro-age", Found("age", body), one
+        yield "intro-age", SlotMatch("age", body), clause
     elif re.fullmatch(r"(?:widow|widower|married|divorced|single|retired|self-employed)", body, re.I):
-        yield "intro-status", Found("status", body), one
+        yield "intro-status", SlotMatch("status", body), clause
     elif work_of(body) or re.match(
         r"(?:proud |single )?(?:mum|mom|dad|father|mother|parent) of|(?:red|colou?r|type|dyslexic|deaf"
         r"|autistic|vegan|veg)",
         body,
         re.I,
     ):
-        for frame, found in says(one):
-            yield f"intro-{frame}", found, one
+        for frame, match in says(clause):
+            yield f"intro-{frame}", match, clause
 
 
 # --- signs -----------------------------------------------------------------------------------------------
@@ -178,7 +183,7 @@ def _whole_signs(text: str) -> tuple[str, ...]:
     return tuple(signs)
 
 
-def _ask_signs(frame: str, found: Found, part: Sentence) -> tuple[str, ...]:
+def _ask_signs(frame: str, match: SlotMatch, part: Sentence) -> tuple[str, ...]:
     signs = [f"frame {frame}", f"ask {frame.rpartition('-')[2]}"]
     if english_asks.asks_once(part.text):
         signs.append("ask points")
@@ -186,47 +191,50 @@ def _ask_signs(frame: str, found: Found, part: Sentence) -> tuple[str, ...]:
         signs.append("ask in a task")
     if part.wish:
         signs.append("ask in doubt")
-    signs.append(f"ask {'short' if len(found.value.split()) < 5 else 'long'}")
+    signs.append(f"ask {'short' if len(match.value.split()) < 5 else 'long'}")
     if re.search(r"\bplease|pls\b", part.text, re.I):
         signs.append("ask please")
     return tuple(signs)
 
 
-def clause_signs(frame: str, found: Found, one: Clause, said: str) -> tuple[str, ...]:
+def clause_signs(frame: str, match: SlotMatch, this_clause: EnglishClause, text: str) -> tuple[str, ...]:
     """Return the signs of a clause: how it was read, its time, its words, what stands around it."""
-    clause = f"{one.lead} {one.text}"
-    count = len(found.value.split())
+    clause = f"{this_clause.lead} {this_clause.text}"
+    count = len(match.value.split())
     kind = frame.partition("-")[0]
     tests = (
-        ("again", bool(AGAIN.search(clause) or one.adverbs & OFTEN)),
+        ("again", bool(AGAIN.search(clause) or this_clause.adverbs & OFTEN)),
         ("passing", bool(TODAY.search(clause))),
         ("dated", bool(_PAST_TIME.search(clause))),
-        ("young", bool(_YOUNG.search(said))),
+        ("young", bool(_YOUNG.search(text))),
         ("lasted", bool(_LASTED.search(clause))),
         ("ahead", kind != "did" and bool(AHEAD.search(clause))),
-        ("named", bool(_CAPS.search(found.value[1:] if kind == "did" else found.value))),
-        ("numbered", bool(re.search(r"\d", found.value))),
-        ("points", bool(_POINTED.search(found.value))),
-        ("points in clause", bool(_POINTED.search(one.text))),
-        ("the", bool(re.match(r"(?:\w+ )?the\b", found.value))),
-        ("my", bool(re.search(r"\bmy\b", found.value))),
-        ("left out", one.left_out),
-        ("another", bool(one.who)),
-        ("now", bool(one.adverbs & {"now", "just", "finally", "recently"})),
-        ("never", "never" in one.adverbs or "ever" in one.adverbs),
+        ("named", bool(_CAPS.search(match.value[1:] if kind == "did" else match.value))),
+        ("numbered", bool(re.search(r"\d", match.value))),
+        ("points", bool(_POINTED.search(match.value))),
+        ("points in clause", bool(_POINTED.search(this_clause.text))),
+        ("the", bool(re.match(r"(?:\w+ )?the\b", match.value))),
+        ("my", bool(re.search(r"\bmy\b", match.value))),
+        ("left out", this_clause.left_out),
+        ("another", bool(this_clause.who)),
+        ("now", bool(this_clause.adverbs & {"now", "just", "finally", "recently"})),
+        ("never", "never" in this_clause.adverbs or "ever" in this_clause.adverbs),
         (
             "hedged",
-            bool(one.adverbs & {"almost", "nearly", "only", "even", "so", "too", "literally", "basically"}),
+            bool(
+                this_clause.adverbs
+                & {"almost", "nearly", "only", "even", "so", "too", "literally", "basically"}
+            ),
         ),
-        ("negative", one.no),
-        ("passing around", bool(TODAY.search(said))),
-        ("we", bool(re.search(r"\bwe\b", one.text, re.I))),
-        ("vague", bool(_VAGUE.search(one.text))),
-        ("screen", bool(_SCREEN.search(one.text))),
-        ("other tense", one.aux in ("have", "had") and kind == "did"),
+        ("negative", this_clause.no),
+        ("passing around", bool(TODAY.search(text))),
+        ("we", bool(re.search(r"\bwe\b", this_clause.text, re.I))),
+        ("vague", bool(_VAGUE.search(this_clause.text))),
+        ("screen", bool(_SCREEN.search(this_clause.text))),
+        ("other tense", this_clause.aux in ("have", "had") and kind == "did"),
     )
     signs = [name for name, true in tests if true]
-    aim = found.value.split()[0].casefold() if kind in ("plan", "want") else one.verb
+    aim = match.value.split()[0].casefold() if kind in ("plan", "want") else this_clause.verb
     sort = _verb_class(verbs.doing_of(aim) or aim)
     signs.extend((f"verb {sort}", f"{kind} verb {sort}"))
     by_kind = [f"{kind} {name}" for name in signs if name in _BY_KIND]
@@ -238,13 +246,13 @@ def clause_signs(frame: str, found: Found, one: Clause, said: str) -> tuple[str,
         *by_kind,
         f"size {size}",
         f"{kind} {size}",
-        f"join {one.join or 'none'}",
+        f"join {this_clause.join or 'none'}",
     )
 
 
 def _verb_class(verb: str) -> str:
     classes = (
-        ("light", verbs.LIGHT),
+        ("light", verbs.GENERIC_VERBS),
         ("talk", verbs.TALK),
         ("life", verbs.LIFE),
         ("practised", verbs.PRACTISED),

@@ -6,24 +6,25 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from episodic_agent.core.entities.lexicon import is_common
-from episodic_agent.core.fact_records import Candidate, Evidence, Fact, Statement
-from episodic_agent.core.facts.english_life import LIFE
-from episodic_agent.core.facts.english_tastes import TASTES
-from episodic_agent.core.facts.english_ties import TIES
-from episodic_agent.core.facts.english_wishes import REASONED, WISHES
-from episodic_agent.core.facts.grammar import Found, Make, RuleBook, clauses, normal, rule_book, rules_for
+from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES, guess_language
+from episodic_agent.core.facts.attribution import Sentence, clauses_apart, earnest
+from episodic_agent.core.facts.door import admitted, has_gone
+from episodic_agent.core.facts.english.life import LIFE
+from episodic_agent.core.facts.english.tastes import TASTES
+from episodic_agent.core.facts.english.ties import TIES
+from episodic_agent.core.facts.english.wishes import REASONED, WISHES
+from episodic_agent.core.facts.grammar import Make, RuleBook, SlotMatch, clauses, normal, rule_book, rules_for
 from episodic_agent.core.facts.judging import accepted
 from episodic_agent.core.facts.other_everyday import ANYWHERE_OTHERS, OTHERS_EVERYDAY
 from episodic_agent.core.facts.other_languages import OTHERS
 from episodic_agent.core.facts.proposing import proposals
 from episodic_agent.core.facts.slots import SLOTS, keywords, sentence, slot_of, value_key
-from episodic_agent.core.facts.voices import Sentence, earnest
-from episodic_agent.core.summaries.languages import ASSISTANTS, SOURCES, guess_language
-from episodic_agent.core.text import fold, words
-from episodic_agent.core.timewords import parse_time
+from episodic_agent.core.language import fold
+from episodic_agent.core.language.mentions.lexicon import is_common
+from episodic_agent.core.language.timewords import TimeRange, parse_time
+from episodic_agent.schemas.facts import Fact, FactCandidate, FactEvidence, Statement
 
-VERSION: Final = "facts-2"
+VERSION: Final = "facts-3"
 _GENERIC: Final = frozenset({"user", "me", "human", "customer", "person", "client", "i"})
 _FULLER: Final = frozenset({"health", "has_pet"})  # slots whose longer value says more
 _LONGEST: Final = 2_000  # characters: what is longer was pasted, not said
@@ -52,6 +53,26 @@ _BEGAN: Final = re.compile(
     r"|october|november|december)|as of|seit|desde|depuis|自|从|上个月|去年)\b|上个月|去年",
     re.I,
 )
+# What says that a time named lies behind, and what says that it lies ahead; else the next such time is meant.
+_PASSED: Final = re.compile(
+    r"\b(?:since|left|quit|got|became|bought|sold|was|were|had|did|went|came|began|broke|split|met|last|ago"
+    r"|been|born|\w{3,}ed|seit|ge\w+(?:t|en)|desde|hace|depuis)\b|[自从了]|上个月|去年",
+    re.IGNORECASE,
+)
+_AHEAD: Final = re.compile(
+    r"\b(?:from|as of|starting|beginning|next(?! to\b)|will|shall|going to|ab|nächste\w*|próxim[oa]"
+    r"|prochaine?)\b|['’]ll\b|下个?[月周]|明年",
+    re.IGNORECASE,
+)
+_STATES: Final = frozenset(
+    ("lives_in", "employer", "job", "owns", "partner", "marital", "relationship", "has_pet")
+)
+_TIES_DATED: Final = frozenset(("partner", "relationship", "has_pet"))
+_TIED: Final = re.compile(
+    r"\b(?:since|together|born|adopted?|got|get|getting|bought|married|engaged|met|have|has|had|died|passed|split"
+    r"|broke|left|separated|divorced|until|seit|desde|depuis)\b",
+    re.IGNORECASE,
+)
 _HAN_SELF: Final = re.compile(
     r"(?:嗯|其实|对了|顺便说|另外|还有|而且|不过|但|哦|啊|因为|从|自从|上个月|去年|今年|现在|平时|以前|小时候|，|,|\s)*(?:我|咱)"
 )
@@ -68,7 +89,7 @@ _SWAP: Final = (
 )
 
 
-def read_facts(statement: Statement, known: Sequence[Fact] = ()) -> tuple[Candidate, ...]:
+def read_facts(statement: Statement, known: Sequence[Fact] = ()) -> tuple[FactCandidate, ...]:
     """Return what a statement says of its speaker, and of named people close to them, in the text's order.
 
     Only what lasts and is said in earnest counts; `known` facts are what corrections without a subject ("it's
@@ -86,13 +107,15 @@ def read_facts(statement: Statement, known: Sequence[Fact] = ()) -> tuple[Candid
     if fold(statement.actor) in ASSISTANTS | SOURCES or len(statement.text) > _LONGEST:
         return ()
     language = statement.language or language_of(statement.text)
-    parts = earnest(statement.text, language)
-    found = list(_of_english(statement, parts) if language == "en" else _of_another(parts, language))
-    if _another_voice(statement.actor, [one for _, one in found]):
+    parts = clauses_apart(earnest(statement.text, language, statement.actor), language)
+    pairs = list(_of_english(statement, parts) if language == "en" else _of_another(parts, language))
+    if _attributed(statement.actor, [one for _, one in pairs]):
         return ()
-    found.extend(_pointing(statement, language, known, [one for _, one in found]))
-    candidates = [c for part, one in found for c in _candidates(statement, part, one, known)]
-    return tuple(_distinct(candidates))
+    pointing = list(_pointing(statement, language, known, [one for _, one in pairs]))
+    read = [(c, part.denies) for part, one in pairs for c in _candidates(statement, part, one, known)]
+    # "Porto, not Lisbon" denies what is known, and names what takes its place
+    read.extend((c, False) for part, one in pointing for c in _candidates(statement, part, one, known))
+    return tuple(_distinct(list(admitted(read, known, statement.at))))
 
 
 def speaker_of(actor: str) -> str:
@@ -110,11 +133,11 @@ def language_of(text: str) -> str:
     >>> language_of("Ich wohne seit März in Halle."), language_of("lol ok")
     ('de', 'en')
     """
-    found = guess_language([word.lower() for word in words(text)], text)
-    return found if found in OTHERS else "en"
+    result = guess_language(text)
+    return result if result in OTHERS else "en"
 
 
-def _of_another(parts: Sequence[Sentence], language: str) -> Iterator[tuple[Sentence, Found]]:
+def _of_another(parts: Sequence[Sentence], language: str) -> Iterator[tuple[Sentence, SlotMatch]]:
     """Read sentences of another language by their rules, the exact ones first."""
     for part in parts:
         if part.wish or part.unsure:
@@ -126,21 +149,23 @@ def _of_another(parts: Sequence[Sentence], language: str) -> Iterator[tuple[Sent
             *_matched(_OTHERS_EVERYDAY.get(language, _NO_RULES), views),
         ]
         others = part.task or (language == "zh" and not _HAN_SELF.match(part.text))
-        for one in (*exact, *_beside(exact, more)):
-            if one.attribute == "rule" or not others:
-                yield part, one
+        for match in (*exact, *_beside(exact, more)):
+            if match.attribute == "rule" or not others:
+                yield part, match
 
 
-def _of_english(statement: Statement, parts: Sequence[Sentence]) -> Iterator[tuple[Sentence, Found]]:
+def _of_english(statement: Statement, parts: Sequence[Sentence]) -> Iterator[tuple[Sentence, SlotMatch]]:
     """Read English by the exact rules, and beside them by the grammar of clauses and its judge."""
-    said = [one for one in proposals(statement.text, parts, statement.actor) if accepted(one)]
+    spoken_proposals = [one for one in proposals(statement.text, parts, statement.actor) if accepted(one)]
     for part in parts:
         exact = [] if part.wish or part.unsure else list(_exactly(part))
         yield from ((part, one) for one in exact)
-        yield from ((part, one) for one in _beside(exact, [one.found for one in said if one.part is part]))
+        yield from (
+            (part, one) for one in _beside(exact, [one.match for one in spoken_proposals if one.part is part])
+        )
 
 
-def _exactly(part: Sentence) -> Iterator[Found]:
+def _exactly(part: Sentence) -> Iterator[SlotMatch]:
     views = list(clauses(part))
     if not part.task:
         facts = list(_matched(_ENGLISH, views))
@@ -150,36 +175,36 @@ def _exactly(part: Sentence) -> Iterator[Found]:
     yield from list(_matched(_ASKED, views))[:1]
 
 
-def _anywhere(text: str, rules: Sequence[tuple[re.Pattern[str], Make]]) -> Iterator[Found]:
+def _anywhere(text: str, rules: Sequence[tuple[re.Pattern[str], Make]]) -> Iterator[SlotMatch]:
     for pattern, make in rules:
         for match in pattern.finditer(text):
             yield from make(match)
 
 
-def _beside(known: Sequence[Found], found: Sequence[Found]) -> Iterator[Found]:
+def _beside(known: Sequence[SlotMatch], matches: Sequence[SlotMatch]) -> Iterator[SlotMatch]:
     """Yield what general rules find beside the exact ones, or more of the same; each thing is told once."""
-    told = [(one, set(value_key(one.value).split())) for one in known]
-    for one in found:
-        words_of = set(value_key(one.value).split())
+    pairs = [(one, set(value_key(one.value).split())) for one in known]
+    for match in matches:
+        words_of = set(value_key(match.value).split())
         if not words_of:
             continue
-        over = [(other, key) for other, key in told if _overlaps(one, words_of, other, key)]
+        over = [(other, key) for other, key in pairs if _overlaps(match, words_of, other, key)]
         more = (
             over
-            and one.attribute in _FULLER
+            and match.attribute in _FULLER
             and all(
-                (other.attribute, other.holds) == (one.attribute, one.holds) and key < words_of
+                (other.attribute, other.holds) == (match.attribute, match.holds) and key < words_of
                 for other, key in over
             )
         )
         if not over or more:
-            told.append((one, words_of))
-            yield one
+            pairs.append((match, words_of))
+            yield match
 
 
-def _overlaps(one: Found, mine: set[str], other: Found, theirs: set[str]) -> bool:
+def _overlaps(match: SlotMatch, mine: set[str], other: SlotMatch, theirs: set[str]) -> bool:
     """Tell whether two finds say the same; what holds and what does not must name the very same."""
-    if other.holds is not one.holds and other.attribute == one.attribute:
+    if other.holds is not match.holds and other.attribute == match.attribute:
         return theirs == mine
     return len(theirs & mine) * 2 >= min(len(theirs), len(mine))
 
@@ -199,66 +224,66 @@ def _foreign_clauses(text: str) -> Iterator[str]:
             yield view.replace("’", "'")
 
 
-def _matched(rules: RuleBook, views: Sequence[str]) -> Iterator[Found]:
+def _matched(rules: RuleBook, views: Sequence[str]) -> Iterator[SlotMatch]:
     for view in views:
-        for one in rules_for(rules, view):
-            match = one.pattern.match(view)
+        for rule in rules_for(rules, view):
+            match = rule.pattern.match(view)
             if match is None:
                 continue
-            found = list(one.make(match))
-            yield from found
-            if found and one.stops:
+            matches = list(rule.make(match))
+            yield from matches
+            if matches and rule.stops:
                 break
 
 
-def _another_voice(actor: str, found: Sequence[Found]) -> bool:
+def _attributed(actor: str, matches: Sequence[SlotMatch]) -> bool:
     """Tell whether somebody with a name introduces themselves by another: then another one speaks."""
     if fold(actor) in _GENERIC:
         return False
     own = set(fold(actor).split())
-    said = [
+    terms = [
         set(fold(one.value).split())
-        for one in found
+        for one in matches
         if one.attribute == "name" and one.holds and not one.subject
     ]
-    return any(not names & own for names in said)
+    return any(not names & own for names in terms)
 
 
 # --- what points back at something known -----------------------------------------------------------------
 
 
 def _pointing(
-    statement: Statement, language: str, known: Sequence[Fact], found: Sequence[Found]
-) -> Iterator[tuple[Sentence, Found]]:
+    statement: Statement, language: str, known: Sequence[Fact], matches: Sequence[SlotMatch]
+) -> Iterator[tuple[Sentence, SlotMatch]]:
     """Read "it's Porto, not Lisbon": the slot is that of the known fact whose value is named."""
     mine = [fact for fact in known if fact.holds and fact.subject == speaker_of(statement.actor)]
     if not mine:
         return
-    for part in earnest(statement.text, language):
+    for part in earnest(statement.text, language, statement.actor):
         for pattern in () if part.wish or part.unsure else _SWAP:
             match = pattern.search(part.text)
             fact = _meant(match["old"], mine) if match else None
-            if match and fact is not None and not any(one.value == match["v"].strip() for one in found):
+            if match and fact is not None and not any(one.value == match["v"].strip() for one in matches):
                 yield (
                     part,
-                    Found(fact.attribute, _swapped(fact.value, match["old"], match["v"]), own=part.text),
+                    SlotMatch(fact.attribute, _swapped(fact.value, match["old"], match["v"]), own=part.text),
                 )
                 break
 
 
 def _swapped(value: str, old: str, new: str) -> str:
     """Return a known value with the part named put right: the rest of it still holds."""
-    found = re.search(re.escape(old.strip()), value, re.IGNORECASE)
-    return f"{value[: found.start()]}{new.strip()}{value[found.end() :]}" if found else new.strip()
+    match = re.search(re.escape(old.strip()), value, re.IGNORECASE)
+    return f"{value[: match.start()]}{new.strip()}{value[match.end() :]}" if match else new.strip()
 
 
-def _meant(said: str, known: Sequence[Fact]) -> Fact | None:
+def _meant(text: str, known: Sequence[Fact]) -> Fact | None:
     """Return the one known fact whose value the words name, None where none or several are."""
-    key = value_key(said)
+    key = value_key(text)
     fits = [
         fact
         for fact in known
-        if key and (f" {key} " in f" {value_key(fact.value)} " or said.strip() == fact.value)
+        if key and (f" {key} " in f" {value_key(fact.value)} " or text.strip() == fact.value)
     ]
     return fits[0] if len(fits) == 1 else None
 
@@ -267,20 +292,26 @@ def _meant(said: str, known: Sequence[Fact]) -> Fact | None:
 
 
 def _candidates(
-    statement: Statement, part: Sentence, one: Found, known: Sequence[Fact]
-) -> Iterator[Candidate]:
-    if one.ends and not one.attribute:
+    statement: Statement, part: Sentence, match: SlotMatch, known: Sequence[Fact]
+) -> Iterator[FactCandidate]:
+    if match.ends and not match.attribute:
         for fact in known:  # the end of every tie that is known of a name
-            if fact.holds and fact.category.value == "relationship" and one.value in fact.value.split():
-                yield _candidate(statement, part, replace(one, attribute=fact.attribute, value=fact.value))
+            if fact.holds and fact.category.value == "relationship" and match.value in fact.value.split():
+                yield _candidate(statement, part, replace(match, attribute=fact.attribute, value=fact.value))
         return
-    if one.attribute == "name" and one.own == "introduced" and not _believed(one.value, statement, part):
+    if (
+        match.attribute == "name"
+        and match.own == "introduced"
+        and not _believed(match.value, statement, part)
+    ):
         return
-    if one.ends and one.attribute == "partner":
-        named = one.value.split()[-1]
+    if match.attribute == "has_pet" and match.holds and has_gone(match.value, part.text):
+        match = replace(match, holds=False)
+    if match.ends and match.attribute == "partner":
+        named = match.value.split()[-1]
         meant = [f for f in known if f.attribute == "partner" and f.holds and named in f.value.split()]
-        one = replace(one, value=meant[0].value) if meant else one
-    yield _candidate(statement, part, one)
+        match = replace(match, value=meant[0].value) if meant else match
+    yield _candidate(statement, part, match)
 
 
 def _believed(called: str, statement: Statement, part: Sentence) -> bool:
@@ -291,82 +322,92 @@ def _believed(called: str, statement: Statement, part: Sentence) -> bool:
     return first and not any(is_common(fold(word)) for word in called.split())
 
 
-def _candidate(statement: Statement, part: Sentence, one: Found) -> Candidate:
-    subject = one.subject or speaker_of(statement.actor)
-    valid = _valid_at(statement, part.text, one)
-    said = Evidence(
+def _candidate(statement: Statement, part: Sentence, match: SlotMatch) -> FactCandidate:
+    subject = match.subject or speaker_of(statement.actor)
+    valid = _valid_at(statement, part.text, match)
+    evidence = FactEvidence(
         observation_id=statement.observation_id,
         start=part.start,
         end=part.end,
-        fact=sentence(subject, one.attribute, one.value, one.holds, one.own),
-        value=one.value,
+        fact=sentence(subject, match.attribute, match.value, match.holds, match.own),
+        value=match.value,
         said_at=statement.at,
         valid_at=valid,
         episode_id=statement.episode_id,
         learned_at=statement.learned_at,
         confidence=0.9,
-        corrects=bool(_CORRECTS.search(part.text)) and not _CHANGED.search(part.text),
+        corrects=bool(_CORRECTS.search(part.full_text or part.text)) and not _CHANGED.search(part.text),
     )
-    category = slot_of(one.attribute).category
-    return Candidate(subject, one.attribute, one.value, category, said, one.holds, keywords(one.value))
+    category = slot_of(match.attribute).category
+    return FactCandidate(
+        subject, match.attribute, match.value, category, evidence, match.holds, keywords(match.value)
+    )
 
 
-def _valid_at(statement: Statement, text: str, one: Found) -> datetime:
+def _valid_at(statement: Statement, text: str, match: SlotMatch) -> datetime:
     """Return since when a fact is so: the time its sentence names for the change, else when it was said.
 
-    Only slots of state are dated; a plan and an experience name the time of something else.
+    Only slots of state are dated; a plan and an experience name the time of something else, and so does what
+    somebody close does ("my daughter starts school in September"). What lies ahead never dates a fact back.
     """
-    if not statement.dated or one.attribute not in (
-        "lives_in",
-        "employer",
-        "job",
-        "owns",
-        "partner",
-        "marital",
-        "relationship",
-        "has_pet",
-    ):
+    changes = _BEGAN.search(text) or _AHEAD.search(text)
+    if not statement.dated or match.attribute not in _STATES or not changes:
         return statement.at
-    if _BEGAN.search(text) is None:
+    if match.attribute in _TIES_DATED and not _TIED.search(text):
         return statement.at
     offset = timedelta(seconds=statement.utc_offset or 0)
     ranges = parse_time(text, statement.at, offset).ranges
     if len(ranges) != 1:  # several times: which one is the change's cannot be told
         return statement.at
     (only,) = ranges
-    ahead = re.search(r"\bfrom\b|\bas of\b|\bstarting\b", text, re.I) is not None
-    start = only.start
-    if (
-        ahead
-        and start < statement.at
-        and start.replace(year=start.year + 1) > statement.at
-        and not re.search(r"\d{4}", text)
-    ):
-        start = start.replace(year=start.year + 1)  # "from 1 October" lies ahead
+    passed = _PASSED.search(text) is not None and _AHEAD.search(text) is None
+    if passed or only.start > statement.at or re.search(r"\d{4}", text):
+        return only.start
+    return statement.at if only.end > statement.at else _next_of(only, statement.at)
+
+
+def _next_of(past: TimeRange, at: datetime) -> datetime:
+    """Return when a day or month that was read as the latest one comes again: "from 1 October" lies ahead."""
+    if past.kind == "day" and at - past.start <= timedelta(days=7):  # a day of the week
+        return past.start + timedelta(days=7)
+    leap = (past.start.month, past.start.day) == (2, 29)
+    start = past.start.replace(day=28) if leap else past.start
+    while start <= at:
+        start = start.replace(year=start.year + 1)
     return start
 
 
-def _distinct(found: Sequence[Candidate]) -> Iterator[Candidate]:
+def _distinct(candidates: Sequence[FactCandidate]) -> Iterator[FactCandidate]:
     """Drop what says less of the same: "cat" beside "cat Miso", a kind beside its name."""
-    kept: dict[tuple[str, str, str, bool], Candidate] = {}
-    for one in found:
-        if one.attribute in SLOTS and one.value:
-            kept.setdefault((one.subject, one.attribute, value_key(one.value), one.holds), one)
-    told: list[tuple[Candidate, set[str]]] = []
-    for one in kept.values():
-        words_of = set(value_key(one.value).split())
-        others = (set(value_key(o.value).split()) for o in kept.values() if o is not one and _alike(o, one))
-        again = any(words_of == said and o.attribute != one.attribute and _alike(o, one) for o, said in told)
+    stored_candidates: dict[tuple[str, str, str, bool], FactCandidate] = {}
+    for candidate in candidates:
+        if candidate.attribute in SLOTS and candidate.value:
+            stored_candidates.setdefault(
+                (candidate.subject, candidate.attribute, value_key(candidate.value), candidate.holds),
+                candidate,
+            )
+    pairs: list[tuple[FactCandidate, set[str]]] = []
+    for candidate in stored_candidates.values():
+        words_of = set(value_key(candidate.value).split())
+        others = (
+            set(value_key(o.value).split())
+            for o in stored_candidates.values()
+            if o is not candidate and _alike(o, candidate)
+        )
+        again = any(
+            words_of == said and o.attribute != candidate.attribute and _alike(o, candidate)
+            for o, said in pairs
+        )
         if not again and not any(words_of < other for other in others):
-            told.append((one, words_of))
-            yield one
+            pairs.append((candidate, words_of))
+            yield candidate
 
 
-def _alike(one: Candidate, other: Candidate) -> bool:
-    same = one.attribute == other.attribute or {one.attribute, other.attribute} <= {
+def _alike(candidate: FactCandidate, other: FactCandidate) -> bool:
+    same = candidate.attribute == other.attribute or {candidate.attribute, other.attribute} <= {
         "habit",
         "likes",
         "dislikes",
         "diet",
     }
-    return one.subject == other.subject and one.holds == other.holds and same
+    return candidate.subject == other.subject and candidate.holds == other.holds and same

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from episodic_agent.core.fact_records import Category
-from episodic_agent.core.text import fold, tokens
+from episodic_agent.core.language import fold, tokens
+from episodic_agent.schemas.facts import Category
 
 OTHER: Final = "other"  # what a language model finds outside the table
 
@@ -98,8 +98,8 @@ def value_key(value: str) -> str:
     >>> value_key("the Mechanical watches") == value_key("mechanical watch"), value_key("Go")
     (True, 'go')
     """
-    found = " ".join(tokens(value))
-    return found or fold(value.strip())
+    text = " ".join(tokens(value))
+    return text or fold(value.strip())
 
 
 def keywords(value: str) -> tuple[str, ...]:

@@ -1,7 +1,21 @@
 """What is said to a language model and what it must answer, as pure functions with versions.
 
-Everything a person or a memory said is data: it stands quoted (`quoting`), under short aliases, and the
-instructions say so. Each caller is a stage, by whose name its model is chosen and its cost is counted.
+Each caller is a *stage* (`topic_shift`, `episode`, `thread_link`, `facts`, `review`, `compact`, `skills`), by
+whose name its model is chosen and its cost counted. A module holds one stage: its question, the schema of its
+answer, and what of an answer can be used.
+
+**Rules of the room.**
+1. Everything a person or a memory said is data: it stands quoted between marks that occur nowhere in it, and
+   the instructions say so (`quoting.py`).
+2. Ids never go out: short aliases do, and come back mapped; one nobody gave is reported, not guessed.
+3. Answers are read leniently, field by field (`lenient.py`); what a stage cannot do without it asks for once
+   more, with what was wrong.
+4. What a model says is checked against what was said: numbers, names, times and quotations (`grounding.py`).
+5. The version names a prompt with its guidance, and is kept with the decision.
+6. The same input gives the same prompt, to the byte.
+
+**To add** a stage, write a module with a version, a prompt, a schema and a reader; give it a deterministic
+fallback where it is asked (I8), and run the injections of `tests/builders` against it.
 """
 
 STAGES = ("topic_shift", "episode", "thread_link", "compact", "skills", "review", "facts")

@@ -3,19 +3,19 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from episodic_agent.core.chaining.metadata import Guess, read_guess
-from episodic_agent.core.chaining.outcomes import OUTCOMES
-from episodic_agent.core.compaction.resolutions import (
+from episodic_agent.core.chains.metadata import Guess, read_guess
+from episodic_agent.core.chains.outcomes import OUTCOMES
+from episodic_agent.core.context.tokens import estimate
+from episodic_agent.core.language import fold, sentences
+from episodic_agent.core.prompts.grounding import invented_number, numbers_said
+from episodic_agent.core.prompts.quoting import cleaned, named
+from episodic_agent.core.sections.resolutions import (
     MACRO_TOKENS,
     MESO_TOKENS,
     MICRO_SENTENCES,
     MICRO_TOKENS,
     Resolutions,
 )
-from episodic_agent.core.context.tokens import estimate
-from episodic_agent.core.prompts.grounding import invented_number, numbers_said
-from episodic_agent.core.prompts.quoting import cleaned, named
-from episodic_agent.core.text import fold, sentences
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
@@ -68,16 +68,12 @@ def prompt(observations: Sequence[Observation], source_tokens: int) -> str:
 
 
 def read(value: Mapping[str, Json]) -> Mapping[str, str]:
-    """Return the three texts of a reply; raises BadReply where one is missing or is no text."""
-    found: dict[str, str] = {}
-    for name in LIMITS:
-        text = value.get(name)
-        if not isinstance(text, str):
-            raise BadReply(f"{name} must be a text, not {text!r}")
-        found[name] = text.strip()
-    if not found["micro"]:
-        raise BadReply("micro must not be empty")
-    return found
+    """Return those of the three texts that a reply has; raises BadReply where it has none of them."""
+    arguments = {name: value.get(name) for name in LIMITS}
+    texts = {name: text.strip() for name, text in arguments.items() if isinstance(text, str)}
+    if not any(texts.values()):
+        raise BadReply(f"there must be a text for each of {', '.join(LIMITS)}")
+    return texts
 
 
 def about(value: Mapping[str, Json], observations: Sequence[Observation]) -> Mapping[str, Json]:
@@ -85,12 +81,12 @@ def about(value: Mapping[str, Json], observations: Sequence[Observation]) -> Map
 
     Entities that nobody named are left out, and so is what the reply does not have.
     """
-    found = read_guess({name: value.get(name) for name in ABOUT}) or Guess()
+    guess = read_guess({name: value.get(name) for name in ABOUT}) or Guess()
     held = fold("\n".join(f"{o.actor} {o.text}" for o in observations))
-    entities: list[Json] = [one for one in found.entities if fold(one) in held]
-    tags: list[Json] = [tag.lower() for tag in found.tags]
-    told: dict[str, Json] = {"entities": entities, "tags": tags, "outcome": found.outcome}
-    return {name: one for name, one in told.items() if one}
+    entities: list[Json] = [one for one in guess.entities if fold(one) in held]
+    tags: list[Json] = [tag.lower() for tag in guess.tags]
+    answers: dict[str, Json] = {"entities": entities, "tags": tags, "outcome": guess.outcome}
+    return {name: one for name, one in answers.items() if one}
 
 
 def checked(
@@ -103,7 +99,7 @@ def checked(
     """
     numbers, size = numbers_said(observations), fallback.source_tokens
     own = {"micro": fallback.micro, "meso": fallback.meso, "macro": fallback.macro}
-    faults = {name: _fault(name, reply.get(name, ""), numbers, size) for name in own}
+    faults = {name: _fault(name, reply[name], numbers, size) if name in reply else "missing" for name in own}
     texts = {name: own[name] if faults[name] else reply.get(name, "") for name in own}
     refused = tuple(f"{name}: {why}" for name, why in faults.items() if why)
     return Resolutions(texts["micro"], texts["meso"], texts["macro"], size), refused

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
+from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.language import fold, plural, script, words
 from episodic_agent.core.prompts.grounding import (
     dated,
     invented_name,
@@ -14,8 +16,6 @@ from episodic_agent.core.prompts.grounding import (
     numbers_said,
 )
 from episodic_agent.core.prompts.quoting import Aliases, cleaned, fence_for, named, quoted
-from episodic_agent.core.summaries.languages import guess_language
-from episodic_agent.core.text import fold, script, words
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation, TimeSource
 
@@ -62,7 +62,7 @@ it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EpisodeWords:
     """What a model made of an episode, before and after it was checked."""
 
     title: str
@@ -95,24 +95,20 @@ def prompt(observations: Sequence[Observation]) -> str:
     )
 
 
-def read(value: Mapping[str, Json]) -> Told:
-    """Return what a reply says; raises BadReply where title or summary is missing or no text.
+def read(value: Mapping[str, Json]) -> EpisodeWords:
+    """Return what a reply says; raises BadReply where there is no summary.
 
     The rest is read tolerantly: what is no text is dropped, lists are capped, an unknown outcome is unknown.
 
     >>> read({"title": " A dripping tap ", "summary": "Ana asks.", "tags": ["tap", 7]}).tags
     ('tap',)
     """
-    texts: dict[str, str] = {}
-    for name in ("title", "summary"):
-        text = value.get(name)
-        if not isinstance(text, str):
-            raise BadReply(f"{name} must be a text, not {text!r}")
-        texts[name] = " ".join(text.split())
-        if not texts[name]:
-            raise BadReply(f"{name} must not be empty")
+    arguments = {name: value.get(name) for name in ("title", "summary")}
+    texts = {name: " ".join(t.split()) if isinstance(t, str) else "" for name, t in arguments.items()}
+    if not texts["summary"]:
+        raise BadReply(f"summary must be a text that says something, not {arguments['summary']!r}")
     outcome = value.get("outcome")
-    return Told(
+    return EpisodeWords(
         texts["title"],
         texts["summary"],
         _entries(value.get("entities"), _MOST_ENTITIES),
@@ -121,15 +117,21 @@ def read(value: Mapping[str, Json]) -> Told:
     )
 
 
-def grounded(told: Told, observations: Sequence[Observation], language: str | None = None) -> Told:
+def grounded(
+    reported_words: EpisodeWords, observations: Sequence[Observation], language: str | None = None
+) -> EpisodeWords:
     """Return an answer with its relative times dated where that is certain, without entities nobody named."""
     tongue = _language(observations, language)
     held = fold("\n".join(f"{o.actor} {o.text}" for o in observations))
-    entities = tuple(one for one in told.entities if fold(one) in held)
-    return replace(told, summary=dated(told.summary, observations, tongue)[0], entities=entities)
+    entities = tuple(one for one in reported_words.entities if fold(one) in held)
+    return replace(
+        reported_words, summary=dated(reported_words.summary, observations, tongue)[0], entities=entities
+    )
 
 
-def faults(told: Told, observations: Sequence[Observation], language: str | None = None) -> dict[str, str]:
+def faults(
+    reported_words: EpisodeWords, observations: Sequence[Observation], language: str | None = None
+) -> dict[str, str]:
     """Return what is wrong with title and summary, by name; of a grounded answer that can be used, nothing.
 
     A title has 5 to 15 words. A summary is in the third person and dates its relative times. Neither has a
@@ -137,8 +139,8 @@ def faults(told: Told, observations: Sequence[Observation], language: str | None
     """
     tongue = _language(observations, language)
     numbers = numbers_said(observations)
-    found: dict[str, str] = {}
-    for name, text in (("title", told.title), ("summary", told.summary)):
+    texts: dict[str, str] = {}
+    for name, text in (("title", reported_words.title), ("summary", reported_words.summary)):
         why = _title_fault(text) if name == "title" else _summary_fault(text, observations, tongue)
         if not why and (invented := invented_number(text, numbers)):
             why = f"nobody said {invented}"
@@ -147,18 +149,20 @@ def faults(told: Told, observations: Sequence[Observation], language: str | None
         if not why and (invented := invented_name(text, observations, tongue or None)):
             why = f"nobody named {invented}"
         if why:
-            found[name] = why
-    return found
+            texts[name] = why
+    return texts
 
 
 def _title_fault(title: str) -> str:
     if script(title) in ("han", "kana", "thai"):
         least, most = _UNSPACED_TITLE
-        return "" if least <= len(title) <= most else f"{len(title)} characters, not {least} to {most}"
+        return (
+            "" if least <= len(title) <= most else f"{plural(len(title), 'character')}, not {least} to {most}"
+        )
     count = len(words(title))
     if SHORTEST_TITLE <= count <= LONGEST_TITLE:
         return ""
-    return f"{count} words, not {SHORTEST_TITLE} to {LONGEST_TITLE}"
+    return f"{plural(count, 'word')}, not {SHORTEST_TITLE} to {LONGEST_TITLE}"
 
 
 def _summary_fault(summary: str, observations: Sequence[Observation], language: str) -> str:
@@ -174,7 +178,7 @@ def _language(observations: Sequence[Observation], language: str | None) -> str:
     if language:
         return language
     sample = " ".join([o.text[:LEAST_OF_MESSAGE] for o in observations[:12]])
-    return guess_language(words(sample), sample)
+    return guess_language(sample)
 
 
 def _when(observation: Observation) -> str:
@@ -185,9 +189,9 @@ def _when(observation: Observation) -> str:
     return f"{_DAYS[local.weekday()]} {local:%Y-%m-%d %H:%M}, "
 
 
-def _entries(given: Json, most: int) -> tuple[str, ...]:
+def _entries(value: Json, most: int) -> tuple[str, ...]:
     """Return the texts of a list, tidied, each once, at most so many; () for anything but a list."""
-    if not isinstance(given, Sequence) or isinstance(given, str):
+    if not isinstance(value, Sequence) or isinstance(value, str):
         return ()
-    texts = (" ".join(one.split())[:_LONGEST_ENTRY] for one in given if isinstance(one, str))
+    texts = (" ".join(one.split())[:_LONGEST_ENTRY] for one in value if isinstance(one, str))
     return tuple(dict.fromkeys(text for text in texts if text))[:most]

@@ -8,11 +8,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from episodic_agent.core.entities import mentions
-from episodic_agent.core.entities.lexicon import is_common
-from episodic_agent.core.summaries.languages import ASSISTANTS, USERS
-from episodic_agent.core.summaries.times import date_of, dates_said, undated
-from episodic_agent.core.text import fold
+from episodic_agent.core.episodes.languages import ASSISTANTS, USERS
+from episodic_agent.core.episodes.times import date_of, dates_said, undated
+from episodic_agent.core.language import fold
+from episodic_agent.core.language.mentions import mentions
+from episodic_agent.core.language.mentions.lexicon import is_common
 from episodic_agent.schemas import Observation, TimeSource
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -35,13 +35,13 @@ _ROLES: Final = frozenset({*USERS, *ASSISTANTS, "user", "assistant"})
 
 def numbers_said(observations: Sequence[Observation]) -> set[str]:
     """Return the numbers that were said, whole and in parts ("9:40" is also 9 and 40), and those in words."""
-    found: set[str] = set()
+    terms: set[str] = set()
     for observation in observations:
         for number in _NUMBER.findall(observation.text):
-            found.update([number, number.replace(",", ""), *re.split("[.,:]", number)])
+            terms.update([number, number.replace(",", ""), *re.split("[.,:]", number)])
         spoken = observation.text.lower().split()
-        found.update(str(n) for n, word in enumerate(_WORDS, 1) if word in spoken)
-    return found
+        terms.update(str(n) for n, word in enumerate(_WORDS, 1) if word in spoken)
+    return terms
 
 
 def invented_number(text: str, numbers: set[str]) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
-from episodic_agent.core.text import repair
+from episodic_agent.core.language import INVISIBLE, LINE_BREAKS, repair
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json
 
@@ -21,15 +21,10 @@ LONGEST_NAME: Final = 80  # characters
 LONGEST_PROBLEM: Final = 300
 AGAIN: Final = "Your last answer could not be used: "
 CUT: Final = " […]"  # at the end of what was shortened
-_NEW_LINES: Final = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-# Controls but tab and line end; invisible and reordering characters, but the joiners that scripts need; tags
-# and variation selectors beyond the first sixteen, in which whole texts have been smuggled.
-_HIDDEN: Final = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
 _TEMPLATE: Final = re.compile(
-    r"[<\[](?=[|｜]|/?s>|(?:start|end)_of_turn>|(?:begin|end)▁|/?INST\]|<?/?SYS>)", re.IGNORECASE
+    r"[<\[](?=[|｜]|/?(?:s|system|user|assistant|tool)>|(?:start|end)_of_turn>|(?:begin|end)▁|<?/?SYS>"
+    r"|/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])",
+    re.IGNORECASE,
 )
 _RUN: Final = re.compile(f"{MARK}+")
 
@@ -44,8 +39,8 @@ def cleaned(text: str, limit: int) -> str:
     >>> cleaned("x" * 50, 10)
     'xxxxxx […]'
     """
-    whole = _HIDDEN.sub("", _NEW_LINES.sub("\n", repair(text)[0]))
-    plain = _TEMPLATE.sub(lambda found: f"{found[0]} ", whole)
+    full = INVISIBLE.sub("", LINE_BREAKS.sub("\n", repair(text)[0]))
+    plain = _TEMPLATE.sub(lambda found: f"{found[0]} ", full)
     if len(plain) <= limit:
         return plain
     return plain[: max(limit - len(CUT), 0)] + CUT
@@ -130,10 +125,10 @@ class Aliases(Generic[T]):
         >>> Aliases(["a", "b"]).read("E1"), Aliases(["a", "b"], "m").read(" m2 ")
         ('a', 'b')
         """
-        found = self._find(alias)
-        if found is None:
+        result = self._find(alias)
+        if result is None:
             raise BadReply(f"{_shown(alias)} is none of {self._range()}")
-        return found
+        return result
 
     def sort_out(self, aliases: Sequence[Json]) -> tuple[list[T], list[str]]:
         """Return the ids behind the known ones, each once, and the unknown ones to report.
@@ -141,9 +136,9 @@ class Aliases(Generic[T]):
         >>> Aliases(["a", "b"]).sort_out(["E2", "E9", "E2", 7])
         (['b'], ["'E9'", '7'])
         """
-        found = [(one, self._find(one)) for one in aliases]
-        known = [identity for _, identity in found if identity is not None]
-        return list(dict.fromkeys(known)), [_shown(one) for one, identity in found if identity is None]
+        pairs = [(one, self._find(one)) for one in aliases]
+        known = [identity for _, identity in pairs if identity is not None]
+        return list(dict.fromkeys(known)), [_shown(one) for one, identity in pairs if identity is None]
 
     def _find(self, alias: Json) -> T | None:
         return self._by_alias.get(alias.strip()) if isinstance(alias, str) else None

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from episodic_agent.core.prompts.quoting import in_markers
-from episodic_agent.core.skill_records import Skill, SkillKind
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json
+from episodic_agent.schemas.skills import Skill, SkillKind
+
+T = TypeVar("T")
 
 VERSION = "skills-1"
 STAGE = "skills"
@@ -53,45 +56,44 @@ def prompt(skill: Skill) -> str:
 
 
 def read(value: Mapping[str, Json], skill: Skill) -> Skill:
-    """Return the skill in the reply's words; raises BadReply naming what is wrong with it.
+    """Return the skill in the reply's words; raises BadReply naming what is wrong where it has no name.
 
-    Evidence, counts, confidence and examples stay as they were found, and so does the number of steps.
+    Evidence, counts, confidence and examples stay as they were found, and so does the number of steps; what
+    else of the reply cannot be used stays in the words it was found with.
     """
-    kind = value.get("kind")
-    if kind not in [one.value for one in SkillKind]:
-        raise BadReply(f"kind must be one of {', '.join(SkillKind)}, not {kind!r}")
-    texts = {name: _text(value, name, most) for name, most in _LONGEST.items()}
-    if not texts["name"]:
-        raise BadReply("name must not be empty")
+    kind, name = value.get("kind"), _text(value, "name")
+    if not name:
+        raise BadReply(
+            f"name must be a text of 1 to {_LONGEST['name']} characters, not {value.get('name')!r}"
+        )
     lists = {name: _texts(value, name) for name in _LISTS}
-    if len(lists["steps"]) != len(skill.steps):
-        raise BadReply(f"there must be {len(skill.steps)} steps, not {len(lists['steps'])}")
+    steps = lists["steps"]
     return replace(
         skill,
-        kind=SkillKind(kind),
-        name=texts["name"],
-        description=texts["description"],
-        returns=texts["returns"],
-        preconditions=lists["preconditions"],
-        steps=lists["steps"],
-        postconditions=lists["postconditions"],
-        parameters=lists["parameters"],
+        kind=SkillKind(kind) if kind in [one.value for one in SkillKind] else skill.kind,
+        name=name,
+        description=_text(value, "description") or skill.description,
+        returns=_or(_text(value, "returns"), skill.returns),
+        preconditions=_or(lists["preconditions"], skill.preconditions),
+        steps=skill.steps if steps is None or len(steps) != len(skill.steps) else steps,
+        postconditions=_or(lists["postconditions"], skill.postconditions),
+        parameters=_or(lists["parameters"], skill.parameters),
     )
 
 
-def _text(value: Mapping[str, Json], name: str, most: int) -> str:
+def _or(value: T | None, own: T) -> T:
+    return own if value is None else value
+
+
+def _text(value: Mapping[str, Json], name: str) -> str | None:
     text = value.get(name)
-    if not isinstance(text, str):
-        raise BadReply(f"{name} must be a text, not {text!r}")
-    if len(text) > most:
-        raise BadReply(f"{name} must have at most {most} characters, not {len(text)}")
-    return " ".join(text.split())
+    return " ".join(text.split()) if isinstance(text, str) and len(text) <= _LONGEST[name] else None
 
 
-def _texts(value: Mapping[str, Json], name: str) -> tuple[str, ...]:
-    given = value.get(name)
-    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) > _MOST:
-        raise BadReply(f"{name} must be a list of at most {_MOST} texts")
-    if not all(isinstance(one, str) and 0 < len(one.strip()) <= _ENTRY for one in given):
-        raise BadReply(f"each of {name} must be a text of 1 to {_ENTRY} characters")
-    return tuple(" ".join(str(one).split()) for one in given)
+def _texts(value: Mapping[str, Json], name: str) -> tuple[str, ...] | None:
+    arguments = value.get(name)
+    if not isinstance(arguments, Sequence) or isinstance(arguments, str) or len(arguments) > _MOST:
+        return None
+    if not all(isinstance(one, str) and 0 < len(one.strip()) <= _ENTRY for one in arguments):
+        return None
+    return tuple(" ".join(str(one).split()) for one in arguments)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
-from episodic_agent.core.linking.verdict import Opinion
+from episodic_agent.core.links.verdict import Opinion
 from episodic_agent.core.prompts.quoting import LONGEST_NAME, cleaned, in_markers
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
@@ -83,9 +83,9 @@ def version(guidance: Sequence[str] = ()) -> str:
 
 
 def read_verdict(value: Mapping[str, Json], threads: Sequence[Earlier]) -> dict[str, Opinion]:
-    """Check a reply and return the opinions by thread id; raises BadReply naming what is wrong.
+    """Return a reply's opinions by thread id, those that can be read; raises BadReply where none can.
 
-    A thread the model left out has no opinion; an alias that was not given is an error, never trusted.
+    A thread the model left out has no opinion, and an alias that was not given is never trusted.
 
     >>> one = {"thread": "t1", "related": True, "confidence": 0.9, "reasoning": "weather", "key_signals": []}
     >>> read_verdict({"threads": [one]}, [Earlier("x", "", ())])["x"].related
@@ -95,17 +95,27 @@ def read_verdict(value: Mapping[str, Json], threads: Sequence[Earlier]) -> dict[
     if not isinstance(answers, list):
         raise BadReply(f"threads must be a list, not {answers!r}")
     known = {f"t{n}": thread.thread_id for n, thread in enumerate(threads[:MOST_THREADS], 1)}
-    found: dict[str, Opinion] = {}
+    opinions: dict[str, Opinion] = {}
+    problem: BadReply | None = None
     for answer in answers:
-        if not isinstance(answer, Mapping):
-            raise BadReply(f"each answer must be an object, not {answer!r}")
-        alias = answer.get("thread")
-        if not isinstance(alias, str) or alias not in known:
-            raise BadReply(f"thread must be one of {', '.join(known)}, not {alias!r}")
-        if known[alias] in found:
-            raise BadReply(f"{alias} is answered twice; answer once for each conversation")
-        found[known[alias]] = _opinion(answer)
-    return found
+        try:
+            thread, opinion = _read(answer, known)
+        except BadReply as error:
+            problem = problem or error
+        else:
+            opinions.setdefault(thread, opinion)
+    if problem is not None and not opinions:
+        raise problem
+    return opinions
+
+
+def _read(answer: Json, known: Mapping[str, str]) -> tuple[str, Opinion]:
+    if not isinstance(answer, Mapping):
+        raise BadReply(f"each answer must be an object, not {answer!r}")
+    alias = answer.get("thread")
+    if not isinstance(alias, str) or alias.strip().lower() not in known:
+        raise BadReply(f"thread must be one of {', '.join(known)}, not {alias!r}")
+    return known[alias.strip().lower()], _opinion(answer)
 
 
 def _opinion(answer: Mapping[str, Json]) -> Opinion:

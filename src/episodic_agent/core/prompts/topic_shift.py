@@ -85,7 +85,9 @@ def prompt(event_model: str, observations: Sequence[Observation], gap: int | Non
 
 
 def read_verdict(value: Mapping[str, Json]) -> Verdict:
-    """Check a reply against the schema and return the verdict; raises BadReply naming what is wrong.
+    """Return the verdict of a reply; raises BadReply naming what is wrong.
+
+    Signals and an event model may be missing, and so may the confidence of a no.
 
     >>> read_verdict({"is_boundary": True, "confidence": 0.9, "signals": {}}).confidence
     0.9
@@ -93,6 +95,8 @@ def read_verdict(value: Mapping[str, Json]) -> Verdict:
     boundary, confidence = value.get("is_boundary"), value.get("confidence")
     if not isinstance(boundary, bool):
         raise BadReply(f"is_boundary must be true or false, not {boundary!r}")
+    if boundary is False and confidence is None:
+        confidence = 0.0  # no boundary it is all the same
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         raise BadReply(f"confidence must be a number from 0 to 1, not {confidence!r}")
     signals = value.get("signals")
@@ -100,6 +104,6 @@ def read_verdict(value: Mapping[str, Json]) -> Verdict:
     if model is not None and not isinstance(model, str):
         raise BadReply(f"updated_event_model must be a text or null, not {model!r}")
     numbers = signals if isinstance(signals, Mapping) else {}
-    told = {k: v for k, v in numbers.items() if k in SIGNALS and isinstance(v, int | float)}
-    kept = {k: float(v) for k, v in told.items() if 0 <= v <= 1}  # NaN is not, nor what no float holds
-    return Verdict(boundary, float(confidence), kept, model.strip() or None if model else None)
+    answers = {k: v for k, v in numbers.items() if k in SIGNALS and isinstance(v, int | float)}
+    values = {k: float(v) for k, v in answers.items() if 0 <= v <= 1}  # NaN is not, nor what no float holds
+    return Verdict(boundary, float(confidence), values, model.strip() or None if model else None)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from episodic_agent.core.forgetting import Rating, Strength, next_state
+from episodic_agent.core.strength.decay import next_state
+from episodic_agent.schemas.strength import Rating, Strength
 
 SEED: Final = "seed-003"
 _DAY: Final = 86_400.0

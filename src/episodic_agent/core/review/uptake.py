@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.forgetting import Rating
-from episodic_agent.core.linking.outcomes import denies
-from episodic_agent.core.summaries.languages import ASSISTANTS
-from episodic_agent.core.text import tokens, words
+from episodic_agent.core.episodes.languages import ASSISTANTS
+from episodic_agent.core.language import tokens, words
+from episodic_agent.core.links.outcomes import denies
+from episodic_agent.schemas.strength import Rating
 
 MOST_TURNS: Final = 6  # observations after the answer that can still be about it
 STRONG: Final = 0.35  # of what the episode brought, weighed by how few of the shown bring it
@@ -35,7 +35,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class FollowingTurn:
     """An observation of the asking thread after the answer."""
 
     actor: str
@@ -53,7 +53,7 @@ class Grade:
 
 
 def grades(
-    query: str, shown: Sequence[Shown], turns: Sequence[Turn], *, before: Sequence[str] = ()
+    query: str, shown: Sequence[Shown], turns: Sequence[FollowingTurn], *, before: Sequence[str] = ()
 ) -> list[Grade]:
     """Return the grades of what was shown, in its order; an episode nobody took up has none.
 
@@ -61,60 +61,60 @@ def grades(
 
     >>> tap = Shown(UUID(int=1), "The kitchen tap drips; plumber Rossi came on Friday and charged 80 euros")
     >>> cello = Shown(UUID(int=2), "Clara plays the cello on Thursdays")
-    >>> said = [Turn("assistant", "Plumber Rossi repaired it on Friday for 80 euros.")]
+    >>> said = [FollowingTurn("assistant", "Plumber Rossi repaired it on Friday for 80 euros.")]
     >>> [(g.episode_id.int, g.rating.name) for g in grades("who fixed the tap?", [tap, cello], said)]
     [(1, 'GOOD')]
     """
-    heard = list(turns[:MOST_TURNS])
-    denied = next((n for n, turn in enumerate(heard) if _is_user(turn) and denies(turn.text)), None)
+    spoken_turns = list(turns[:MOST_TURNS])
+    denied = next((n for n, turn in enumerate(spoken_turns) if _is_user(turn) and denies(turn.text)), None)
     known = set(tokens(query)).union(*map(tokens, before))
     brought = [set(tokens(one.text)) - known for one in shown]
     holders = Counter(term for terms in brought for term in terms)
     runs = [_runs(one.text) - _runs(" ".join((query, *before))) for one in shown]
 
-    def uptake(place: int, said: Sequence[Turn]) -> float:
-        return _uptake(brought[place], runs[place], holders, " ".join(turn.text for turn in said))
+    def uptake(place: int, turns: Sequence[FollowingTurn]) -> float:
+        return _uptake(brought[place], runs[place], holders, " ".join(turn.text for turn in turns))
 
     if denied is None:
-        marks = [uptake(place, heard) for place in range(len(shown))]
+        marks = [uptake(place, spoken_turns) for place in range(len(shown))]
         return [_taken(one, mark) for one, mark in zip(shown, marks, strict=True) if mark >= SOME]
-    until, after = heard[:denied], heard[denied:]
+    until, after = spoken_turns[:denied], spoken_turns[denied:]
     instead = [uptake(place, after) for place in range(len(shown))]
-    found: list[Grade] = []
-    for place, one in enumerate(shown):
+    grades: list[Grade] = []
+    for place, this_shown in enumerate(shown):
         contradicted = uptake(place, until)
         if instead[place] >= SOME:
-            found.append(_taken(one, instead[place]))
+            grades.append(_taken(this_shown, instead[place]))
         elif contradicted >= SOME:
-            found.append(Grade(one.episode_id, Rating.AGAIN, contradicted, "the user objected to it"))
+            grades.append(Grade(this_shown.episode_id, Rating.AGAIN, contradicted, "the user objected to it"))
         elif max(instead) >= STRONG:
-            found.append(Grade(one.episode_id, Rating.AGAIN, 0.0, "passed over for another"))
-    return found
+            grades.append(Grade(this_shown.episode_id, Rating.AGAIN, 0.0, "passed over for another"))
+    return grades
 
 
-def _taken(one: Shown, uptake: float) -> Grade:
+def _taken(shown: Shown, uptake: float) -> Grade:
     rating = Rating.GOOD if uptake >= STRONG else Rating.HARD
-    return Grade(one.episode_id, rating, uptake, f"{uptake:.0%} of what it brought was taken up")
+    return Grade(shown.episode_id, rating, uptake, f"{uptake:.0%} of what it brought was taken up")
 
 
-def _uptake(brought: set[str], runs: set[tuple[str, ...]], holders: Counter[str], said: str) -> float:
+def _uptake(brought: set[str], runs: set[tuple[str, ...]], holders: Counter[str], text: str) -> float:
     """Return how much of what an episode brought is said; a run of its words is as much as can be."""
-    if runs & _runs(said):
+    if runs & _runs(text):
         return 1.0
     weights = {term: 1.0 / holders[term] for term in brought}
     total = min(math.fsum(weights.values()), ENOUGH)
     if total == 0.0:
         return 0.0
-    taken = math.fsum(weights[term] for term in brought & set(tokens(said)))
+    taken = math.fsum(weights[term] for term in brought & set(tokens(text)))
     return min(1.0, taken / total)
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:
     """Return every run of words; one that holds no content is not worth finding."""
     line = words(text)
-    found = (tuple(line[n : n + RUN]) for n in range(len(line) - RUN + 1))
-    return {run for run in found if len(set(tokens(" ".join(run)))) >= RUN // 2}
+    texts = (tuple(line[n : n + RUN]) for n in range(len(line) - RUN + 1))
+    return {run for run in texts if len(set(tokens(" ".join(run)))) >= RUN // 2}
 
 
-def _is_user(turn: Turn) -> bool:
+def _is_user(turn: FollowingTurn) -> bool:
     return turn.actor.casefold() not in ASSISTANTS

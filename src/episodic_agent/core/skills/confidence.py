@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from episodic_agent.core.skill_records import Skill
+from episodic_agent.schemas.skills import Skill
 
 THRESHOLD: Final = 0.7  # a pattern becomes a skill above this
 _FEWEST: Final = 3  # times a pattern must have been seen to count at all

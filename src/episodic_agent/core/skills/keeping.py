@@ -14,17 +14,17 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.identity import decision_id
-from episodic_agent.core.skill_records import KeptSkill, Skill, SkillKind, SkillState, TurnRef
 from episodic_agent.core.skills.confidence import THRESHOLD, initial_confidence
 from episodic_agent.core.skills.mining import CHECKS, SAME_TURNS, seen_again
 from episodic_agent.schemas import Decision
+from episodic_agent.schemas.skills import Skill, SkillKind, SkillState, StoredSkill, TurnRef
 
 POLICY: Final = "skills-1"
 DECISION: Final = "skill"
 CREATED, REJECTED = "created", "rejected"
 _MOST_CANDIDATES: Final = 200
 _UNSURE: Final = 0.05  # a score nearer the threshold is marked as uncertain
-_STAYS: Final = ("frequent", "spread", "lasting", "varied")  # checks that more occurrences cannot undo
+_REMAINS: Final = ("frequent", "spread", "lasting", "varied")  # checks that more occurrences cannot undo
 _DIGITS: Final = 9
 _DONE, _ASKED = "done:", "asked:"
 
@@ -36,12 +36,12 @@ Named = Callable[[str], UUID]
 class Change:
     """A skill as it is to be written, and the turns its evidence gains; `created`: it was none before."""
 
-    kept: KeptSkill
+    skill: StoredSkill
     turns: tuple[TurnRef, ...]
     created: bool = False
 
 
-def pattern_of(found: Skill) -> str:
+def pattern_of(skill: Skill) -> str:
     """Return what tells a mined pattern from others, as a hash that may outlive its words.
 
     Of tool calls it is their names in order, arguments may vary; of requests the words they share.
@@ -50,13 +50,13 @@ def pattern_of(found: Skill) -> str:
     >>> pattern_of(one) == pattern_of(replace(one, steps=("find(q=Rome)", "book"), description="anything"))
     True
     """
-    done = found.kind is SkillKind.PROCEDURAL
-    parts = [step.partition("(")[0] for step in found.steps] if done else [found.name]
+    done = skill.kind is SkillKind.PROCEDURAL
+    parts = [step.partition("(")[0] for step in skill.steps] if done else [skill.name]
     return f"{_DONE if done else _ASKED}{blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()}"
 
 
 def changes(
-    found: Iterable[Skill], known: Sequence[KeptSkill], shown: Shown, named: Named, now: datetime
+    skills: Iterable[Skill], known: Sequence[StoredSkill], shown: Shown, named: Named, now: datetime
 ) -> list[Change]:
     """Return what to write of what mining found, surest first; the same findings again change nothing.
 
@@ -66,63 +66,69 @@ def changes(
     taking = {kept.id for kept in known if kept.state is not SkillState.CANDIDATE}
     taken = {turn for turn, ids in shown.items() if not taking.isdisjoint(ids)}
     made: list[Change] = []
-    for one in found:
-        pattern = pattern_of(one)
-        kept = by_pattern.get(pattern) or _drifted(one, known, shown)
+    for this_skill in skills:
+        pattern = pattern_of(this_skill)
+        skill = by_pattern.get(pattern) or _drifted(this_skill, known, shown)
         change = None
-        if kept is not None and kept.state is SkillState.ACTIVE:
-            change = _grown(kept, one, shown)
-        elif kept is None or kept.state is SkillState.CANDIDATE:
-            if sum(turn in taken for turn in one.evidence) >= SAME_TURNS * len(one.evidence):
+        if skill is not None and skill.state is SkillState.ACTIVE:
+            change = _grown(skill, this_skill, shown)
+        elif skill is None or skill.state is SkillState.CANDIDATE:
+            if sum(turn in taken for turn in this_skill.evidence) >= SAME_TURNS * len(this_skill.evidence):
                 continue  # a surer one rests on these turns
-            new = KeptSkill(named(pattern), pattern, SkillState.CANDIDATE, replace(one, frequency=0), now)
-            change = _judged(kept or new, one, shown)
+            new = StoredSkill(
+                named(pattern), pattern, SkillState.CANDIDATE, replace(this_skill, frequency=0), now
+            )
+            change = _judged(skill or new, this_skill, shown)
         if change is not None:
             made.append(change)
-            by_pattern[pattern] = change.kept
+            by_pattern[pattern] = change.skill
             if change.created:
-                taken.update(one.evidence)
+                taken.update(this_skill.evidence)
     return made
 
 
-def _drifted(found: Skill, known: Sequence[KeptSkill], shown: Shown) -> KeptSkill | None:
+def _drifted(skill: Skill, known: Sequence[StoredSkill], shown: Shown) -> StoredSkill | None:
     """Return the known request that rests on most of these turns: the words requests share may change."""
-    if found.kind is SkillKind.PROCEDURAL:
+    if skill.kind is SkillKind.PROCEDURAL:
         return None
-    for kept in known:
-        if kept.pattern.startswith(_ASKED):  # a model may have changed its kind
-            shared = sum(kept.id in shown.get(turn, ()) for turn in found.evidence)
-            if shared >= SAME_TURNS * len(found.evidence):
-                return kept
+    for stored_skill in known:
+        if stored_skill.pattern.startswith(_ASKED):  # a model may have changed its kind
+            shared = sum(stored_skill.id in shown.get(turn, ()) for turn in skill.evidence)
+            if shared >= SAME_TURNS * len(skill.evidence):
+                return stored_skill
     return None
 
 
-def _new_turns(kept: KeptSkill, found: Skill, shown: Shown) -> tuple[TurnRef, ...]:
-    return tuple(turn for turn in found.evidence if kept.id not in shown.get(turn, ()))
+def _new_turns(stored_skill: StoredSkill, skill: Skill, shown: Shown) -> tuple[TurnRef, ...]:
+    return tuple(turn for turn in skill.evidence if stored_skill.id not in shown.get(turn, ()))
 
 
-def _grown(kept: KeptSkill, found: Skill, shown: Shown) -> Change | None:
-    turns = _new_turns(kept, found, shown)
+def _grown(stored_skill: StoredSkill, skill: Skill, shown: Shown) -> Change | None:
+    turns = _new_turns(stored_skill, skill, shown)
     if not turns:
         return None
-    grown = seen_again(kept.skill, replace(found, evidence=turns))
-    grown = replace(grown, evidence=(), frequency=kept.skill.frequency + len(turns))
-    return Change(replace(kept, skill=grown), turns)
+    grown = seen_again(stored_skill.skill, replace(skill, evidence=turns))
+    grown = replace(grown, evidence=(), frequency=stored_skill.skill.frequency + len(turns))
+    return Change(replace(stored_skill, skill=grown), turns)
 
 
-def _judged(kept: KeptSkill, found: Skill, shown: Shown) -> Change | None:
+def _judged(stored_skill: StoredSkill, matching_skill: Skill, shown: Shown) -> Change | None:
     """Return a candidate with what was found of it now, a skill where that makes it sure enough."""
-    turns = _new_turns(kept, found, shown)
-    count, before = kept.skill.frequency + len(turns), kept.skill.checks if kept.number else {}
+    turns = _new_turns(stored_skill, matching_skill, shown)
+    count, before = (
+        stored_skill.skill.frequency + len(turns),
+        stored_skill.skill.checks if stored_skill.number else {},
+    )
     checks = {
-        name: bool(found.checks.get(name)) or (name in _STAYS and bool(before.get(name))) for name in CHECKS
+        name: bool(matching_skill.checks.get(name)) or (name in _REMAINS and bool(before.get(name)))
+        for name in CHECKS
     }
     if not turns and checks == before:
         return None
     validation = sum(checks.values()) / len(checks)
     sure = initial_confidence(count, validation)
     skill = replace(
-        found,
+        matching_skill,
         evidence=(),
         frequency=count,
         checks=checks,
@@ -132,10 +138,10 @@ def _judged(kept: KeptSkill, found: Skill, shown: Shown) -> Change | None:
     )
     created = sure > THRESHOLD
     state = SkillState.ACTIVE if created else SkillState.CANDIDATE
-    return Change(replace(kept, skill=skill, state=state), turns, created)
+    return Change(replace(stored_skill, skill=skill, state=state), turns, created)
 
 
-def overflowing(known: Iterable[KeptSkill], most: int = _MOST_CANDIDATES) -> list[KeptSkill]:
+def overflowing(known: Iterable[StoredSkill], most: int = _MOST_CANDIDATES) -> list[StoredSkill]:
     """Return the candidates to be given up where there are too many: the least sure, then the oldest."""
     waiting = [kept for kept in known if kept.state is SkillState.CANDIDATE]
     waiting.sort(key=lambda kept: (-kept.skill.confidence, -kept.created_at.timestamp(), kept.id))
@@ -157,30 +163,30 @@ def in_words_of(skill: Skill, other: Skill) -> Skill:
     )
 
 
-def forgotten(kept: KeptSkill) -> KeptSkill:
+def erased(skill: StoredSkill) -> StoredSkill:
     """Return what is kept of a skill that was forgotten: its pattern, and none of its words."""
-    old = kept.skill
+    old = skill.skill
     blank = Skill("", "", old.kind, (), frequency=old.frequency, uses=old.uses, successes=old.successes)
-    return replace(kept, state=SkillState.DROPPED, skill=blank)
+    return replace(skill, state=SkillState.DROPPED, skill=blank)
 
 
-def verdict_on(kept: KeptSkill, now: datetime) -> Decision:
+def verdict_on(stored_skill: StoredSkill, now: datetime) -> Decision:
     """Return the record of a pattern's verdict; it holds counts and checks, no words."""
-    skill = kept.skill
+    skill = stored_skill.skill
     score = initial_confidence(skill.frequency, skill.validation)
     features = {"count": float(skill.frequency), "validation": skill.validation}
     return Decision(
-        id=decision_id(kept.id, DECISION),
+        id=decision_id(stored_skill.id, DECISION),
         type=DECISION,
         at=now,
-        subject=kept.id,
+        subject=stored_skill.id,
         features=features | {name: float(held) for name, held in skill.checks.items()},
         score=score,
         threshold=THRESHOLD,
         verdict=CREATED if score > THRESHOLD else REJECTED,
         policy_version=POLICY,
         confidence_label="UNCERTAIN" if abs(score - THRESHOLD) < _UNSURE else "HIGH",
-        detail={"kind": skill.kind.value, "pattern": kept.pattern},
+        detail={"kind": skill.kind.value, "pattern": stored_skill.pattern},
     )
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from episodic_agent.core.skill_records import Skill, SkillKind, TurnRef
 from episodic_agent.core.skills.confidence import THRESHOLD, initial_confidence, present_confidence
 from episodic_agent.core.skills.requests import Exchange, Recurring, chooses, constant_terms, recurring
-from episodic_agent.core.skills.sequences import USUAL, Action, Bounds, Course, Pattern, frequent
+from episodic_agent.core.skills.sequences import BASELINE, Action, Bounds, Course, Pattern, frequent
+from episodic_agent.schemas.skills import Skill, SkillKind, TurnRef
 
 CHECKS: Final = ("frequent", "spread", "lasting", "succeeds", "accepted", "varied", "compact", "specific")
 _MOSTLY: Final = 0.8  # share of occurrences a check is about
@@ -23,7 +23,7 @@ SAME_TURNS: Final = 0.5  # share of a pattern's turns in a surer one from which 
 _EXAMPLES: Final = 3
 _EXAMPLE: Final = 160  # characters
 _FIRST_LETTERS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
-_TOLD: Final = 4  # characters of an argument that may have come from an earlier result by more than chance
+_SPOKEN: Final = 4  # characters of an argument that may have come from an earlier result by more than chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,45 +34,45 @@ class Mined:
     below: tuple[Skill, ...]
 
 
-def mine(courses: Sequence[Course], exchanges: Sequence[Exchange], bounds: Bounds = USUAL) -> Mined:
+def mine(courses: Sequence[Course], exchanges: Sequence[Exchange], bounds: Bounds = BASELINE) -> Mined:
     """Return the skills in the episodes of one user, in the order of time; the same input gives the same.
 
     `courses` are the tool calls of each episode, `exchanges` the requests of all of them.
     """
     objected = {e.turn for e in exchanges if e.objected}
     asked = {e.turn: e for e in exchanges}
-    found: list[Skill | None] = [_procedure(p, courses, asked, objected) for p in frequent(courses, bounds)]
-    found += [_request(group) for group in recurring(exchanges, bounds.least)]
-    kept = distinct(skill for skill in found if skill is not None)
+    skills: list[Skill | None] = [_procedure(p, courses, asked, objected) for p in frequent(courses, bounds)]
+    skills += [_request(group) for group in recurring(exchanges, bounds.least)]
+    stored_skills = distinct(skill for skill in skills if skill is not None)
     return Mined(
-        tuple(skill for skill in kept if skill.confidence > THRESHOLD),
-        tuple(skill for skill in kept if skill.confidence <= THRESHOLD),
+        tuple(skill for skill in stored_skills if skill.confidence > THRESHOLD),
+        tuple(skill for skill in stored_skills if skill.confidence <= THRESHOLD),
     )
 
 
 def distinct(skills: Iterable[Skill], known: Sequence[Skill] = ()) -> list[Skill]:
     """Return skills surest first, without those whose turns are mostly a surer one's or a known one's."""
-    kept: list[Skill] = []
+    stored_skills: list[Skill] = []
     taken: list[frozenset[TurnRef]] = [frozenset(skill.evidence) for skill in known]
     for skill in sorted(skills, key=_standing):
         turns = frozenset(skill.evidence)
         if any(len(turns & other) >= SAME_TURNS * len(turns) for other in taken):
             continue
-        kept.append(skill)
+        stored_skills.append(skill)
         taken.append(turns)
-    return kept
+    return stored_skills
 
 
-def seen_again(known: Skill, found: Skill) -> Skill:
+def seen_again(known: Skill, skill: Skill) -> Skill:
     """Return a known skill with the turns of a new finding of it; its confidence stays what uses made it.
 
     It was not idle when it was seen: the time before is taken off once, and counted from there.
     """
-    evidence = tuple(sorted({*known.evidence, *found.evidence}))
+    evidence = tuple(sorted({*known.evidence, *skill.evidence}))
     seen = replace(known, evidence=evidence, frequency=len(evidence))
-    if known.last_used is None or found.last_used is None or found.last_used <= known.last_used:
+    if known.last_used is None or skill.last_used is None or skill.last_used <= known.last_used:
         return seen
-    return replace(seen, confidence=present_confidence(known, found.last_used), last_used=found.last_used)
+    return replace(seen, confidence=present_confidence(known, skill.last_used), last_used=skill.last_used)
 
 
 def _standing(skill: Skill) -> tuple[float, bool, int, str, tuple[str, ...]]:
@@ -94,7 +94,7 @@ def _procedure(
     parameters, steps = _arguments(pattern.names, rows)
     held = _Checks(len(rows))
     checks = {
-        "frequent": len(rows) >= USUAL.least,
+        "frequent": len(rows) >= BASELINE.least,
         "spread": len({courses[o.course].episode_id for _, o in once.values()}) >= 2,
         "lasting": len({run[0].at.date() for run in rows}) >= 2,
         "succeeds": held.mostly(not any(action.failed for action in run) for run in rows),
@@ -131,23 +131,23 @@ def _request(group: Recurring) -> Skill | None:
     if not answered:
         return None
     tools = Counter(row.tools for row in rows).most_common(1)[0]
-    usual = tools[0] if tools[1] >= _MOSTLY * len(rows) else ()
+    baseline = tools[0] if tools[1] >= _MOSTLY * len(rows) else ()
     about = " ".join(group.core)
     held = _Checks(len(rows))
     alike = _shared_words([row.answer for row in answered])
     checks = {
-        "frequent": len(rows) >= USUAL.least,
+        "frequent": len(rows) >= BASELINE.least,
         "spread": len({row.episode_id for row in rows}) >= 2,
         "lasting": len({row.at.date() for row in rows}) >= 2,
         "succeeds": held.mostly(not row.failed for row in rows),
         "accepted": held.mostly(not row.objected for row in rows),
         "varied": len({row.request.casefold() for row in rows}) > 1,
         "compact": len(answered) >= _MOSTLY * len(rows),
-        "specific": bool(usual) or bool(alike),
+        "specific": bool(baseline) or bool(alike),
     }
     deciding = held.mostly(chooses(row.request) for row in rows)
-    kind = SkillKind.DECISION if deciding else SkillKind.INTERACTION if usual else SkillKind.COMMUNICATION
-    steps = [f"hear what is asked about {about}", *map(_spoken, usual)]
+    kind = SkillKind.DECISION if deciding else SkillKind.INTERACTION if baseline else SkillKind.COMMUNICATION
+    steps = [f"hear what is asked about {about}", *map(_spoken, baseline)]
     steps.append(f"answer with {alike}" if alike else "answer")
     return _skill(
         Skill(
@@ -202,23 +202,23 @@ def _arguments(
     steps: list[str] = []
     for place, name in enumerate(names):
         keys = [key for key in rows[0][place].arguments if all(key in run[place].arguments for run in rows)]
-        said: list[str] = []
+        texts: list[str] = []
         for key in keys:
             values = {run[place].arguments[key] for run in rows}
             if all(_handed_on(run, place, key) for run in rows):
-                said.append(f"{key} from before")
+                texts.append(f"{key} from before")
             elif len(values) == 1:
-                said.append(f"{key}={values.pop()[:40]}")
+                texts.append(f"{key}={values.pop()[:40]}")
             else:
                 parameters[key] = None
-                said.append(f"{key}=…")
-        steps.append(f"{name}({', '.join(said)})" if said else name)
+                texts.append(f"{key}=…")
+        steps.append(f"{name}({', '.join(texts)})" if texts else name)
     return tuple(parameters), tuple(steps)
 
 
 def _handed_on(run: Sequence[Action], place: int, key: str) -> bool:
     value = run[place].arguments[key]
-    return len(value) >= _TOLD and any(value in action.result for action in run[:place])
+    return len(value) >= _SPOKEN and any(value in action.result for action in run[:place])
 
 
 def _spoken(name: str) -> str:
@@ -232,12 +232,12 @@ def _shared_words(texts: Sequence[str]) -> str:
     for text in texts:
         counts.update(constant_terms(text[:_EXAMPLE]))
     common = [t for t, c in sorted(counts.items(), key=lambda e: (-e[1], e[0])) if c >= _MOSTLY * len(texts)]
-    said: dict[str, str] = {}
+    statements: dict[str, str] = {}
     for text in texts:
         for word in text[:_EXAMPLE].split():
             for term in constant_terms(word):
-                said.setdefault(term, word)
-    return " and ".join(said[t].strip(".,;:!?\"'()").lower() for t in common[:3] if t in said)
+                statements.setdefault(term, word)
+    return " and ".join(statements[t].strip(".,;:!?\"'()").lower() for t in common[:3] if t in statements)
 
 
 def _slots(rows: Sequence[Exchange]) -> tuple[str, ...]:

@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.skill_records import TurnRef
+from episodic_agent.core.episodes.selection import distinctiveness
+from episodic_agent.core.language import tokens, words
 from episodic_agent.core.skills.sequences import Action
-from episodic_agent.core.summaries.selection import distinctiveness
-from episodic_agent.core.text import tokens, words
 from episodic_agent.core.threads.turns import Turn, pairs
+from episodic_agent.schemas.skills import TurnRef
 
 _LIKE: Final = 0.6  # Jaccard of two requests' words from which they are the same request
 _ROUNDING: Final = 1e-9
@@ -58,14 +58,14 @@ class Recurring:
     exchanges: tuple[Exchange, ...]
 
 
-def exchanges_of(found: Sequence[Turn], episode_id: UUID, actions: Sequence[Action]) -> list[Exchange]:
+def exchanges_of(turns: Sequence[Turn], episode_id: UUID, actions: Sequence[Action]) -> list[Exchange]:
     """Return the exchanges of an episode's turns, with the tools that were used in each."""
     by_turn: dict[int, list[Action]] = {}
     for action in actions:
         by_turn.setdefault(action.turn.seq, []).append(action)
-    answers = {pair.first_seq: pair.answer for pair in pairs(found)}
+    answers = {pair.first_seq: pair.answer for pair in pairs(turns)}
     made: list[Exchange] = []
-    for turn, after in zip(found, [*found[1:], None], strict=False):
+    for turn, after in zip(turns, [*turns[1:], None], strict=False):
         first = turn.observations[0]
         if not turn.opened or not first.text.strip():
             continue
@@ -96,10 +96,10 @@ def constant_terms(request: str) -> frozenset[str]:
     if len(request) > _LONGEST:
         return frozenset()
     plain = _VARIES.sub(" ", _NAME.sub(" ", request))
-    return frozenset(term for term in tokens(plain) if distinctiveness(term) > _LIGHT)
+    return frozenset(term for term in tokens(plain) if distinctiveness(term) > _GENERIC)
 
 
-_LIGHT: Final = 0.15  # what talk words weigh
+_GENERIC: Final = 0.15  # what talk words weigh
 
 
 def recurring(exchanges: Sequence[Exchange], least: int = 3) -> list[Recurring]:
@@ -122,13 +122,13 @@ def recurring(exchanges: Sequence[Exchange], least: int = 3) -> list[Recurring]:
             for term in terms:
                 with_term.setdefault(term, []).append(len(groups))
             groups.append((terms, [exchange]))
-    found = [Recurring(_core(members), tuple(members)) for _, members in groups if len(members) >= least]
-    return sorted(found, key=lambda group: (-len(group.exchanges), group.core))
+    recurrings = [Recurring(_core(members), tuple(members)) for _, members in groups if len(members) >= least]
+    return sorted(recurrings, key=lambda group: (-len(group.exchanges), group.core))
 
 
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    shared = len(one & other)
-    return shared / (len(one) + len(other) - shared)
+def _likeness(terms: frozenset[str], other: frozenset[str]) -> float:
+    shared = len(terms & other)
+    return shared / (len(terms) + len(other) - shared)
 
 
 def _near(terms: frozenset[str], with_term: Mapping[str, Sequence[int]]) -> set[int]:
@@ -146,12 +146,12 @@ def _core(members: Sequence[Exchange]) -> tuple[str, ...]:
     """Return the words most of the requests share, in the order of the first that has them."""
     counts = Counter(term for member in members for term in constant_terms(member.request))
     core = {term for term, count in counts.items() if count >= _CORE * len(members)}
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for member in members:
         for word in words(member.request):
             for term in core.intersection(tokens(word)):
-                said.setdefault(term, word)
-    return tuple(dict.fromkeys(said.values()))
+                texts.setdefault(term, word)
+    return tuple(dict.fromkeys(texts.values()))
 
 
 def chooses(request: str) -> bool:

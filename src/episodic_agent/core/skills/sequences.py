@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from episodic_agent.core.skill_records import TurnRef
 from episodic_agent.schemas import Json, Kind, Observation
+from episodic_agent.schemas.skills import TurnRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Pattern:
     occurrences: tuple[Occurrence, ...]
 
 
-USUAL = Bounds()
+BASELINE = Bounds()
 
 
 def actions_of(observations: Sequence[Observation], turns: Mapping[int, TurnRef]) -> list[Action]:
@@ -71,7 +71,7 @@ def actions_of(observations: Sequence[Observation], turns: Mapping[int, TurnRef]
     Intake leaves `name`, `arguments`, `result` and `error` in `extras`; several calls stand under `calls`. A
     result in a message of its own belongs to the call with its id, else to the last open one of its name.
     """
-    found: list[Action] = []
+    actions: list[Action] = []
     waiting: dict[str, int] = {}  # calls whose result is not here yet, by id and by name
     for observation in observations:
         if observation.kind is not Kind.TOOL or observation.seq not in turns:
@@ -82,35 +82,35 @@ def actions_of(observations: Sequence[Observation], turns: Mapping[int, TurnRef]
         )
         for call in several:
             if isinstance(call, Mapping):
-                _take(call, turns[observation.seq], observation.at, found, waiting)
-    return found
+                _take(call, turns[observation.seq], observation.at, actions, waiting)
+    return actions
 
 
 def _take(
-    call: Mapping[str, Json], turn: TurnRef, at: datetime, found: list[Action], waiting: dict[str, int]
+    call: Mapping[str, Json], turn: TurnRef, at: datetime, actions: list[Action], waiting: dict[str, int]
 ) -> None:
     """Add a call to those found, or a result to the call it answers."""
     name, result, error = call.get("name"), call.get("result"), call.get("error")
     keys = [f"id {call.get('tool_call_id')}"] if call.get("tool_call_id") else []
     keys += [f"name {name}"] if isinstance(name, str) and name else []
     answered = result is not None or error is not None
-    told = "" if result is None else str(result)
+    text = "" if result is None else str(result)
     place = next((waiting[key] for key in keys if key in waiting), None)
     if answered and call.get("arguments") is None and place is not None:
-        found[place] = replace(found[place], result=told, failed=error is not None)
+        actions[place] = replace(actions[place], result=text, failed=error is not None)
         for key in [key for key, other in waiting.items() if other == place]:
             del waiting[key]
     elif isinstance(name, str) and name:
         if not answered:
-            waiting.update(dict.fromkeys(keys, len(found)))
-        found.append(Action(name, turn, at, _plain(call.get("arguments")), told, error is not None))
+            waiting.update(dict.fromkeys(keys, len(actions)))
+        actions.append(Action(name, turn, at, _plain(call.get("arguments")), text, error is not None))
 
 
 def _plain(arguments: Json) -> dict[str, str]:
     return {str(k): str(v) for k, v in arguments.items()} if isinstance(arguments, Mapping) else {}
 
 
-def frequent(courses: Sequence[Course], bounds: Bounds = USUAL) -> list[Pattern]:
+def frequent(courses: Sequence[Course], bounds: Bounds = BASELINE) -> list[Pattern]:
     """Return the frequent patterns of courses (oldest first), most frequent first, none inside an equal one.
 
     >>> turns = [TurnRef(UUID(int=1), n) for n in range(9)]
@@ -128,9 +128,9 @@ def frequent(courses: Sequence[Course], bounds: Bounds = USUAL) -> list[Pattern]
     }
     skipped = {n: max(len(courses[n].actions) - bounds.actions, 0) for n in lines}
     grown = _grown(lines, bounds)
-    kept = [pattern for pattern in grown if len(pattern.names) >= bounds.shortest]
-    whole = [p for p in _closed(kept) if not _only_repeats(p.names)]
-    ordered = sorted(whole, key=lambda p: (-len(p.occurrences), -len(p.names), p.names))
+    patterns = [pattern for pattern in grown if len(pattern.names) >= bounds.shortest]
+    full_patterns = [p for p in _closed(patterns) if not _only_repeats(p.names)]
+    ordered = sorted(full_patterns, key=lambda p: (-len(p.occurrences), -len(p.names), p.names))
     return [Pattern(p.names, tuple(_moved(o, skipped[o.course]) for o in p.occurrences)) for p in ordered]
 
 
@@ -147,10 +147,10 @@ def _grown(lines: Mapping[int, Sequence[str]], bounds: Bounds) -> list[Pattern]:
     waiting: list[tuple[tuple[str, ...], list[Occurrence]]]
     waiting = [((name,), found) for name, found in singles.items() if len(found) >= bounds.least]
     waiting.sort(key=lambda entry: (-len(entry[1]), entry[0]))
-    kept: list[Pattern] = []
-    while waiting and len(kept) < bounds.patterns:
+    patterns: list[Pattern] = []
+    while waiting and len(patterns) < bounds.patterns:
         names, embeddings = waiting.pop(0)
-        kept.append(Pattern(names, tuple(_disjoint(embeddings))))
+        patterns.append(Pattern(names, tuple(_disjoint(embeddings))))
         if len(names) == bounds.longest:
             continue
         longer = [
@@ -159,7 +159,7 @@ def _grown(lines: Mapping[int, Sequence[str]], bounds: Bounds) -> list[Pattern]:
             if len(_disjoint(found)) >= bounds.least
         ]
         waiting = [*longer, *waiting]  # depth first: a long pattern is worth more than another short one
-    return kept
+    return patterns
 
 
 def _extended(
@@ -174,18 +174,22 @@ def _extended(
             longer = Occurrence(embedding.course, (*embedding.places, place))
             if key not in latest or longer.places > latest[key].places:
                 latest[key] = longer
-    found: dict[str, list[Occurrence]] = {}
+    occurrences: dict[str, list[Occurrence]] = {}
     for (name, _, _), occurrence in sorted(latest.items(), key=lambda entry: entry[0]):
-        found.setdefault(name, []).append(occurrence)
-    return found
+        occurrences.setdefault(name, []).append(occurrence)
+    return occurrences
 
 
 def _disjoint(embeddings: Sequence[Occurrence]) -> list[Occurrence]:
     """Return as many embeddings as can be had without overlap: always the one that ends first."""
     chosen: list[Occurrence] = []
-    for one in sorted(embeddings, key=lambda o: (o.course, o.places[-1])):
-        if not chosen or chosen[-1].course != one.course or chosen[-1].places[-1] < one.places[0]:
-            chosen.append(one)
+    for occurrence in sorted(embeddings, key=lambda o: (o.course, o.places[-1])):
+        if (
+            not chosen
+            or chosen[-1].course != occurrence.course
+            or chosen[-1].places[-1] < occurrence.places[0]
+        ):
+            chosen.append(occurrence)
     return chosen
 
 

@@ -1,18 +1,49 @@
-"""Threads: which one an observation belongs to, when silence ends one, and the turns they are made of."""
+"""Which thread an observation belongs to, when silence ends one, and the turns it is made of (seed 002,
+section 1.2).
 
-from episodic_agent.core.threads.channels import DEFAULT_CHANNEL, DEFAULT_TIMEOUT, ChannelKind, Channels
-from episodic_agent.core.threads.records import Arriving, Resolution, ThreadView, Verdict, as_record
-from episodic_agent.core.threads.resolution import Resolver, after, closed, idle, resolve
-from episodic_agent.core.threads.turns import (
-    Pair,
-    Turn,
-    is_reply,
-    last_turns,
-    opens_turn,
-    pairs,
-    turn_count,
-    turns,
-)
+A `Resolver` is given the user's threads and takes arrivals one by one; each answer says which thread, whether
+it opens, closes or reopens one, and why. `idle` says what the clock may close. `turns` cuts a talk into a
+user's messages with everything up to the next.
+
+**Rules of the room.**
+1. The order of the rules stands at the top of `resolution.py`, and the first that applies wins.
+2. Time is event time. Activity never moves back; a late message goes where its span lies.
+3. A silence must be *longer* than the timeout: 30:00 goes on, 30:01 opens a thread.
+4. The nearest timeout wins: thread, user on the channel, user, channel, 30 minutes.
+5. A reply extends a thread and never opens one. A name given by the caller is always taken at its word.
+6. One by one or in a list gives the same threads; a sweep in between changes no membership.
+
+**To add** a rule, give it a place in that order, a reason in words and numbers, and a scenario in
+`tests/scenarios`; the random programs of `tests/core/test_threads.py` must still agree.
+"""
+
+from typing import TYPE_CHECKING
+
+from episodic_agent.lazily import names_from
+
+if TYPE_CHECKING:
+    from episodic_agent.core.threads.channels import DEFAULT_CHANNEL, DEFAULT_TIMEOUT, ChannelKind, Channels
+    from episodic_agent.core.threads.records import Arriving, IntakeVerdict, Resolution, ThreadView, as_record
+    from episodic_agent.core.threads.resolution import Resolver, after, closed, idle, resolve
+    from episodic_agent.core.threads.turns import (
+        Pair,
+        Turn,
+        is_reply,
+        last_turns,
+        opens_turn,
+        pairs,
+        turn_count,
+    )
+else:
+    __getattr__ = names_from(
+        __name__,
+        {
+            "channels": "DEFAULT_CHANNEL DEFAULT_TIMEOUT ChannelKind Channels",
+            "records": "Arriving Resolution ThreadView IntakeVerdict as_record",
+            "resolution": "Resolver after closed idle resolve",
+            "turns": "Pair Turn is_reply last_turns opens_turn pairs turn_count",
+        },
+    )
 
 __all__ = [
     "DEFAULT_CHANNEL",
@@ -20,12 +51,12 @@ __all__ = [
     "Arriving",
     "ChannelKind",
     "Channels",
+    "IntakeVerdict",
     "Pair",
     "Resolution",
     "Resolver",
     "ThreadView",
     "Turn",
-    "Verdict",
     "after",
     "as_record",
     "closed",
@@ -36,5 +67,4 @@ __all__ = [
     "pairs",
     "resolve",
     "turn_count",
-    "turns",
 ]

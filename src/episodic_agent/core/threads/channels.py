@@ -59,8 +59,8 @@ class Channels:
         object.__setattr__(
             self, "by_user_channel", {(u, channel_name(c)): t for (u, c), t in self.by_user_channel.items()}
         )
-        given = (self.by_channel, self.by_user, self.by_user_channel)
-        for timeout in (self.timeout, *(t for table in given for t in table.values())):
+        arguments = (self.by_channel, self.by_user, self.by_user_channel)
+        for timeout in (self.timeout, *(t for table in arguments for t in table.values())):
             check_timeout(timeout)
 
     def kind(self, channel: str | None) -> ChannelKind:

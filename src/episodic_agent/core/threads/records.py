@@ -20,7 +20,8 @@ class ThreadView:
 
     `created_at` is the event time of the earliest observation in it, `last_activity_at` that of the latest.
     `timeout` is the thread's own. `closed_for` is the reason a closed thread was closed for: one that was
-    closed for `inactivity` can still be continued by a message that was only slow to arrive.
+    closed for `inactivity` can still be continued by a message that was only slow to arrive. `selected_at` is
+    when the user chose it last, which counts as activity.
     """
 
     id: UUID
@@ -31,6 +32,7 @@ class ThreadView:
     status: str = OPEN
     timeout: timedelta | None = None
     closed_for: str = ""
+    selected_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Arriving:
     reply: bool = False
 
 
-class Verdict(StrEnum):
+class IntakeVerdict(StrEnum):
     """What becomes of an observation."""
 
     CONTINUES = "continues"
@@ -69,7 +71,7 @@ class Resolution:
     it has). `gap` and `timeout` are what was compared, None where nothing was. `why` is one line.
     """
 
-    verdict: Verdict
+    verdict: IntakeVerdict
     thread: UUID | None
     closes: UUID | None
     explicit: bool
@@ -83,7 +85,7 @@ class Resolution:
     @property
     def new(self) -> bool:
         """Tell whether a thread is to be created."""
-        return self.verdict is Verdict.OPENS
+        return self.verdict is IntakeVerdict.OPENS
 
     def features(self) -> dict[str, float]:
         """Return what a Decision of type `thread` records: the seconds that were compared."""
@@ -98,19 +100,19 @@ class Settled(Resolution):
     thread: UUID
 
     @classmethod
-    def of(cls, found: Resolution, thread: UUID) -> "Settled":
+    def of(cls, resolution: Resolution, thread: UUID) -> "Settled":
         """Return a resolution with its thread's name."""
         return cls(
-            found.verdict,
+            resolution.verdict,
             thread,
-            found.closes,
-            found.explicit,
-            found.created_at,
-            found.last_activity_at,
-            found.channels,
-            found.why,
-            found.gap,
-            found.timeout,
+            resolution.closes,
+            resolution.explicit,
+            resolution.created_at,
+            resolution.last_activity_at,
+            resolution.channels,
+            resolution.why,
+            resolution.gap,
+            resolution.timeout,
         )
 
 
@@ -124,7 +126,7 @@ def as_record(
     cross_thread_episodes: Sequence[str] = (),
     summary: str = "",
 ) -> Mapping[str, Json]:
-    """Return a thread's metadata as seed 002 writes it (section 1.3): its fields, its order, times with Z.
+    """Return a thread's metadata as in seed 002, section 1.3: its fields, its order, times with Z.
 
     `timeout` is the one in force, the thread's own or another.
 

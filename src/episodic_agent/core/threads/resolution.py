@@ -1,8 +1,9 @@
-"""Which thread an observation belongs to (seed 002, section 1.2; the order of the rules is the design's).
+"""Which thread an observation belongs to (seed 002, section 1.2; docs/threads.md#the-rules-in-order).
 
 1. An observation that is known already stays where it is.
-2. A thread the caller names is the one, however long it was silent; a closed one reopens. On an explicit
-   channel, no name means a new thread.
+2. A thread the caller names is the one, however long it was silent; a closed one reopens. Without a name it
+   is the one the user selected last, on whatever channel, until that was silent for longer than its timeout.
+   On an explicit channel, neither means a new thread.
 3. On an implicit channel the current thread is the user's most recently active one, on whatever channel.
 4. A silence longer than the timeout closes it and opens another; exactly the timeout does not.
 
@@ -22,18 +23,18 @@ from episodic_agent.core.threads.records import (
     INACTIVITY,
     OPEN,
     Arriving,
+    IntakeVerdict,
     Resolution,
     Settled,
     ThreadView,
-    Verdict,
 )
 from episodic_agent.errors import NotFound
 
-USUAL = Channels()
+DEFAULT_TIMEOUT = Channels()
 
 
 def resolve(
-    arriving: Arriving, threads: Iterable[ThreadView], user_id: str, channels: Channels = USUAL
+    arriving: Arriving, threads: Iterable[ThreadView], user_id: str, channels: Channels = DEFAULT_TIMEOUT
 ) -> Resolution:
     """Decide which of a user's threads an observation joins; raises NotFound for a name nobody knows.
 
@@ -52,6 +53,11 @@ def resolve(
     known = list(threads)
     if arriving.thread is not None:
         return _named(arriving, known)
+    chosen = selected(known, arriving, user_id, channels)
+    if chosen is not None:
+        timeout = channels.silence(user_id, arriving.channel, chosen.timeout)
+        joined = _joins(arriving, chosen, "the user selected it")
+        return replace(joined, gap=arriving.at - chosen.last_activity_at, timeout=timeout)
     if channels.is_explicit(arriving.channel):
         return _unnamed(arriving, known)
     current = max(filter(_continuable, known), key=_activity, default=None)
@@ -70,8 +76,29 @@ def resolve(
     return replace(_joins(arriving, current, why), gap=gap, timeout=timeout)
 
 
+def selected(
+    threads: Iterable[ThreadView], arriving: Arriving, user_id: str, channels: Channels = DEFAULT_TIMEOUT
+) -> ThreadView | None:
+    """Return the thread that a user's selection holds for an observation; None where there is none.
+
+    The latest selection counts, from the thread's beginning until its timeout has passed since it was chosen
+    or spoken in; only one that nobody closed by hand. What an agent says on an explicit channel follows the
+    user's message there, not the selection.
+    """
+    if arriving.reply and channels.is_explicit(arriving.channel):
+        return None
+    ever = [(t.selected_at, t.id, t) for t in threads if t.selected_at is not None]
+    if not ever:
+        return None
+    _, _, thread = max(ever, key=lambda one: one[:2])
+    timeout = channels.silence(user_id, arriving.channel, thread.timeout)
+    early = arriving.at < thread.created_at - timeout
+    late = arriving.at - thread.last_activity_at > timeout
+    return thread if _continuable(thread) and not early and not late else None
+
+
 def idle(
-    threads: Iterable[ThreadView], now: datetime, user_id: str, channels: Channels = USUAL
+    threads: Iterable[ThreadView], now: datetime, user_id: str, channels: Channels = DEFAULT_TIMEOUT
 ) -> list[ThreadView]:
     """Return the open implicit threads that silence has ended by the clock, longest silent first.
 
@@ -108,7 +135,7 @@ class Resolver:
         self,
         threads: Iterable[ThreadView],
         user_id: str,
-        channels: Channels = USUAL,
+        channels: Channels = DEFAULT_TIMEOUT,
         *,
         name: Callable[[Arriving], UUID],
         known: Mapping[UUID, UUID] | None = None,
@@ -136,9 +163,9 @@ class Resolver:
         if arriving.id in self._known:
             return _duplicate(arriving, self._known[arriving.id], self._threads)
         chosen = self._within_call(arriving)
-        found = resolve(chosen, self._threads.values(), self._user, self._channels)
-        thread = found.thread or self._name(arriving)
-        settled = Settled.of(found, thread)
+        resolution = resolve(chosen, self._threads.values(), self._user, self._channels)
+        thread = resolution.thread or self._name(arriving)
+        settled = Settled.of(resolution, thread)
         if settled.closes is not None:
             self._threads[settled.closes] = closed(self._threads[settled.closes])
         self._threads[thread] = after(settled, self._threads.get(thread))
@@ -160,7 +187,7 @@ def after(resolution: Resolution, before: ThreadView | None) -> ThreadView:
     """
     if resolution.thread is None:
         raise ValueError("name the new thread first")
-    status = before.status if before is not None and resolution.verdict is Verdict.LATE else OPEN
+    status = before.status if before is not None and resolution.verdict is IntakeVerdict.LATE else OPEN
     return ThreadView(
         resolution.thread,
         resolution.channels,
@@ -170,6 +197,7 @@ def after(resolution: Resolution, before: ThreadView | None) -> ThreadView:
         status,
         before.timeout if before is not None else None,
         before.closed_for if before is not None and status == CLOSED else "",
+        before.selected_at if before is not None else None,
     )
 
 
@@ -224,7 +252,7 @@ def _late(arriving: Arriving, known: Sequence[ThreadView], user_id: str, channel
     )
     # what it joins was over, and stays over; a reply that comes after all others speaks on
     over = arriving.at <= thread.last_activity_at or not arriving.reply
-    return replace(joined, verdict=Verdict.LATE) if over else joined
+    return replace(joined, verdict=IntakeVerdict.LATE) if over else joined
 
 
 def _holds(thread: ThreadView, arriving: Arriving, user_id: str, channels: Channels) -> bool:
@@ -234,13 +262,13 @@ def _holds(thread: ThreadView, arriving: Arriving, user_id: str, channels: Chann
 
 def _opens(arriving: Arriving, why: str, *, explicit: bool) -> Resolution:
     names = (channel_name(arriving.channel),)
-    return Resolution(Verdict.OPENS, None, None, explicit, arriving.at, arriving.at, names, why)
+    return Resolution(IntakeVerdict.OPENS, None, None, explicit, arriving.at, arriving.at, names, why)
 
 
 def _joins(arriving: Arriving, thread: ThreadView, why: str) -> Resolution:
     name = channel_name(arriving.channel)
     return Resolution(
-        Verdict.CONTINUES if thread.status == OPEN else Verdict.REOPENS,
+        IntakeVerdict.CONTINUES if thread.status == OPEN else IntakeVerdict.REOPENS,
         thread.id,
         None,
         thread.explicit,
@@ -256,10 +284,10 @@ def _duplicate(arriving: Arriving, thread: UUID, threads: Mapping[UUID, ThreadVi
     if view is None:  # a thread nobody loaded: it stays as it is, and the receipt is all there is to say
         names = (channel_name(arriving.channel),)
         return Settled(
-            Verdict.DUPLICATE, thread, None, False, arriving.at, arriving.at, names, "known already"
+            IntakeVerdict.DUPLICATE, thread, None, False, arriving.at, arriving.at, names, "known already"
         )
     return Settled(
-        Verdict.DUPLICATE,
+        IntakeVerdict.DUPLICATE,
         thread,
         None,
         view.explicit,

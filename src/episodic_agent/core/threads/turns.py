@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from episodic_agent.core.summaries.languages import ASSISTANTS
+from episodic_agent.core.episodes.languages import ASSISTANTS
 from episodic_agent.schemas import Kind, Observation
 
 _TOOLS: Final = frozenset({"tool", "function", "developer"})
@@ -49,7 +49,7 @@ class Pair:
     asks: bool
 
 
-class Said(Protocol):
+class Spoken(Protocol):
     """Whatever has a speaker: an observation, or an item on its way to become one."""
 
     @property
@@ -63,7 +63,7 @@ class Said(Protocol):
         ...
 
 
-def is_reply(observation: Said) -> bool:
+def is_reply(observation: Spoken) -> bool:
     """Tell whether the agent said or did this: an assistant's message, a tool call or result, a step.
 
     Every other speaker counts as a user, so that in a chat between people each message opens a turn.
@@ -72,12 +72,12 @@ def is_reply(observation: Said) -> bool:
     return observation.kind is not Kind.MESSAGE or actor in ASSISTANTS or actor in _TOOLS
 
 
-def opens_turn(observation: Said) -> bool:
+def opens_turn(observation: Spoken) -> bool:
     """Tell whether an observation opens a turn."""
     return not is_reply(observation)
 
 
-def turn_count(observations: Iterable[Said], before: int = 0) -> int:
+def turn_count(observations: Iterable[Spoken], before: int = 0) -> int:
     """Count turns; `before` is the count so far, so that a thread's number grows with what is added.
 
     Counting in pieces gives the same number as counting at once.
@@ -102,16 +102,16 @@ def last_turns(observations: Iterable[Observation], count: int) -> list[Turn]:
     return list(deque(turns(observations), maxlen=max(count, 0)))
 
 
-def pairs(found: Sequence[Turn]) -> list[Pair]:
+def pairs(turns: Sequence[Turn]) -> list[Pair]:
     """Return the question-answer pairs of turns, in order; of what nobody answered only questions.
 
     The answer is the last thing the agent said in the turn: before it stand "let me look" and tools. Between
     people a question's answer is what another speaker says next.
     """
-    following = [*found[1:], None]
+    following = [*turns[1:], None]
     return [
         pair
-        for turn, after in zip(found, following, strict=False)
+        for turn, after in zip(turns, following, strict=False)
         if (pair := _pair(turn, after)) is not None
     ]
 

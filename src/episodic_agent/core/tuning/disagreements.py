@@ -4,32 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from episodic_agent.core.tuning.records import LabelledDecision, Rules
+from episodic_agent.core.tuning.records import LabelledDecision, TuningRules
+from episodic_agent.data import texts
 
 ALGORITHM: Final = "algorithm"
 MODEL: Final = "model"
-SIGNALS: Final = {
-    "temporal_marker": "a temporal marker (a day, a date, 'last week')",
-    "says_dated": "a temporal marker (a day, a date, 'last week')",
-    "says_recall": "a recall cue ('remember when', 'we talked about')",
-    "says_new_subject": "a new-subject cue ('by the way', 'different question')",
-    "says_continuation": "a continuation marker ('and', 'what about', 'oh, and')",
-    "says_anaphora": "a word that points back ('it', 'that', 'those')",
-    "pointing": "a pronoun that points back ('it', 'they', 'she')",
-    "choosing": "a choice among things named before ('the second', 'the cheaper one')",
-    "going_on": "a word of going on ('still', 'again', 'anything else')",
-    "report": "a report of what came of something ('worked', 'tried that')",
-    "fresh": "the opening of a request of its own ('how do I', 'is there a')",
-    "same": "an entity that both name",
-    "other": "an entity of the same type but another value",
-    "sets": "a reference to several things at once ('both cities')",
-    "shared": "content words in common",
-    "inherits": "no content words of its own",
-}
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class TuningFinding:
     """A side that loses most disagreements with a feature: how many, its share lost, and what to tell it.
 
     `line` is guidance for a new prompt version where the model loses; where the algorithm does, its weights
@@ -43,18 +26,18 @@ class Finding:
     line: str
 
 
-def findings(decisions: Sequence[LabelledDecision], rules: Rules) -> tuple[Finding, ...]:
+def findings(decisions: Sequence[LabelledDecision], rules: TuningRules) -> tuple[TuningFinding, ...]:
     """Return what disagreements teach, the clearest first; features count as present above 0.
 
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 1, 5, tzinfo=UTC)
     >>> one = LabelledDecision(0.8, 0.7, True, {"temporal_marker": 1.0}, "CORRECT", 1.0, at, opinion=False)
-    >>> [(f.side, f.cases, f.lost) for f in findings([one] * 6, Rules())]
+    >>> [(f.side, f.cases, f.lost) for f in findings([one] * 6, TuningRules())]
     [('model', 6, 1.0)]
     """
     differing = [d for d in decisions if d.opinion is not None and d.opinion != (d.score > d.threshold)]
-    names = sorted({name for d in differing for name in d.features if name in SIGNALS})
-    found = []
+    names = sorted({name for d in differing for name in d.features if name in texts("tuning/signals")})
+    result = []
     for name in names:
         some = [d for d in differing if d.features.get(name, 0.0) > 0.0]
         if len(some) < rules.least_disagreements:
@@ -63,14 +46,13 @@ def findings(decisions: Sequence[LabelledDecision], rules: Rules) -> tuple[Findi
         model_lost = sum(d.strength for d in some if d.opinion != d.truth) / total if total else 0.0
         for side, lost in ((MODEL, model_lost), (ALGORITHM, 1.0 - model_lost)):
             if total and lost >= rules.losing_share:
-                found.append(Finding(name, side, len(some), round(lost, 4), _line(name, some)))
-    return tuple(sorted(found, key=lambda f: (-f.lost, -f.cases, f.feature)))
+                result.append(TuningFinding(name, side, len(some), round(lost, 4), _line(name, some)))
+    return tuple(sorted(result, key=lambda f: (-f.lost, -f.cases, f.feature)))
 
 
 def _line(name: str, some: Sequence[LabelledDecision]) -> str:
     """Say which way the loser errs with a feature: whether it links too seldom or too often."""
+    signal = texts("tuning/signals")[name]
     linked = sum(d.strength for d in some if d.truth)
     often = "more" if linked >= sum(d.strength for d in some) / 2 else "less"
-    return (
-        f"A message with {SIGNALS[name]} goes on with the earlier conversation {often} often than it seems."
-    )
+    return f"A message with {signal} goes on with the earlier conversation {often} often than it seems."

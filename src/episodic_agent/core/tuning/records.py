@@ -37,13 +37,14 @@ class LabelledDecision:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """The guard rails of tuning (seed 002, 2.4).
+class TuningRules:
+    """The guard rails of tuning (seed 002, section 2.4).
 
     `window` holds how many of the latest labelled decisions count: users change. Noise alone would walk the
     threshold along a flat optimum; two rails hold it. `certainty` is how many standard deviations the
-    decisions a change turns right must be ahead of those it turns wrong. `reluctance` is what each hundredth
-    between a threshold and the untuned one must save in errors.
+    decisions a change turns right must be ahead of those it turns wrong: one, so that a miss may be traded
+    for three false alarms, as in the document's own example. `reluctance` is what each hundredth between a
+    threshold and the untuned one must save in errors.
     """
 
     lowest: float = 0.50
@@ -57,7 +58,7 @@ class Rules:
     least_weight: float = 0.05
     probation: int = 50
     window: int = 250
-    certainty: float = 1.8
+    certainty: float = 1.0
     reluctance: float = 0.5
     losing_share: float = 0.6
     least_disagreements: int = 5
@@ -70,7 +71,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class PolicySetting:
     """What tuning may change of one type of decision; `weights` None where there are none to tune."""
 
     threshold: float
@@ -82,7 +83,8 @@ class Setting:
 class Rates:
     """Weighted accuracy and error rates of a threshold on labelled decisions, and the counts behind them.
 
-    The rates are FP / (FP + TN) and FN / (FN + TP), 0 where nothing could go wrong.
+    The rates count decisions, FP / (FP + TN) and FN / (FN + TP), 0 where nothing could go wrong; accuracy and
+    cost weigh each by how sure its outcome is.
     """
 
     accuracy: float
@@ -101,8 +103,8 @@ class TuningRecord:
     tuning_date: datetime
     decision_type: str
     reason: str
-    before: Setting
-    after: Setting
+    before: PolicySetting
+    after: PolicySetting
     rates_before: Rates
     rates_after: Rates
     kind: str = "tuned"
@@ -132,34 +134,30 @@ class TuningRecord:
         }
 
 
-def rates(decisions: Sequence[LabelledDecision], threshold: float, rules: Rules) -> Rates:
-    """Return how a threshold does on labelled decisions, each counted by its strength.
+def rates(decisions: Sequence[LabelledDecision], threshold: float, rules: TuningRules) -> Rates:
+    """Return how a threshold does on labelled decisions.
 
     >>> from datetime import UTC
     >>> at = datetime(2026, 1, 5, tzinfo=UTC)
     >>> some = [LabelledDecision(s, 0.7, s > 0.7, {}, o, 1.0, at) for s, o in
     ...         ((0.9, CORRECT), (0.71, INCORRECT), (0.4, CORRECT), (0.6, CORRECT))]
-    >>> rates(some, 0.7, Rules()).accuracy, rates(some, 0.72, Rules()).accuracy
+    >>> rates(some, 0.7, TuningRules()).accuracy, rates(some, 0.72, TuningRules()).accuracy
     (0.75, 1.0)
     """
-    right, wrong = [0.0, 0.0], [0.0, 0.0]  # by truth: negatives, positives
-    counts = [0, 0]
+    total, wrong = 0.0, [0.0, 0.0]  # by truth: negatives, positives
+    counts, errors = [0, 0], [0, 0]
     for decision in decisions:
         counts[decision.truth] += 1
-        said = decision.score > threshold
-        side = right if said == decision.truth else wrong
-        side[decision.truth] += decision.strength
-    total = sum(right) + sum(wrong)
+        total += decision.strength
+        if (decision.score > threshold) != decision.truth:
+            errors[decision.truth] += 1
+            wrong[decision.truth] += decision.strength
     return Rates(
-        accuracy=sum(right) / total if total else 0.0,
-        false_positive_rate=_share(wrong[0], right[0]),
-        false_negative_rate=_share(wrong[1], right[1]),
+        accuracy=1.0 - sum(wrong) / total if total else 0.0,
+        false_positive_rate=errors[0] / counts[0] if counts[0] else 0.0,
+        false_negative_rate=errors[1] / counts[1] if counts[1] else 0.0,
         labelled=len(decisions),
         positives=counts[1],
         negatives=counts[0],
         cost=wrong[0] * rules.false_positive_cost + wrong[1] * rules.false_negative_cost,
     )
-
-
-def _share(part: float, rest: float) -> float:
-    return part / (part + rest) if part + rest else 0.0

@@ -9,8 +9,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from episodic_agent.core.tuning.disagreements import MODEL, Finding, findings
-from episodic_agent.core.tuning.records import LabelledDecision, Rates, Rules, Setting, TuningRecord, rates
+from episodic_agent.core.language import plural
+from episodic_agent.core.tuning.disagreements import MODEL, TuningFinding, findings
+from episodic_agent.core.tuning.records import (
+    LabelledDecision,
+    PolicySetting,
+    Rates,
+    TuningRecord,
+    TuningRules,
+    rates,
+)
 from episodic_agent.core.tuning.thresholds import best_threshold
 from episodic_agent.core.tuning.weighting import Scorer, best_weights, rescored
 from episodic_agent.errors import InvalidInput
@@ -26,10 +34,10 @@ class Tuning:
     `reason` says in one line what was found; `findings` are the disagreements' lessons.
     """
 
-    setting: Setting
+    setting: PolicySetting
     record: TuningRecord | None
     reason: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[TuningFinding, ...] = ()
 
     @property
     def changed(self) -> bool:
@@ -40,11 +48,11 @@ class Tuning:
 def run(
     decision_type: str,
     decisions: Sequence[LabelledDecision],
-    setting: Setting,
+    setting: PolicySetting,
     at: datetime,
     *,
     history: Sequence[TuningRecord] = (),
-    rules: Rules | None = None,
+    rules: TuningRules | None = None,
     score: Scorer | None = None,
 ) -> Tuning:
     """Return what to change, given every labelled decision of a type in order of time.
@@ -53,7 +61,7 @@ def run(
     or taken back, and only then is anything else tuned. `score` turns weights and features into a score;
     without it, or where the setting has no weights, only the threshold is tuned.
     """
-    rules = rules or Rules()
+    rules = rules or TuningRules()
     change, jury = _probation(decisions, history, rules)
     if change is not None and (verdict := _judged(change, jury, at, rules, score)) is not None:
         return replace(verdict, setting=verdict.setting if verdict.changed else setting)
@@ -112,7 +120,7 @@ def _moved(record: TuningRecord) -> bool:
 
 
 def _probation(
-    decisions: Sequence[LabelledDecision], history: Sequence[TuningRecord], rules: Rules
+    decisions: Sequence[LabelledDecision], history: Sequence[TuningRecord], rules: TuningRules
 ) -> tuple[TuningRecord | None, list[LabelledDecision]]:
     """Return the last change while it can still be taken back, and the labelled decisions that judge it."""
     if not history or history[-1].kind != "tuned" or not _moved(history[-1]):
@@ -125,7 +133,7 @@ def _judged(
     change: TuningRecord,
     jury: Sequence[LabelledDecision],
     at: datetime,
-    rules: Rules,
+    rules: TuningRules,
     score: Scorer | None,
 ) -> Tuning | None:
     """Return the verdict on a change: wait, take it back, or None to go on.
@@ -133,7 +141,10 @@ def _judged(
     Old and new are compared on the same decisions: harder days are no reason to go back.
     """
     if len(jury) < rules.probation:
-        reason = f"the last change is on probation: {len(jury)} of {rules.probation} labelled decisions since"
+        reason = (
+            f"the last change is on probation: {len(jury)} of "
+            f"{plural(rules.probation, 'labelled decision')} since"
+        )
         return Tuning(change.after, None, reason)
     old = rates(_scored(jury, change.before, score), change.before.threshold, rules)
     new = rates(_scored(jury, change.after, score), change.after.threshold, rules)
@@ -145,19 +156,24 @@ def _judged(
     return Tuning(setting, record, reason)
 
 
-def _lacking(decisions: Sequence[LabelledDecision], rules: Rules) -> str:
+def _lacking(decisions: Sequence[LabelledDecision], rules: TuningRules) -> str:
     """Say what is missing for a run, "" when nothing is."""
     positives = sum(decision.truth for decision in decisions)
     fewer = min(positives, len(decisions) - positives)
     if len(decisions) < rules.least_labelled:
-        return f"{len(decisions)} labelled decisions are too few; {rules.least_labelled} are needed"
+        return (
+            f"{plural(len(decisions), 'labelled decision is', 'labelled decisions are')} too few; "
+            f"{rules.least_labelled} are needed"
+        )
     if fewer < rules.least_of_each:
-        return f"only {fewer} labelled decisions of one kind; {rules.least_of_each} of each are needed"
+        return (
+            f"only {plural(fewer, 'labelled decision')} of one kind; {rules.least_of_each} of each are needed"
+        )
     return ""
 
 
 def _scored(
-    decisions: Sequence[LabelledDecision], setting: Setting, score: Scorer | None
+    decisions: Sequence[LabelledDecision], setting: PolicySetting, score: Scorer | None
 ) -> list[LabelledDecision]:
     """Return decisions as a setting would score them today: older ones were scored by other weights."""
     if score is None or setting.weights is None:
@@ -165,24 +181,24 @@ def _scored(
     return rescored(decisions, setting.weights, score)
 
 
-def _guided(guidance: tuple[str, ...], learnt: Sequence[Finding]) -> tuple[str, ...]:
+def _guided(guidance: tuple[str, ...], learnt: Sequence[TuningFinding]) -> tuple[str, ...]:
     """Return the guidance with the lines of what the model loses, the latest lessons last."""
     lines = [finding.line for finding in learnt if finding.side == MODEL]
     fresh = [line for line in dict.fromkeys(lines) if line not in guidance]
     return (*guidance, *fresh)[-MOST_GUIDANCE:] if fresh else guidance
 
 
-def _reason(before: Setting, after: Setting, old: Rates, new: Rates) -> str:
+def _reason(before: PolicySetting, after: PolicySetting, old: Rates, new: Rates) -> str:
     """Return the record's sentence, about the rate that changed most."""
-    told = []
+    answer = []
     names = {"False positive rate": "false_positive_rate", "False negative rate": "false_negative_rate"}
     by_change = sorted(names, key=lambda n: getattr(new, names[n]) - getattr(old, names[n]))
     for name in by_change[:1]:
         was, now = getattr(old, names[name]), getattr(new, names[name])
         if now < was:
-            told.append(f"{name} was {was:.0%}, reduced to {now:.0%}")
+            answer.append(f"{name} was {was:.0%}, reduced to {now:.0%}")
     if after.weights != before.weights:
-        told.append("weights changed")
+        answer.append("weights changed")
     if after.guidance != before.guidance:
-        told.append(f"guidance added: {len(after.guidance)} lines")
-    return "; ".join(told) or f"accuracy {old.accuracy:.1%}, now {new.accuracy:.1%}"
+        answer.append(f"guidance added: {plural(len(after.guidance), 'line')}")
+    return "; ".join(answer) or f"accuracy {old.accuracy:.1%}, now {new.accuracy:.1%}"

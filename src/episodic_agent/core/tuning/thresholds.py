@@ -4,14 +4,14 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from episodic_agent.core.tuning.records import LabelledDecision, Rules, rates
+from episodic_agent.core.tuning.records import LabelledDecision, TuningRules, rates
 
 STEP: Final = 0.01
 _SAME: Final = 1e-9
 
 
 def best_threshold(
-    decisions: Sequence[LabelledDecision], current: float, rules: Rules, home: float | None = None
+    decisions: Sequence[LabelledDecision], current: float, rules: TuningRules, home: float | None = None
 ) -> float:
     """Return the threshold to adopt, the current one where none is certainly better.
 
@@ -23,7 +23,7 @@ def best_threshold(
     >>> at = datetime(2026, 1, 5, tzinfo=UTC)
     >>> some = [LabelledDecision(s, 0.7, s > 0.7, {}, o, 1.0, at) for s, o in
     ...         ((0.9, "CORRECT"), *[(0.715, "INCORRECT")] * 4, (0.4, "CORRECT"))]
-    >>> best_threshold(some, 0.7, Rules())
+    >>> best_threshold(some, 0.7, TuningRules())
     0.72
     """
     before = rates(decisions, current, rules)
@@ -54,7 +54,7 @@ def clearly_better(
     return gain > 0.0 and gain >= certainty * math.sqrt(spread)
 
 
-def _grid(current: float, rules: Rules) -> list[float]:
+def _grid(current: float, rules: TuningRules) -> list[float]:
     """Return the thresholds in reach, in whole hundredths."""
     lowest = max(rules.lowest, current - rules.largest_move)
     highest = min(rules.highest, current + rules.largest_move)
@@ -62,7 +62,7 @@ def _grid(current: float, rules: Rules) -> list[float]:
     return [round(n * STEP, 2) for n in range(first, last + 1)]
 
 
-def _certain(decisions: Sequence[LabelledDecision], old: float, new: float, rules: Rules) -> bool:
+def _certain(decisions: Sequence[LabelledDecision], old: float, new: float, rules: TuningRules) -> bool:
     return clearly_better(
         decisions, [d.score > old for d in decisions], [d.score > new for d in decisions], rules.certainty
     )

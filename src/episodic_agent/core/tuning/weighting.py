@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Final, TypeAlias
 
-from episodic_agent.core.tuning.records import LabelledDecision, Rules, rates
+from episodic_agent.core.tuning.records import LabelledDecision, TuningRules, rates
 from episodic_agent.core.tuning.thresholds import clearly_better
 
 PARTS: Final = 20  # weights are twentieths: steps of .05
@@ -20,19 +20,19 @@ def best_weights(
     weights: Mapping[str, float],
     threshold: float,
     score: Scorer,
-    rules: Rules,
+    rules: TuningRules,
 ) -> dict[str, float]:
     """Return weights by coordinate search, the given ones where nothing is certainly better.
 
     Each weight stays at least `rules.least_weight` and their sum 1. Fewer labelled decisions than
     `rules.least_for_weights` change nothing.
     """
-    given = dict(weights)
-    if len(decisions) < rules.least_for_weights or abs(sum(given.values()) - 1.0) > _SAME * 1000:
-        return given
-    parts = {name: round(weight * PARTS) for name, weight in given.items()}
+    arguments = dict(weights)
+    if len(decisions) < rules.least_for_weights or abs(sum(arguments.values()) - 1.0) > _SAME * 1000:
+        return arguments
+    parts = {name: round(weight * PARTS) for name, weight in arguments.items()}
     if sum(parts.values()) != PARTS:
-        return given
+        return arguments
     least = max(1, round(rules.least_weight * PARTS))
     best, cheapest = parts, _cost(decisions, parts, threshold, score, rules)
     while True:
@@ -42,10 +42,10 @@ def best_weights(
             break
         cheapest = min(costs)
         best = moves[costs.index(cheapest)]
-    found = _weights(best)
-    old = [score(given, d.features) > threshold for d in decisions]
-    new = [score(found, d.features) > threshold for d in decisions]
-    return found if clearly_better(decisions, old, new, rules.certainty) else given
+    values = _weights(best)
+    old = [score(arguments, d.features) > threshold for d in decisions]
+    new = [score(values, d.features) > threshold for d in decisions]
+    return values if clearly_better(decisions, old, new, rules.certainty) else arguments
 
 
 def _moves(parts: Mapping[str, int]) -> list[dict[str, int]]:
@@ -63,7 +63,7 @@ def _cost(
     parts: Mapping[str, int],
     threshold: float,
     score: Scorer,
-    rules: Rules,
+    rules: TuningRules,
 ) -> float:
     weights = _weights(parts)
     return rates(rescored(decisions, weights, score), threshold, rules).cost

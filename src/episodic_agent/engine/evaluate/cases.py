@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from episodic_agent.core.intake import read_time
+from episodic_agent.core.ingest import read_time
 from episodic_agent.errors import InvalidInput
 
 RECORDING = re.compile(
@@ -19,7 +19,7 @@ RECORDING = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class LabelledUnit:
     """One unit of a labelled stream; `at` is None where the source gives no time.
 
     A step has `step` set, and what was done with which things where its source tells.
@@ -35,11 +35,11 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class LabelledStream:
     """A labelled stream: starts[i] = 1 where unit i opens a new segment."""
 
     id: str
-    units: Sequence[Unit]
+    units: Sequence[LabelledUnit]
     starts: Sequence[int]
 
 
@@ -67,7 +67,7 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def streams(path: Path) -> Iterator[Stream]:
+def streams(path: Path) -> Iterator[LabelledStream]:
     """Yield the labelled streams of a `seg_*` or `steps_*` file."""
     for n, row in enumerate(rows(path)):
         units, starts = row.get("units"), row.get("starts")
@@ -76,14 +76,16 @@ def streams(path: Path) -> Iterator[Stream]:
         if not all(isinstance(u, Mapping) for u in units) or not all(s in (0, 1) for s in starts):
             raise InvalidInput(f"{path}: stream {n + 1} needs units that are objects and starts of 0 and 1")
         steps = row.get("kind") == "steps"
-        yield Stream(str(row.get("id", n)), [_unit(u, step=steps) for u in units], [int(s) for s in starts])
+        yield LabelledStream(
+            str(row.get("id", n)), [_unit(u, step=steps) for u in units], [int(s) for s in starts]
+        )
 
 
-def _unit(raw: Mapping[str, Any], *, step: bool) -> Unit:
+def _unit(raw: Mapping[str, Any], *, step: bool) -> LabelledUnit:
     text = str(raw.get("text", ""))
     masked = "" if text.strip() == "UNANSWERABLE" else text  # the mark of one source that leaks its switches
     at = unit_time(raw.get("epoch", raw.get("time")))
-    return Unit(
+    return LabelledUnit(
         str(raw.get("speaker", "agent")),
         masked or "…",
         at,

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from episodic_agent.core.evaluation import QuestionResult, score_abstention, score_by_type, score_questions
-from episodic_agent.core.intake import read_time
+from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.evaluate.cases import rows, unit_time
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.results import Recall
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput
 
 FreshMemory = Callable[[datetime, str | None], AbstractContextManager[Memory]]
+USER = "default"  # a name that no question means
 EPISODES = 10  # hits asked for beside the ranked observations
 
 
@@ -61,7 +63,8 @@ def evaluate_file(
     result = RetrievalResult()
     for n, case in enumerate(rows(path)):
         messages, questions = _parts(f"{path}: case {n + 1}", case)
-        with fresh(_last_time(messages), _language(case.get("lang"))) as memory:
+        with fresh(_last_time(messages), _language(case.get("lang"))) as opened:
+            memory = opened.user(USER)
             started = time.perf_counter()
             memory.add([_message(m) for m in messages], thread=str(case.get("id", n)))
             result.ingest_seconds += time.perf_counter() - started
@@ -86,7 +89,7 @@ def _parts(
 
 
 def _ask(
-    memory: Memory,
+    memory: UserMemory,
     case: Mapping[str, Any],
     questions: Sequence[Mapping[str, Any]],
     result: RetrievalResult,
@@ -120,14 +123,14 @@ def _keep(
     evidence = [str(e) for e in question.get("evidence", ())]
     kind = str(question.get("type", ""))
 
-    def outcome(found: Sequence[str], wanted: Sequence[str]) -> QuestionResult:
-        return QuestionResult(found, wanted, kind, recall.abstained, recall.confidence)
+    def outcome(texts: Sequence[str], targets: Sequence[str]) -> QuestionResult:
+        return QuestionResult(texts, targets, kind, recall.abstained, recall.confidence)
 
     result.observations.append(outcome(ranked, evidence))
     if sessions:
-        wanted = unique(sessions[e] for e in evidence if e in sessions)
-        found = unique(sessions[r] for r in ranked if r in sessions)
-        result.sessions.append(outcome(found, wanted))
+        requested_targets = unique(sessions[e] for e in evidence if e in sessions)
+        results = unique(sessions[r] for r in ranked if r in sessions)
+        result.sessions.append(outcome(results, requested_targets))
     result.details.append(
         {
             "case": case,
@@ -167,17 +170,17 @@ def window(question: Mapping[str, Any]) -> tuple[datetime | None, datetime | Non
 
 
 def _message(raw: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {
+    texts = {
         "id": str(raw["id"]),
         "name": str(raw.get("speaker", "user")),
         "content": str(raw.get("text", "")),
     }
-    if not kept["content"].strip():
-        kept["content"] = "…"
+    if not texts["content"].strip():
+        texts["content"] = "…"
     at = unit_time(raw.get("time"))
     if at is not None:
-        kept["timestamp"] = str(raw["time"])
-    return kept
+        texts["timestamp"] = str(raw["time"])
+    return texts
 
 
 def _last_time(messages: Sequence[Mapping[str, Any]]) -> datetime:

@@ -13,9 +13,9 @@ from episodic_agent.core.boundary.machine import Answer, nobody, replay
 from episodic_agent.core.boundary.policies import DEFAULT, STEP, for_modality
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.evaluation import SegmentationReport, score_streams
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.core.windows import windows
-from episodic_agent.engine.evaluate.cases import Stream, Unit, streams
+from episodic_agent.core.language.windows import windows
+from episodic_agent.engine.evaluate.cases import LabelledStream, LabelledUnit, streams
+from episodic_agent.protocols import Embedder
 from episodic_agent.schemas import Json, Kind, Observation, TimeSource, Vector
 
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
@@ -52,11 +52,11 @@ def evaluate_file(
     return SegmentationResult(report, 1000 * spent / max(units, 1), predicted)
 
 
-def judging(policy: Policy[Any], stream: Stream) -> Policy[Any]:
+def judging(policy: Policy[Any], stream: LabelledStream) -> Policy[Any]:
     """Return the policy that judges a stream: `default` means another one for steps, as in a memory.
 
     >>> from episodic_agent.core.boundary.policies import policy
-    >>> told = Stream("s", [Unit("agent", "take it", None, step=True)], [0])
+    >>> told = LabelledStream("s", [LabelledUnit("agent", "take it", None, step=True)], [0])
     >>> judging(policy("default"), told).name, judging(policy("seed-000"), told).name
     ('steps-2027-01', 'seed-000')
     """
@@ -67,13 +67,13 @@ def judging(policy: Policy[Any], stream: Stream) -> Policy[Any]:
 
 
 def _segmented(
-    stream: Stream, policy: Policy[Any], embedder: Embedder | None, *, use_times: bool
+    stream: LabelledStream, policy: Policy[Any], embedder: Embedder | None, *, use_times: bool
 ) -> list[int]:
     reads = embedder if policy.needs_vectors else None
     return segment(stream.units, policy, vectors_of(stream, reads), use_times=use_times)
 
 
-def vectors_of(stream: Stream, embedder: Embedder | None) -> Sequence[Vector | None]:
+def vectors_of(stream: LabelledStream, embedder: Embedder | None) -> Sequence[Vector | None]:
     """Embed a stream's units by the first window of each text, as ingest does for segmentation."""
     if embedder is None:
         return [None] * len(stream.units)
@@ -81,7 +81,7 @@ def vectors_of(stream: Stream, embedder: Embedder | None) -> Sequence[Vector | N
 
 
 def segment(
-    units: Sequence[Unit],
+    units: Sequence[LabelledUnit],
     policy: Policy[Any],
     vectors: Sequence[Vector | None],
     *,
@@ -103,10 +103,10 @@ def segment(
     return starts
 
 
-def observation(seq: int, unit: Unit, *, use_times: bool = True) -> Observation:
+def observation(seq: int, unit: LabelledUnit, *, use_times: bool = True) -> Observation:
     """Return a unit as the observation it would be: the one at `seq` of a thread."""
-    given = use_times and unit.at is not None
-    at = unit.at if given and unit.at is not None else BEGINNING
+    is_known = use_times and unit.at is not None
+    at = unit.at if is_known and unit.at is not None else BEGINNING
     return Observation(
         UUID(int=seq),
         THREAD,
@@ -116,13 +116,13 @@ def observation(seq: int, unit: Unit, *, use_times: bool = True) -> Observation:
         unit.speaker,
         unit.text,
         kind=Kind.STEP if unit.step else Kind.MESSAGE,
-        at_source=TimeSource.GIVEN if given else TimeSource.ASSUMED,
+        at_source=TimeSource.GIVEN if is_known else TimeSource.ASSUMED,
         location=unit.location,
-        extras=_told(unit),
+        extras=_step_extras(unit),
     )
 
 
-def _told(unit: Unit) -> dict[str, Json]:
+def _step_extras(unit: LabelledUnit) -> dict[str, Json]:
     """Return what a step says beside its words, as intake keeps it."""
     extras: dict[str, Json] = {} if unit.action is None else {"action": unit.action}
     return extras | {"objects": list(unit.objects)} if unit.objects else extras

@@ -10,13 +10,13 @@ from typing import Any
 
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.evaluation.threads import ThreadReport, score_threads
-from episodic_agent.core.interfaces import Embedder
-from episodic_agent.core.linking.crowd import Channel, Choice, Line, chosen
-from episodic_agent.core.linking.policies import LinkPolicy
-from episodic_agent.core.linking.verdict import LinkVerdict
-from episodic_agent.core.windows import windows
+from episodic_agent.core.language.windows import windows
+from episodic_agent.core.links.disentanglement import Channel, Line, LineChoice, chosen
+from episodic_agent.core.links.policies import LinkPolicy
+from episodic_agent.core.links.verdict import LinkVerdict
 from episodic_agent.engine.evaluate.cases import rows, unit_time
 from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import Embedder
 from episodic_agent.schemas import Json
 
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
@@ -24,7 +24,7 @@ HELD_OUT, TRAINING, EVERY = "dev", "train", "all"  # parts of a file
 HALF_DAY, SLACK = 720, 30  # minutes; clocks are of twelve hours or of twenty-four
 _CLOCK = re.compile(r"(\d\d):(\d\d)")
 
-Verdicts = Callable[[Choice, LinkPolicy], LinkVerdict]
+Verdicts = Callable[[LineChoice, LinkPolicy], LinkVerdict]
 Links = Sequence[tuple[str, str]]
 
 
@@ -87,11 +87,11 @@ def links(
     verdict: Verdicts = chosen,
 ) -> Links:
     """Return what each scored message answers, itself where it answers nothing."""
-    found = {
+    verdicts = {
         choice.line.id: verdict(choice, policy)
         for choice in choices(channel, policy, embedder, calibration=calibration)
     }
-    linked = {message: v.thread_id for message, v in found.items() if v.link}
+    linked = {message: v.thread_id for message, v in verdicts.items() if v.link}
     return [(message, linked.get(message, message)) for message in channel.scored]
 
 
@@ -101,15 +101,15 @@ def choices(
     embedder: Embedder | None,
     *,
     calibration: Calibration | None = None,
-) -> Iterator[Choice]:
+) -> Iterator[LineChoice]:
     """Yield what each scored line may answer, hearing the others on the way."""
-    crowd = Channel(policy, calibration)
+    disentanglement = Channel(policy, calibration)
     scored = set(channel.scored)
     for line in _with_vectors(channel.lines, embedder):
         if line.id in scored:
-            yield crowd.choice(line)
+            yield disentanglement.choice(line)
         else:
-            crowd.hear(line)
+            disentanglement.hear(line)
 
 
 def _with_vectors(lines: Sequence[Line], embedder: Embedder | None) -> Sequence[Line]:
@@ -124,8 +124,8 @@ def channels(path: Path, split: str | None = None) -> Iterator[LabelledChannel]:
     """Yield the labelled channels of a `thr_*` file, of one part or (by default) those not for training."""
     for n, row in enumerate(rows(path)):
         part = str(row.get("split", ""))
-        wanted = part != TRAINING if split is None else split in (EVERY, part)
-        if wanted:
+        is_known = part != TRAINING if split is None else split in (EVERY, part)
+        if is_known:
             yield _channel(row, path, n, part)
 
 

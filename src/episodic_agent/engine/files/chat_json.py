@@ -7,33 +7,39 @@ A record is a message, a conversation ({"id"?, "messages": […]}) or a list of 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Final
 
-from episodic_agent.core.intake import FIELDS, Item, read_item
+from episodic_agent.core.ingest import FIELDS, LARGEST, Item, read_item
 from episodic_agent.engine.files.naming import named
-from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, lines, undecodable, whole
+from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, lines, undecodable
+from episodic_agent.engine.files.window import TextWindow, TooLong
 from episodic_agent.errors import InvalidInput
 
 MESSAGES: Final = ("messages", "conversations", "conversation", "chats", "turns", "history", "steps", "units")
 _NAMES: Final = (*FIELDS["conversation"], "id", "uuid")
-_SPACE: Final = re.compile(r"[\s,]*")
-_DECODER: Final = json.JSONDecoder()
+BREAKS_OFF: Final = "the list breaks off here"
+_LONGEST_GAP: Final = 1000  # characters between a key and its list
+_BROKEN: Final = re.compile(r'"({})"\s*:\s*(?=\[)'.format("|".join(MESSAGES)))
 _DEPTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How to read: the file's encoding (for error messages), the zone of naive times, the default actor."""
+class ReadingOptions:
+    """How to read: the file's encoding (for error messages), the zone of naive times, the default actor.
+
+    `largest` is how many bytes a message may have.
+    """
 
     encoding: str = "utf-8"
     timezone: tzinfo | None = None
     default_actor: str = "user"
+    largest: int = LARGEST
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class JsonRecord:
     """One JSON value with the line it begins on and its raw text."""
 
     line: int
@@ -41,7 +47,7 @@ class Record:
     raw: str
 
 
-def read_lines(opened: Opened, reading: Reading) -> Iterator[Item | Unreadable]:
+def read_lines(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
     """Stream JSON lines; a line that is not JSON is reported and the next one read."""
     for entry in lines(opened):
         if isinstance(entry, Unreadable):
@@ -53,23 +59,27 @@ def read_lines(opened: Opened, reading: Reading) -> Iterator[Item | Unreadable]:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            yield Unreadable(number, not_json(error, line), excerpt(line))
+            yield Unreadable(number, not_json(error), excerpt(line))
             continue
-        yield from read_record(Record(number, value, line), reading)
+        yield from read_record(JsonRecord(number, value, line), reading)
 
 
-def read_document(opened: Opened, reading: Reading) -> Iterator[Item | Unreadable]:
+def read_document(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
     """Read one JSON document: a list, or an object that holds messages or conversations."""
-    text = whole(opened)
-    start = _skip(text, 0)
-    if text.startswith("[", start):
-        for element in _elements(text, start, Lines(text)):
+    window = TextWindow(opened)
+    window.skip()
+    if window.peek(1) == "[":
+        for element in _elements(window):
             yield from [element] if isinstance(element, Unreadable) else read_record(element, reading)
+        return
+    skimmed = _skim(window)
+    if skimmed.one_of_many:  # its first line was longer than what the format was told by
+        yield from read_lines(opened, reading)
     else:
-        yield from _read_object(text, start, reading)
+        yield from _read_object(opened, skimmed, reading)
 
 
-def read_record(record: Record, reading: Reading, depth: int = 0) -> Iterator[Item | Unreadable]:
+def read_record(record: JsonRecord, reading: ReadingOptions, depth: int = 0) -> Iterator[Item | Unreadable]:
     """Read a message, or all messages of a conversation, whose name they take where they have none."""
     if MARK in record.raw:
         yield Unreadable(record.line, undecodable(reading.encoding), excerpt(record.raw))
@@ -81,17 +91,19 @@ def read_record(record: Record, reading: Reading, depth: int = 0) -> Iterator[It
     nested = (
         result
         for message in inner
-        for result in read_record(Record(record.line, message, ""), reading, depth + 1)
+        for result in read_record(JsonRecord(record.line, message, ""), reading, depth + 1)
     )
     yield from _placed(nested, record.value)
 
 
-def not_json(error: Exception, line: str) -> str:
-    """Say why a line is no JSON: cut off, or wrong at a column."""
+def not_json(error: Exception) -> str:
+    """Say why a line is no JSON: cut off, too long, or wrong at a column."""
     if isinstance(error, json.JSONDecodeError):
-        if error.pos >= len(line.rstrip()) or error.msg.startswith("Unterminated"):
+        if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated"):
             return "the line breaks off in the middle of its JSON"
         return f"not JSON: {error.msg[0].lower()}{error.msg[1:]} at column {error.colno}"
+    if isinstance(error, TooLong):
+        return f"the element is {error}"
     return (
         "not JSON: nested too deeply"
         if isinstance(error, RecursionError)
@@ -99,9 +111,14 @@ def not_json(error: Exception, line: str) -> str:
     )
 
 
-def _read_message(record: Record, reading: Reading) -> Item | Unreadable:
+def _read_message(record: JsonRecord, reading: ReadingOptions) -> Item | Unreadable:
     try:
-        return read_item(record.value, default_actor=reading.default_actor, timezone=reading.timezone)
+        return read_item(
+            record.value,
+            default_actor=reading.default_actor,
+            timezone=reading.timezone,
+            largest=reading.largest,
+        )
     except InvalidInput as error:
         raw = record.raw or json.dumps(record.value, ensure_ascii=False, default=str)[:400]
         return Unreadable(record.line, str(error), excerpt(raw))
@@ -136,102 +153,109 @@ def _placed(records: "Iterable[Item | Unreadable]", holder: object) -> "Iterator
         )
 
 
-def _read_object(text: str, start: int, reading: Reading) -> Iterator[Item | Unreadable]:
-    """Read a document that is one object: its small fields first, then its list of messages by elements."""
-    lines = Lines(text)
-    fields: dict[str, object] = {}
-    lists: dict[str, int] = {}
-    try:
-        for key, position, value in _fields(text, start):
-            if isinstance(value, list):
-                lists[key] = position
-            fields[key] = value
-    except (ValueError, RecursionError) as error:
-        lists = lists or _broken_list(text, start)
-        if not lists:
-            yield Unreadable(lines.at(start), not_json(error, text), excerpt(text[start : start + 400]))
-            return
-    place = next((lists[key] for key in MESSAGES if key in lists), None)
-    if place is None:
-        yield from read_record(Record(lines.at(start), fields, text[start:]), reading)
+@dataclass(slots=True)
+class _Skimmed:
+    """One object read over: its fields without their messages, and where lists of messages begin."""
+
+    line: int
+    raw: str
+    fields: dict[str, object] = field(default_factory=dict)
+    lists: dict[str, int] = field(default_factory=dict)
+    error: str = ""
+    one_of_many: bool = False
+
+
+def _read_object(opened: Opened, skimmed: _Skimmed, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+    """Read the messages of an object that was skimmed, by elements; their name may stand behind them."""
+    place = next((skimmed.lists[key] for key in MESSAGES if key in skimmed.lists), None)
+    if place is None and skimmed.error:
+        yield Unreadable(skimmed.line, skimmed.error, excerpt(skimmed.raw))
         return
+    if place is None:
+        yield from read_record(JsonRecord(skimmed.line, skimmed.fields, skimmed.raw), reading)
+        return
+    window = TextWindow(opened)
+    window.seek(place)
     records = (
         result
-        for element in _elements(text, place, lines)
+        for element in _elements(window)
         for result in ([element] if isinstance(element, Unreadable) else read_record(element, reading, 1))
     )
-    yield from _placed(records, fields)
+    yield from _placed(records, skimmed.fields)
 
 
-def _fields(text: str, start: int) -> Iterator[tuple[str, int, object]]:
-    """Walk an object's fields: key, where its value begins, the value; raises ValueError where it breaks."""
-    position = _skip(text, start + 1)
-    while not text.startswith("}", position):
-        key, position = _DECODER.raw_decode(text, position)
-        position = _skip(text, position)
-        if not isinstance(key, str) or not text.startswith(":", position):
-            raise json.JSONDecodeError("Expecting a key and a colon", text, position)
-        begin = _skip(text, position + 1)
-        value, position = _DECODER.raw_decode(text, begin)
-        yield key, begin, value
-        position = _skip(text, position)
+def _skim(window: TextWindow) -> _Skimmed:
+    """Walk over an object's fields; where it breaks, look for the list of messages that it broke off in."""
+    skimmed = _Skimmed(window.line, window.peek(400))
+    try:
+        _skim_fields(window, skimmed)
+    except (ValueError, RecursionError) as error:
+        skimmed.error = not_json(error)
+        if not skimmed.lists:
+            match = window.find(_BROKEN, _LONGEST_GAP)
+            if match is not None:
+                skimmed.lists[match[1]] = window.position
+        return skimmed
+    one_line = window.line == skimmed.line
+    window.skip()
+    skimmed.one_of_many = one_line and window.peek(1) == "{"
+    return skimmed
 
 
-def _broken_list(text: str, start: int) -> dict[str, int]:
-    """Find the list that an object broke off in."""
-    found = re.compile(r'"({})"\s*:\s*(?=\[)'.format("|".join(MESSAGES))).search(text, start)
-    return {found[1]: found.end()} if found else {}
+def _skim_fields(window: TextWindow, skimmed: _Skimmed) -> None:
+    """Read an object's fields, and over its messages; raises ValueError or RecursionError where it breaks."""
+    window.move(1)
+    window.skip()
+    while window.peek(1) != "}":
+        key, _ = window.value()
+        window.skip()
+        if not isinstance(key, str) or window.peek(1) != ":":
+            raise json.JSONDecodeError("Expecting a key and a colon", window.peek(400), 0)
+        window.move(1)
+        window.skip()
+        if key in MESSAGES and window.peek(1) == "[":
+            skimmed.lists[key] = window.position
+            skimmed.fields[key] = []
+            _skip_list(window)
+        else:
+            skimmed.fields[key], text = window.value()
+            if MARK in text:
+                skimmed.raw += MARK
+        window.skip()
+    window.move(1)
 
 
-def _elements(text: str, start: int, lines: "Lines") -> Iterator[Record | Unreadable]:
+def _skip_list(window: TextWindow) -> None:
+    window.move(1)
+    window.skip()
+    while window.peek(1) != "]":
+        window.value()
+        window.skip()
+    window.move(1)
+
+
+def _elements(window: TextWindow) -> Iterator[JsonRecord | Unreadable]:
     """Walk a list's elements; after a broken one, go on at the next line indented like the ones before."""
-    position, previous = _skip(text, start + 1), -1
-    while position < len(text) and not text.startswith("]", position):
-        line = lines.at(position)
+    window.move(1)
+    window.skip()
+    indent = window.indent
+    while not window.ended and window.peek(1) != "]":
+        line, own = window.line, window.indent
         try:
-            value, end = _DECODER.raw_decode(text, position)
+            value, raw = window.value()
         except (ValueError, RecursionError) as error:
-            broken = text[position : position + 400]
-            resumed = _resume(text, position, previous)
-            reason = not_json(error, text) if resumed is not None else "the list breaks off here"
-            yield Unreadable(line, reason, excerpt(broken))
-            if resumed is None:
+            broken, reason = window.peek(400), not_json(error)
+            resumed = indent is not None and window.resume(indent)
+            yield Unreadable(line, reason if resumed else _breaks_off(error), excerpt(broken))
+            if not resumed:
                 return
-            position = resumed
             continue
-        yield Record(line, value, text[position:end])
-        previous, position = position, _skip(text, end)
-    if position >= len(text):
-        yield Unreadable(lines.at(len(text)), "the list breaks off here", "")
+        yield JsonRecord(line, value, raw)
+        indent = own
+        window.skip()
+    if window.ended:
+        yield Unreadable(window.line, BREAKS_OFF, "")
 
 
-def _resume(text: str, position: int, previous: int) -> int | None:
-    """Find the next element of a pretty-printed list: an opening brace in the column of the one before."""
-    column = previous if previous >= 0 else position
-    indent = text[text.rfind("\n", 0, column) + 1 : column]
-    if indent.strip() or text.rfind("\n", 0, column) < 0:
-        return None
-    found = re.compile("\n" + re.escape(indent) + r"(?=\{)").search(text, position)
-    return found.end() if found else None
-
-
-def _skip(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return position if match is None else match.end()
-
-
-class Lines:
-    """Line numbers of rising positions in a text, counted once."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._position = 0
-        self._line = 1
-
-    def at(self, position: int) -> int:
-        """Return the line of a position not before the last one asked for."""
-        if position < self._position:
-            self._position, self._line = 0, 1
-        self._line += self._text.count("\n", self._position, position)
-        self._position = position
-        return self._line
+def _breaks_off(error: Exception) -> str:
+    return str(error) if isinstance(error, TooLong) else BREAKS_OFF

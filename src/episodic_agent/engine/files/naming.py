@@ -19,7 +19,7 @@ from hashlib import blake2b
 from json import dumps
 from typing import Final
 
-from episodic_agent.core.intake import Item
+from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.opening import Unreadable
 from episodic_agent.schemas import TimeSource
 
@@ -74,8 +74,8 @@ def chat_name(beginning: list[Item]) -> str:
     >>> chat_name([Item("user", "hi")])
     'chat-f05d61304c'
     """
-    said = [[i.external_id, i.actor, i.text, i.at.isoformat() if i.at else None] for i in beginning]
-    return "chat-" + blake2b(dumps(said).encode(), digest_size=5).hexdigest()
+    texts = [[i.external_id, i.actor, i.text, i.at.isoformat() if i.at else None] for i in beginning]
+    return "chat-" + blake2b(dumps(texts).encode(), digest_size=5).hexdigest()
 
 
 def _tells_apart(item: Item) -> bool:

@@ -9,18 +9,20 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from episodic_agent.errors import InvalidInput
+from episodic_agent.core.ingest import IntakeLimits
+from episodic_agent.errors import InvalidInput, TooLarge
 
 MARK: Final = "\udcff"
 SAMPLE: Final = 65_536
-LONGEST_LINE: Final = 64_000_000  # characters; longer "lines" are a broken file, not a message
 _EXCERPT: Final = 80
+_SMALL: Final = 16_000_000  # unpacked bytes that do no harm, however well they were packed
+NORMAL: Final = IntakeLimits()
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _GZIP: Final = b"\x1f\x8b"
 _BOMS: Final = (
@@ -48,7 +50,7 @@ class Opened:
     path: Path
     encoding: str
     sample: str
-    whole: bool
+    limits: IntakeLimits
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
@@ -70,12 +72,12 @@ def excerpt(text: str) -> str:
     return shown if len(shown) <= _EXCERPT else shown[: _EXCERPT - 1] + "…"
 
 
-def inspect(path: Path, encoding: str | None = None) -> Opened:
+def inspect(path: Path, encoding: str | None = None, limits: IntakeLimits = NORMAL) -> Opened:
     """Read the beginning of a file and settle its encoding: the caller's, else the mark's, else UTF-8.
 
     Raises InvalidInput when the file cannot be opened or is not text.
     """
-    head = _head(path)
+    head = _head(path, limits)
     chosen = encoding or next((name for bom, name in _BOMS if head.startswith(bom)), "utf-8")
     try:
         text = codecs.getincrementaldecoder(chosen)("episodic-mark").decode(head)
@@ -87,13 +89,20 @@ def inspect(path: Path, encoding: str | None = None) -> Opened:
         raise InvalidInput(
             f"{path} is not text (or UTF-16 without its mark); convert it to UTF-8 or pass --encoding"
         )
-    return Opened(path, chosen, text[:SAMPLE], len(head) < 4 * SAMPLE and len(text) <= SAMPLE)
+    return Opened(path, chosen, text[:SAMPLE], limits)
 
 
-def _head(path: Path) -> bytes:
+def check_unpacked(path: Path, limits: IntakeLimits) -> None:
+    """Unpack a packed file and forget it, before anything of it is stored; raises TooLarge for too much."""
+    with suppress(OSError, EOFError, zlib.error), _binary(path, limits) as stream:
+        while isinstance(stream, _Unpacked) and stream.read(SAMPLE * 16):
+            pass
+
+
+def _head(path: Path, limits: IntakeLimits) -> bytes:
     head = b""
     try:
-        with _binary(path) as stream:
+        with _binary(path, limits) as stream:
             while len(head) < 4 * SAMPLE and (part := stream.read(8192)):
                 head += part
     except (OSError, EOFError, zlib.error) as error:
@@ -115,35 +124,36 @@ def lines(opened: Opened) -> Iterator[tuple[int, str] | Unreadable]:
 
 def raw_lines(opened: Opened) -> Iterator[tuple[int, str | Unreadable]]:
     """Stream numbered lines with undecodable bytes marked; a damaged archive ends with one Unreadable."""
-    number = 0
+    number, longest = 0, opened.limits.line
     try:
-        with _binary(opened.path) as stream, _text(stream, opened.encoding) as text:
-            while line := text.readline(LONGEST_LINE):
+        with _binary(opened.path, opened.limits) as stream, _text(stream, opened.encoding) as text:
+            while line := text.readline(longest):
                 number += 1
-                if len(line) < LONGEST_LINE:
+                if len(line) < longest:
                     yield number, line.removesuffix("\n")
                     continue
+                shown = excerpt(line)
                 while line and not line.endswith("\n"):
-                    line = text.readline(LONGEST_LINE)
-                yield number, Unreadable(number, f"the line is longer than {LONGEST_LINE:,} characters")
+                    line = text.readline(SAMPLE)
+                yield number, Unreadable(number, f"the line is {opened.limits.too_long}", shown)
     except (OSError, EOFError, zlib.error) as error:
         yield number + 1, Unreadable(number + 1, f"the file ends here: {_why(error)}")
 
 
-def whole(opened: Opened) -> str:
-    """Read a file that has to be read at once (one JSON document), undecodable bytes marked.
+def pieces(opened: Opened) -> Iterator[str]:
+    """Stream a file that is one document (JSON) in pieces, undecodable bytes marked.
 
     A damaged archive gives what could be unpacked; the document then breaks off there.
     """
-    parts: list[str] = []
+    nothing = True
     try:
-        with _binary(opened.path) as stream, _text(stream, opened.encoding) as text:
-            while part := text.read(SAMPLE * 16):
-                parts.append(part)
+        with _binary(opened.path, opened.limits) as stream, _text(stream, opened.encoding) as text:
+            while part := text.read(SAMPLE):
+                nothing = False
+                yield part
     except (OSError, EOFError, zlib.error) as error:
-        if not parts:
+        if nothing:
             raise InvalidInput(f"cannot read {opened.path}: {_why(error)}") from error
-    return "".join(parts)
 
 
 def undecodable(encoding: str) -> str:
@@ -153,15 +163,45 @@ def undecodable(encoding: str) -> str:
 
 
 @contextmanager
-def _binary(path: Path) -> Iterator[BinaryIO]:
+def _binary(path: Path, limits: IntakeLimits) -> Iterator[BinaryIO]:
     with path.open("rb") as raw:
         packed = raw.read(2) == _GZIP  # by content: a name may lie
         raw.seek(0)
         if not packed:
             yield raw
             return
-        with gzip.GzipFile(fileobj=raw) as unpacked:
+        with _Unpacked(raw, path, limits) as unpacked:
             yield cast(BinaryIO, unpacked)
+
+
+class _Unpacked(gzip.GzipFile):
+    """A packed file that refuses to become larger than the limits; whoever packed it may mean harm."""
+
+    def __init__(self, raw: BinaryIO, path: Path, limits: IntakeLimits) -> None:
+        super().__init__(fileobj=raw)
+        self._raw, self._path, self._limits = raw, path, limits
+        self._size = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        return self._counted(super().read(size))
+
+    def read1(self, size: int = -1) -> bytes:
+        return self._counted(super().read1(size))
+
+    def _counted(self, part: bytes) -> bytes:
+        self._size += len(part)
+        packed, limits = self._raw.tell(), self._limits
+        if self._size > limits.unpacked:
+            raise TooLarge(
+                f"{self._path} unpacks to more than {limits.unpacked:,} bytes; divide it, or raise "
+                "EPISODIC_UNPACKED_BYTES"
+            )
+        if self._size > _SMALL and self._size > limits.ratio * packed:
+            raise TooLarge(
+                f"{self._path} unpacks to {self._size // packed:,} times its size or more, "
+                f"more than {limits.ratio:,} times; raise EPISODIC_UNPACKED_RATIO if you trust it"
+            )
+        return part
 
 
 @contextmanager
@@ -174,5 +214,5 @@ def _text(stream: BinaryIO, encoding: str) -> Iterator[TextIOWrapper]:
 
 
 def _why(error: Exception) -> str:
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
     return f"{reason[0].lower()}{reason[1:]}".rstrip(".")

@@ -3,7 +3,7 @@
 `{"format": "episodic-agent", "version": 3, …}` then `{"type": "observation", …}` and so on. Ids are UUID
 strings, times ISO 8601 in UTC with microseconds, bytes base64; numbers that are none ("nan", "inf") are
 strings where a number belongs. Reading gives back equal nouns: what a field holds is told by its type in
-`schemas.py`, so a new field needs nothing here.
+`schemas/__init__.py`, so a new field needs nothing here.
 """
 
 import base64
@@ -18,13 +18,10 @@ from types import NoneType, UnionType
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 from uuid import UUID
 
-from episodic_agent.core.chain_records import Refusal
-from episodic_agent.core.erasing import Tombstone
-from episodic_agent.core.fact_records import Fact, FactTombstone
-from episodic_agent.core.interfaces import SuppressedWords
-from episodic_agent.core.skill_records import SkillState
-from episodic_agent.engine.files.opening import Unreadable, excerpt, inspect, lines
-from episodic_agent.errors import InvalidInput
+from episodic_agent.core.ingest import IntakeLimits, check_size
+from episodic_agent.engine.files.opening import NORMAL, Unreadable, excerpt, inspect, lines
+from episodic_agent.errors import InvalidInput, TooLarge
+from episodic_agent.protocols import SuppressedWords
 from episodic_agent.schemas import (
     Decision,
     Encoding,
@@ -35,9 +32,14 @@ from episodic_agent.schemas import (
     Observation,
     PendingReview,
     Scope,
+    Section,
     Thread,
-    ThreadPart,
+    values,
 )
+from episodic_agent.schemas.chains import Refusal
+from episodic_agent.schemas.erasures import Tombstone
+from episodic_agent.schemas.facts import Fact, FactTombstone
+from episodic_agent.schemas.skills import SkillState
 
 FORMAT: Final = "episodic-agent"
 VERSION: Final = 3  # 1 had neither parts of threads nor skills, 2 no facts
@@ -115,7 +117,7 @@ Noun: TypeAlias = (
     | Encoding
     | Decision
     | CheckRecord
-    | ThreadPart
+    | Section
     | PendingReview
     | Link
     | Joined
@@ -137,7 +139,7 @@ TYPES: Final[Mapping[str, type[Noun]]] = {
     "episode": Episode,
     "encoding": Encoding,
     "decision": Decision,
-    "part": ThreadPart,
+    "part": Section,
     "recall": PendingReview,
     "link": Link,
     "joined": Joined,
@@ -199,9 +201,9 @@ def export_lines(nouns: Iterable[Noun]) -> Iterator[str]:
         yield json.dumps(to_json(noun), ensure_ascii=False, allow_nan=False)
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: Path, limits: IntakeLimits = NORMAL) -> Header:
     """Read an export's first line; raises InvalidInput when it is no export or of a newer version."""
-    first = next(lines(inspect(path)), None)
+    first = next(lines(inspect(path, limits=limits)), None)
     try:
         head = json.loads(first[1]) if isinstance(first, tuple) else None
     except (ValueError, RecursionError):
@@ -223,13 +225,13 @@ def read_header(path: Path) -> Header:
         raise InvalidInput(f"{path} has a damaged header: {error}") from error
 
 
-def read_export(path: Path) -> Iterator[Noun | Unreadable]:
+def read_export(path: Path, limits: IntakeLimits = NORMAL) -> Iterator[Noun | Unreadable]:
     """Stream an export's nouns; lines that hold none are reported and the next one read.
 
     The header is checked at the call (InvalidInput, see `read_header`).
     """
-    read_header(path)
-    return _nouns(path)
+    read_header(path, limits)
+    return _nouns(path, limits)
 
 
 def to_json(noun: Noun) -> dict[str, object]:
@@ -281,7 +283,8 @@ def _of_fields(noun: type[Any], line: Mapping[str, object], name: str) -> Any:
 
 def _hints(noun: type[Any]) -> Mapping[str, Any]:
     if noun not in _HINTS:
-        _HINTS[noun] = get_type_hints(noun)
+        # `Json` speaks of itself and of what only its own module imports
+        _HINTS[noun] = get_type_hints(noun, localns=vars(values))
     return _HINTS[noun]
 
 
@@ -289,8 +292,8 @@ def _key(field: str) -> str:
     return "decision_type" if field == "type" else field  # `type` names the noun itself
 
 
-def _nouns(path: Path) -> Iterator[Noun | Unreadable]:
-    for entry in lines(inspect(path)):
+def _nouns(path: Path, limits: IntakeLimits) -> Iterator[Noun | Unreadable]:
+    for entry in lines(inspect(path, limits=limits)):
         if isinstance(entry, Unreadable):
             yield entry
             continue
@@ -299,7 +302,12 @@ def _nouns(path: Path) -> Iterator[Noun | Unreadable]:
             continue
         try:
             value = json.loads(line)
-            yield from_json(value if isinstance(value, dict) else {})
+            noun = from_json(value if isinstance(value, dict) else {})
+            if isinstance(noun, Observation):
+                check_size("its text", noun.text, limits.message)
+            yield noun
+        except TooLarge as error:
+            raise TooLarge(f"{path}, line {number}: {error}") from error
         except InvalidInput as error:
             yield Unreadable(number, str(error), excerpt(line))
         except (ValueError, RecursionError):
@@ -354,10 +362,10 @@ def _decode(hint: Any, value: Any) -> Any:  # type hints are values of no common
 
 def _decode_union(options: Sequence[Any], value: Any) -> Any:
     """Decode an optional field; a union of plain JSON values (`Json`) stays as it is."""
-    given = [option for option in options if option is not NoneType]
-    if value is None or len(given) > 1:
+    supplied = [option for option in options if option is not NoneType]
+    if value is None or len(supplied) > 1:
         return value
-    return _decode(given[0], value)
+    return _decode(supplied[0], value)
 
 
 def _decode_scalar(hint: type[Any], value: Any) -> Any:

@@ -2,8 +2,8 @@
 
 Formats: JSON lines of messages or of conversations, one JSON document (a list of messages or of
 conversations, or an object with `messages` or `conversations`), plain transcripts, and the project's own
-export; each also gzipped, in UTF-8, UTF-16 or UTF-32 by its mark, or any `encoding` named. JSON lines and
-transcripts are streamed; a JSON document is read whole.
+export; each also gzipped, in UTF-8, UTF-16 or UTF-32 by its mark, or any `encoding` named. All are
+streamed: no more is held than a line, or an element of a list (`IntakeLimits.line`).
 """
 
 import json
@@ -14,10 +14,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from episodic_agent.core.intake import Item
+from episodic_agent.core.ingest import IntakeLimits, Item
 from episodic_agent.engine.files import chat_json, transcript
 from episodic_agent.engine.files.naming import named
-from episodic_agent.engine.files.opening import Opened, Unreadable, inspect, lines
+from episodic_agent.engine.files.opening import NORMAL, Opened, Unreadable, inspect, lines
 from episodic_agent.engine.files.own import FORMAT
 from episodic_agent.errors import InvalidInput
 
@@ -37,9 +37,9 @@ class Format(StrEnum):
     EMPTY = "empty"
 
 
-def detect(path: Path, *, encoding: str | None = None) -> Format:
+def detect(path: Path, *, encoding: str | None = None, limits: IntakeLimits = NORMAL) -> Format:
     """Tell a file's format from its beginning; raises InvalidInput naming what is accepted."""
-    return _format(inspect(path, encoding))
+    return _format(inspect(path, encoding, limits))
 
 
 def read_file(
@@ -49,6 +49,7 @@ def read_file(
     timezone: tzinfo | None = None,
     default_actor: str = "user",
     day_first: bool | None = None,
+    limits: IntakeLimits = NORMAL,
 ) -> Iterator[Item | Unreadable]:
     """Stream a chat file: an Item per message, an Unreadable per record that cannot be one.
 
@@ -57,8 +58,8 @@ def read_file(
     transcript (default: see `transcript`). The format is checked at the call, not at the first item; raises
     InvalidInput for a file that is none of the accepted formats or cannot be opened.
     """
-    opened = inspect(path, encoding)
-    reading = chat_json.Reading(opened.encoding, timezone, default_actor)
+    opened = inspect(path, encoding, limits)
+    reading = chat_json.ReadingOptions(opened.encoding, timezone, default_actor, limits.message)
     match _format(opened):
         case Format.JSON_LINES:
             return named(chat_json.read_lines(opened, reading))

@@ -16,12 +16,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date, tzinfo
 from typing import Final
 
-from episodic_agent.core.intake import Item, Moment, read_item, read_time
-from episodic_agent.core.intake.times import place, read_clock
+from episodic_agent.core.ingest import Item, Moment, read_item, read_time, too_large
+from episodic_agent.core.ingest.times import place, read_clock
 from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, raw_lines, undecodable
 from episodic_agent.errors import InvalidInput
 
-LONGEST_MESSAGE: Final = 1_000_000
 _NAME: Final = r"(?P<name>[^:<>\[\]\n]{1,60}?)"
 _SAYS: Final = rf"(?:<(?P<nick>[^>\n]{{1,60}})>|{_NAME}:(?=\s|$))\s*(?P<text>.*)"
 _CLOCK: Final = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\.?)?"
@@ -56,7 +55,7 @@ class Style:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class MessageOpening:
     """A line that opens a message: its written time (None without one), the speaker and the first words."""
 
     time: str | None
@@ -69,7 +68,7 @@ class _Message:
     """A message being collected; `moment` None: no event time; `lost` tells why it cannot be read."""
 
     line: int
-    opening: Opening
+    opening: MessageOpening
     moment: Moment | None = None
     lost: str = ""
     length: int = 0
@@ -89,27 +88,27 @@ def read_transcript(opened: Opened, style: Style) -> Iterator[Item | Unreadable]
         opening = opening_of(line, speakers if timed else None)
         if opening is not None:
             if message is not None:
-                yield _item(message)
+                yield _item(message, opened.limits.message)
             message = _begin(number, opening, style, opened.encoding)
             speakers.add(opening.name)
         elif MARK in line:
             yield Unreadable(number, undecodable(opened.encoding), excerpt(line))
         elif message is not None:
-            _continue(message, line)
+            _continue(message, line, opened.limits.message)
         elif line.strip() and not stray:
             stray = True
             yield Unreadable(number, "this line comes before the first `Name: text`", excerpt(line))
     if message is not None:
-        yield _item(message)
+        yield _item(message, opened.limits.message)
 
 
-def opening_of(line: str, speakers: Iterable[str] | None = None) -> Opening | None:
+def opening_of(line: str, speakers: Iterable[str] | None = None) -> MessageOpening | None:
     """Read a line as the opening of a message; None when it is a continuation.
 
     `speakers` are those who may speak without a time (a timed transcript); None lets any plausible name.
 
     >>> opening_of("[2024-03-01 09:15] Ana: Morning!")
-    Opening(time='2024-03-01 09:15', name='Ana', text='Morning!')
+    MessageOpening(time='2024-03-01 09:15', name='Ana', text='Morning!')
     >>> opening_of("Bruno: hello", speakers=["Ana"]) is None
     True
     """
@@ -124,7 +123,7 @@ def opening_of(line: str, speakers: Iterable[str] | None = None) -> Opening | No
     name = _role_or_name(match["name"])
     if not (_plausible(name) if speakers is None else name in speakers):
         return None
-    return Opening(None, name, match["text"])
+    return MessageOpening(None, name, match["text"])
 
 
 def opens_with_message(text: str, *, timed: bool) -> bool:
@@ -196,11 +195,11 @@ def _dated(day: tuple[str, ...], clock: str | None, text: str, style: Style) -> 
         raise refused from error
 
 
-def _opening(groups: dict[str, str | None]) -> Opening | None:
+def _opening(groups: dict[str, str | None]) -> MessageOpening | None:
     name = _role_or_name(groups.get("nick") or groups.get("name") or "")
     if groups.get("notice") is not None:
-        return Opening(groups["time"], "system", groups["notice"] or "")
-    return Opening(groups["time"], name, groups.get("text") or "") if name else None
+        return MessageOpening(groups["time"], "system", groups["notice"] or "")
+    return MessageOpening(groups["time"], name, groups.get("text") or "") if name else None
 
 
 def _role_or_name(name: str) -> str:
@@ -226,7 +225,7 @@ def _plausible(name: str) -> bool:
     return name[0].isalpha() and not re.search(r"[!?;,\"=(){}/\\]|\.\s|\w\.\w{3}", name)
 
 
-def _begin(number: int, opening: Opening, style: Style, encoding: str) -> _Message:
+def _begin(number: int, opening: MessageOpening, style: Style, encoding: str) -> _Message:
     message = _Message(number, opening)
     if MARK in opening.text or MARK in opening.name or MARK in (opening.time or ""):
         message.lost = undecodable(encoding)
@@ -238,22 +237,22 @@ def _begin(number: int, opening: Opening, style: Style, encoding: str) -> _Messa
     return message
 
 
-def _continue(message: _Message, line: str) -> None:
+def _continue(message: _Message, line: str, largest: int) -> None:
     message.length += len(line) + 1
-    if message.length > LONGEST_MESSAGE:
-        message.lost, message.more = f"the message is longer than {LONGEST_MESSAGE:,} characters", []
-    else:
+    if message.length <= largest:
         message.more.append(line.rstrip())
+    else:
+        message.lost, message.more = too_large("the text", f"at least {message.length:,}", largest), []
 
 
-def _item(message: _Message) -> Item | Unreadable:
+def _item(message: _Message, largest: int) -> Item | Unreadable:
     opening = message.opening
     shown = excerpt(f"{opening.name}: {opening.text}")
     if message.lost:
         return Unreadable(message.line, message.lost, shown)
     text = "\n".join([opening.text, *message.more]).strip()
     try:
-        item = read_item({"speaker": opening.name, "content": text})
+        item = read_item({"speaker": opening.name, "content": text}, largest=largest)
     except InvalidInput as error:
         return Unreadable(message.line, str(error), shown)
     if message.moment is None:

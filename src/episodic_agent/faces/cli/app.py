@@ -1,47 +1,58 @@
-"""What every command shares: the opened memory, JSON output, progress, and errors as one line."""
+"""What every command shares: the opened memory, output, progress, and errors as one line."""
 
-import dataclasses
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from enum import Enum
-from typing import Any
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import click
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
-from episodic_agent.core.intake import read_time
-from episodic_agent.engine.memory import Memory as Engine
-from episodic_agent.errors import NotFound
-from episodic_agent.faces.cli.saying import say
-from episodic_agent.wiring import Memory, database_path, is_server, load_settings, without_password
+from episodic_agent.core.ingest import read_time
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.faces.cli.saying import make_sure, say, say_error, tell, tell_json
+from episodic_agent.lazily import module
+from episodic_agent.showing import ID, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from episodic_agent import wiring
+    from episodic_agent.engine.memory import Memory as Engine
+    from episodic_agent.engine.user import UserMemory
+    from episodic_agent.faces.cli import printing
+else:
+    printing = module("episodic_agent.faces.cli.printing")
+    wiring = module("episodic_agent.wiring")
 
 __all__ = [
+    "ID",
+    "WIDE",
     "App",
+    "check_output",
     "common",
+    "force",
+    "make_sure",
     "moment",
     "out",
     "parse_id",
-    "plain",
     "print_json",
     "progress_bar",
     "say",
+    "say_error",
     "say_replaced",
+    "tell",
+    "tell_json",
+    "whose",
 ]
 WIDE = 120  # columns where there is no terminal to ask
-ID = 8  # characters of an id shown to people; commands accept the beginning of an id
+WHOSE = "name whose memory it is with --user NAME, or set EPISODIC_USER"
+LISTED = 10  # users an error message names
+force = click.option("--force", "overwrite", is_flag=True, help="Overwrite a file without asking.")
 
 
 @dataclass(slots=True)
@@ -58,38 +69,72 @@ class App:
     @property
     def url(self) -> str:
         """Return the database the command works on."""
-        return self.db or load_settings().db
+        return self.db or wiring.load_settings().db
 
     @property
     def shown_url(self) -> str:
         """Return the database as it may be printed."""
-        return without_password(self.url)
+        return wiring.without_password(self.url)
 
     @contextmanager
     def memory(
         self,
         *,
         create: bool = False,
-        user: str | None = None,
         space: str | None = None,
         resume: bool = False,
-    ) -> Iterator[Engine]:
+    ) -> "Iterator[Engine]":
         """Open the memory; reading commands refuse a file that is not there instead of making one."""
-        path = None if is_server(self.url) else database_path(self.url)
-        if path and not create and not path.exists():
+        path = None if wiring.is_server(self.url) else wiring.database_path(self.url)
+        left = path and path.with_name(f"{path.name}-wal").exists()  # its log alone: opening says so
+        if path and not create and not path.exists() and not left:
             raise NotFound(f"no memory at {path}; `episodic --db {path} import FILE` or `init` makes one")
-        with Memory.open(
+        with wiring.Memory.open(
             self.url,
             policy=self.policy,
             embedder=self.embedder,
             calibration=self.calibration,
             language_model=self.llm,
-            user_id=user,
             space=space,
             say=say,
             resume=resume,  # most commands do what they were asked for and leave
         ) as memory:
             yield memory
+
+    @contextmanager
+    def user(
+        self, name: str | None, *, create: bool = False, first: str | None = None
+    ) -> "Iterator[UserMemory]":
+        """Open one user's memory: the one named, EPISODIC_USER, or the only one there is.
+
+        `first` is whose it is where nobody is remembered yet; without it that must be said.
+        """
+        nameless = not (name or first or wiring.load_settings().user)
+        if create and nameless:  # no file is made for nobody
+            create = wiring.is_server(self.url) or wiring.database_path(self.url).exists()
+            if not create:
+                raise InvalidInput(f"{WHOSE}; nobody is remembered here yet")
+        with self.memory(create=create) as memory:
+            yield whose(memory, name, first=first)
+
+
+def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "UserMemory":
+    """Return the memory of the user named, of EPISODIC_USER, or of the only one there is.
+
+    Where there is none it is that of `first`. Raises InvalidInput, which lists the users, otherwise.
+    """
+    if name is not None:
+        return memory.user(name)
+    if settled := wiring.load_settings().user:
+        return memory.user(settled, new=True)
+    users = memory.users()
+    if len(users) == 1:
+        return memory.user(users[0])
+    if first is not None and not users:
+        return memory.user(first, new=True)
+    more = f" and {len(users) - LISTED} more" if len(users) > LISTED else ""
+    known = f"there are {', '.join(users[:LISTED])}{more}" if users else "nobody is remembered here yet"
+    raise InvalidInput(f"{WHOSE}; {known}")
 
 
 def moment(text: str | None) -> datetime | None:
@@ -102,72 +147,73 @@ def say_replaced(asked: UUID, shown: UUID) -> None:
     say(f"episode {asked} was replaced when its thread was segmented again; this is {shown}")
 
 
-def out() -> Console:
+def out() -> "Console":
     """Return the console for people (plain and wide when standard output is no terminal)."""
-    wide = None if sys.stdout.isatty() else WIDE
-    return Console(highlight=False, soft_wrap=wide is not None, width=wide)
-
-
-def plain(value: Any) -> Any:
-    """Turn results into JSON: dataclasses to objects, times to ISO 8601, spans to seconds, ids to strings."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, date):  # or a time, which is one too
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if isinstance(value, UUID):
-        return str(value)
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [plain(v) for v in value]
-    return value
+    return printing.out()
 
 
 def print_json(value: Any) -> None:
     """Print one JSON object and nothing else."""
-    click.echo(json.dumps(plain(value), ensure_ascii=False))
+    tell_json(json.dumps(plain(value), ensure_ascii=False))
 
 
 def common(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options every command has: `--json` and `--user`."""
-    with_user = click.option("--user", metavar="NAME", help="Whose memory (default: `default`).")
+    with_user = click.option(
+        "--user", metavar="NAME", help="Whose memory (default: EPISODIC_USER, or the only user there is)."
+    )
     with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object for scripts.")
     return with_user(with_json(click.pass_obj(function)))
 
 
-@contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int], None]]:
+def progress_bar(label: str) -> AbstractContextManager[Callable[[int], None]]:
     """Show a count and a rate on standard error while something long runs; silent without a terminal."""
-    console = Console(stderr=True)
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(label, total=None)
-        yield lambda done: progress.update(task, completed=done)
+    return printing.progress_bar(label)
 
 
-def parse_id(text: str, memory: Engine, user: str | None) -> UUID:
+def parse_id(text: str, memory: "UserMemory") -> UUID:
     """Read an episode id, whole or as its unambiguous beginning; NotFound otherwise."""
     try:
         return UUID(text)
     except ValueError:
         pass
-    listed = [c.episode_id for c in memory.episodes(user_id=user)]
-    found = [one for one in listed if str(one).startswith(text.lower())]
-    if not found:
-        found = [one for one in memory.part_ids(user_id=user) if str(one).startswith(text.lower())]
-    if not found:
-        found = [one for one in memory.replaced(user_id=user) if str(one).startswith(text.lower())]
-    if len(found) == 1:
-        return found[0]
-    problem = "no episode begins with" if not found else f"{len(found)} episodes begin with"
+    listed = [c.episode_id for c in memory.episodes.list()]
+    identifiers = [one for one in listed if str(one).startswith(text.lower())]
+    if not identifiers:
+        identifiers = [one for one in memory.sections.ids() if str(one).startswith(text.lower())]
+    if not identifiers:
+        identifiers = [one for one in memory.episodes.replaced() if str(one).startswith(text.lower())]
+    if len(identifiers) == 1:
+        return identifiers[0]
+    problem = "no episode begins with" if not identifiers else f"{len(identifiers)} episodes begin with"
     raise NotFound(f"{problem} {text!r}; `episodic episodes` lists the ids")
+
+
+def check_output(path: Path | None, *, overwrite: bool) -> None:
+    """Ask before a file is overwritten; without a terminal to ask at, raise InvalidInput.
+
+    Call it before any work is done: nobody wants to be asked at the end of it. The memory's own files are
+    never written over.
+    """
+    if path is None:
+        return
+    if _is_memory(path):
+        raise InvalidInput(f"{path} is the memory itself; name another file")
+    if overwrite or not path.is_file():  # a pipe or a terminal loses nothing
+        return
+    if not sys.stdin.isatty():
+        raise InvalidInput(f"{path} exists already; overwrite it with --force, or name another file")
+    make_sure(f"{path} exists already. Overwrite it?")
+
+
+def _is_memory(path: Path) -> bool:
+    context = click.get_current_context(silent=True)
+    app = None if context is None else context.find_object(App)
+    if app is None or wiring.is_server(app.url):
+        return False
+    own = wiring.database_path(app.url)
+    names = [own, *(own.with_name(own.name + end) for end in ("-wal", "-shm", "-journal"))]
+    return any(
+        path.resolve() == one.resolve() or (path.exists() and one.exists() and path.samefile(one))
+        for one in names
+    )

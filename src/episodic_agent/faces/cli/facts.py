@@ -1,20 +1,36 @@
 """Commands about facts: list, search, show and put right what a memory holds to be so; learn what waits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import click
 from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.facts import Category
-from episodic_agent.engine.facts import FactCard
-from episodic_agent.engine.memory import Memory
+from episodic_agent.core.language import plural
+from episodic_agent.engine.facts.verbs import FactCard
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say
 
 CATEGORIES = [category.value for category in Category]
 DAY = "%Y-%m-%d"
-Act = Callable[[Memory, str, str | None], FactCard]
+Act = Callable[[UserMemory, str], FactCard]
+
+
+def _narrowed(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say which facts are meant."""
+    for option in (
+        click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True),
+        click.option("--history", is_flag=True, help="What is over or still to come as well."),
+        click.option("--known-by", help="What was believed on what the memory had taken in by then."),
+        click.option("--at", help="What held then (ISO 8601 or epoch; default: now)."),
+        click.option("--subject", help="Only facts about this person."),
+        click.option("--category", type=click.Choice(CATEGORIES), help="Only facts of this category."),
+    ):
+        function = option(function)
+    return function
 
 
 @click.group()
@@ -23,59 +39,29 @@ def facts() -> None:
 
 
 @facts.command("list")
-@click.option("--category", type=click.Choice(CATEGORIES), help="Only facts of this category.")
-@click.option("--subject", help="Only facts about this person.")
-@click.option("--at", help="What held then (ISO 8601 or epoch; default: now).")
-@click.option("--known-by", help="What was believed on what the memory had taken in by then.")
-@click.option("--history", is_flag=True, help="What is over or still to come as well.")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True)
+@_narrowed
 @common
-def list_(
-    app: App,
-    category: str | None,
-    subject: str | None,
-    at: str | None,
-    known_by: str | None,
-    history: bool,
-    limit: int,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """List facts that hold, the newest first."""
-    with app.memory() as memory:
-        found = memory.facts(
-            category=category, subject=subject, at=moment(at), known_by=moment(known_by), history=history,
-            limit=limit, user_id=user,
-        )  # fmt: skip
-    _show(found, "no facts; three episodes in which people tell of themselves teach some", as_json=as_json)
+    facts = _find_facts(app, None, user, narrowed)
+    _show(facts, "no facts; three episodes in which people tell of themselves teach some", as_json=as_json)
 
 
 @facts.command()
 @click.argument("query")
-@click.option("--category", type=click.Choice(CATEGORIES), help="Only facts of this category.")
-@click.option("--subject", help="Only facts about this person.")
-@click.option("--at", help="What held then (ISO 8601 or epoch; default: now).")
-@click.option("--history", is_flag=True, help="What is over or still to come as well.")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True)
+@_narrowed
 @common
-def search(
-    app: App,
-    query: str,
-    category: str | None,
-    subject: str | None,
-    at: str | None,
-    history: bool,
-    limit: int,
-    user: str | None,
-    as_json: bool,
-) -> None:
+def search(app: App, query: str, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """Find the facts that answer a QUERY, best first."""
-    with app.memory() as memory:
-        found = memory.facts(
-            query, category=category, subject=subject, at=moment(at), history=history, limit=limit,
-            user_id=user,
-        )  # fmt: skip
-    _show(found, "no fact answers this", as_json=as_json)
+    _show(_find_facts(app, query, user, narrowed), "no fact answers this", as_json=as_json)
+
+
+def _find_facts(
+    app: App, query: str | None, user: str | None, narrowed: Mapping[str, Any]
+) -> Sequence[FactCard]:
+    times = {name: moment(narrowed[name]) for name in ("at", "known_by")}
+    with app.user(user) as memory:
+        return memory.facts.list(query, **{**narrowed, **times})
 
 
 @facts.command()
@@ -83,8 +69,8 @@ def search(
 @common
 def show(app: App, fact: str, user: str | None, as_json: bool) -> None:
     """Show a fact with the words that prove it."""
-    with app.memory() as memory:
-        card = memory.fact(fact, user_id=user)
+    with app.user(user) as memory:
+        card = memory.facts.get(fact)
     if as_json:
         print_json({**card.record, "evidence": card.quotes})
     else:
@@ -96,9 +82,9 @@ def show(app: App, fact: str, user: str | None, as_json: bool) -> None:
 @common
 def history(app: App, fact: str, user: str | None, as_json: bool) -> None:
     """Show what was so before a fact, and after it, oldest first."""
-    with app.memory() as memory:
-        found = memory.fact_history(fact, user_id=user)
-    _show(found, "", as_json=as_json)
+    with app.user(user) as memory:
+        facts = memory.facts.history(fact)
+    _show(facts, "", as_json=as_json)
 
 
 @facts.command()
@@ -117,16 +103,16 @@ def edit(
     as_json: bool,
 ) -> None:
     """Put a fact right; how it read before is kept."""
-    with app.memory() as memory:
-        card = memory.edit_fact(fact, text=text, value=value, category=category, user_id=user)
+    with app.user(user) as memory:
+        card = memory.facts.edit(fact, text=text, value=value, category=category)
     _tell(card, f"it reads now: {card.fact.fact}", as_json=as_json)
 
 
-def _tell(card: FactCard, told: str, *, as_json: bool) -> None:
+def _tell(card: FactCard, text: str, *, as_json: bool) -> None:
     if as_json:
         print_json(card.record)
     else:
-        say(told)
+        say(text)
 
 
 def _by_hand(name: str, help: str, done: str, act: Act) -> None:
@@ -136,8 +122,8 @@ def _by_hand(name: str, help: str, done: str, act: Act) -> None:
     @click.argument("fact")
     @common
     def command(app: App, fact: str, user: str | None, as_json: bool) -> None:
-        with app.memory() as memory:
-            card = act(memory, fact, user)
+        with app.user(user) as memory:
+            card = act(memory, fact)
         _tell(card, f"{done}: {card.fact.fact}", as_json=as_json)
 
 
@@ -145,25 +131,25 @@ _by_hand(
     "pin",
     "Let no later statement end a fact.",
     "pinned",
-    lambda memory, fact, user: memory.pin_fact(fact, user_id=user),
+    lambda memory, fact: memory.facts.pin(fact),
 )
 _by_hand(
     "unpin",
     "Let statements end a fact again, those too that it withstood.",
     "no longer pinned",
-    lambda memory, fact, user: memory.pin_fact(fact, False, user_id=user),
+    lambda memory, fact: memory.facts.pin(fact, False),
 )
 _by_hand(
     "confirm",
     "Say that a fact is so.",
     "confirmed",
-    lambda memory, fact, user: memory.confirm_fact(fact, user_id=user),
+    lambda memory, fact: memory.facts.confirm(fact),
 )
 _by_hand(
     "delete",
     "Delete a fact; the words it came from stay, and do not teach it again.",
     "deleted",
-    lambda memory, fact, user: memory.delete_fact(fact, user_id=user),
+    lambda memory, fact: memory.facts.delete(fact),
 )
 
 
@@ -171,33 +157,36 @@ _by_hand(
 @common
 def learn(app: App, user: str | None, as_json: bool) -> None:
     """Learn facts from the episodes that wait for it now, though fewer than three do."""
-    with app.memory() as memory:
-        before = memory.stats(user_id=user).facts
-        done = memory.consolidate(user_id=user)
-        after = memory.stats(user_id=user)
+    with app.user(user) as memory:
+        before = memory.stats().facts
+        done = memory.facts.consolidate()
+        after = memory.stats()
     if as_json:
         print_json({"episodes": done, "waiting": after.unconsolidated, "facts": after.facts})
     else:
-        say(f"{done} episodes read, {after.unconsolidated} wait; {after.facts} facts hold, {before} before")
+        say(
+            f"{plural(done, 'episode')} read, {after.unconsolidated} waiting; "
+            f"{plural(after.facts, 'fact holds', 'facts hold')}, {before} before"
+        )
 
 
-def _show(found: Sequence[FactCard], nothing: str, *, as_json: bool) -> None:
+def _show(facts: Sequence[FactCard], nothing: str, *, as_json: bool) -> None:
     if as_json:
-        print_json({"facts": [{**card.record, "score": card.score} for card in found]})
+        print_json({"facts": [{**card.record, "score": card.score} for card in facts]})
         return
-    if not found:
+    if not facts:
         say(nothing)
         return
     table = Table(box=None, header_style="bold")
     for name in ("id", "category", "since", "until", "fact"):
         table.add_column(name, overflow="fold")
     table.add_column("said", justify="right")
-    for card in found:
+    for card in facts:
         fact = card.fact
         span = (_day(fact.valid_at), _day(fact.invalid_at))
-        told = f"{fact.fact} (pinned)" if fact.pinned else fact.fact
+        text = f"{fact.fact} (pinned)" if fact.pinned else fact.fact
         # as text: what people said may look like markup
-        table.add_row(str(fact.id)[:ID], fact.category.value, *span, Text(told), str(len(fact.evidence)))
+        table.add_row(str(fact.id)[:ID], fact.category.value, *span, Text(text), str(len(fact.evidence)))
     out().print(table)
 
 
@@ -213,6 +202,6 @@ def _print(card: FactCard) -> None:
         lines = "\n".join(map(str, value)) if isinstance(value, list) else value
         table.add_row(name, Text("" if lines is None else str(lines)))
     for quote in card.quotes:
-        said = f'{_day(quote.said_at)} {quote.actor}: "{quote.text}" ({quote.episode_id})'
-        table.add_row("said", Text(said))
+        text = f'{_day(quote.said_at)} {quote.actor}: "{quote.text}" ({quote.episode_id})'
+        table.add_row("said", Text(text))
     out().print(table)

@@ -1,18 +1,28 @@
-"""Commands for later work: a worker that does it, and what people do about single jobs."""
+"""Commands of later work and what it cost: worker, jobs and usage."""
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date, datetime
 
 import click
+from rich.table import Table
 from rich.text import Text
 
-from episodic_agent.engine.backlog import STATES, JobEntry
-from episodic_agent.engine.working import POLL, Worker
+from episodic_agent.core.language import plural
+from episodic_agent.engine.jobs.backlog import STATES, JobEntry
+from episodic_agent.engine.jobs.verbs import JobRoom
+from episodic_agent.engine.jobs.worker import POLL, Worker
+from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.trace.usage import summed
 from episodic_agent.faces.cli.app import App, common, out, print_json, say
+from episodic_agent.schemas import ModelUse
+from episodic_agent.wiring import budget_of, load_settings, utc_now
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
+DAY = click.DateTime(["%Y-%m-%d"])
+COLUMNS = ("day", "stage", "model", "calls", "failed", "tokens in", "tokens out", "s a call")
 
 
 @click.command()
@@ -38,17 +48,21 @@ def worker(
     """
     if space is not None and all_spaces:
         raise click.UsageError("give --space or --all-spaces, not both")
-    wanted = None if kinds is None else [k.strip() for k in kinds.split(",") if k.strip()]
+    targets = None if kinds is None else [k.strip() for k in kinds.split(",") if k.strip()]
     with app.memory(space=space) as memory:
-        working = memory.worker(user_id=user, all_spaces=all_spaces, kinds=wanted, poll=poll, say=say)
+        working = _jobs(memory, user).worker(all_spaces=all_spaces, kinds=targets, poll=poll, say=say)
         with _stopped_by_signals(working):
             ran = working.run(once=once)
     if as_json:
         print_json({"jobs": ran})
     elif not once:
-        say(f"stopped after {ran} jobs; what is left waits")
+        say(f"stopped after {plural(ran, 'job')}; what is left waits")
     else:
-        out().print(f"{ran} jobs ran")
+        out().print(f"{plural(ran, 'job')} ran")
+
+
+def _jobs(memory: Memory, user: str | None) -> JobRoom:
+    return memory.jobs if user is None else memory.user(user).jobs
 
 
 @contextmanager
@@ -86,21 +100,21 @@ def jobs() -> None:
 def jobs_list(app: App, state: str | None, user: str | None, as_json: bool) -> None:
     """List the jobs of a user, or of all users of the space."""
     with app.memory() as memory:
-        found = memory.jobs(user_id=user, state=state)
+        entries = _jobs(memory, user).list(state=state)
     if as_json:
-        print_json({"jobs": found})
-    elif found:
-        _print(found)
+        print_json({"jobs": entries})
+    elif entries:
+        _print(entries)
     else:
         out().print("no jobs")
 
 
-def _print(found: list[JobEntry]) -> None:
+def _print(entries: Sequence[JobEntry]) -> None:
     """Print a line for each job, and its last error on one of its own."""
     console = out()
-    users, kinds = max(len(e.user_id) for e in found), max(len(e.kind) for e in found)
-    for e in found:
-        tries = f"{e.attempts:2} {'try' if e.attempts == 1 else 'tries'}"
+    users, kinds = max(len(e.user_id) for e in entries), max(len(e.kind) for e in entries)
+    for e in entries:
+        tries = f"{plural(e.attempts, 'try', 'tries'):>7}"
         line = (
             f"{e.id}  {e.user_id:{users}}  {e.kind:{kinds}}  {e.state:7}  {tries:8}  {e.due:%Y-%m-%d %H:%M}"
         )
@@ -119,15 +133,15 @@ def jobs_retry(app: App, job: str | None, dead: bool, user: str | None, as_json:
         raise click.UsageError("name one job, or give --dead for all that were given up")
     with app.memory() as memory:
         if job is not None:
-            chosen = memory.retry_job(job, user_id=user)
-            count, told = 1, f"{chosen.kind} {chosen.key} waits"
+            chosen = _jobs(memory, user).retry(job)
+            count, text = 1, f"{chosen.kind} {chosen.key} waits"
         else:
-            count = memory.retry_dead_jobs(user_id=user)
-            told = f"{count} jobs wait"
+            count = _jobs(memory, user).retry_dead()
+            text = plural(count, "job waits", "jobs wait")
     if as_json:
         print_json({"retried": count})
     else:
-        out().print(f"{told} again; a worker (`episodic worker --once`) or the next opening runs it")
+        out().print(f"{text} again; a worker (`episodic worker --once`) or the next opening runs it")
 
 
 @jobs.command("cancel")
@@ -136,8 +150,48 @@ def jobs_retry(app: App, job: str | None, dead: bool, user: str | None, as_json:
 def jobs_cancel(app: App, job: str, user: str | None, as_json: bool) -> None:
     """Delete a job that waits or was given up; named as for `retry`."""
     with app.memory() as memory:
-        chosen = memory.cancel_job(job, user_id=user)
+        chosen = _jobs(memory, user).cancel(job)
     if as_json:
         print_json({"cancelled": chosen})
     else:
         out().print(f"cancelled: {chosen.kind} {chosen.key} of {chosen.user_id}")
+
+
+@click.command()
+@click.option("--since", type=DAY, help="First day (UTC), YYYY-MM-DD.")
+@click.option("--until", type=DAY, help="Last day (UTC).")
+@common
+def usage(app: App, since: datetime | None, until: datetime | None, user: str | None, as_json: bool) -> None:
+    """Show what language models cost the space, or a user, by day, stage and model."""
+    first = since.date() if since else date.min
+    last = until.date() if until else date.max
+    with app.memory() as memory:
+        uses = memory.usage(first, last, user=user)
+        today = utc_now().date()
+        spent = sum(use.tokens for use in memory.usage(today, today))
+    budget = budget_of(load_settings())
+    if as_json:
+        print_json({"usage": uses, "spent_today": spent, "budget": budget})
+        return
+    if uses:
+        out().print(_table(uses))
+    limit = "no budget is set" if budget is None else f"of a budget of {budget:,} a day"
+    out().print(f"{'' if uses else 'no calls; '}today (UTC) {plural(spent, 'token')}, {limit}")
+
+
+def _table(uses: list[ModelUse]) -> Table:
+    table = Table(*COLUMNS, box=None, show_footer=False)
+    for column in table.columns[3:]:
+        column.justify = "right"
+    total = summed(uses)
+    assert total is not None
+    for use in uses:
+        table.add_row(f"{use.day}", use.stage, use.model, *_counts(use))
+    if len(uses) > 1:
+        table.add_row("all", "", "", *_counts(total))
+    return table
+
+
+def _counts(use: ModelUse) -> tuple[str, ...]:
+    numbers = (use.calls, use.failures, use.prompt_tokens, use.completion_tokens)
+    return (*(f"{number:,}" for number in numbers), f"{use.seconds / max(use.calls, 1):.2f}")

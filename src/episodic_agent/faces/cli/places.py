@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import click
 from rich.table import Table
 
-from episodic_agent.engine.places import ORDERS, VisitCard
+from episodic_agent.engine.recall.places import ORDERS, VisitCard
 from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say
 
 _since = click.option("--since", help="Only what was there from this time on.")
@@ -23,22 +23,22 @@ def places(
     app: App, thread: str | None, since: str | None, until: str | None, user: str | None, as_json: bool
 ) -> None:
     """List places with visits and episodes, and the moves between them."""
-    with app.memory() as memory:
-        found = memory.places(user_id=user, thread=thread, since=moment(since), until=moment(until))
+    with app.user(user) as memory:
+        summary = memory.places.list(thread=thread, since=moment(since), until=moment(until))
     if as_json:
-        print_json(found)
+        print_json(summary)
         return
-    if not found.places:
+    if not summary.places:
         say("nothing here says where it was; steps and messages with a `location` do")
         return
     table = _table("place", "steps", "visits", "episodes", "first", "last", right=(1, 2, 3))
-    for card in found.places:
+    for card in summary.places:
         counts = (str(card.steps), str(card.visits), str(card.episodes))
         table.add_row(card.label, *counts, _minute(card.first_at), _minute(card.last_at))
     out().print(table)
-    if found.moves:
+    if summary.moves:
         moves = _table("from", "to", "times", right=(2,))
-        for move in found.moves:
+        for move in summary.moves:
             moves.add_row(move.source, move.target, str(move.count))
         out().print()
         out().print(moves)
@@ -64,10 +64,9 @@ def visits(
     as_json: bool,
 ) -> None:
     """List the visits of a place, each with its episodes and the time since the one before."""
-    with app.memory() as memory:
-        found = memory.visits(
+    with app.user(user) as memory:
+        cards = memory.places.visits(
             place,
-            user_id=user,
             thread=thread,
             since=moment(since),
             until=moment(until),
@@ -75,9 +74,9 @@ def visits(
             order=order,
         )
     if as_json:
-        print_json({"visits": found})
-    elif found:
-        _render(found)
+        print_json({"visits": cards})
+    elif cards:
+        _render(cards)
     else:
         say(f"nobody was in {place!r} then")
 
@@ -91,12 +90,12 @@ def route(
     app: App, thread: str, since: str | None, until: str | None, user: str | None, as_json: bool
 ) -> None:
     """Show the places a thread went through, in order, with the episodes of each visit."""
-    with app.memory() as memory:
-        found = memory.route(thread, user_id=user, since=moment(since), until=moment(until))
+    with app.user(user) as memory:
+        cards = memory.places.route(thread, since=moment(since), until=moment(until))
     if as_json:
-        print_json({"visits": found})
-    elif found:
-        _render(found)
+        print_json({"visits": cards})
+    elif cards:
+        _render(cards)
     else:
         say(f"nothing in {thread!r} says where it was then")
 
@@ -109,9 +108,9 @@ def _render(visits: Sequence[VisitCard]) -> None:
         table.add_row(
             visit.place,
             _minute(visit.start_at),
-            _told(visit.end_at - visit.start_at),
+            _length_text(visit.end_at - visit.start_at),
             str(visit.steps),
-            "-" if visit.since_previous is None else _told(visit.since_previous),
+            "-" if visit.since_previous is None else _length_text(visit.since_previous),
             visit.thread,
             " ".join(str(identity)[:ID] for identity in visit.episodes),
         )
@@ -129,10 +128,10 @@ def _minute(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M}"
 
 
-def _told(length: timedelta) -> str:
+def _length_text(length: timedelta) -> str:
     """Say how long something took, in its largest fitting unit.
 
-    >>> _told(timedelta(seconds=90)), _told(timedelta(hours=3)), _told(timedelta(days=3))
+    >>> _length_text(timedelta(seconds=90)), _length_text(timedelta(hours=3)), _length_text(timedelta(days=3))
     ('90 s', '180 min', '72 h')
     """
     seconds = int(length.total_seconds())

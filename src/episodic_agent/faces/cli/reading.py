@@ -1,4 +1,4 @@
-"""Commands that look: search, recent, episodes, show, stats, export."""
+"""Commands that look: search, retrieve, context, sequence, replay, episodes, show, stats, export."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -9,22 +9,42 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from episodic_agent.core.chains.sequences import story_ends
 from episodic_agent.core.context.retrieved import DETAILS, Detail
-from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall
+from episodic_agent.core.language import plural
+from episodic_agent.engine.chains.sequences import replay_of
+from episodic_agent.engine.context.assembling import FORMS, MAX_TOKENS, Form, ThreadContext
+from episodic_agent.engine.results import EpisodeCard, Recall
 from episodic_agent.faces.cli.app import (
     ID,
     WIDE,
     App,
+    check_output,
     common,
+    force,
     moment,
     out,
     parse_id,
     print_json,
     say,
     say_replaced,
+    tell,
+    tell_json,
+    whose,
 )
+from episodic_agent.faces.shapes import recall_json
+from episodic_agent.private import replacing
+from episodic_agent.showing import clipped
 
 OTHER_COLUMNS = 64  # of a listing, beside the title
+LIMIT = click.IntRange(1, 1000)
+ORDER = click.option("--order", default="relevant", show_default=True, help="relevant or recent.")
+SINCE = click.option("--since", help="Only what began from this time on.")
+UNTIL = click.option("--until", help="Only what began before this time.")
+WHERE = click.option(
+    "--where", multiple=True, metavar="FILTER", help="By metadata: tag=debugging, tool=bash."
+)
+POLICY = click.option("--policy", default="default", show_default=True, help="default or seed-004.")
 
 
 @click.command()
@@ -67,10 +87,9 @@ def search(
     as_json: bool,
 ) -> None:
     """Find the facts and episodes that answer a question, with the messages that prove it."""
-    with app.memory() as memory:
+    with app.user(user) as memory:
         recall = memory.search(
             query,
-            user_id=user,
             limit=limit,
             observations=observations,
             policy=ranking,
@@ -87,12 +106,7 @@ def search(
             suppressed=suppressed,
         )
     if as_json:
-        shaped = recall_json(recall, explain=explain)
-        if suppressed:
-            shaped["suppressed"] = [
-                {**_hit_json(one.hit, explain=explain), "reason": one.reason} for one in recall.suppressed
-            ]
-        print_json(shaped)
+        print_json(recall_json(recall, explain=explain, suppressed=suppressed))
     else:
         render_recall(recall, explain=explain)
 
@@ -127,10 +141,9 @@ def retrieve(
     as_json: bool,
 ) -> None:
     """Print what answers a question as Markdown for a prompt; nothing where nothing answers."""
-    with app.memory() as memory:
+    with app.user(user) as memory:
         text = memory.retrieve(
             query,
-            user_id=user,
             detail=detail,
             limit=limit,
             facts=facts,
@@ -143,42 +156,7 @@ def retrieve(
     if as_json:
         print_json({"text": text})
     else:
-        click.echo(text, nl=False)
-
-
-def recall_json(recall: Recall, *, explain: bool = False) -> dict[str, Any]:
-    """Shape a recall for scripts: the contract of `episodic search --json`."""
-    return {
-        "facts": [{**found.fact.as_record(), "score": found.score} for found in recall.facts],
-        "hits": [_hit_json(h, explain=explain) for h in recall.hits],
-        "observations": [_evidence_json(e, explain=explain) for e in recall.observations],
-        "abstained": recall.abstained,
-        "confidence": recall.confidence,
-        "notes": list(recall.notes),
-    }
-
-
-def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
-    shown = {
-        "episode_id": hit.episode_id,
-        "title": hit.title,
-        "summary": hit.summary,
-        "score": hit.score,
-        "confidence": hit.confidence,
-        "start_at": hit.start_at,
-        "end_at": hit.end_at,
-        "state": hit.state,
-        "retrievability": hit.retrievability,
-        "key_moment": hit.key_moment,
-        "observations": [_evidence_json(e, explain=explain) for e in hit.evidence],
-    }
-    return {**shown, "legs": hit.legs} if explain else shown
-
-
-def _evidence_json(evidence: Evidence, *, explain: bool) -> dict[str, Any]:
-    o = evidence.observation
-    shown = {"id": evidence.id, "actor": o.actor, "text": o.text, "at": o.at, "score": evidence.score}
-    return {**shown, "legs": evidence.legs} if explain else shown
+        tell(text, end="")
 
 
 def render_recall(recall: Recall, *, explain: bool = False) -> None:
@@ -186,19 +164,19 @@ def render_recall(recall: Recall, *, explain: bool = False) -> None:
     console = out()
     for note in recall.notes:
         say(note)
-    for found in recall.facts:
-        fact = found.fact
+    for matching_hit in recall.facts:
+        fact = matching_hit.fact
         console.print(
             Text(f"• {fact.fact}"), Text(f"{fact.category}, since {fact.valid_at:%Y-%m-%d}", style="dim")
         )
     for left in recall.suppressed:
-        say(f"left out: {left.hit.title} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
-    if recall.abstained:
-        if not recall.facts:
-            console.print(Text("nothing relevant", style="yellow"))
-        return
-    for rank, hit in enumerate(recall.hits, 1):
-        console.print(Text(f"{rank}. {hit.title}", style="bold"))
+        say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
+    if recall.abstained and not recall.facts:
+        console.print(Text("nothing relevant", style="yellow"))
+    if recall.candidates and explain:
+        console.print(Text("not good enough:", style="dim"))
+    for rank, hit in enumerate(recall.candidates if explain and recall.abstained else recall.hits, 1):
+        console.print(Text(f"{rank}. {hit.heading}", style="bold"))
         state = " · open" if hit.state == "open" else ""
         state += " · key moment" if hit.key_moment else ""
         console.print(
@@ -209,18 +187,13 @@ def render_recall(recall: Recall, *, explain: bool = False) -> None:
             )
         )
         for evidence in hit.evidence:
-            console.print(Text(f"   {evidence.observation.actor}: {_line(evidence.observation.text)}"))
+            console.print(Text(f"   {evidence.quoted(recall.query)}"))
             if explain:
                 console.print(Text("      " + _legs(evidence.legs), style="dim"))
 
 
 def _legs(legs: Any) -> str:
     return "  ".join(f"{name} {value:.3f}" for name, value in legs.items())
-
-
-def _line(text: str, width: int = 160) -> str:
-    one = " ".join(text.split())
-    return one if len(one) <= width else one[: width - 1] + "…"
 
 
 @click.command()
@@ -233,7 +206,7 @@ def recent(
 ) -> None:
     """List the newest episodes first."""
     with app.memory() as memory:
-        cards = memory.recent(user_id=user, limit=limit, days=days, suppressed=suppressed)
+        cards = whose(memory, user).episodes.recent(limit=limit, days=days, suppressed=suppressed)
         users = memory.users()
     _cards(cards, users, as_json=as_json)
 
@@ -255,7 +228,7 @@ def episodes(
 ) -> None:
     """List all episodes in order, open frames included."""
     with app.memory() as memory:
-        cards = memory.episodes(user_id=user, thread=thread, place=place, where=where, limit=limit)
+        cards = whose(memory, user).episodes.list(thread=thread, place=place, where=where, limit=limit)
         users = memory.users()
     _cards(cards, users, as_json=as_json)
 
@@ -284,7 +257,7 @@ def render_cards(cards: Sequence[EpisodeCard]) -> None:
             _duration(c),
             str(c.observations),
             "(open)" if c.state == "open" else c.reason,
-            Text(_line(c.title, width or len(c.title)), style="italic" if c.state == "open" else ""),
+            Text(clipped(c.heading, width or len(c.heading)), style="italic" if c.state == "open" else ""),
         )
     out().print(table)
 
@@ -301,11 +274,11 @@ def _duration(card: EpisodeCard) -> str:
 @common
 def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
     """Show one episode: its title, summary and messages."""
-    with app.memory() as memory:
-        asked = parse_id(episode, memory, user)
-        identity = memory.successor(asked, user_id=user)
-        messages = memory.messages(identity, user_id=user)
-        card = memory.card(identity, user_id=user)
+    with app.user(user) as memory:
+        asked = parse_id(episode, memory)
+        identity = memory.episodes.successor(asked)
+        messages = memory.episodes.messages(identity)
+        card = memory.episodes.card(identity)
     if as_json:
         named = {} if identity == asked else {"asked": asked}
         print_json({"episode": card, "messages": messages, **named})
@@ -313,7 +286,7 @@ def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
     if identity != asked:
         say_replaced(asked, identity)
     console = out()
-    console.print(Text(card.title, style="bold"))
+    console.print(Text(card.heading, style="bold"))
     console.print(
         Text(f"{card.start_at:%Y-%m-%d %H:%M} to {card.end_at:%Y-%m-%d %H:%M} · {card.origin}", style="dim")
     )
@@ -328,29 +301,25 @@ def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
 def stats(app: App, user: str | None, as_json: bool) -> None:
     """Count what the memory holds."""
     with app.memory() as memory:
-        counted = memory.stats(user_id=user)
-        named = {"origins": [t.origin for t in memory.threads(user_id=user)], "users": memory.users()}
+        mine = whose(memory, user)
+        counted = mine.stats()
+        named = {"origins": [t.origin for t in mine.threads.list()], "users": memory.users()}
     shown = {**{f: getattr(counted, f) for f in counted.__dataclass_fields__}, **named}
     if as_json:
         print_json(shown)
         return
     for name, value in shown.items():
-        told = ", ".join(value) if isinstance(value, list) else value
+        answer = ", ".join(value) if isinstance(value, list) else value
         label = "names of threads" if name == "origins" else name.replace("_", " ")
-        out().print(f"{label:18} {'-' if told in (None, '') else told}", markup=False)
+        out().print(f"{label:18} {'-' if answer in (None, '') else answer}")
 
 
 def _write_lines(lines: Iterable[str], output: Path) -> int:
     """Write lines to a file that appears only when all of them are in it; return how many."""
-    partial = output.with_name(output.name + ".partial")
     count = 0
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            for count, line in enumerate(lines, 1):  # noqa: B007 - the last number is the count
-                file.write(line + "\n")
-        partial.replace(output)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(output) as file:
+        for count, line in enumerate(lines, 1):  # noqa: B007 - the last number is the count
+            file.write(line + "\n")
     return count
 
 
@@ -361,17 +330,128 @@ def _write_lines(lines: Iterable[str], output: Path) -> int:
 @click.option(
     "--where", multiple=True, metavar="FIELD=VALUE", help="Only threads with episodes about this: tag=memory."
 )
+@force
 @common
-def export(app: App, output: Path | None, where: tuple[str, ...], user: str | None, as_json: bool) -> None:
+def export(
+    app: App,
+    output: Path | None,
+    where: tuple[str, ...],
+    overwrite: bool,
+    user: str | None,
+    as_json: bool,
+) -> None:
     """Write the memory as JSON lines that `import` takes back without loss."""
-    with app.memory() as memory:
-        exported = memory.export(user_id=user, where=where)
+    check_output(output, overwrite=overwrite)
+    with app.user(user) as memory:
+        exported = memory.export(where=where)
         if output is None:
             for line in exported:
-                click.echo(line)
+                tell_json(line)
             return
         lines = _write_lines(exported, output)
     if as_json:
         print_json({"lines": lines, "output": str(output)})
     else:
-        say(f"{lines} lines written to {output}")
+        say(f"{plural(lines, 'line')} written to {output}")
+
+
+@click.command()
+@click.argument("message")
+@click.option("--thread", help="The thread it is for (default: the one it would join).")
+@click.option("--channel", help="The channel it comes by.")
+@click.option("--at", help="When it was said (default: now).")
+@click.option(
+    "--max-tokens", type=click.IntRange(1), default=MAX_TOKENS, show_default=True, help="The text's budget."
+)
+@click.option("--form", type=click.Choice(FORMS), default=FORMS[0], show_default=True, help="How it is told.")
+@click.option("--sources", is_flag=True, help="Say on standard error where each line is from.")
+@common
+def context(
+    app: App,
+    message: str,
+    thread: str | None,
+    channel: str | None,
+    at: str | None,
+    max_tokens: int,
+    form: Form,
+    sources: bool,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """Print what a prompt should be told before MESSAGE is answered; stores nothing."""
+    with app.user(user) as memory:
+        context = memory.context(
+            message, thread=thread, channel=channel, at=at, max_tokens=max_tokens, form=form
+        )
+    if as_json:
+        print_json(context)
+        return
+    for note in context.notes:
+        say(note)
+    tell(context.text)
+    if sources:
+        _say_sources(context)
+
+
+def _say_sources(context: ThreadContext) -> None:
+    """Say of each recalled line, counted from 1, its thread, its episode and how many messages it is of."""
+    for item in context.items:
+        episode = f"episode {str(item.episode_id)[:ID]}, " if item.episode_id else ""
+        span = f"{len(item.observations)} of its messages"
+        say(f"line {item.line + 1}: {item.kind} from {item.thread}, {episode}{span}")
+
+
+@click.command()
+@click.argument("topic", default="")
+@click.option("--limit", type=LIMIT, default=10, show_default=True, help="Episodes at most.")
+@click.option("--min-relevance", type=click.FloatRange(0, 1), default=0.5, show_default=True)
+@ORDER
+@SINCE
+@UNTIL
+@WHERE
+@POLICY
+@common
+def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
+    """List the episodes of TOPIC in the order of time; without one, the newest."""
+    with app.user(user) as memory:
+        sequence = memory.chains.sequence(topic, **_asked(options))
+    if as_json:
+        print_json({"topic": topic, "episodes": sequence, "left_out": sequence.left_out})
+        return
+    if not sequence:
+        say(f"no episodes found for topic: {topic}" if topic else "no episodes here")
+    for sequenced in sequence:
+        relevance = f"{sequenced.relevance:.2f}  " if topic else ""
+        out().print(
+            Text(
+                f"{sequenced.start_at:%Y-%m-%d %H:%M}  {relevance}{str(sequenced.episode_id)[:ID]}  "
+                f"{sequenced.title}"
+            )
+        )
+    for line in story_ends(sequence.left_out, ""):
+        say(line)
+
+
+@click.command()
+@click.argument("topic")
+@click.option("--limit", type=LIMIT, default=5, show_default=True, help="Episodes at most.")
+@ORDER
+@SINCE
+@UNTIL
+@WHERE
+@POLICY
+@common
+def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
+    """Tell the story of TOPIC in order: what happened, and what it went on with."""
+    with app.user(user) as memory:
+        sequence = memory.chains.sequence(topic, **_asked(options))
+    text = replay_of(topic, sequence, policy=options["policy"])
+    if as_json:
+        print_json({"topic": topic, "text": text, "episodes": sequence, "left_out": sequence.left_out})
+    else:
+        tell(text)
+
+
+def _asked(arguments: dict[str, Any]) -> dict[str, Any]:
+    times = {name: moment(arguments[name]) for name in ("since", "until")}
+    return {**arguments, **times, "where": list(arguments["where"]) or None}

@@ -1,27 +1,48 @@
 """Commands that run an agent: run, profiles, sensors."""
 
 import json
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 
 import click
 from click.core import ParameterSource
 
+from episodic_agent.agents.profiles import ProfileConfig, known_policy
+from episodic_agent.agents.run import INTERRUPTED, RunReport, Seen, interval_of
 from episodic_agent.core.boundary.steps import record_line
-from episodic_agent.core.interfaces import Sensor
-from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.running import FAILED, INTERRUPTED, RunReport, Seen, interval_of
+from episodic_agent.core.language import plural
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, SensorError
-from episodic_agent.faces.cli.app import App, common, out, plain, print_json, say
-from episodic_agent.faces.markdown import episode_markdown, slug
+from episodic_agent.faces.cli.app import (
+    App,
+    check_output,
+    common,
+    force,
+    out,
+    print_json,
+    say,
+    say_error,
+    tell,
+)
+from episodic_agent.faces.markdown import slug
 from episodic_agent.faces.plot import map_svg, plot_svg
-from episodic_agent.profiles import ProfileConfig, known_policy
+from episodic_agent.faces.shapes import episode_markdown
+from episodic_agent.private import make_folder, replacing, write_text
+from episodic_agent.protocols import Sensor
+from episodic_agent.showing import plain
 from episodic_agent.wiring import resolve_policy
 from episodic_agent.wiring_agents import SENSORS, all_profiles, find_profile, make_sensor, recorded
 
-LEFT_BY_SIGNAL = 130
+LEFT_BY_SIGNAL = 128  # and the signal's number
+DETECTOR_FAILED = 1
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+AGENT = "agent"  # whose memory a run fills where nobody is remembered yet
+EPISODES = "episodes.jsonl"  # in the folder of --output
 FPS = 10.0  # how far apart readings without a time are placed unless told
 
 
@@ -41,6 +62,7 @@ FPS = 10.0  # how far apart readings without a time are placed unless told
 @click.option("--record", type=click.Path(dir_okay=False, path_type=Path), help="Keep the readings.")
 @click.option("--verbose", is_flag=True, help="Also the boundary score of every step.")
 @click.option("--quiet", is_flag=True, help="Only the result.")
+@force
 @common
 @click.pass_context
 def run(
@@ -58,49 +80,90 @@ def run(
     record: Path | None,
     verbose: bool,
     quiet: bool,
+    overwrite: bool,
     user: str | None,
     as_json: bool,
 ) -> None:
     """Run an agent: a sensor's readings become steps, and steps episodes.
 
-    Leaves with 0 at the end, 2 when the sensor fails, 130 when interrupted; what came is kept every time.
+    Leaves with 0 at the end, 1 when a detector of your own failed, 2 when the sensor did, 130 when
+    interrupted, 143 when terminated; what came is kept every time.
     """
     if verbose and quiet:
         raise InvalidInput("--verbose and --quiet exclude each other")
     if Path.cwd().as_posix() not in sys.path:
         sys.path.insert(0, Path.cwd().as_posix())  # a detector of one's own lies where one works
     profile = find_profile(profile_name)
-    given = context.get_parameter_source("sensor_name") is ParameterSource.COMMANDLINE
-    if not profile.sensor and not given:
+    is_known = context.get_parameter_source("sensor_name") is ParameterSource.COMMANDLINE
+    if not profile.sensor and not is_known:
         raise InvalidInput(f"profile {profile.name} is for messages; `episodic import FILE` takes them in")
     policy = _policy(profile, own or app.policy, freeze_interval)
     resolve_policy(policy)  # refused before anything is connected or opened
     if fps is not None:
         interval_of(fps)
     if output is not None:
+        check_output(output / EPISODES, overwrite=overwrite)
         _make_folder(output)  # nobody wants to learn at the end of a long run that there is no place for it
+    check_output(record, overwrite=overwrite)
     sensor = _sensor(sensor_name or profile.sensor, seed, record, fps)
     watch = None if quiet or as_json else _watcher(verbose=verbose)
-    with app.memory(create=True) as memory:
+    with app.user(user, create=True, first=AGENT) as memory, _ended_by_signals() as signals:
         report = memory.run(
-            sensor, user_id=user, thread=thread, steps=steps, fps=fps or FPS, policy=policy, watch=watch
+            sensor,
+            thread=thread,
+            steps=steps,
+            fps=fps or FPS,
+            policy=policy,
+            watch=watch,
+            say=say,
         )
         if output is not None and report.steps:
-            _write(memory, report.thread, user, output)
+            _write(memory, report.thread, output)
     if as_json:
         print_json(report)
     else:
         _tell(report)
+    sys.exit(_code(report, signals))
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[list[int]]:
+    """Let SIGTERM, and a terminal that closes, end a run in order as Ctrl-C does; yield those that came."""
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may ask for signals
+        yield came
+        return
+
+    def interrupt(number: int, _frame: object) -> None:
+        came.append(number)
+        if len(came) == 1:  # a second one finds it ending
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in SIGNALS}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _code(report: RunReport, signals: list[int]) -> int:
+    """Say what failed, and return the code to leave with."""
+    for problem in (report.error, report.detector_error):
+        if problem:
+            say_error(problem)
     if report.ended == INTERRUPTED:
-        sys.exit(LEFT_BY_SIGNAL)
-    if report.ended == FAILED:
-        say(f"error: {report.error}")
-        sys.exit(SensorError.exit_code)
+        return LEFT_BY_SIGNAL + next(iter(signals), signal.SIGINT)
+    if report.error:
+        return SensorError.exit_code
+    return DETECTOR_FAILED if report.detector_error else 0
 
 
 def _policy(profile: ProfileConfig, own: str | None, interval: int | None) -> str:
     """Return the name of the policy to run: the one asked for or the profile's, with its numbers."""
-    return profile.policy(interval) if own is None else profile.named(known_policy(own), interval)
+    return known_policy(
+        profile.policy(interval) if own is None else profile.named(known_policy(own), interval)
+    )
 
 
 def _sensor(name: str, seed: int, record: Path | None, fps: float | None) -> Sensor:
@@ -117,8 +180,8 @@ def _watcher(*, verbose: bool) -> Callable[[Seen], None]:
             return
         try:
             if verbose and seen.record is not None:
-                click.echo(f"[DEBUG] {record_line(seen.record)}")
-            click.echo(step_line(seen))
+                tell(f"[DEBUG] {record_line(seen.record)}")
+            tell(step_line(seen))
         except BrokenPipeError:  # whoever read our lines left: end as if interrupted, nothing is lost
             left = True
             raise KeyboardInterrupt from None
@@ -140,9 +203,11 @@ def step_line(seen: Seen) -> str:
 
 
 def _tell(report: RunReport) -> None:
+    for refusal in report.refusals:
+        say(f"refused: {refusal}")
     noticed = ", ".join(f"{name} {count}" for name, count in report.counts.items())
-    click.echo(
-        f"{report.steps} steps, {report.episodes} episodes in thread {report.thread}; "
+    tell(
+        f"{plural(report.steps, 'step')}, {plural(report.episodes, 'episode')} in thread {report.thread}; "
         f"ended: {report.ended}{f' ({noticed})' if noticed else ''}"
     )
 
@@ -150,7 +215,7 @@ def _tell(report: RunReport) -> None:
 def _make_folder(folder: Path) -> None:
     """Make a folder to write to; InvalidInput where that cannot be."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with TemporaryFile(dir=folder):
             pass
     except OSError as error:
@@ -159,20 +224,18 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _write(memory: Memory, thread: str, user: str | None, folder: Path) -> None:
+def _write(memory: UserMemory, thread: str, folder: Path) -> None:
     """Write the thread's episodes as Markdown and JSON lines, the plot of its boundaries and its map."""
-    cards = memory.episodes(user_id=user, thread=thread)
+    cards = memory.episodes.list(thread=thread)
     for number, card in enumerate(cards, start=1):  # many episodes of an agent begin in one minute
-        told = episode_markdown(card, memory.messages(card.episode_id, user_id=user))
-        (folder / f"{number:04d}-{slug(card.title)}.md").write_text(told, encoding="utf-8")
-    with (folder / "episodes.jsonl").open("w", encoding="utf-8") as file:
+        text = episode_markdown(card, memory.episodes.messages(card.episode_id))
+        write_text(folder / f"{number:04d}-{slug(card.title)}.md", text)
+    with replacing(folder / EPISODES) as file:
         for card in cards:
-            file.write(
-                json.dumps(plain(memory.get(card.episode_id, user_id=user)), ensure_ascii=False) + "\n"
-            )
+            file.write(json.dumps(plain(memory.episodes.get(card.episode_id)), ensure_ascii=False) + "\n")
     try:
-        plot_svg(memory.trace(thread, user_id=user), folder / "boundaries.svg")
-        seen = memory.places(user_id=user, thread=thread)
+        plot_svg(memory.boundaries.trace(thread), folder / "boundaries.svg")
+        seen = memory.places.list(thread=thread)
         if seen.places:
             map_svg(seen, folder / "map.svg", title=thread)
     except InvalidInput as missing:  # pictures are an extra, the episodes are not
@@ -184,12 +247,12 @@ def _write(memory: Memory, thread: str, user: str | None, folder: Path) -> None:
 def profiles(app: App, user: str | None, as_json: bool) -> None:
     """List the profiles an agent can run under."""
     del app, user
-    found = all_profiles()
+    configs = all_profiles()
     if as_json:
-        print_json({"profiles": found})
+        print_json({"profiles": configs})
         return
-    for profile in found:
-        out().print(f"{profile.name:14} {profile.description} ({profile.policy()})", markup=False)
+    for profile in configs:
+        out().print(f"{profile.name:14} {profile.description} ({profile.policy()})")
 
 
 @click.command()
@@ -201,4 +264,4 @@ def sensors(app: App, user: str | None, as_json: bool) -> None:
         print_json({"sensors": list(SENSORS)})
         return
     for line in SENSORS.values():
-        out().print(line, markup=False)
+        out().print(line)

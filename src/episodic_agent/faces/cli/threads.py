@@ -1,10 +1,17 @@
-"""Commands about threads: threads, and `thread` show, select, close, rename, timeout."""
+"""Commands of threads and sessions, and the compaction of long threads."""
+
+from collections.abc import Sequence
 
 import click
 from rich.table import Table
+from rich.text import Text
 
-from episodic_agent.engine.threads import ThreadCard
-from episodic_agent.faces.cli.app import App, common, out, print_json, say
+from episodic_agent.core.chains.outcomes import OUTCOMES
+from episodic_agent.core.language import plural
+from episodic_agent.engine.sections.verbs import RESOLUTIONS, SectionCard
+from episodic_agent.engine.threads.sessions import STATES, Session
+from episodic_agent.engine.threads.verbs import ThreadCard
+from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say, tell
 
 
 @click.command()
@@ -12,13 +19,13 @@ from episodic_agent.faces.cli.app import App, common, out, print_json, say
 @common
 def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
     """List threads by last activity, newest first."""
-    with app.memory() as memory:
-        found = list(memory.threads(user_id=user))[:limit]
-        cards = [memory.thread(t.origin, user_id=user) for t in found] if as_json else []
+    with app.user(user) as memory:
+        threads = list(memory.threads.list())[:limit]
+        cards = [memory.threads.get(t.origin) for t in threads] if as_json else []
     if as_json:
         print_json([{**card.record, "name": card.thread.origin} for card in cards])
         return
-    if not found:
+    if not threads:
         say("no threads yet; `episodic add` begins one")
         return
     table = Table(box=None, header_style="bold")
@@ -26,7 +33,7 @@ def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
         table.add_column(name, overflow="fold")
     table.add_column("turns", justify="right")
     table.add_column("last activity", no_wrap=True)
-    for thread in found:
+    for thread in threads:
         table.add_row(
             thread.origin,
             thread.title or "",
@@ -48,8 +55,8 @@ def thread() -> None:
 @common
 def show(app: App, name: str, user: str | None, as_json: bool) -> None:
     """Show a thread's metadata."""
-    with app.memory() as memory:
-        card = memory.thread(name, user_id=user)
+    with app.user(user) as memory:
+        card = memory.threads.get(name)
     if as_json:
         print_json(card.record)
     else:
@@ -61,9 +68,9 @@ def show(app: App, name: str, user: str | None, as_json: bool) -> None:
 @common
 def select(app: App, name: str, user: str | None, as_json: bool) -> None:
     """Let the next message go on with a thread, however long it was silent."""
-    with app.memory() as memory:
-        memory.select_thread(name, user_id=user)
-        card = memory.thread(name, user_id=user)
+    with app.user(user) as memory:
+        memory.threads.select(name)
+        card = memory.threads.get(name)
     _tell(card, f"the next message goes on with {card.thread.origin}", as_json=as_json)
 
 
@@ -72,9 +79,9 @@ def select(app: App, name: str, user: str | None, as_json: bool) -> None:
 @common
 def close(app: App, name: str, user: str | None, as_json: bool) -> None:
     """Close a thread and its open episode; the next message begins another."""
-    with app.memory() as memory:
-        memory.close_thread(name, user_id=user)
-        card = memory.thread(name, user_id=user)
+    with app.user(user) as memory:
+        memory.threads.close(name)
+        card = memory.threads.get(name)
     _tell(card, f"{card.thread.origin} is closed", as_json=as_json)
 
 
@@ -84,9 +91,9 @@ def close(app: App, name: str, user: str | None, as_json: bool) -> None:
 @common
 def rename(app: App, name: str, title: str, user: str | None, as_json: bool) -> None:
     """Give a thread a title; it is still called by its name."""
-    with app.memory() as memory:
-        memory.rename_thread(name, title, user_id=user)
-        card = memory.thread(name, user_id=user)
+    with app.user(user) as memory:
+        memory.threads.rename(name, title)
+        card = memory.threads.get(name)
     _tell(card, f"{card.thread.origin} is titled {card.thread.title!r}", as_json=as_json)
 
 
@@ -99,20 +106,20 @@ def timeout(
     app: App, minutes: float | None, name: str | None, channel: str | None, user: str | None, as_json: bool
 ) -> None:
     """Say after how many minutes of silence a thread ends; without MINUTES the usual number again."""
-    with app.memory() as memory:
-        memory.set_timeout(minutes, user_id=user, thread=name, channel=channel)
+    with app.user(user) as memory:
+        memory.threads.set_timeout(minutes, thread=name, channel=channel)
     where = f"thread {name}" if name else f"channel {channel}" if channel else "all channels"
     if as_json:
         print_json({"minutes": minutes, "thread": name, "channel": channel})
     else:
-        say(f"{where}: {'as usual' if minutes is None else f'{minutes:g} minutes'}")
+        say(f"{where}: {'as usual' if minutes is None else plural(minutes, 'minute')}")
 
 
-def _tell(card: ThreadCard, told: str, *, as_json: bool) -> None:
+def _tell(card: ThreadCard, text: str, *, as_json: bool) -> None:
     if as_json:
         print_json(card.record)
     else:
-        say(told)
+        say(text)
 
 
 def _print(card: ThreadCard) -> None:
@@ -124,3 +131,173 @@ def _print(card: ThreadCard) -> None:
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
         table.add_row(name, "" if shown is None else str(shown))
     out().print(table)
+
+
+@click.group()
+def session() -> None:
+    """Frame a piece of work: start it with a topic, add to its thread, end it with an outcome."""
+
+
+@session.command("start")
+@click.argument("topic")
+@click.option("--thread", metavar="NAME", help="Begin a new part of this thread (default: one of its own).")
+@click.option("--parent", metavar="SESSION", help="It goes on from this one, whatever it is about.")
+@click.option("--key", metavar="KEY", help="A second start with the same key is the same session.")
+@click.option("--agent", metavar="NAME", help="Which agent holds it: only its own sessions are gone on from.")
+@click.option("--participant", "participants", metavar="NAME", multiple=True, help="Who takes part.")
+@click.option("--tool", "tools", metavar="NAME", multiple=True, help="What is used.")
+@click.option("--at", metavar="TIME", help="When it begins (default: now).")
+@common
+def start(
+    app: App,
+    topic: str,
+    thread: str | None,
+    parent: str | None,
+    key: str | None,
+    agent: str | None,
+    participants: tuple[str, ...],
+    tools: tuple[str, ...],
+    at: str | None,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """Start a session about TOPIC; what is added to its thread belongs to it until its end."""
+    with app.user(user, create=True) as memory:
+        started = memory.sessions.start(
+            topic,
+            parent_episode_id=parent,
+            thread=thread,
+            key=key,
+            agent_id=agent,
+            participants=participants,
+            tools=tools,
+            timestamp=moment(at),
+        )
+    _tell_session(started, as_json=as_json)
+
+
+@session.command("end")
+@click.argument("session_id", metavar="SESSION")
+@click.option("--outcome", type=click.Choice(OUTCOMES, case_sensitive=False), help="How it ended.")
+@click.option("--decision", "decisions", metavar="TEXT", multiple=True, help="What was decided in it.")
+@click.option("--participant", "participants", metavar="NAME", multiple=True, help="Who else took part.")
+@click.option("--tool", "tools", metavar="NAME", multiple=True, help="What else was used.")
+@common
+def end(
+    app: App,
+    session_id: str,
+    outcome: str | None,
+    decisions: tuple[str, ...],
+    participants: tuple[str, ...],
+    tools: tuple[str, ...],
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """End a session; ended twice it stays as it is."""
+    with app.user(user) as memory:
+        ended = memory.sessions.end(session_id, outcome, decisions, participants=participants, tools=tools)
+    _tell_session(ended, as_json=as_json)
+
+
+@session.command("show")
+@click.argument("session_id", metavar="SESSION")
+@common
+def show_session(app: App, session_id: str, user: str | None, as_json: bool) -> None:
+    """Show a session as it stands."""
+    with app.user(user) as memory:
+        session = memory.sessions.get(session_id)
+    _tell_session(session, as_json=as_json)
+
+
+@session.command("list")
+@click.option("--state", type=click.Choice(STATES), help="Only these.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
+@common
+def list_(app: App, state: str | None, limit: int, user: str | None, as_json: bool) -> None:
+    """List sessions that were started, the newest first."""
+    with app.user(user) as memory:
+        sessions = memory.sessions.list(state=state, limit=limit)
+    if as_json:
+        print_json({"sessions": sessions})
+        return
+    for session in sessions:
+        how = f", {session.outcome}" if session.outcome else ""
+        tell(f"[{session.started_at:%Y-%m-%d %H:%M}] {session.title} ({session.state}{how})  {session.id}")
+
+
+def _tell_session(session: Session, *, as_json: bool) -> None:
+    if as_json:
+        print_json(session)
+        return
+    values = {
+        "session": session.id,
+        "thread": session.thread,
+        "topic": session.topic,
+        "state": session.state,
+        "continues": session.parent_episode_id,
+        "outcome": session.outcome,
+    }
+    for name, value in values.items():
+        if value:
+            tell(f"{name:<10}{value}")
+
+
+@click.command()
+@click.option("--thread", help="Only this thread.")
+@common
+def compact(app: App, thread: str | None, user: str | None, as_json: bool) -> None:
+    """Give the parts of threads their summaries now, without waiting until they are due."""
+    with app.user(user) as memory:
+        cards = memory.sections.compact(thread=thread)
+    if as_json:
+        print_json({"parts": cards})
+        return
+    waiting = [card for card in cards if card.compacted_through is None]
+    _print_parts([card for card in cards if card.compacted_through is not None])
+    if waiting:
+        say(
+            f"{plural(len(waiting), 'part waits', 'parts wait')} for a worker, or for another try "
+            "(`episodic jobs`)"
+        )
+    elif not cards:
+        say("nothing to compact: everything is told already; `episodic summaries` shows it")
+
+
+@click.command()
+@click.argument("query", required=False)
+@click.option("--thread", help="Only this thread.")
+@click.option("--resolution", type=click.Choice(RESOLUTIONS), default="meso", show_default=True)
+@click.option("--limit", type=click.IntRange(1, 100_000), default=10, show_default=True)
+@common
+def summaries(
+    app: App,
+    query: str | None,
+    thread: str | None,
+    resolution: str,
+    limit: int,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """Show what threads were about, the newest first, or what a QUERY finds."""
+    with app.user(user) as memory:
+        cards = memory.sections.list(query, thread=thread, resolution=resolution, limit=limit)
+    if as_json:
+        print_json({"summaries": cards})
+    elif cards:
+        _print_parts(cards)
+    else:
+        say("no summaries here yet; `episodic compact` makes them, `upkeep` where they are due")
+
+
+def _print_parts(cards: Sequence[SectionCard]) -> None:
+    console = out()
+    for card in cards:
+        console.print(Text(card.title, style="bold"))
+        span = f"{card.start_at:%Y-%m-%d %H:%M} to {card.end_at:%Y-%m-%d %H:%M}"
+        size = f"messages {card.first_seq}-{card.last_seq}"
+        console.print(
+            Text(
+                f"{str(card.episode_id)[:ID]} · {span} · {card.thread} · {size} · {card.trigger}", style="dim"
+            )
+        )
+        console.print(Text(f"{card.text}\n"))

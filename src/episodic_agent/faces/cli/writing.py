@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
+from episodic_agent.core.language import plural
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, common, out, print_json, progress_bar, say
+from episodic_agent.faces.cli.app import App, common, out, print_json, progress_bar, say, say_error
 
 SHOWN = 20  # unreadable records listed for people; --json lists all
 
@@ -16,7 +17,8 @@ SHOWN = 20  # unreadable records listed for people; --json lists all
 @common
 def init(app: App, user: str | None, as_json: bool) -> None:
     """Create the memory file and fetch the embedding model, if need be."""
-    with app.memory(create=True, user=user) as memory:
+    del user
+    with app.memory(create=True) as memory:
         memory.doctor()
     if as_json:
         print_json({"db": app.shown_url, "ready": True})
@@ -48,10 +50,9 @@ def add(
     as_json: bool,
 ) -> None:
     """Remember one message."""
-    with app.memory(create=True) as memory:
+    with app.user(user, create=True) as memory:
         receipts = memory.add(
             text,
-            user_id=user,
             thread=thread,
             channel=channel,
             role=role,
@@ -83,13 +84,11 @@ def import_(
     """Import chat files: JSONL or JSON messages, `[time] Name: text` transcripts, own exports."""
     total = ImportReport(0, 0, 0, 0)
     refused: list[str] = []
-    with app.memory(create=True) as memory:
+    with app.user(user, create=True) as memory:
         for path in paths:
             try:
                 with progress_bar(f"importing {path.name}") as progress:
-                    report = memory.import_file(
-                        path, user_id=user, source=source, encoding=encoding, progress=progress
-                    )
+                    report = memory.import_file(path, source=source, encoding=encoding, progress=progress)
             except InvalidInput as error:  # the files after it are read all the same
                 refused.append(str(error))
             else:
@@ -97,7 +96,7 @@ def import_(
     if len(refused) < len(paths):
         _tell(total, as_json=as_json)
     for line in refused[:-1]:
-        say(f"error: {line}")
+        say_error(line)
     if refused:
         raise InvalidInput(refused[-1])
     if total.unreadable:  # the rest is in; a script should learn all the same that something is missing
@@ -113,8 +112,10 @@ def _tell(total: ImportReport, *, as_json: bool) -> None:
     if len(total.unreadable) > SHOWN:
         say(f"… and {len(total.unreadable) - SHOWN} more (--json lists all)")
     out().print(
-        f"{total.observations} messages read, {total.added} added, {total.duplicates} known already, "
-        f"{total.episodes} episodes closed in {total.threads} threads, {len(total.unreadable)} unreadable"
+        f"{plural(total.observations, 'message')} read, {total.added} added, {total.duplicates} "
+        "known already, "
+        f"{plural(total.episodes, 'episode')} closed in {plural(total.threads, 'thread')}, "
+        f"{len(total.unreadable)} unreadable"
     )
 
 
@@ -134,12 +135,12 @@ def _sum(a: ImportReport, b: ImportReport) -> ImportReport:
 @common
 def flush(app: App, thread: str | None, user: str | None, as_json: bool) -> None:
     """Close the open frames now, so that they become episodes."""
-    with app.memory() as memory:
-        closed = memory.flush(user_id=user, thread=thread)
+    with app.user(user) as memory:
+        closed = memory.flush(thread=thread)
     if as_json:
         print_json({"closed": closed})
     else:
-        out().print(f"{closed} open frames closed")
+        out().print(f"{plural(closed, 'open frame')} closed")
 
 
 @click.command()
@@ -147,8 +148,8 @@ def flush(app: App, thread: str | None, user: str | None, as_json: bool) -> None
 def upkeep(app: App, user: str | None, as_json: bool) -> None:
     """Close threads that have been silent for long, and run the work that waits."""
     with app.memory() as memory:
-        closed = memory.upkeep(user_id=user)
+        closed = memory.upkeep() if user is None else memory.user(user).upkeep()
     if as_json:
         print_json({"closed": closed})
     else:
-        out().print(f"{closed} silent threads closed")
+        out().print(f"{plural(closed, 'open thread')} closed")

@@ -11,20 +11,25 @@ from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from episodic_agent import __version__
 from episodic_agent.engine.memory import Memory
 from episodic_agent.errors import EpisodicError
+from episodic_agent.faces.guard import (
+    LARGEST,
+    MOST_BODIES,
+    PROBLEM,
+    SLOWEST,
+    guarded,
+    problem_document,
+    problem_headers,
+)
 from episodic_agent.faces.http.bodies import Problem
 from episodic_agent.faces.http.page import page
 from episodic_agent.faces.http.v0 import routes
 
-LARGEST: Final = 4 << 20  # bytes of a request
-PROBLEM: Final = "application/problem+json"
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"  # a page may load nothing
 MISSED: Final = "there is no such route; /docs lists them, each with its method"
-SOON: Final = "1"  # seconds after which a caller may try again
 
 
 def make_app(
@@ -32,10 +37,13 @@ def make_app(
     clock: Callable[[], datetime],
     *,
     largest: int = LARGEST,
+    most: int = MOST_BODIES,
+    slowest: float = SLOWEST,
 ) -> FastAPI:
     """Return the application; it opens the memory when it starts and closes it when it ends.
 
-    `largest` bounds a request in bytes.
+    `largest` bounds a request in bytes, `most` the requests with a body at a time, `slowest` the seconds one
+    may take to arrive.
     """
     memories: list[Memory] = []
 
@@ -55,7 +63,7 @@ def make_app(
         docs_url=None,  # FastAPI's own pages load their scripts from another host
         redoc_url=None,
     )
-    app.add_middleware(Bounded, largest=largest)
+    app.add_middleware(guarded, largest=largest, most=most, slowest=slowest)
     app.include_router(routes(lambda: memories[0], clock))
     _add_health(app, lambda: memories[0])
     _add_docs(app)
@@ -92,9 +100,8 @@ def _add_docs(app: FastAPI) -> None:
 
 def problem(status: int, detail: str, **more: object) -> JSONResponse:
     """Return an error document; one that may pass says when to try again."""
-    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
-    headers = {"Retry-After": SOON} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
-    return JSONResponse(jsonable_encoder({**body, **more}), status, headers, media_type=PROBLEM)
+    body = jsonable_encoder(problem_document(status, detail, **more))
+    return JSONResponse(body, status, problem_headers(status), media_type=PROBLEM)
 
 
 def _engine_error(_: Request, error: Exception) -> Response:
@@ -106,9 +113,9 @@ def _engine_error(_: Request, error: Exception) -> Response:
 def _invalid(_: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
-    found = [{"where": ".".join(map(str, e["loc"])), "problem": e["msg"]} for e in error.errors()]
-    told = "; ".join(f"{e['where']}: {e['problem']}" for e in found)
-    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, told, errors=found)
+    results = [{"where": ".".join(map(str, e["loc"])), "problem": e["msg"]} for e in error.errors()]
+    text = "; ".join(f"{e['where']}: {e['problem']}" for e in results)
+    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, text, errors=results)
 
 
 def _http_error(_: Request, error: Exception) -> Response:
@@ -118,42 +125,3 @@ def _http_error(_: Request, error: Exception) -> Response:
     answer = problem(error.status_code, MISSED if error.detail == known else str(error.detail))
     answer.headers.update(error.headers or {})
     return answer
-
-
-class Bounded:
-    """Refuse requests that are too large, by what they say and by what they send."""
-
-    def __init__(self, app: ASGIApp, *, largest: int) -> None:
-        self._app = app
-        self._largest = largest
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, or answer 413."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        said = [value for name, value in scope["headers"] if name == b"content-length"]
-        if said and said[0].isdigit() and int(said[0]) > self._largest:
-            await self._refused()(scope, receive, send)
-            return
-        body = bytearray()
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] != "http.request":
-                return  # the caller went away
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > self._largest:
-                await self._refused()(scope, receive, send)
-                return
-        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
-
-        async def again() -> Message:
-            return whole.pop() if whole else await receive()
-
-        await self._app(scope, again, send)
-
-    def _refused(self) -> Response:
-        detail = f"the request is larger than {self._largest} bytes; send less at once"
-        return problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)

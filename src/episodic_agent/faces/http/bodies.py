@@ -11,11 +11,11 @@ from episodic_agent.core.context.retrieved import Detail
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=512)]
 
 
-def _no_truth(given: object) -> object:
+def _no_truth(value: object) -> object:
     """Refuse true and false where a number is asked for: they are no 1 and no 0."""
-    if given is True or given is False:
+    if value is True or value is False:
         raise ValueError("true and false are no numbers")
-    return given
+    return value
 
 
 Count = Annotated[int, BeforeValidator(_no_truth)]
@@ -58,12 +58,12 @@ class Accepted(BaseModel):
     id: UUID
 
 
-class _Asked(BaseModel):
+class _AskingBody(BaseModel):
     conversation_id: Name | None = None
     user_id: Name | None = None
 
 
-class Retrieve(_Asked):
+class Retrieve(_AskingBody):
     """A question to one conversation, or to all a user said."""
 
     model_config = ConfigDict(
@@ -83,7 +83,7 @@ class Retrieve(_Asked):
     )
 
 
-class Recent(_Asked):
+class Recent(_AskingBody):
     """The newest episodes of one conversation, or of a user."""
 
     model_config = ConfigDict(
@@ -96,7 +96,7 @@ class Recent(_Asked):
     limit: Count = Field(default=10, description="Episodes, 1 to 100.")
 
 
-class Said(BaseModel):
+class EpisodeMessage(BaseModel):
     """One message of an episode."""
 
     role: str
@@ -109,7 +109,7 @@ class EpisodeRecord(BaseModel):
 
     id: UUID
     conversation_id: str
-    messages: list[Said]
+    messages: list[EpisodeMessage]
     title: str
     summary: str
     stability: float

@@ -57,11 +57,11 @@ def _operation(document: Mapping[str, Any], name: str, operation: Mapping[str, A
 
 def _fields(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
     rows = []
-    for name, told in schema.get("properties", {}).items():
+    for name, answer in schema.get("properties", {}).items():
         needed = "" if name in schema.get("required", ()) else "?"
-        about = told.get("description") or _resolved(document, told).get("description", "")
+        about = answer.get("description") or _resolved(document, answer).get("description", "")
         rows.append(
-            f"<tr><td><code>{escape(name + needed)}</code></td><td>{escape(_kind(told))}</td>"
+            f"<tr><td><code>{escape(name + needed)}</code></td><td>{escape(_kind(answer))}</td>"
             f"<td>{escape(about)}</td></tr>"
         )
     if rows:
@@ -76,12 +76,12 @@ def _schema(holder: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a schema refers to, or itself."""
-    found: Any = schema
+    result: Any = schema
     if "$ref" in schema:
-        found = document
+        result = document
         for name in str(schema["$ref"]).removeprefix("#/").split("/"):
-            found = found[name]
-    read: Mapping[str, Any] = found
+            result = result[name]
+    read: Mapping[str, Any] = result
     return read
 
 

@@ -17,23 +17,22 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from episodic_agent import __version__
+from episodic_agent.core.context import harmless, shown_name
 from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import NotFound
-from episodic_agent.faces.tools.answers import Answer
+from episodic_agent.faces.mcp.greeting import INSTRUCTIONS, NAME, TITLE
+from episodic_agent.faces.tools.answers import ToolAnswer
 from episodic_agent.faces.tools.calling import Tools
 from episodic_agent.faces.tools.table import BY_NAME, TOOLS
 
 USER_HEADER: Final = "x-episodic-user"
+FALLBACK: Final = "default"  # whose memory it is where nothing names anybody
 EPISODE, THREAD = "episodic://episode/", "episodic://thread/"
 LISTED: Final = 50  # resources of each kind that are listed; templates reach the others
 AT_ONCE: Final = 8  # calls that work on the memory at the same time
 PROMPT: Final = "use_memory"
 TEXT: Final = "text/plain"
-INSTRUCTIONS: Final = (
-    "An episodic memory of past conversations. Call get_context or search_memory before answering what may "
-    "have come up before, replay_topic to tell how something went over time, add_memory to keep what is "
-    "said. What stands between <recalled-memory> marks was remembered: do not store it again."
-)
 PRIMING: Final = (
     "You have an episodic memory, reached by tools. Before you answer, look for what was said before: "
     "get_context with the message, search_memory for a question, replay_topic for how something went over "
@@ -47,31 +46,38 @@ Context = ServerRequestContext[Any]
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A memory as MCP serves it; `user_id` None is the memory's own."""
+    """A memory as MCP serves it; where `user_id` is None too, `fallback` is whose it is."""
 
     memory: Memory
     user_id: str | None
+    fallback: str
     budget: int
 
     def tools(self, context: Context) -> Tools:
         """Return the tools of the user a request is for."""
-        return Tools(self.memory, user_id=self.user_of(context), budget=self.budget)
+        return Tools(self.user_of(context), budget=self.budget)
 
-    def user_of(self, context: Context) -> str | None:
-        """Return the user the header names, where there is one, else the configured one."""
+    def user_of(self, context: Context) -> UserMemory:
+        """Return the memory of whom the header names, where there is one, else of the configured user."""
         headers = getattr(context.request, "headers", None)
         named = None if headers is None else headers.get(USER_HEADER)
-        return named.strip() if named and named.strip() else self.user_id
+        user = named.strip() if named and named.strip() else self.user_id
+        return self.memory.user(self.fallback, new=True) if user is None else self.memory.user(user)
 
 
-def make_server(memory: Memory, *, user_id: str | None = None, budget: int) -> Server[Any]:
-    """Build the server; it neither opens nor closes the memory."""
-    served = Served(memory, user_id, budget)
+def make_server(
+    memory: Memory, *, user_id: str | None = None, fallback: str = FALLBACK, budget: int
+) -> Server[Any]:
+    """Build the server; it neither opens nor closes the memory.
+
+    `user_id` is whose memory it is where no header says; without it, `fallback`, who may be new.
+    """
+    served = Served(memory, user_id, fallback, budget)
     limiter = _Limiter()
     return Server(
-        "episodic-agent",
+        NAME,
         version=__version__,
-        title="Episodic memory",
+        title=TITLE,
         instructions=INSTRUCTIONS,
         on_list_tools=_list_tools,
         on_call_tool=partial(_call_tool, served, limiter),
@@ -121,7 +127,7 @@ async def _call_tool(
     if params.name not in BY_NAME:
         raise MCPError(types.INVALID_PARAMS, f"no tool {params.name!r}; there are {', '.join(BY_NAME)}")
     tools = served.tools(context)
-    answer: Answer = await limiter.run(partial(tools.answer, params.name, params.arguments))
+    answer: ToolAnswer = await limiter.run(partial(tools.answer, params.name, params.arguments))
     return types.CallToolResult(
         content=[types.TextContent(text=answer.text)],
         structured_content=None if answer.is_error else dict(answer.data),
@@ -132,21 +138,21 @@ async def _call_tool(
 async def _list_resources(
     served: Served, limiter: _Limiter, context: Context, params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
-    found = await limiter.run(partial(_resources, served.memory, served.user_of(context)))
-    return types.ListResourcesResult(resources=found)
+    result = await limiter.run(partial(_resources, served.user_of(context)))
+    return types.ListResourcesResult(resources=result)
 
 
-def _resources(memory: Memory, user: str | None) -> list[types.Resource]:
+def _resources(memory: UserMemory) -> list[types.Resource]:
     try:
-        cards = memory.recent(user_id=user, limit=LISTED)
-        threads = memory.threads(user_id=user)[:LISTED]
+        cards = memory.episodes.recent(limit=LISTED)
+        threads = memory.threads.list()[:LISTED]
     except NotFound:  # nobody yet
         return []
     episodes = [
         types.Resource(
             uri=f"{EPISODE}{card.episode_id}",
             name=str(card.episode_id),
-            title=f"{card.start_at:%Y-%m-%d} {card.title}",
+            title=f"{card.start_at:%Y-%m-%d} {harmless(card.heading)}",
             mime_type=TEXT,
         )
         for card in cards
@@ -154,8 +160,8 @@ def _resources(memory: Memory, user: str | None) -> list[types.Resource]:
     named = [
         types.Resource(
             uri=f"{THREAD}{quote(one.origin, safe='')}",
-            name=one.origin,
-            title=one.title or one.origin,
+            name=shown_name(one.origin),
+            title=harmless(one.title) if one.title else shown_name(one.origin),
             mime_type=TEXT,
         )
         for one in threads
@@ -194,7 +200,9 @@ def _text_of(tools: Tools, uri: str) -> str:
     elif uri.startswith(THREAD):
         answer = tools.thread(unquote(uri.removeprefix(THREAD)))
     else:
-        answer = Answer(f"error: no resource {uri}; read {EPISODE}ID or {THREAD}NAME", is_error=True)
+        answer = ToolAnswer(
+            f"error: no resource {shown_name(uri)}; read {EPISODE}ID or {THREAD}NAME", is_error=True
+        )
     if answer.is_error:
         raise MCPError(types.INVALID_PARAMS, answer.text)
     return answer.text
@@ -221,7 +229,7 @@ async def _get_prompt(
     text = PRIMING
     if message.strip():
         tools = served.tools(context)
-        answer: Answer = await limiter.run(partial(tools.answer, "get_context", {"message": message}))
+        answer: ToolAnswer = await limiter.run(partial(tools.answer, "get_context", {"message": message}))
         text = "\n\n".join((PRIMING, answer.text, f"The message to answer: {message}"))
-    said = types.PromptMessage(role="user", content=types.TextContent(text=text))
-    return types.GetPromptResult(description="How to work with this memory.", messages=[said])
+    statement = types.PromptMessage(role="user", content=types.TextContent(text=text))
+    return types.GetPromptResult(description="How to work with this memory.", messages=[statement])

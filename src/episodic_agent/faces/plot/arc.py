@@ -6,15 +6,15 @@ near the threshold, in another colour where somebody said so. The same arc is th
 
 import importlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from episodic_agent.engine.arcs import Arc, ArcStep
+from episodic_agent.core.language import plural
+from episodic_agent.engine.chains.arcs import Arc, ArcStep
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.plot.figure import save, styled
 from episodic_agent.faces.plot.labels import Fonts, text_width, to_draw
-from episodic_agent.faces.plot.steps import plural
 from episodic_agent.faces.plot.style import AMBER, BLUE, DPI, GRID, INK, QUIET, ROSE
 from episodic_agent.faces.plot.words import day, shorten
 
@@ -32,6 +32,10 @@ UNTITLED: Final = "Untitled"
 COLOURS: Final = {"auto": BLUE, "roll": QUIET, "inherited": QUIET}  # of lines; what somebody said is amber
 KINDS: Final = {BLUE: "found", QUIET: "came of itself", AMBER: "said by somebody"}
 DASHES: Final = (0, (3.5, 2.5))
+LEAST_CELLS: Final = 40  # cells
+WORDS: Final = 20  # cells that lanes leave for words
+IDENTITY: Final = 36  # cells of an id: commands take it whole
+SURE, UNSURE = "│", "┊"
 
 
 def arc_svg(arc: Arc, path: Path, *, title: str = "") -> None:
@@ -64,8 +68,8 @@ def how(step: ArcStep) -> str:
         return ""
     if step.score is None or step.method in BY_WORD:
         return BY_WORD.get(step.method, step.method)
-    told = f"found: {step.score:.2f}, linked from {step.threshold or 0.0:.2f} on"
-    return told if step.sure else f"{told}, unsure"
+    text = f"found: {step.score:.2f}, linked from {step.threshold or 0.0:.2f} on"
+    return text if step.sure else f"{text}, unsure"
 
 
 def heading(arc: Arc) -> str:
@@ -73,12 +77,12 @@ def heading(arc: Arc) -> str:
     first, last = arc.steps[0].start_at, max(one.end_at for one in arc.steps)
     days = (last.date() - first.date()).days + 1
     branches = len({one.lane for one in arc.steps})
-    told = [plural(len(arc.steps), "session"), plural(days, "day")]
+    texts = [plural(len(arc.steps), "session"), plural(days, "day")]
     if branches > 1:
-        told.append(f"{branches} branches")
+        texts.append(f"{branches} branches")
     if len(arc.steps) > MOST:
-        told.append(f"drawn: the latest {MOST}")
-    return " · ".join(told)
+        texts.append(f"drawn: the latest {MOST}")
+    return " · ".join(texts)
 
 
 def name_of(arc: Arc) -> str:
@@ -111,13 +115,13 @@ def _draw(arc: Arc, title: str, fonts: Fonts) -> Any:
     axes.set_ylim(height, 0)  # rows count downwards
     axes.set_axis_off()
     places = {one.episode_id: _place(one, steps[0].row) for one in steps}
-    for one in steps:
-        _line(axes, one, places)
-    for number, (one, name) in enumerate(zip(steps, names, strict=True)):
-        _session(axes, one, places[one.episode_id], one.episode_id == arc.asked)
-        _words(axes, one, name, (words, places[one.episode_id][1]))
+    for step in steps:
+        _line(axes, step, places)
+    for number, (step, name) in enumerate(zip(steps, names, strict=True)):
+        _session(axes, step, places[step.episode_id], step.episode_id == arc.asked)
+        _words(axes, step, name, (words, places[step.episode_id][1]))
         if number:
-            _rest(axes, rest_before(one, steps[number - 1]), places[one.episode_id][1], width)
+            _rest(axes, rest_before(step, steps[number - 1]), places[step.episode_id][1], width)
     _heading(figure, arc, to_draw(shorten(title or name_of(arc), LONGEST), fonts), (width, height))
     _legend(axes, steps)
     return figure
@@ -166,23 +170,23 @@ def _session(axes: Any, step: ArcStep, place: tuple[float, float], asked: bool) 
 
 def _words(axes: Any, step: ArcStep, name: str, place: tuple[float, float]) -> None:
     left, y = place
-    told = how(step)
+    text = how(step)
     low, small = {"va": "center", "parse_math": False}, {"fontsize": SMALL, "color": QUIET}
-    shift = 9.0 if told else 0.0
+    shift = 9.0 if text else 0.0
     axes.text(left, y - shift, name, fontsize=TITLE, fontweight="bold", color=INK, **low)
-    axes.text(left, y + 10.0, told, **small, **low)
+    axes.text(left, y + 10.0, text, **small, **low)
     axes.text(LEFT, y - 9.0, day(step.start_at, year=True), fontsize=8.6, color=INK, **low)
     axes.text(LEFT, y + 10.0, f"{step.start_at:%H:%M}", **small, **low)
 
 
-def _rest(axes: Any, told: str, y: float, width: float) -> None:
+def _rest(axes: Any, text: str, y: float, width: float) -> None:
     """Tell a long rest on a line between two rows."""
-    if not told:
+    if not text:
         return
     y -= ROW / 2
     axes.plot([LEFT, width - LEFT], [y, y], color=GRID, linewidth=1.0, zorder=1)
     axes.text(
-        width - LEFT, y, told, fontsize=SMALL, color=QUIET, ha="right", va="center",
+        width - LEFT, y, text, fontsize=SMALL, color=QUIET, ha="right", va="center",
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 2.5}, parse_math=False,
     )  # fmt: skip
 
@@ -199,12 +203,81 @@ def _legend(axes: Any, steps: Sequence[ArcStep]) -> None:
     """Say what the lines and rings mean that are drawn here."""
     children = [one for one in steps if one.parent_episode_id is not None]
     kinds: dict[str, tuple[str, object]] = {}
-    for one in children:
-        colour = COLOURS.get(one.method, AMBER)
+    for step in children:
+        colour = COLOURS.get(step.method, AMBER)
         word = KINDS[colour]
-        kinds.setdefault(word if one.sure else f"{word}, unsure", (colour, "solid" if one.sure else DASHES))
+        kinds.setdefault(word if step.sure else f"{word}, unsure", (colour, "solid" if step.sure else DASHES))
     x, y = LEFT, 88.0
     for word, (colour, dashes) in kinds.items():
         axes.plot([x, x + 26], [y, y], color=colour, linewidth=2.0, linestyle=dashes)
         axes.text(x + 33, y, word, fontsize=SMALL, color=QUIET, va="center", parse_math=False)
         x += 33 + text_width(word, SMALL, DPI) + 22
+
+
+def arc_terminal(arc: Arc, width: int = 100, *, title: str = "") -> str:
+    """Draw an arc in at most `width` cells (at least 40); under each session stand its id, where there is
+    room for it, and how it goes on.
+
+    `◉` is the session that was asked for, `○` one that is open; `┊` leads to a link near the threshold.
+    """
+    if not arc.steps:
+        return "No sessions yet."
+    width = max(LEAST_CELLS, width)
+    dates = [day(one.start_at, year=True) for one in arc.steps]
+    column = max(map(len, dates))
+    graph = _Graph(arc.steps, max(1, (width - column - 2 - WORDS) // 2))
+    room = width - column - 2 - graph.width
+    lines = [shorten(f"{title or name_of(arc)} · {heading(arc)}", width), ""]
+    for row, step in enumerate(arc.steps):
+        if row and (rest := rest_before(step, arc.steps[row - 1])):
+            lines.append(f"{'':{column}}  {graph.below(row - 1, turns=False)}{rest}".rstrip())
+        mark = "◉" if step.episode_id == arc.asked else "○" if step.open else "●"
+        lines.append(f"{dates[row]:>{column}}  {graph.at(row, mark)}{shorten(step.title or UNTITLED, room)}")
+        texts = [str(step.episode_id)] if room >= IDENTITY else []
+        texts += [how(step)] if step.method else []
+        below = f"{'':{column}}  {graph.below(row)}{shorten(' · '.join(texts), room)}".rstrip()
+        if below:
+            lines.append(below)
+    return "\n".join(lines)
+
+
+class _Graph:
+    """The lines of an arc; each lane takes two cells, and those that do not fit share the last one."""
+
+    def __init__(self, steps: Sequence[ArcStep], most: int) -> None:
+        self._lanes = [min(one.lane, most - 1) for one in steps]
+        rows = {one.episode_id: row for row, one in enumerate(steps)}
+        self._lines = [
+            (rows[one.parent_episode_id], row, SURE if one.sure else UNSURE)
+            for row, one in enumerate(steps)
+            if one.parent_episode_id in rows
+            and rows[one.parent_episode_id] < row  # in a circle it may be later
+        ]
+        self.width = 2 * (1 + max(self._lanes)) + 1
+
+    def at(self, row: int, mark: str) -> str:
+        """Return the lines that pass a session, and its mark."""
+        passing = {self._lanes[to]: sign for start, to, sign in self._lines if start < row < to}
+        return self._drawn({**passing, self._lanes[row]: mark})
+
+    def below(self, row: int, *, turns: bool = True) -> str:
+        """Return the lines under a session; those that begin there turn to their lanes."""
+        under = {self._lanes[to]: sign for start, to, sign in self._lines if start <= row < to}
+        own = self._lanes[row]
+        begun = {self._lanes[to] for start, to, _ in self._lines if start == row} - {own}
+        if not (turns and begun):
+            return self._drawn(under)
+        first, last = min(own, *begun), max(own, *begun)
+        signs: dict[int, str] = dict(under)
+        for lane in range(first, last + 1):
+            if lane == own:
+                signs[lane] = "├" if lane in under else "╰"
+            elif lane in begun:
+                signs[lane] = "╮" if lane == last else "┬"
+            else:
+                signs[lane] = "┼" if lane in under else "─"
+        return self._drawn(signs, range(first, last))
+
+    def _drawn(self, signs: Mapping[int, str], across: range = range(0)) -> str:
+        lanes = range((self.width - 1) // 2)
+        return "".join(signs.get(lane, " ") + ("─" if lane in across else " ") for lane in lanes) + " "

@@ -13,13 +13,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from episodic_agent.engine.trace import BoundaryTrace
+import numpy as np
+
+from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.plot.labels import Fonts, Label, Placed, stagger, to_draw
-from episodic_agent.faces.plot.steps import counted, factors, others, why_began
-from episodic_agent.faces.plot.steps_figure import frozen_marks, places_strip, score
-from episodic_agent.faces.plot.style import AMBER, BLUE, DPI, GRID, INK, QUIET, ROSE
+from episodic_agent.faces.plot.labels import Fonts, Label, PlacedLabel, stagger, text_width, to_draw
+from episodic_agent.faces.plot.steps import counted, factors, freezes, others, visits, why_began
+from episodic_agent.faces.plot.style import (
+    AMBER,
+    BLUE,
+    DPI,
+    FACTOR_COLOURS,
+    GRID,
+    INK,
+    PLACE_COLOURS,
+    QUIET,
+    ROSE,
+)
 from episodic_agent.faces.plot.words import plain, shorten, time_labels
+from episodic_agent.private import opened
 
 MISSING: Final = 'plots as pictures need matplotlib: pip install "episodic-agent[plot]"'
 SIZE: Final = (12.8, 7.2)  # inches; 1600 x 900 pixels
@@ -33,6 +45,8 @@ LEGEND: Final = (
     "score", "location", "events", "prediction error", "time", "boundary probability", "threshold",
     "high threshold", "low threshold", "surprise", "new episode begins", "freeze",
 )  # fmt: skip
+NAMES: Final = {"event": "events", "prediction": "prediction error"}  # longer words of two factors
+LETTERS: Final = 7.8  # points, of places
 
 
 def plot_svg(trace: BoundaryTrace, path: Path) -> None:
@@ -58,7 +72,8 @@ def save(figure: Any, path: Path, format: str) -> None:
         {"Date": None, "Creator": "episodic-agent"} if format == "svg" else {"Software": "episodic-agent"}
     )
     try:
-        figure.savefig(path, format=format, dpi=DPI, metadata=metadata, facecolor="white")
+        with opened(Path(path)) as file:
+            figure.savefig(file, format=format, dpi=DPI, metadata=metadata, facecolor="white")
     except OSError as error:
         raise InvalidInput(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -100,7 +115,7 @@ def _draw(trace: BoundaryTrace, fonts: Fonts) -> Any:
     )
     band, main = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
     _shade(trace, band, main)
-    score(trace, main) if factors(trace) else _curves(trace, main)
+    draw_score(trace, main) if factors(trace) else _curves(trace, main)
     _scaled(trace, main)
     _titles(trace, band, labels, levels)
     _dates(trace, band)
@@ -205,7 +220,7 @@ def _labels(trace: BoundaryTrace, fonts: Fonts) -> list[Label]:
     return labels
 
 
-def _titles(trace: BoundaryTrace, band: Any, labels: Sequence[Placed], levels: int) -> None:
+def _titles(trace: BoundaryTrace, band: Any, labels: Sequence[PlacedLabel], levels: int) -> None:
     """Write the new episodes' titles, each at the top of its own line."""
     band.set_ylim(0, 1)
     band.set_yticks([])
@@ -219,7 +234,7 @@ def _titles(trace: BoundaryTrace, band: Any, labels: Sequence[Placed], levels: i
         _title(band, placed, x, top)
 
 
-def _title(band: Any, placed: Placed, x: float, top: float) -> None:
+def _title(band: Any, placed: PlacedLabel, x: float, top: float) -> None:
     shift, align = (-5, "right") if placed.leftwards else (5, "left")
     behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4} if placed.crossed else None
     for text, size, weight, colour, drop in (
@@ -301,10 +316,10 @@ def _heading(trace: BoundaryTrace, figure: Any, main: Any, fonts: Fonts) -> None
     figure.text(0.02, 0.968, plain(name), fontsize=14, fontweight="bold", va="top", parse_math=False)
     figure.text(0.02, 0.928, count, fontsize=9, color=QUIET, va="top")
     handles, words = main.get_legend_handles_labels()
-    told = dict(zip(words, handles, strict=True))
+    answers = dict(zip(words, handles, strict=True))
     figure.legend(
-        [told[word] for word in LEGEND if word in told],
-        [word for word in LEGEND if word in told],
+        [answers[word] for word in LEGEND if word in answers],
+        [word for word in LEGEND if word in answers],
         loc="upper right",
         bbox_to_anchor=(0.962, 0.985),
         ncols=8,
@@ -314,3 +329,72 @@ def _heading(trace: BoundaryTrace, figure: Any, main: Any, fonts: Fonts) -> None
         columnspacing=1.6,
         labelcolor=INK,
     )
+
+
+def draw_score(trace: BoundaryTrace, main: Any) -> None:
+    """Stack the contributions to each score, and draw the thresholds and the freezes over them."""
+    # each step is as wide as its place on the axis, so that its edges are the cuts
+    edges = np.arange(len(trace.seqs) + 1) - 0.5
+    base = np.zeros(len(trace.seqs))
+    for name, values in factors(trace).items():
+        top = np.minimum(base + np.asarray(values), 1.0)  # as the score itself
+        main.stairs(
+            top,
+            edges,
+            baseline=base,
+            fill=True,
+            color=FACTOR_COLOURS[name],
+            label=NAMES.get(name, name),
+            zorder=1,
+        )
+        base = top
+    lines: tuple[tuple[str, Sequence[float], object], ...] = (
+        ("high threshold", trace.threshold, (0, (5, 3))),
+        ("low threshold", trace.low, (0, (1, 2.5))),
+    )
+    for label, line, dashes in lines:
+        if len(line) and not np.all(np.isnan(line)):
+            main.plot(line, color=QUIET, linewidth=1.1, linestyle=dashes, label=label, zorder=3)
+    frozen_marks(trace, main, [float(value) for value in base])
+
+
+def frozen_marks(trace: BoundaryTrace, main: Any, heights: Sequence[float]) -> None:
+    """Mark the checks that froze the frame, at their scores."""
+    frozen = [index for index, _ in freezes(trace)]
+    main.plot(
+        frozen,
+        [heights[index] for index in frozen],
+        linestyle="",
+        marker="v",
+        markersize=7.5 if len(frozen) <= 40 else 4.0,
+        color=ROSE,
+        markeredgecolor="white",
+        markeredgewidth=0.8,
+        label="freeze",
+        zorder=5,
+    )
+
+
+def places_strip(trace: BoundaryTrace, axes: Any, fonts: Fonts, width: float) -> None:
+    """Colour the axis by where the agent was, and name stays that are wide enough; `width` is in pixels."""
+    colours: dict[str, str] = {}
+    cell = width / len(trace.seqs)
+    for visit in visits(trace):
+        key = visit.place.casefold()
+        colour = colours.setdefault(key, PLACE_COLOURS[len(colours) % len(PLACE_COLOURS)])
+        axes.axvspan(visit.start - 0.5, visit.end - 0.5, color=colour, linewidth=0, zorder=1)
+        room = cell * (visit.end - visit.start) - 6
+        name = to_draw(visit.place, fonts)
+        while name and text_width(name, LETTERS, DPI) > room:
+            name = shorten(name, len(name.rstrip("…")) - 1) if len(name) > 4 else ""
+        middle = (visit.start + visit.end - 1) / 2
+        axes.text(
+            middle, 0.5, name, fontsize=LETTERS, color=INK, ha="center", va="center", zorder=2, clip_on=True,
+            parse_math=False,
+        )  # fmt: skip
+    axes.set_xlim(-0.5, len(trace.seqs) - 0.5)
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0.5], ["place"], fontsize=8, color=INK)
+    axes.tick_params(axis="both", length=0)
+    for side in ("top", "right", "left", "bottom"):
+        axes.spines[side].set_visible(False)

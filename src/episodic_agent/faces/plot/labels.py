@@ -28,8 +28,8 @@ class Fonts:
 
     def __init__(self, manager: Any, *, any_glyph: bool) -> None:
         installed = {font.name: font.fname for font in manager.fontManager.ttflist}
-        found = [name for name in _CANDIDATES if name in installed]
-        self.families = [_BASE, *found]
+        texts = [name for name in _CANDIDATES if name in installed]
+        self.families = [_BASE, *texts]
         self._any = any_glyph
         self._glyphs: set[int] = set()
         for name in () if any_glyph else self.families:
@@ -51,7 +51,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedLabel:
     """A label on its level (0 is the top), to the right of its line or, near the edge, to its left.
 
     `crossed` tells that another episode's line runs behind it.
@@ -67,10 +67,10 @@ class Placed:
 
 def to_draw(text: str, fonts: Fonts) -> str:
     """Keep what the fonts can write; "" when most of a text would be lost, so that a caller can number it."""
-    kept = "".join(character for character in text if fonts.writes(character)).strip()
-    written = sum(character.isalnum() for character in kept)
-    wanted = sum(character.isalnum() for character in text)
-    return kept if written * 2 > wanted or not wanted else ""
+    remaining = "".join(character for character in text if fonts.writes(character)).strip()
+    written = sum(character.isalnum() for character in remaining)
+    limit = sum(character.isalnum() for character in text)
+    return remaining if written * 2 > limit or not limit else ""
 
 
 def text_width(text: str, size: float, dpi: float) -> float:
@@ -83,7 +83,7 @@ def text_width(text: str, size: float, dpi: float) -> float:
     return round(ems * size * dpi / 72, 3)
 
 
-def stagger(labels: Sequence[Label], width: float, levels: int, dpi: float) -> list[Placed]:
+def stagger(labels: Sequence[Label], width: float, levels: int, dpi: float) -> list[PlacedLabel]:
     """Give each label a level where it covers no other and, if it can be, no line runs through it.
 
     A label's line hangs from its level down, so earlier labels go above later ones. Titles are shortened
@@ -94,7 +94,7 @@ def stagger(labels: Sequence[Label], width: float, levels: int, dpi: float) -> l
     >>> first.level, second.level
     (0, 1)
     """
-    placed: list[Placed] = []
+    placed: list[PlacedLabel] = []
     for label in labels:
         titles = dict.fromkeys(shorten(label.title, cells) for cells in (99, 40, 30, 22, _SHORTEST))
         choices = [_fit(replace(label, title=title), placed, width, levels, dpi=dpi) for title in titles]
@@ -107,15 +107,15 @@ def stagger(labels: Sequence[Label], width: float, levels: int, dpi: float) -> l
 
 
 def _fit(
-    label: Label, placed: Sequence[Placed], width: float, levels: int, *, dpi: float
-) -> tuple[int, Placed] | None:
+    label: Label, placed: Sequence[PlacedLabel], width: float, levels: int, *, dpi: float
+) -> tuple[int, PlacedLabel] | None:
     """Find the level with the fewest lines through labels; return their number and the place."""
     size = max(text_width(label.title, 8.6, dpi), text_width(label.reason, 7.4, dpi)) + _GAP
     leftwards = label.at + size > width
     start, end = (label.at - size, label.at) if leftwards else (label.at, label.at + size)
-    best: tuple[int, Placed] | None = None
+    best: tuple[int, PlacedLabel] | None = None
     for level in range(levels if start >= 0 else 0):
-        here = Placed(label, level, start, end, leftwards)
+        here = PlacedLabel(label, level, start, end, leftwards)
         if any(start < other.end and other.start < end for other in placed if other.level == level):
             continue
         crossings = sum(_runs_through(here, other) + _runs_through(other, here) for other in placed)
@@ -124,6 +124,6 @@ def _fit(
     return best
 
 
-def _runs_through(above: Placed, below: Placed) -> bool:
+def _runs_through(above: PlacedLabel, below: PlacedLabel) -> bool:
     """Tell whether the line that hangs from one label runs through another, lower one."""
     return above.level < below.level and below.start < above.label.at < below.end

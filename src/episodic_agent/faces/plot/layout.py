@@ -58,10 +58,10 @@ def _scaled(far: Points) -> Points:
     count = len(far)
     centred = np.eye(count) - 1.0 / count
     values, vectors = np.linalg.eigh(-0.5 * centred @ far**2 @ centred)
-    found = vectors[:, ::-1][:, :2] * np.sqrt(np.clip(values[::-1][:2], 0.0, None))
-    found = np.pad(found, ((0, 0), (0, 2 - found.shape[1])))
+    results = vectors[:, ::-1][:, :2] * np.sqrt(np.clip(values[::-1][:2], 0.0, None))
+    results = np.pad(results, ((0, 0), (0, 2 - results.shape[1])))
     # a chain lies on a line: a little bow keeps the next rounds from being stuck there
-    return _signed(found) + np.column_stack([np.zeros(count), 0.02 * np.cos(np.arange(count))])
+    return _signed(results) + np.column_stack([np.zeros(count), 0.02 * np.cos(np.arange(count))])
 
 
 def _majorized(points: Points, far: Points) -> Points:
@@ -92,8 +92,8 @@ def _upright(points: Points, edges: Sequence[tuple[int, int]]) -> Points:
 
 def _signed(points: Points) -> Points:
     for axis in range(points.shape[1]):
-        told = points[np.abs(points[:, axis]) > 1e-6, axis]
-        if len(told) and told[0] > 0:
+        answer = points[np.abs(points[:, axis]) > 1e-6, axis]
+        if len(answer) and answer[0] > 0:
             points[:, axis] *= -1
     return points
 

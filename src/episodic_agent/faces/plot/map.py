@@ -6,6 +6,7 @@ The picture is as large as its places need, and the same byte for byte for the s
 
 import importlib
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,15 +14,16 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 
-from episodic_agent.engine.places import MoveCard, PlaceCard, Places
+from episodic_agent.core.language import plural
+from episodic_agent.engine.recall.places import MoveCard, PlaceCard, PlaceSummary
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.plot.figure import save, styled
 from episodic_agent.faces.plot.labels import Fonts, text_width, to_draw
 from episodic_agent.faces.plot.layout import Points, layout
-from episodic_agent.faces.plot.steps import plural
 from episodic_agent.faces.plot.style import AMBER, BLUE, DPI, INK, QUIET
-from episodic_agent.faces.plot.words import shorten
+from episodic_agent.faces.plot.words import plain, shorten
 
 MOST: Final = 40  # places drawn, those with most steps
 SMALLEST, LARGEST = 18.0, 62.0  # radius of a disc in pixels
@@ -30,6 +32,9 @@ NAME, COUNT, MOVES = 9.6, 7.6, 7.6  # sizes of letters in points
 BOW: Final = 0.16  # how far an arrow bends, as a share of its length
 MARGIN, HEAD = 46.0, 96.0  # pixels around the places, and above them
 NARROWEST: Final = 760.0  # pixels
+BAR: Final = 16  # cells of the longest bar
+WIDEST: Final = 24  # cells of a name
+EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +43,13 @@ class _Node:
 
     card: PlaceCard
     name: str
-    told: str
+    sentence: str
     radius: float
 
     @property
     def text(self) -> float:
         """Return how wide the words are."""
-        return max(text_width(self.name, NAME, DPI), text_width(self.told, COUNT, DPI))
+        return max(text_width(self.name, NAME, DPI), text_width(self.sentence, COUNT, DPI))
 
     @property
     def size(self) -> tuple[float, float]:
@@ -52,24 +57,24 @@ class _Node:
         return max(self.text, 2 * self.radius) + 36.0, 2 * self.radius + _lines() + 40.0
 
 
-def map_svg(seen: Places, path: Path, *, title: str = "") -> None:
+def map_svg(seen: PlaceSummary, path: Path, *, title: str = "") -> None:
     """Write places as SVG. Raises InvalidInput without matplotlib or places, or where no file can be."""
     _write(seen, path, "svg", title)
 
 
-def map_png(seen: Places, path: Path, *, title: str = "") -> None:
+def map_png(seen: PlaceSummary, path: Path, *, title: str = "") -> None:
     """Write places as PNG. Raises InvalidInput as `map_svg` does."""
     _write(seen, path, "png", title)
 
 
-def _write(seen: Places, path: Path, format: str, title: str) -> None:
+def _write(seen: PlaceSummary, path: Path, format: str, title: str) -> None:
     if not seen.places:
         raise InvalidInput("there is no map yet: no step told where it was (`location`)")
     with styled(format) as fonts:
         save(_draw(seen, title, fonts), path, format)
 
 
-def chosen(seen: Places) -> tuple[list[PlaceCard], list[MoveCard]]:
+def chosen(seen: PlaceSummary) -> tuple[list[PlaceCard], list[MoveCard]]:
     """Return the places to be drawn, the busiest of many, and the moves from one to another."""
     busiest = sorted(seen.places, key=lambda card: (-card.steps, card.first_at, card.label))[:MOST]
     names = {card.label for card in busiest}
@@ -77,7 +82,7 @@ def chosen(seen: Places) -> tuple[list[PlaceCard], list[MoveCard]]:
     return [card for card in seen.places if card.label in names], moves
 
 
-def _draw(seen: Places, title: str, fonts: Fonts) -> Any:
+def _draw(seen: PlaceSummary, title: str, fonts: Fonts) -> Any:
     cards, moves = chosen(seen)
     nodes = [_node(card, number, max(c.steps for c in cards), fonts) for number, card in enumerate(cards, 1)]
     number = {card.label: place for place, card in enumerate(cards)}
@@ -102,8 +107,8 @@ def _draw(seen: Places, title: str, fonts: Fonts) -> Any:
 
 def _node(card: PlaceCard, number: int, most: int, fonts: Fonts) -> _Node:
     name = to_draw(shorten(card.label, 26), fonts) or f"Place {number}"
-    told = f"{plural(card.episodes, 'episode')} · {plural(card.visits, 'visit')}"
-    return _Node(card, name, told, max(SMALLEST, LARGEST * math.sqrt(card.steps / most)))
+    text = f"{plural(card.episodes, 'episode')} · {plural(card.visits, 'visit')}"
+    return _Node(card, name, text, max(SMALLEST, LARGEST * math.sqrt(card.steps / most)))
 
 
 def _lines() -> float:
@@ -135,7 +140,7 @@ def _disc(axes: Any, node: _Node, x: float, y: float) -> None:
     style = {"ha": "center", "va": "top", "zorder": 5, "parse_math": False, "bbox": white}
     under = y - node.radius - 5
     axes.text(x, under, node.name, fontsize=NAME, fontweight="bold", color=INK, **style)
-    axes.text(x, under - NAME * 1.5 * DPI / 72, node.told, fontsize=COUNT, color=QUIET, **style)
+    axes.text(x, under - NAME * 1.5 * DPI / 72, node.sentence, fontsize=COUNT, color=QUIET, **style)
 
 
 def _arrow(
@@ -194,7 +199,7 @@ def _covered(gaps: Points, node: _Node) -> NDArray[np.bool_]:
     return covered
 
 
-def _heading(figure: Any, seen: Places, title: str, fonts: Fonts, size: tuple[float, float]) -> None:
+def _heading(figure: Any, seen: PlaceSummary, title: str, fonts: Fonts, size: tuple[float, float]) -> None:
     width, height = size
     name = to_draw(shorten(title, 60), fonts) or "Places"
     left = 24 / width
@@ -202,7 +207,7 @@ def _heading(figure: Any, seen: Places, title: str, fonts: Fonts, size: tuple[fl
     figure.text(left, 1 - 54 / height, heading(seen), fontsize=9, color=QUIET, va="top")
 
 
-def heading(seen: Places) -> str:
+def heading(seen: PlaceSummary) -> str:
     """Say what a map shows, and what it leaves out."""
     totals: Mapping[str, int] = {
         "place": len(seen.places),
@@ -210,5 +215,51 @@ def heading(seen: Places) -> str:
         "visit": sum(card.visits for card in seen.places),
         "move": sum(move.count for move in seen.moves),
     }
-    told = " · ".join(plural(count, word) for word, count in totals.items())
-    return told if len(seen.places) <= MOST else f"{told} (drawn: the {MOST} with most steps)"
+    text = " · ".join(plural(count, word) for word, count in totals.items())
+    return text if len(seen.places) <= MOST else f"{text} (drawn: the {MOST} with most steps)"
+
+
+def map_terminal(seen: PlaceSummary, width: int = 100, *, title: str = "") -> str:
+    """Draw places in at most `width` cells (at least 40), in the order in which they were first seen.
+
+    Under each place stand the moves from it, the most frequent first.
+    """
+    if not seen.places:
+        return "No places yet."
+    width = max(40, width)
+    names = {card.label: shorten(card.label, WIDEST) for card in seen.places}
+    column = max(map(cell_len, names.values()))
+    most = max(card.steps for card in seen.places)
+    ways: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for move in seen.moves:
+        ways[move.source].append((-move.count, move.target))
+    lines = [shorten(f"{plain(title)} · {heading(seen)}" if title else heading(seen), width), ""]
+    for card in seen.places:
+        name = names[card.label] + " " * (column - cell_len(names[card.label]))
+        counts = ((card.steps, "step"), (card.visits, "visit"), (card.episodes, "episode"))
+        text = ", ".join(plural(count, word) for count, word in counts)
+        lines.append(_cut(f"{name}  {bar(card.steps / most)}  {text}", width))
+        led = ", ".join(f"{plain(target)} {-count}" for count, target in sorted(ways[card.label]))
+        if led:
+            lines.append(_cut(f"{' ' * column}  → {led}", width))
+    return "\n".join(lines)
+
+
+def bar(share: float) -> str:
+    """Draw a share of BAR cells in eighths, padded to that width; what is more than nothing is seen.
+
+    >>> bar(0.5).rstrip()
+    '████████'
+    """
+    eighths = max(1, round(share * BAR * 8))
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + EIGHTHS[rest].strip()).ljust(BAR)
+
+
+def _cut(line: str, width: int) -> str:
+    """Cut a line to a width; unlike `shorten` it keeps the spaces that align it."""
+    if cell_len(line) <= width:
+        return line
+    while cell_len(line) > width - 1:
+        line = line[:-1]
+    return line.rstrip() + "…"

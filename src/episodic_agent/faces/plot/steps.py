@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from episodic_agent.engine.trace import BoundaryTrace
+from episodic_agent.core.language import plural
+from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.faces.plot.words import plain, reason_words
 
 FACTORS: Final[Mapping[str, str]] = {  # seed 000's, in the order they are stacked, and their short names
@@ -17,7 +18,7 @@ FACTORS: Final[Mapping[str, str]] = {  # seed 000's, in the order they are stack
 FLUSHED: Final = ("manual", "end_of_stream")  # reasons that no score led to
 
 
-class Stay(NamedTuple):
+class PlotVisit(NamedTuple):
     """A run of steps in one place: indexes from `start` up to, not including, `end`."""
 
     place: str
@@ -27,8 +28,8 @@ class Stay(NamedTuple):
 
 def factors(trace: BoundaryTrace) -> dict[str, list[float]]:
     """Return the contributions to each score by factor, 0 where nothing was checked; {} without any."""
-    found = {name: trace.cues[name] for name in FACTORS if name in trace.cues}
-    return {name: [0.0 if math.isnan(v) else v for v in values] for name, values in found.items()}
+    results = {name: trace.cues[name] for name in FACTORS if name in trace.cues}
+    return {name: [0.0 if math.isnan(v) else v for v in values] for name, values in results.items()}
 
 
 def others(trace: BoundaryTrace) -> dict[str, Sequence[float]]:
@@ -37,27 +38,27 @@ def others(trace: BoundaryTrace) -> dict[str, Sequence[float]]:
     return {name: values for name, values in trace.cues.items() if name not in known}
 
 
-def stays(trace: BoundaryTrace) -> list[Stay]:
+def visits(trace: BoundaryTrace) -> list[PlotVisit]:
     """Return the runs of steps in one place, those in none left out.
 
     >>> flat = [0.0, 0.0, 0.0]
     >>> walk = BoundaryTrace([0, 1, 2], [None] * 3, ["a"] * 3, [""] * 3, flat, flat, flat, unit="step",
     ...     places=["Hall", "hall", "den"])
-    >>> stays(walk)
-    [Stay(place='Hall', start=0, end=2), Stay(place='den', start=2, end=3)]
+    >>> visits(walk)
+    [PlotVisit(place='Hall', start=0, end=2), PlotVisit(place='den', start=2, end=3)]
     """
-    found = []
+    result = []
     for key, group in groupby(range(len(trace.places)), lambda i: (trace.places[i] or "").casefold()):
         inside = list(group)
         if key:
-            found.append(Stay(trace.places[inside[0]] or "", inside[0], inside[-1] + 1))
-    return found
+            result.append(PlotVisit(trace.places[inside[0]] or "", inside[0], inside[-1] + 1))
+    return result
 
 
 def freezes(trace: BoundaryTrace) -> list[tuple[int, str]]:
     """Return the checks that froze the frame: (index, reason), rising."""
-    told = [(trace.frozen_at(n), reason) for n, (_, reason) in enumerate(trace.freezes)]
-    return [(index, reason) for index, reason in told if index is not None]
+    pairs = [(trace.frozen_at(n), reason) for n, (_, reason) in enumerate(trace.freezes)]
+    return [(index, reason) for index, reason in pairs if index is not None]
 
 
 def freeze_words(trace: BoundaryTrace, index: int, reason: str) -> str:
@@ -69,9 +70,9 @@ def freeze_words(trace: BoundaryTrace, index: int, reason: str) -> str:
     'location change: loc 1.00 + time 0.04'
     """
     parts = {FACTORS[name]: values[index] for name, values in factors(trace).items()}
-    told = " + ".join(f"{name} {part:.2f}" for name, part in parts.items() if part >= 0.005)
+    text = " + ".join(f"{name} {part:.2f}" for name, part in parts.items() if part >= 0.005)
     words = reason_words(reason) or "cut"
-    return f"{words}: {told}" if told and reason not in FLUSHED else words
+    return f"{words}: {text}" if text and reason not in FLUSHED else words
 
 
 def why_began(trace: BoundaryTrace, number: int, start: int, reason: str, joint: str = " ") -> str:
@@ -79,21 +80,12 @@ def why_began(trace: BoundaryTrace, number: int, start: int, reason: str, joint:
     words = reason_words(reason)
     frozen = start
     if trace.unit == "step":
-        found = trace.frozen_at(number - 1) if number else None
-        if found is None or reason in FLUSHED:
+        index = trace.frozen_at(number - 1) if number else None
+        if index is None or reason in FLUSHED:
             return words
-        frozen = found
+        frozen = index
     score = trace.probability[frozen]
     return words if math.isnan(score) or not words else f"{words}{joint}{score:.2f}"
-
-
-def plural(count: int, word: str) -> str:
-    """Write a count of things.
-
-    >>> plural(1, "step"), plural(3, "step")
-    ('1 step', '3 steps')
-    """
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def counted(trace: BoundaryTrace) -> str:
@@ -102,6 +94,6 @@ def counted(trace: BoundaryTrace) -> str:
     >>> counted(BoundaryTrace([0], [None], ["a"], [""], [0.0], [1.0], [0.0], unit="step", places=["den"]))
     '1 step, 1 episode, 1 place'
     """
-    told = [plural(len(trace.seqs), trace.unit), plural(len(trace.episodes()), "episode")]
-    places = {plain(stay.place).casefold() for stay in stays(trace)}
-    return ", ".join([*told, *([plural(len(places), "place")] if places else [])])
+    texts = [plural(len(trace.seqs), trace.unit), plural(len(trace.episodes()), "episode")]
+    places = {plain(stay.place).casefold() for stay in visits(trace)}
+    return ", ".join([*texts, *([plural(len(places), "place")] if places else [])])

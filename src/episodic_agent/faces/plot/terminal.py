@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
-from episodic_agent.engine.trace import BoundaryTrace
+from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.faces.plot.steps import (
     FACTORS,
     counted,
@@ -19,7 +19,7 @@ from episodic_agent.faces.plot.steps import (
     freeze_words,
     freezes,
     others,
-    stays,
+    visits,
     why_began,
 )
 from episodic_agent.faces.plot.words import day, plain, shorten
@@ -69,8 +69,8 @@ def plot_terminal(
             for i in range(start, end):
                 lines.append(_message(trace, i, width, pen, begins=i == start and i > 0))
                 if i in frozen:
-                    told = shorten(f"▲ freeze, {freeze_words(trace, i, frozen[i])}", width - 8)
-                    lines.append(" " * 8 + pen("cut", told))
+                    text = shorten(f"▲ freeze, {freeze_words(trace, i, frozen[i])}", width - 8)
+                    lines.append(" " * 8 + pen("cut", text))
     return "\n".join(lines)
 
 
@@ -121,9 +121,9 @@ def _rows(trace: BoundaryTrace) -> dict[str, Sequence[float]]:
     """Return the rows under the chart by their short names: of steps the factors and what else moves."""
     if trace.unit != "step":
         return {}
-    told = {FACTORS[name]: values for name, values in factors(trace).items()}
+    answers = {FACTORS[name]: values for name, values in factors(trace).items()}
     moving = {name: values for name, values in others(trace).items() if len(set(values)) > 1}
-    return told | {shorten(name.replace("_", " "), WIDEST): values for name, values in moving.items()}
+    return answers | {shorten(name.replace("_", " "), WIDEST): values for name, values in moving.items()}
 
 
 def _marked(trace: BoundaryTrace) -> set[int]:
@@ -146,7 +146,7 @@ def _strip(
 
 def _places(trace: BoundaryTrace, columns: Sequence[range], *, wide: int, margin: int, pen: _Pen) -> str:
     """Write the places along the columns: a bar where a stay begins, as much of its name as fits."""
-    of = {i: stay for stay in stays(trace) for i in range(stay.start, stay.end)}
+    of = {i: stay for stay in visits(trace) for i in range(stay.start, stay.end)}
     line, column = "", 0
     while column < len(columns):
         here = of.get(columns[column].start)
@@ -201,7 +201,7 @@ def _message(trace: BoundaryTrace, index: int, width: int, pen: _Pen, *, begins:
     """Write one observation: number, clock, speaker or place, probability with its bar, first words."""
     at, probability = trace.times[index], trace.probability[index]
     clock = CLOCK if trace.unit == "step" else CLOCK[:5]  # steps come faster than messages
-    told = f"{at:{clock}}" if at is not None else " " * len(f"{BLANK:{clock}}")
+    answer = f"{at:{clock}}" if at is not None else " " * len(f"{BLANK:{clock}}")
     actor = shorten((trace.places[index] or "") if trace.places else trace.actors[index], 9)
     actor += " " * (9 - cell_len(actor))
     if math.isnan(probability):
@@ -210,6 +210,6 @@ def _message(trace: BoundaryTrace, index: int, width: int, pen: _Pen, *, begins:
         shown, bar = f" {probability:.2f}", BARS[max(0, min(8, round(probability * 8)))]
     over = not math.isnan(probability) and probability > trace.threshold[index]
     style = "cut" if begins else "line" if over else "bar"
-    head = f"{trace.seqs[index]:>6}  {told}  {actor}"
+    head = f"{trace.seqs[index]:>6}  {answer}  {actor}"
     text = shorten(plain(trace.texts[index]), width - cell_len(head) - 10)
     return f"{pen('dim', head)}{pen(style, f'{shown} {bar}')}  {text}"

@@ -28,13 +28,13 @@ def shorten(text: str, cells: int) -> str:
     text = plain(text)
     if cell_len(text) <= cells:
         return text
-    kept, width = [], 1
+    remaining, width = [], 1
     for character in text:
         width += cell_len(character)
         if width > cells:
             break
-        kept.append(character)
-    return "".join(kept).rstrip() + "…"
+        remaining.append(character)
+    return "".join(remaining).rstrip() + "…"
 
 
 def reason_words(reason: str) -> str:
@@ -85,8 +85,8 @@ def time_labels(times: Sequence[datetime | None], most: int) -> list[tuple[int, 
 def _thinned(places: Sequence[tuple[int, datetime]], most: int) -> list[tuple[int, datetime]]:
     """Keep places at least 1/most of the axis apart, always the first."""
     apart = (places[-1][0] - places[0][0]) / most
-    kept = [places[0]]
+    pairs = [places[0]]
     for place in places[1:]:
-        if place[0] - kept[-1][0] >= apart:
-            kept.append(place)
-    return kept
+        if place[0] - pairs[-1][0] >= apart:
+            pairs.append(place)
+    return pairs

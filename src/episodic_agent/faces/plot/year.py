@@ -28,22 +28,22 @@ def check_drawing() -> None:
         pass
 
 
-def year_png(told: Mapping[str, Any], path: Path) -> None:
+def year_png(values: Mapping[str, Any], path: Path) -> None:
     """Write the picture of a year as PNG. Raises InvalidInput without matplotlib or curves."""
-    if not told["curves"]:
+    if not values["curves"]:
         raise InvalidInput("there is no curve yet: live at least a month")
     with styled("png"):
-        save(_draw(told), path, "png")
+        save(_draw(values), path, "png")
 
 
-def _draw(told: Mapping[str, Any]) -> Any:
+def _draw(values: Mapping[str, Any]) -> Any:
     figure = importlib.import_module("matplotlib.figure").Figure(figsize=SIZE, dpi=DPI)
     figure.text(0.065, 0.972, "A year of remembering", fontsize=17, fontweight="bold", color=INK, va="top")
-    figure.text(0.065, 0.935, told["heading"], fontsize=10, color=QUIET, va="top")
-    _curves(figure.add_axes((0.065, 0.595, 0.545, 0.265)), told)
-    _strengths(figure.add_axes((0.695, 0.595, 0.20, 0.265)), told["rates"])
-    _found(figure.add_axes((0.065, 0.115, 0.33, 0.335)), told["rates"])
-    _facts(figure.add_axes((0.495, 0.115, 0.48, 0.335)), told)
+    figure.text(0.065, 0.935, values["heading"], fontsize=10, color=QUIET, va="top")
+    _curves(figure.add_axes((0.065, 0.595, 0.545, 0.265)), values)
+    _strengths(figure.add_axes((0.695, 0.595, 0.20, 0.265)), values["rates"])
+    _draw_recall(figure.add_axes((0.065, 0.115, 0.33, 0.335)), values["rates"])
+    _facts(figure.add_axes((0.495, 0.115, 0.48, 0.335)), values)
     return figure
 
 
@@ -71,18 +71,18 @@ def _percent(axes: Any, low: float, steps: Sequence[float]) -> None:
     axes.set_axisbelow(True)
 
 
-def _curves(axes: Any, told: Mapping[str, Any]) -> None:
+def _curves(axes: Any, values: Mapping[str, Any]) -> None:
     """Draw strength over the year: full lines were reviewed at the dots, dotted ones never."""
     _plain(axes, "A memory fades; each time it serves it is strengthened")
-    _months(axes, told["days"])
+    _months(axes, values["days"])
     _percent(axes, 0.38, (0.4, 0.6, 0.8, 1.0))
-    for colour, (name, both) in zip(LINES, told["curves"].items(), strict=False):
+    for colour, (name, both) in zip(LINES, values["curves"].items(), strict=False):
         reviewed, alone = both["with reviews"], both["without"]
         axes.plot(*zip(*alone, strict=True), color=colour, linewidth=1.4, linestyle=DOTTED, zorder=3)
-        question = told["questions"][name]
+        question = values["questions"][name]
         axes.plot(*zip(*reviewed, strict=True), color=colour, linewidth=2.0, zorder=4, label=question)
         level = dict(reviewed)
-        jumps = [(day, level[day]) for day, _ in told["reviews"][name] if day in level]
+        jumps = [(day, level[day]) for day, _ in values["reviews"][name] if day in level]
         if jumps:
             axes.scatter(*zip(*jumps, strict=True), s=30, color=colour, edgecolor="white", zorder=5)
     axes.plot([], [], color=QUIET, linewidth=1.4, linestyle=DOTTED, label="the same, never reviewed")
@@ -110,7 +110,7 @@ def _strengths(axes: Any, rates: Sequence[Mapping[str, Any]]) -> None:
     axes.set_ylabel("mean retrievability", fontsize=8.5, color=QUIET)
 
 
-def _found(axes: Any, rates: Sequence[Mapping[str, Any]]) -> None:
+def _draw_recall(axes: Any, rates: Sequence[Mapping[str, Any]]) -> None:
     """Draw how often the right episode was among the first three, by age and memory."""
     _plain(axes, "The right episode is among the first three")
     _percent(axes, 0, (0, 0.25, 0.5, 0.75, 1.0))
@@ -132,9 +132,9 @@ def _found(axes: Any, rates: Sequence[Mapping[str, Any]]) -> None:
     _legend(axes, -0.175, 2)
 
 
-def _facts(axes: Any, told: Mapping[str, Any]) -> None:
+def _facts(axes: Any, values: Mapping[str, Any]) -> None:
     """Draw what was so, from when to when: bars as it was learned, a line above each as it was told."""
-    score, days = told["facts"], told["days"]
+    score, days = values["facts"], values["days"]
     _plain(
         axes,
         f"What was so, and when: {score['learned']} of {score['told']} facts learned,"
@@ -158,9 +158,9 @@ def _facts(axes: Any, told: Mapping[str, Any]) -> None:
 
 def _learned(axes: Any, row: Mapping[str, Any], place: float, days: int, colour: str) -> None:
     """Draw when a fact holds by what was learned; hatched where its end was told and not learned."""
-    heard = row["heard"]
-    until = days if heard["until"] is None else min(heard["until"], days)
-    axes.barh(place, until - heard["day"] - 1.5, 0.6, left=heard["day"], color=colour)
+    statement = row["heard"]
+    until = days if statement["until"] is None else min(statement["until"], days)
+    axes.barh(place, until - statement["day"] - 1.5, 0.6, left=statement["day"], color=colour)
     if row["ended"] is False and until > row["until"]:
         width = until - row["until"] - 1.5
         axes.barh(

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from episodic_agent.core.echo import marked
 from episodic_agent.errors import InvalidInput
+from episodic_agent.faces.shapes import AnswerItem
 
 LEAST_BUDGET: Final = 1_000  # bytes; a receipt takes some hundred
 SHORTEST: Final = 40  # characters a text is cut to at the most
@@ -16,26 +17,18 @@ NONE_LEFT: Final = "the answer did not fit; ask for something narrower"
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One thing of an answer: its lines for a model, and its data."""
-
-    text: str
-    data: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
+class ToolResult:
     """What a tool found, before it is held to a budget; `recalled` tells that it is memory, to be marked."""
 
     head: str
     name: str = "items"
-    items: Sequence[Item] = ()
+    items: Sequence[AnswerItem] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     recalled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """What a tool answers. `data` fits the tool's output schema, but for an error, which has none."""
 
     text: str
@@ -53,35 +46,35 @@ class Answer:
         return len(json.dumps(payload, ensure_ascii=False).encode())
 
 
-def answer_of(found: Found, budget: int) -> Answer:
+def answer_of(result: ToolResult, budget: int) -> ToolAnswer:
     """Return an answer of at most `budget` bytes: the last items go first, then what is long is cut."""
-    for count in range(len(found.items), 0, -1):
-        built = _built(found, found.items[:count], len(found.items) - count)
+    for count in range(len(result.items), 0, -1):
+        built = _built(result, result.items[:count], len(result.items) - count)
         if built.size <= budget:
             return built
     longest = budget
     while longest > SHORTEST:
         longest //= 2
-        cut = Found(
-            shortened(found.head, longest), found.name, (), shortened(found.data, longest), found.recalled
+        cut = ToolResult(
+            shortened(result.head, longest), result.name, (), shortened(result.data, longest), result.recalled
         )
-        first = [Item(shortened(i.text, longest), shortened(i.data, longest)) for i in found.items[:1]]
-        built = _built(cut, first, max(len(found.items) - 1, 0))
+        first = [AnswerItem(shortened(i.text, longest), shortened(i.data, longest)) for i in result.items[:1]]
+        built = _built(cut, first, max(len(result.items) - 1, 0))
         if built.size <= budget:
             return built
-    return Answer(f"error: {NONE_LEFT}", is_error=True)
+    return ToolAnswer(f"error: {NONE_LEFT}", is_error=True)
 
 
-def _built(found: Found, items: Sequence[Item], left_out: int) -> Answer:
+def _built(result: ToolResult, items: Sequence[AnswerItem], left_out: int) -> ToolAnswer:
     note = f"({left_out} more did not fit; ask for fewer, or for something narrower)" if left_out else ""
-    text = "\n".join(filter(None, (found.head, *(item.text for item in items), note)))
-    data: dict[str, Any] = dict(found.data)
-    if found.name:
-        data[found.name] = [item.data for item in items]
+    text = "\n".join(filter(None, (result.head, *(item.text for item in items), note)))
+    data: dict[str, Any] = dict(result.data)
+    if result.name:
+        data[result.name] = [item.data for item in items]
         data["left_out"] = left_out
-    if not found.recalled:
-        return Answer(text, data)
-    return Answer(marked(text), {"begin": OPEN, **data, "end": CLOSE})
+    if not result.recalled:
+        return ToolAnswer(text, data)
+    return ToolAnswer(marked(text), {"begin": OPEN, **data, "end": CLOSE})
 
 
 def shortened(value: Any, longest: int) -> Any:

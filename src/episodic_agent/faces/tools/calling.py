@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from episodic_agent.engine.memory import Memory
+from episodic_agent.core.context import shown_name
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import EpisodicError, InvalidInput, NotFound
-from episodic_agent.faces.tools.answers import Answer, Found, answer_of, check_budget
+from episodic_agent.faces.tools.answers import ToolAnswer, ToolResult, answer_of, check_budget
 from episodic_agent.faces.tools.schemas import checked
-from episodic_agent.faces.tools.table import BY_NAME, TOOLS, thread_found
+from episodic_agent.faces.tools.table import BY_NAME, TOOLS, resolved_thread
 
 BUDGET = 16_000  # bytes
 NOBODY = "nothing is remembered yet; add_memory keeps the first message"
@@ -21,10 +22,9 @@ class Tools:
     raises for what a model may get wrong.
     """
 
-    def __init__(self, memory: Memory, *, user_id: str | None = None, budget: int = BUDGET) -> None:
+    def __init__(self, memory: UserMemory, *, budget: int = BUDGET) -> None:
         """Take `budget` as the bytes of an answer as JSON; a smaller one than 1000 is refused."""
         self._memory = memory
-        self._user = user_id
         self._budget = check_budget(budget)
 
     def openai(self) -> list[dict[str, Any]]:
@@ -45,28 +45,30 @@ class Tools:
         """Return what a tool answers as text; what was wrong with a call begins with `error:`."""
         return self.answer(name, arguments).text
 
-    def answer(self, name: str, arguments: Mapping[str, Any] | None = None) -> Answer:
+    def answer(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolAnswer:
         """Return what a tool answers as text and as data."""
-        return self._told(partial(self._run, name, arguments))
+        return self._answer(partial(self._run, name, arguments))
 
-    def thread(self, name: str) -> Answer:
+    def thread(self, name: str) -> ToolAnswer:
         """Return the newest episodes of a thread, earliest first, as `answer` does."""
-        return self._told(lambda: thread_found(self._memory, self._user, name))
+        return self._answer(lambda: resolved_thread(self._memory, name))
 
-    def _run(self, name: str, arguments: Mapping[str, Any] | None) -> Found:
+    def _run(self, name: str, arguments: Mapping[str, Any] | None) -> ToolResult:
         if name not in BY_NAME:
             raise InvalidInput(f"no tool {name!r}; there are {', '.join(BY_NAME)}")
         tool = BY_NAME[name]
-        return tool.run(self._memory, self._user, checked(name, arguments, tool.takes))
+        return tool.run(self._memory, checked(name, arguments, tool.takes))
 
-    def _told(self, find: Callable[[], Found]) -> Answer:
+    def _answer(self, find: Callable[[], ToolResult]) -> ToolAnswer:
         try:
             return answer_of(find(), self._budget)
         except NotFound as error:
-            return Answer(f"error: {NOBODY if self._is_nobody() else error}", is_error=True)
+            return ToolAnswer(
+                f"error: {NOBODY if self._is_nobody() else shown_name(str(error))}", is_error=True
+            )
         except EpisodicError as error:
-            return Answer(f"error: {error}", is_error=True)
+            return ToolAnswer(f"error: {shown_name(str(error))}", is_error=True)
 
     def _is_nobody(self) -> bool:
         """Tell whether the user is new: the error would name the other users, who are none of a model's."""
-        return self._user is not None and self._user not in self._memory.users()
+        return self._memory.missing

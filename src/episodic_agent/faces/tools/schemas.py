@@ -57,22 +57,22 @@ def shape(**properties: str) -> Schema:
     return {"type": "object", "properties": types, "required": list(properties)}
 
 
-def checked(name: str, given: object, schema: Schema) -> dict[str, Any]:
+def checked(name: str, supplied: object, schema: Schema) -> dict[str, Any]:
     """Return the arguments of a call with defaults in place; InvalidInput names what is wrong and allowed.
 
     >>> checked("recent", {}, arguments(limit=count("how many", 5, 9)))
     {'limit': 5}
     """
     properties: Mapping[str, Schema] = schema["properties"]
-    if given is None:
-        given = {}
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"{name} takes an object of arguments, not {type(given).__name__}")
-    unknown = [key for key in given if key not in properties]
+    if supplied is None:
+        supplied = {}
+    if not isinstance(supplied, Mapping):
+        raise InvalidInput(f"{name} takes an object of arguments, not {type(supplied).__name__}")
+    unknown = [key for key in supplied if key not in properties]
     if unknown:
         takes = ", ".join(properties)
         raise InvalidInput(f"{name} takes no argument {unknown[0]!r}; it takes {takes}")
-    read = {key: value for key, value in given.items() if value is not None}
+    read = {key: value for key, value in supplied.items() if value is not None}
     missing = [key for key in schema["required"] if key not in read]
     if missing:
         raise InvalidInput(f"{name} needs {missing[0]!r}: {properties[missing[0]]['description']}")

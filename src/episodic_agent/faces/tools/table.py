@@ -1,21 +1,35 @@
-"""The table of tools: what each is called, takes, answers and does. Nothing names a user: no model may."""
+"""The table of tools: what each is called, takes, answers and does. Nothing names a user: no model may.
 
-from collections.abc import Callable, Mapping
+What is shown of each thing is in `faces/shapes`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from episodic_agent.core.chaining import Told, replay_text
-from episodic_agent.core.chaining.sequences import GAP
-from episodic_agent.core.intake import read_time
-from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.results import EpisodeCard, FactHit, Hit
-from episodic_agent.engine.sequences import Sequenced, told_sequence
-from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.tools.answers import Found, Item
+from episodic_agent.core.chains import ReplayedEpisode, replay_text
+from episodic_agent.core.chains.sequences import GAP, story_ends
+from episodic_agent.core.context import shown_name
+from episodic_agent.core.ingest import read_time
+from episodic_agent.engine.chains.sequences import replay
+from episodic_agent.engine.results import EpisodeCard, Recall
+from episodic_agent.engine.user import UserMemory
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.faces.shapes import (
+    AnswerItem,
+    episode_item,
+    explanation_item,
+    fact_item,
+    hit_item,
+    message_item,
+    sequenced_data,
+    thread_item,
+)
+from episodic_agent.faces.tools.answers import ToolResult
 from episodic_agent.faces.tools.schemas import Schema, arguments, count, recalled, shape, text
-from episodic_agent.schemas import Observation
 
-Given = Mapping[str, Any]
+Arguments = Mapping[str, Any]
+Answered = TypeVar("Answered")
 FEW_FACTS: Final = 5
 MOST_OF_THREAD: Final = 100
 EPISODE: Final = shape(episode_id="string", title="string", summary="string", start="string", end="string")
@@ -30,192 +44,167 @@ class Tool:
     description: str
     takes: Schema
     answers: Schema
-    run: Callable[[Memory, str | None, Given], Found]
+    run: Callable[[UserMemory, Arguments], ToolResult]
     reads: bool = True
     idempotent: bool = True
     destroys: bool = False
 
 
-def _add(memory: Memory, user: str | None, given: Given) -> Found:
+def _add(memory: UserMemory, value: Arguments) -> ToolResult:
     receipts = memory.add(
-        given["content"],
-        user_id=user,
-        role=given["role"],
-        thread=given.get("thread"),
-        timestamp=given.get("timestamp"),
-        id=given.get("id"),
+        value["content"],
+        role=value["role"],
+        thread=_thread(memory, value),
+        timestamp=value.get("timestamp"),
+        id=value.get("id"),
         wait=False,  # titles and summaries come later; it is searchable now
     )
     data = {"observation_id": str(receipts[0].id), "thread_id": str(receipts[0].thread_id)}
-    return Found(f"remembered as {data['observation_id']}", "", (), data, recalled=False)
+    return ToolResult(f"remembered as {data['observation_id']}", "", (), data, recalled=False)
 
 
-def _search(memory: Memory, user: str | None, given: Given) -> Found:
-    found = memory.search(
-        given["query"],
-        user_id=user,
-        limit=given["limit"],
-        facts=FEW_FACTS,
-        thread=given.get("thread"),
-        since=_time(given, "since"),
-        until=_time(given, "until"),
-        where=given.get("where"),
-    )
-    hits = () if found.abstained else found.hits
-    items = [*map(_fact, found.facts), *map(_hit, hits)]
+def _search(memory: UserMemory, value: Arguments) -> ToolResult:
+    def search(thread: str | None) -> Recall:
+        return memory.search(
+            value["query"],
+            limit=value["limit"],
+            facts=FEW_FACTS,
+            thread=thread,
+            since=_time(value, "since"),
+            until=_time(value, "until"),
+            where=value.get("where"),
+        )
+
+    recall = _in_thread(memory, value.get("thread"), search)
+    items = [*map(fact_item, recall.facts), *map(hit_item, recall.hits)]
     head = f"{len(items)} found:" if items else "nothing relevant is remembered"
-    return Found(head, "found", items, {"confidence": found.confidence})
+    return ToolResult(head, "found", items, {"confidence": recall.confidence})
 
 
-def _fact(found: FactHit) -> Item:
-    since = f"{found.fact.valid_at:%Y-%m-%d}"
-    data: dict[str, Any] = {
-        "kind": "fact",
-        "title": found.fact.fact,
-        "start": since,
-        "episode_id": None,
-        "messages": [],
-    }
-    return Item(f"- fact since {since}: {found.fact.fact}", data)
+def _in_thread(memory: UserMemory, name: str | None, act: Callable[[str | None], Answered]) -> Answered:
+    """Do something in the thread of a name; where there is none, in the one that is shown by that name."""
+    try:
+        return act(name)
+    except NotFound:
+        origin = None if name is None else _thread_shown_as(memory, name)
+        if origin is None:
+            raise
+        return act(origin)
 
 
-def _hit(hit: Hit) -> Item:
-    said = [f"{e.observation.actor}: {e.observation.text}" for e in hit.evidence]
-    start = f"{hit.start_at:%Y-%m-%d %H:%M}"
-    data = {
-        "kind": "episode",
-        "title": hit.title,
-        "start": hit.start_at.isoformat(),
-        "episode_id": str(hit.episode_id),
-        "messages": said,
-    }
-    lines = [f"- [{start}] {hit.title} (episode {hit.episode_id})", *(f"  {line}" for line in said)]
-    return Item("\n".join(lines), data)
+def _thread(memory: UserMemory, value: Arguments) -> str | None:
+    """Return the thread a call names; one that cannot be shown as it is is called by what is shown of it."""
+    name: str | None = value.get("thread")
+    if name is None:
+        return None
+    try:
+        memory.threads.get(name)
+    except NotFound:
+        return _thread_shown_as(memory, name) or name
+    return name
 
 
-def _recent(memory: Memory, user: str | None, given: Given) -> Found:
-    cards = memory.recent(user_id=user, limit=given["limit"], days=given.get("days"))
+def _thread_shown_as(memory: UserMemory, name: str) -> str | None:
+    try:
+        origins = [thread.origin for thread in memory.threads.list()]
+    except NotFound:  # nobody yet
+        return None
+    return next((origin for origin in origins if shown_name(origin) == name), None)
+
+
+def _recent(memory: UserMemory, value: Arguments) -> ToolResult:
+    cards = memory.episodes.recent(limit=value["limit"], days=value.get("days"))
     head = "the newest first:" if cards else "nothing is remembered"
-    return Found(head, "episodes", list(map(_card, cards)))
+    return ToolResult(head, "episodes", list(map(episode_item, cards)))
 
 
-def _card(card: EpisodeCard) -> Item:
-    data = {
-        "episode_id": str(card.episode_id),
-        "title": card.title,
-        "summary": card.summary,
-        "start": card.start_at.isoformat(),
-        "end": card.end_at.isoformat(),
-    }
-    told = f": {card.summary}" if card.summary else ""
-    return Item(f"- [{card.start_at:%Y-%m-%d %H:%M}] {card.title}{told} (episode {card.episode_id})", data)
-
-
-def _context(memory: Memory, user: str | None, given: Given) -> Found:
-    found = memory.context(
-        given["message"], user_id=user, thread=given.get("thread"), max_tokens=given["max_tokens"]
+def _context(memory: UserMemory, value: Arguments) -> ToolResult:
+    context = memory.context(
+        value["message"],
+        thread=_thread(memory, value),
+        max_tokens=value["max_tokens"],
     )
-    lines = [Item("", {"text": line.text, "thread": line.thread}) for line in found.items]
-    text_ = found.text.strip() or "nothing that came before bears on this"
-    data = {"tokens": found.tokens, "lines": [line.data for line in lines]}
-    return Found(text_, "", (), data)
+    lines = [AnswerItem("", {"text": line.text, "thread": shown_name(line.thread)}) for line in context.items]
+    text_ = context.text.strip() or "nothing that came before bears on this"
+    data = {"tokens": context.tokens, "lines": [line.data for line in lines]}
+    return ToolResult(text_, "", (), data)
 
 
-def _replay(memory: Memory, user: str | None, given: Given) -> Found:
-    found = memory.get_episode_sequence(
-        given["topic"],
-        given["limit"],
-        order=given["order"],
-        since=_time(given, "since"),
-        until=_time(given, "until"),
-        where=given.get("where"),
-        user_id=user,
+def _replay(memory: UserMemory, value: Arguments) -> ToolResult:
+    sequence = memory.chains.sequence(
+        value["topic"],
+        value["limit"],
+        order=value["order"],
+        since=_time(value, "since"),
+        until=_time(value, "until"),
+        where=value.get("where"),
     )
-    story = told_sequence(found)
+    story = replay(sequence)
     listed = {one.id for one in story}
     items = [
-        Item(_lines(given["topic"], one, gap=one.parent not in listed), _told(data))
-        for one, data in zip(story, found, strict=True)
+        AnswerItem(_lines(value["topic"], one, gap=one.parent not in listed), sequenced_data(data))
+        for one, data in zip(story, sequence, strict=True)
     ]
-    head = replay_text(given["topic"], story).partition("\n")[0]
-    return Found(head + "\n" * bool(items), "episodes", items)
+    head = replay_text(value["topic"], story).partition("\n")[0]
+    below = [line for line in story_ends(sequence.left_out, sequence.ending) if line]
+    return ToolResult("\n".join([head, *below]) + "\n" * bool(items), "episodes", items)
 
 
-def _lines(topic: str, one: Told, *, gap: bool) -> str:
+def _lines(topic: str, episode: ReplayedEpisode, *, gap: bool) -> str:
     """Return an episode as a replay of several tells it."""
-    told = replay_text(topic, [one]).partition("\n\n")[2]
-    return told if gap else told.removeprefix(f"{GAP}\n")
+    answer = replay_text(topic, [episode]).partition("\n\n")[2]
+    return answer if gap else answer.removeprefix(f"{GAP}\n")
 
 
-def _told(one: Sequenced) -> Mapping[str, Any]:
-    return {
-        "episode_id": str(one.episode_id),
-        "title": one.title,
-        "summary": one.summary,
-        "start": one.start_at.isoformat(),
-        "end": one.end_at.isoformat(),
-        "relevance": one.relevance,
-        "continues": None if one.parent_episode_id is None else str(one.parent_episode_id),
-        "outcome": one.metadata.outcome,
-    }
+def _threads(memory: UserMemory, value: Arguments) -> ToolResult:
+    items = list(map(thread_item, memory.threads.list()[: value["limit"]]))
+    return ToolResult("threads, the latest first:" if items else "there are no threads", "threads", items)
 
 
-def _threads(memory: Memory, user: str | None, given: Given) -> Found:
-    items = []
-    for thread in memory.threads(user_id=user)[: given["limit"]]:
-        name, title, last = thread.origin, thread.title, thread.last_activity_at
-        data = {"name": name, "title": title, "last": last.isoformat(), "status": thread.status}
-        items.append(Item(f"- {name}: {title or 'untitled'}, last {last:%Y-%m-%d %H:%M}", data))
-    return Found("threads, the latest first:" if items else "there are no threads", "threads", items)
-
-
-def thread_found(memory: Memory, user: str | None, name: str) -> Found:
+def resolved_thread(memory: UserMemory, name: str) -> ToolResult:
     """Return the newest episodes of a thread, earliest first."""
-    cards = memory.episodes(user_id=user, thread=name, limit=MOST_OF_THREAD)
-    return Found(f"{name}:", "episodes", list(map(_card, [c for c in cards if not c.hidden])))
+
+    def episodes(thread: str | None) -> Sequence[EpisodeCard]:
+        return memory.episodes.list(thread=thread, limit=MOST_OF_THREAD)
+
+    cards = _in_thread(memory, name, episodes)
+    return ToolResult(f"{shown_name(name)}:", "episodes", [episode_item(c) for c in cards if not c.hidden])
 
 
-def _explain(memory: Memory, user: str | None, given: Given) -> Found:
-    told = memory.explain(given["episode_id"], user_id=user)
-    said = memory.messages(told.episode.id, user_id=user)
-    data = {
-        "episode_id": str(told.episode.id),
-        "title": told.episode.title,
-        "begins": told.begins.sentence,
-        "ends": told.ends.sentence,
-    }
-    head = f"{data['title']}\nbegins: {data['begins']}\nends: {data['ends']}\nwhat was said:"
-    return Found(head, "messages", list(map(_message, said)), data)
+def _explain(memory: UserMemory, value: Arguments) -> ToolResult:
+    explanation = memory.boundaries.explain(value["episode_id"])
+    observations = memory.episodes.messages(explanation.episode.id)
+    shown = explanation_item(explanation)
+    return ToolResult(
+        f"{shown.text}\nwhat was said:", "messages", list(map(message_item, observations)), shown.data
+    )
 
 
-def _message(said: Observation) -> Item:
-    data = {"id": str(said.id), "actor": said.actor, "text": said.text}
-    return Item(f"- [{said.at:%Y-%m-%d %H:%M}] {said.actor}: {said.text}", data)
-
-
-def _forget(memory: Memory, user: str | None, given: Given) -> Found:
-    named = {
-        "episode": given.get("episode_id"),
-        "observation": given.get("observation_id"),
-        "thread": given.get("thread"),
+def _erase(memory: UserMemory, supplied: Arguments) -> ToolResult:
+    named: dict[str, Any] = {
+        "episode": supplied.get("episode_id"),
+        "observation": supplied.get("observation_id"),
+        "thread": _thread(memory, supplied),
     }
     what = {key: value for key, value in named.items() if value is not None}
     if len(what) != 1:
         raise InvalidInput("forget_memory: name one of episode_id, observation_id and thread")
-    confirmed = given["confirm"]
-    done = memory.forget(**what, user_id=user, dry_run=not confirmed)
-    ((kind, name),) = what.items()
+    confirmed = supplied["confirm"]
+    done = memory.erase(**what, dry_run=not confirmed)
+    ((kind, name),) = ((kind, shown_name(name)) for kind, name in what.items())
     counted = ", ".join(f"{n} {key}" for key, n in done.counts.items()) or "nothing"
     if confirmed:
-        told = f"{kind} {name} is erased for good: {counted}"
+        waits = "" if done.is_done else f"; not cleaned up yet: {done.waits_for}"
+        stays = f"; bytes may stay: {done.remains}" if done.remains else ""
+        answer = f"{kind} {name} is erased: {counted}{waits}{stays}"
     else:
-        told = f"{kind} {name} would be erased: {counted}. Nothing is erased yet; confirm=true does it"
+        answer = f"{kind} {name} would be erased: {counted}. Nothing is erased yet; confirm=true does it"
     data = {"erased": confirmed, "counts": dict(done.counts), "receipt": str(done.id) if confirmed else None}
-    return Found(told, "", (), data, recalled=False)
+    return ToolResult(answer, "", (), data, recalled=False)
 
 
-def _time(given: Given, name: str) -> Any:
-    return read_time(given[name]).at if name in given else None
+def _time(value: Arguments, name: str) -> Any:
+    return read_time(value[name]).at if name in value else None
 
 
 _SINCE: Final = text("Only from this time on (event time), such as 2026-03-01.")
@@ -383,7 +372,7 @@ TOOLS: Final = (
             },
             "required": ["erased", "counts", "receipt"],
         },
-        _forget,
+        _erase,
         reads=False,
         idempotent=True,
         destroys=True,

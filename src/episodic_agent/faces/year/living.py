@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from episodic_agent.core.forgetting import retrievability
-from episodic_agent.engine.memory import Memory
+from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.results import EpisodeCard
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.year.sections import Learned, Row, held_in_turn, learned_facts, suppressed_by
 from episodic_agent.faces.year.story import Day, Event, Story
 
@@ -64,7 +64,7 @@ class Lived:
 def live(
     story: Story,
     name: str,
-    memory: Memory,
+    memory: UserMemory,
     clock: SimulatedClock,
     days: int,
     progress: Callable[[int], None] = lambda _: None,
@@ -82,8 +82,8 @@ def live(
             lived.probes += [_probe(memory, name, homes[e.key], e, day) for e in past]
         progress(day.number + 1)
     memory.flush()
-    memory.consolidate()  # the last days' too, though too few wait
-    lived.episodes[name] = len(memory.episodes())
+    memory.facts.consolidate()  # the last days' too, though too few wait
+    lived.episodes[name] = len(memory.episodes.list())
     lived.suppressed[name] = suppressed_by(memory, [e for e in story.events if e.key in homes])
     if name == REVIEWED:
         lived.reviews = _reviews(story, memory, homes)
@@ -103,7 +103,7 @@ def joined(reviewed: Lived, alone: Lived) -> Lived:
     )
 
 
-def _spend(day: Day, story: Story, name: str, memory: Memory, clock: SimulatedClock) -> None:
+def _spend(day: Day, story: Story, name: str, memory: UserMemory, clock: SimulatedClock) -> None:
     """Talk, ask for what is asked today, and answer from what was recalled.
 
     Frames are closed once a week, and on days when something happens or is asked: what a flush has to do
@@ -115,8 +115,8 @@ def _spend(day: Day, story: Story, name: str, memory: Memory, clock: SimulatedCl
     for event in day.asks:
         memory.add(event.question, thread=thread, timestamp=clock.now)
         recall = memory.search(event.question, asking=thread if name == REVIEWED else None)
-        found = any(event.key in e.observation.text for hit in recall.hits[:FIRST] for e in hit.evidence)
-        answer = event.answer if found else "I do not know that any more."
+        is_known = any(event.key in e.observation.text for hit in recall.hits[:FIRST] for e in hit.evidence)
+        answer = event.answer if is_known else "I do not know that any more."
         clock.now += timedelta(seconds=30)
         memory.add(answer, role="assistant", thread=thread, timestamp=clock.now)
     if day.asks or day.number % FLUSHED_EVERY == 0 or any(event.day == day.number for event in story.events):
@@ -124,26 +124,31 @@ def _spend(day: Day, story: Story, name: str, memory: Memory, clock: SimulatedCl
     clock.now = day.at
 
 
-def _episode_of(memory: Memory, event: Event) -> EpisodeCard:
+def _episode_of(memory: UserMemory, event: Event) -> EpisodeCard:
     """Return the episode of the event's day that holds it."""
-    cards = memory.episodes(thread=f"day-{event.day:03d}")
-    holding = (c for c in cards if any(event.key in o.text for o in memory.messages(c.episode_id)))
+    cards = memory.episodes.list(thread=f"day-{event.day:03d}")
+    holding = (c for c in cards if any(event.key in o.text for o in memory.episodes.messages(c.episode_id)))
     return next(holding, cards[0])
 
 
 def _note_strengths(
-    lived: Lived, name: str, memory: Memory, homes: dict[str, EpisodeCard], past: Sequence[Event], day: Day
+    lived: Lived,
+    name: str,
+    memory: UserMemory,
+    homes: dict[str, EpisodeCard],
+    past: Sequence[Event],
+    day: Day,
 ) -> None:
     for event in past:
         if event.key not in homes:
             homes[event.key] = _episode_of(memory, event)
-        kept = memory.get(homes[event.key].episode_id)
-        days = max(0.0, (day.at - kept.last_reviewed_at) / _DAY)
+        episode = memory.episodes.get(homes[event.key].episode_id)
+        days = max(0.0, (day.at - episode.last_reviewed_at) / _DAY)
         curve = lived.curves[name].setdefault(event.key, [])
-        curve.append((day.number, round(retrievability(kept.stability, days), 4)))
+        curve.append((day.number, round(retrievability(episode.stability, days), 4)))
 
 
-def _probe(memory: Memory, name: str, home: EpisodeCard, event: Event, day: Day) -> Probe:
+def _probe(memory: UserMemory, name: str, home: EpisodeCard, event: Event, day: Day) -> Probe:
     recall = memory.search(event.question, limit=10)
     places = [
         n
@@ -151,18 +156,20 @@ def _probe(memory: Memory, name: str, home: EpisodeCard, event: Event, day: Day)
         # what was asked for is told again, and found there as well
         if hit.episode_id == home.episode_id or any(event.answer in e.observation.text for e in hit.evidence)
     ]
-    kept = memory.get(home.episode_id)
-    strength = retrievability(kept.stability, max(0.0, (day.at - kept.last_reviewed_at) / _DAY))
+    episode = memory.episodes.get(home.episode_id)
+    strength = retrievability(episode.stability, max(0.0, (day.at - episode.last_reviewed_at) / _DAY))
     age = day.number - event.day
     return Probe(name, event.key, bool(event.asked), day.number, age, min(places, default=0), strength)
 
 
-def _reviews(story: Story, memory: Memory, homes: dict[str, EpisodeCard]) -> dict[str, list[tuple[int, str]]]:
+def _reviews(
+    story: Story, memory: UserMemory, homes: dict[str, EpisodeCard]
+) -> dict[str, list[tuple[int, str]]]:
     start = datetime.combine(story.start, datetime.min.time(), UTC)
-    found: dict[str, list[tuple[int, str]]] = {}
+    pairs: dict[str, list[tuple[int, str]]] = {}
     for key, home in homes.items():
-        found[key] = [((d.at - start) // _DAY, d.verdict) for d in memory.reviews(home.episode_id)]
-    return found
+        pairs[key] = [((d.at - start) // _DAY, d.verdict) for d in memory.episodes.reviews(home.episode_id)]
+    return pairs
 
 
 def hit_rates(lived: Lived) -> list[dict[str, object]]:

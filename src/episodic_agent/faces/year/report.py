@@ -6,22 +6,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from episodic_agent.core.language import plural
 from episodic_agent.faces.plot.year import year_png
 from episodic_agent.faces.year.living import Lived, hit_rates
 from episodic_agent.faces.year.sections import facts_section, judged, suppressed_section
 from episodic_agent.faces.year.story import Event, Story
+from episodic_agent.private import write_text
 
 DRAWN: Final = 3
 
 
-def told(story: Story, lived: Lived, days: int) -> dict[str, Any]:
+def report_of(story: Story, lived: Lived, days: int) -> dict[str, Any]:
     """Return everything the report says."""
     drawn = _drawn([event for event in story.events if event.day < days - 1], lived)
-    counts = " and ".join(f"{count} episodes {name}" for name, count in lived.episodes.items())
+    counts = " and ".join(f"{plural(count, 'episode')} {name}" for name, count in lived.episodes.items())
     return {
         "person": story.person,
         "days": days,
-        "heading": f"{days} days, {lived.messages:,} messages; {counts}",
+        "heading": f"{plural(days, 'day')}, {plural(lived.messages, 'message')}; {counts}",
         "episodes": lived.episodes,
         "curves": {e.key: {name: lived.curves[name][e.key] for name in lived.curves} for e in drawn},
         "reviews": lived.reviews,
@@ -38,8 +40,8 @@ def told(story: Story, lived: Lived, days: int) -> dict[str, Any]:
 def write(report: Mapping[str, Any], folder: Path) -> None:
     """Write `year.json`, `year.md` and `year.png`."""
     text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
-    (folder / "year.json").write_text(text, encoding="utf-8")
-    (folder / "year.md").write_text(markdown(report), encoding="utf-8")
+    write_text(folder / "year.json", text)
+    write_text(folder / "year.md", markdown(report))
     year_png(report, folder / "year.png")
 
 

@@ -5,9 +5,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from episodic_agent.core.fact_records import Fact
-from episodic_agent.engine.memory import Memory
+from episodic_agent.core.language import plural
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.year.story import Event, Scripted, Story
+from episodic_agent.schemas.facts import Fact
 
 NEAR: Final = 7  # days by which a change may be learned at another time than it was told
 ALL: Final = 1_000  # facts
@@ -32,21 +33,21 @@ class Learned:
 # --- facts -----------------------------------------------------------------------------------------------
 
 
-def learned_facts(story: Story, memory: Memory, days: int) -> list[Learned]:
+def learned_facts(story: Story, memory: UserMemory, days: int) -> list[Learned]:
     """Return every fact a memory learned and believes to have held, by its first day."""
     noon = datetime.combine(story.start, datetime.min.time(), UTC)
-    known = [card.fact for card in memory.facts(history=True, limit=ALL) if card.fact.holds]
-    found = [_learned(fact, story.facts, noon) for fact in known]
-    return sorted((one for one in found if one.day < days), key=lambda one: (one.day, one.fact))
+    known = [card.fact for card in memory.facts.list(history=True, limit=ALL) if card.fact.holds]
+    learneds = [_learned(fact, story.facts, noon) for fact in known]
+    return sorted((one for one in learneds if one.day < days), key=lambda one: (one.day, one.fact))
 
 
-def held_in_turn(story: Story, memory: Memory, days: int) -> list[Row]:
+def held_in_turn(story: Story, memory: UserMemory, days: int) -> list[Row]:
     """Ask a memory every month what is so; return what was new and what held no longer, by day."""
     rows: list[Row] = []
     before: set[str] = set()
     for day in [*range(OFTEN, days, OFTEN), days]:
         moment = datetime.combine(story.start, datetime.min.time(), UTC) + day * _DAY
-        now = {card.fact.fact for card in memory.facts(at=moment, limit=ALL) if card.fact.holds}
+        now = {card.fact.fact for card in memory.facts.list(at=moment, limit=ALL) if card.fact.holds}
         if now != before:
             rows.append({"day": day, "new": sorted(now - before), "gone": sorted(before - now)})
         before = now
@@ -62,15 +63,15 @@ def judged(scripted: Sequence[Scripted], learned: Sequence[Learned], days: int) 
     rows: list[Row] = []
     for fact in (fact for fact in scripted if fact.day < days):
         until = fact.until if fact.until is not None and fact.until < days else None
-        heard = next((one for one in learned if one.slot == fact.slot and _same(fact, one)), None)
-        ended = heard is not None and until is not None and _near(heard.until, until)
+        spoken_learned = next((one for one in learned if one.slot == fact.slot and _same(fact, one)), None)
+        ended = spoken_learned is not None and until is not None and _near(spoken_learned.until, until)
         rows.append(
             {
                 "slot": fact.slot,
                 "value": fact.value,
                 "day": fact.day,
                 "until": until,
-                "heard": None if heard is None else asdict(heard),
+                "heard": None if spoken_learned is None else asdict(spoken_learned),
                 "ended": ended if until is not None else None,
             }
         )
@@ -90,9 +91,9 @@ def judged(scripted: Sequence[Scripted], learned: Sequence[Learned], days: int) 
     }
 
 
-def facts_section(told: Mapping[str, Any]) -> list[str]:
+def facts_section(values: Mapping[str, Any]) -> list[str]:
     """Return lines on what was so, when it changed, and how much of it the memory learned."""
-    score = told["facts"]
+    score = values["facts"]
     lines = ["## Facts that changed, and when", ""]
     lines.append(
         f"Of {score['told']} facts that were told {score['learned']} were learned, and"
@@ -101,16 +102,18 @@ def facts_section(told: Mapping[str, Any]) -> list[str]:
     )
     lines += ["", "| what | as told | learned | day | to day | learned as |", "|---|---|---|---|---|---|"]
     for row in score["facts"]:
-        heard = row["heard"]
+        statement = row["heard"]
         as_told = f"day {row['day']}" + (f" to {row['until']}" if row["until"] is not None else "")
-        mark = "no" if heard is None else "its end not" if row["ended"] is False else "yes"
+        mark = "no" if statement is None else "its end not" if row["ended"] is False else "yes"
         figures = (
-            "- | - | -" if heard is None else f"{heard['day']} | {_end(heard['until'])} | {heard['fact']}"
+            "- | - | -"
+            if statement is None
+            else f"{statement['day']} | {_end(statement['until'])} | {statement['fact']}"
         )
         lines.append(f"| {row['slot']}: {row['value']} | {as_told} | {mark} | {figures} |")
-    others = [one["fact"] for one in told["learned"] if one["slot"] is None]
+    others = [one["fact"] for one in values["learned"] if one["slot"] is None]
     lines += ["", f"Learned, and not in the story: {'; '.join(others) or 'nothing'}.", ""]
-    for row in told["held"]:
+    for row in values["held"]:
         new = "; ".join(row["new"]) or "nothing new"
         lines.append(f"- by day {row['day']}: {new}" + _gone(row["gone"]))
     return [*lines, ""]
@@ -133,18 +136,18 @@ def _learned(fact: Fact, scripted: Sequence[Scripted], start: datetime) -> Learn
     return Learned(slot, fact.fact, fact.value, day, until, len(fact.evidence))
 
 
-def _same(fact: Scripted, one: Learned) -> bool:
-    return fact.key.casefold() in one.value.casefold() and _near(one.day, fact.day)
+def _same(fact: Scripted, learned: Learned) -> bool:
+    return fact.key.casefold() in learned.value.casefold() and _near(learned.day, fact.day)
 
 
-def _near(one: int | None, other: int | None) -> bool:
-    return one is not None and other is not None and abs(one - other) <= NEAR
+def _near(number: int | None, other: int | None) -> bool:
+    return number is not None and other is not None and abs(number - other) <= NEAR
 
 
 # --- strength --------------------------------------------------------------------------------------------
 
 
-def suppressed_by(memory: Memory, events: Sequence[Event]) -> list[Row]:
+def suppressed_by(memory: UserMemory, events: Sequence[Event]) -> list[Row]:
     """Ask for every event, and return what would have been a hit were it stronger.
 
     `its own` is True where that is the very episode of the event.
@@ -152,14 +155,14 @@ def suppressed_by(memory: Memory, events: Sequence[Event]) -> list[Row]:
     rows: list[Row] = []
     for event in events:
         for left in memory.search(event.question, suppressed=True).suppressed:
-            text = " ".join(o.text for o in memory.messages(left.hit.episode_id))
+            text = " ".join(o.text for o in memory.episodes.messages(left.hit.episode_id))
             rows.append(
                 {
                     "question": event.question,
                     "title": left.hit.title,
                     "retrievability": left.hit.retrievability,
                     "reason": left.reason,
-                    "its own": event.said[0] in text,
+                    "its own": event.lines[0] in text,
                 }
             )
     return rows
@@ -172,7 +175,8 @@ def suppressed_section(suppressed: Mapping[str, Sequence[Row]], questions: int) 
         asked = len({row["question"] for row in rows})
         own = sum(row["its own"] for row in rows)
         lines.append(
-            f"{name.capitalize()}, {asked} of {questions} questions lose {len(rows)} hits to strength;"
+            f"{name.capitalize()}, {asked} of {questions} questions lose {plural(len(rows), 'hit')} "
+            "to strength;"
             f" {own} of these are the episode that was asked for."
         )
         by_question = {row["question"]: row for row in sorted(rows, key=lambda row: row["its own"])}

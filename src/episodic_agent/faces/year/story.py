@@ -5,8 +5,9 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from importlib.resources import files
 from typing import Any, Final
+
+from episodic_agent.data import demo_folder
 
 DAYS: Final = 365
 MOST_ROUNDS: Final = 8  # a message and its reply each
@@ -23,7 +24,7 @@ class Event:
 
     day: int
     key: str
-    said: Sequence[str]
+    lines: Sequence[str]
     question: str
     answer: str
     asked: Sequence[int]
@@ -33,7 +34,7 @@ class Event:
 class Scripted:
     """What is so in the story from `day` to the day `until` (None: to its end).
 
-    A fact that was learned is this one where it has the `attribute`, and `key` in its value. `said` is said
+    A fact that was learned is this one where it has the `attribute`, and `key` in its value. `lines` is said
     on the first day and `ends` on the last; without them an event of that day says it.
     """
 
@@ -43,7 +44,7 @@ class Scripted:
     key: str
     day: int
     until: int | None = None
-    said: Sequence[str] = ()
+    lines: Sequence[str] = ()
     ends: Sequence[str] = ()
 
 
@@ -78,38 +79,38 @@ class Story:
             asks = [event for event in self.events if number - event.day in event.asked]
             yield Day(number, at, self._talk(number, at, chance), asks)
 
-    def _talk(self, number: int, at: datetime, chance: random.Random) -> list[Mapping[str, str]]:
-        said: list[tuple[str, str]] = []
+    def _talk(self, number: int, at: datetime, share: random.Random) -> list[Mapping[str, str]]:
+        pairs: list[tuple[str, str]] = []
         for event in self.events:
             if event.day == number:
-                said += [("user", event.said[0]), ("assistant", "Oh! Tell me more, I keep it in mind.")]
-                said += [("user", line) for line in event.said[1:]] + [("assistant", "Noted.")]
-        said += [("user", line) for line in self._lasting(number)]
+                pairs += [("user", event.lines[0]), ("assistant", "Oh! Tell me more, I keep it in mind.")]
+                pairs += [("user", line) for line in event.lines[1:]] + [("assistant", "Noted.")]
+        pairs += [("user", line) for line in self._lasting(number)]
         active = [t for t in self.topics if t["from"] <= number < t["to"]]
         weights = [t["weight"] for t in active]
-        told: set[str] = set()
-        topic = chance.choices(active, weights)[0]
-        for _ in range(chance.randint(3, MOST_ROUNDS)):
-            if chance.random() < 0.35:
-                topic = chance.choices(active, weights)[0]
-            pattern = chance.choice([line for line in topic["says"] if line not in told] or topic["says"])
-            told.add(pattern)
-            line = self._filled(pattern, chance)
-            if chance.random() < TAILED:
-                line = f"{line} {self._filled(chance.choice(self.tails), chance)}"
-            said.append(("user", line))
-            said.append(("assistant", self._filled(chance.choice(topic["replies"]), chance)))
-        times = (at + timedelta(seconds=45 * n) for n in range(len(said)))
-        rows = zip(said, times, strict=False)
+        terms: set[str] = set()
+        topic = share.choices(active, weights)[0]
+        for _ in range(share.randint(3, MOST_ROUNDS)):
+            if share.random() < 0.35:
+                topic = share.choices(active, weights)[0]
+            pattern = share.choice([line for line in topic["says"] if line not in terms] or topic["says"])
+            terms.add(pattern)
+            line = self._filled(pattern, share)
+            if share.random() < TAILED:
+                line = f"{line} {self._filled(share.choice(self.tails), share)}"
+            pairs.append(("user", line))
+            pairs.append(("assistant", self._filled(share.choice(topic["replies"]), share)))
+        times = (at + timedelta(seconds=45 * n) for n in range(len(pairs)))
+        rows = zip(pairs, times, strict=False)
         return [{"role": r, "content": text, "timestamp": t.isoformat()} for (r, text), t in rows]
 
     def _lasting(self, number: int) -> list[str]:
         """Return what is said on a day of what begins or ends to be so."""
         ends = [line for fact in self.facts if fact.until == number for line in fact.ends]
-        return ends + [line for fact in self.facts if fact.day == number for line in fact.said]
+        return ends + [line for fact in self.facts if fact.day == number for line in fact.lines]
 
-    def _filled(self, pattern: str, chance: random.Random) -> str:
-        return pattern.format_map({name: chance.choice(words) for name, words in self.slots.items()})
+    def _filled(self, pattern: str, share: random.Random) -> str:
+        return pattern.format_map({name: share.choice(words) for name, words in self.slots.items()})
 
 
 def read_story() -> Story:
@@ -120,9 +121,9 @@ def read_story() -> Story:
     >>> 6 <= len(first.messages) <= 24, first.messages[0]["role"]
     (True, 'user')
     """
-    data = files("episodic_agent") / "demo" / "data" / "year.json"
-    told = json.loads(data.read_text(encoding="utf-8"))
-    events = [Event(**event) for event in told["events"]]
-    start = date.fromisoformat(told["start"])
-    facts = [Scripted(**fact) for fact in told["facts"]]
-    return Story(told["person"], start, events, facts, told["topics"], told["slots"], told["tails"])
+    data = demo_folder() / "year.json"
+    loads = json.loads(data.read_text(encoding="utf-8"))
+    events = [Event(**event) for event in loads["events"]]
+    start = date.fromisoformat(loads["start"])
+    facts = [Scripted(**fact) for fact in loads["facts"]]
+    return Story(loads["person"], start, events, facts, loads["topics"], loads["slots"], loads["tails"])

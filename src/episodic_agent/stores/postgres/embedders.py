@@ -5,7 +5,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from episodic_agent.errors import Conflict
-from episodic_agent.stores.postgres.session import Connection, Session
+from episodic_agent.stores.postgres.server.session import Connection, PostgresSession
 
 _TRIES: Final = 20
 _READ: Final = "SELECT width, number FROM embedder WHERE name = %s"
@@ -22,7 +22,7 @@ _known: WeakKeyDictionary[Connection, dict[str, dict[int, int]]] = WeakKeyDictio
 class Embedders:
     """The embedders as one transaction sees them."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PostgresSession) -> None:
         self._session = session
         self._made: dict[str, dict[int, int]] = {}
 
@@ -32,18 +32,18 @@ class Embedders:
             return self._made[name]
         known = _known.setdefault(self._session.db, {})
         if fresh or name not in known:
-            found = dict(self._session.rows(_READ, (name,)))
-            if not found:
+            results = dict(self._session.rows(_READ, (name,)))
+            if not results:
                 return {}
-            known[name] = found
+            known[name] = results
         return known[name]
 
     def number(self, name: str, width: int) -> int:
         """Return the number of a name and width, given now if it is the first time; Conflict in a crowd."""
         for _ in range(_TRIES):
-            found = self._made.get(name) or self.of(name, fresh=True)
-            if width in found:
-                return found[width]
+            indexes = self._made.get(name) or self.of(name, fresh=True)
+            if width in indexes:
+                return indexes[width]
             if self._session.execute(_WRITE, (name, width)):
                 # Ours alone until the end: it may be rolled back.
                 self._made[name] = dict(self._session.rows(_READ, (name,)))

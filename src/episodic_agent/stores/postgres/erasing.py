@@ -4,142 +4,154 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, Final
-from uuid import UUID
 
 import psycopg
 from psycopg.errors import Diagnostic
 
-from episodic_agent.core.erasing import Erasure
+from episodic_agent.errors import StoreError
 from episodic_agent.schemas import Scope
-from episodic_agent.stores.catalogue import POSTGRES, bound
-from episodic_agent.stores.erasing import ERASURE, ErasingRows, erasure_of
+from episodic_agent.schemas.erasures import Erasure, Sweep
+from episodic_agent.stores.catalogue import POSTGRES
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.keys import key_of, keys_of
-from episodic_agent.stores.postgres.connection import Connections, connect
-from episodic_agent.stores.postgres.failures import translate
-from episodic_agent.stores.postgres.migrate import APP, SCHEMA
-from episodic_agent.stores.postgres.session import KnownScopes, Session
-from episodic_agent.stores.postgres.text import read_columns, to_stored
-from episodic_agent.stores.rows import optional_microseconds, to_json
+from episodic_agent.stores.postgres.server.connection import PostgresConnections, connect
+from episodic_agent.stores.postgres.server.failures import gist
+from episodic_agent.stores.postgres.server.migrate import APP, SCHEMA
+from episodic_agent.stores.postgres.server.session import Connection, KnownScopes, PostgresSession
+from episodic_agent.stores.postgres.server.text import read_columns, to_stored
+from episodic_agent.stores.rows import to_json
+from episodic_agent.stores.tables.erasing import (
+    ERASURE,
+    ActorTable,
+    ErasingTable,
+    drop_scope,
+    erasure_of,
+    record,
+    settling,
+)
 
-_GIVEN: Final = 170000  # from this version on the right to sweep can be given away
+MAINTAIN_SINCE: Final = 170000  # from this version on the right to vacuum can be given away
+DELETED: Final = "rows deleted"
+VACUUMED: Final = "rows deleted, tables vacuumed"
+_ELSEWHERE: Final = "in the write-ahead log, replicas and backups"
+UNFREED: Final = f"dead rows in the files of tables and indexes until they are vacuumed; {_ELSEWHERE}"
+FREED: Final = (
+    "freed space in the files of tables and indexes until it is reused or `episodic admin scrub` rewrites"
+    f" them; {_ELSEWHERE}"
+)
+_NOT_OURS: Final = "this login may not vacuum the tables; `episodic doctor --repair` as their owner does"
+_OWNED: Final = (
+    "SELECT bool_and(pg_has_role(relowner, 'USAGE')) FROM pg_class c JOIN pg_namespace n"
+    " ON n.oid = relnamespace WHERE nspname = %s AND relkind IN ('r', 'p')"
+)
 _MINE: Final = "space = %s AND owner = %s"
 
 
-class PostgresErasing(ErasingRows):
-    """The `Erasing` of one transaction."""
-
-    tables = POSTGRES
-    place = "strpos"
-    records = ("DELETE FROM verdict WHERE :mine AND ref BETWEEN :first AND :last",)
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def read(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        """Run a query."""
-        return [read_columns(columns) for columns in self._session.rows(*self._bound(sql, values))]
-
-    def write(self, sql: str, **values: Any) -> int:
-        """Run a statement; return how many rows it changed."""
-        self._session.must_write()
-        return self._session.execute(*self._bound(sql, values))
-
-    def _bound(self, sql: str, values: dict[str, Any]) -> tuple[str, list[Any]]:
-        return bound(sql, "%s", (_MINE, self._session.keys), values)
-
-    def number(self, thread_id: UUID) -> int:
-        """Return a thread's number; raises NotFound."""
-        return self._session.thread_number(thread_id)
-
-    def keys(self) -> tuple[int, int]:
-        """Return the hashes of the space's and the user's names."""
-        return self._session.keys
+class PostgresActors(ActorTable):
+    """How often everybody spoke."""
 
     def _silence(self, number: int, actor: str, count: int) -> None:
         sql = "UPDATE actor SET spoke = spoke - :count WHERE :mine AND thread = :thread AND name = :name"
-        self.write(sql, thread=number, name=actor, count=count)
+        self._session.alter(sql, thread=number, name=actor, count=count)
         sql = "DELETE FROM actor WHERE :mine AND thread = :thread AND name = :name AND spoke <= 0"
-        self.write(sql, thread=number, name=actor)
+        self._session.alter(sql, thread=number, name=actor)
+
+
+class PostgresErasing(PostgresActors, ErasingTable):
+    """Erasing on a server."""
+
+    records = ("DELETE FROM verdict WHERE :mine AND ref BETWEEN :first AND :last",)
 
 
 def erase_scope(
-    connections: Connections, scope: Scope, erasure: Erasure, known_scopes: KnownScopes
+    connections: PostgresConnections, scope: Scope, erasure: Erasure, known_scopes: KnownScopes
 ) -> Erasure:
     """Delete everything of a scope in one transaction; return the receipt with its counts."""
     with connections.writing(*keys_of(scope)) as db:
         reach("after-begin")
-        erasing = PostgresErasing(Session(db, scope, write=True, known_scopes=known_scopes))
+        session = PostgresSession(db, scope, write=True, known_scopes=known_scopes)
         # Held first: threads begin one by one, so that none begins meanwhile.
-        erasing.read("SELECT threads FROM scope WHERE :mine FOR UPDATE")
-        erasing.read("SELECT thread FROM frame WHERE :mine ORDER BY thread FOR UPDATE")
-        erasure = replace(erasure, counts=erasing.drop_scope())
+        session.read("SELECT threads FROM scope WHERE :mine FOR UPDATE")
+        session.read("SELECT thread FROM frame WHERE :mine ORDER BY thread FOR UPDATE")
+        erasure = replace(erasure, counts=drop_scope(session, POSTGRES))
         reach("mid-erasure")
-        erasing.record(erasure)
+        record(session, erasure)
         reach("before-commit")
-    known_scopes.forget(scope)
+    known_scopes.drop(scope)
     reach("after-commit")
     return erasure
 
 
-def erasures(connections: Connections, space: str, scope: Scope | None) -> list[Erasure]:
+def erasures(connections: PostgresConnections, space: str, scope: Scope | None) -> list[Erasure]:
     """Return the receipts of a space, or of one user, oldest first."""
     owner = None if scope is None else key_of(scope.user_id)
-    sql = f"SELECT {ERASURE} FROM erasure WHERE space = %s AND owner = coalesce(%s::bigint, owner)"
+    whose = (key_of(space),) if owner is None else (key_of(space), owner)
+    # A cluster asks one node where the owner is named, and all where not.
+    sql = f"SELECT {ERASURE} FROM erasure WHERE space = %s{' AND owner = %s' * (len(whose) - 1)}"
     sql += " ORDER BY at, id"
     with connections.reading(key_of(space), owner) as db:
-        return [
-            erasure_of(read_columns(c)) for c in db.execute(sql.encode(), (key_of(space), owner)).fetchall()
-        ]
+        return [erasure_of(read_columns(c)) for c in db.execute(sql.encode(), whose).fetchall()]
 
 
-def settle(connections: Connections, space: str, erasure: Erasure) -> None:
+def settle(connections: PostgresConnections, space: str, erasure: Erasure) -> None:
     """Keep how a receipt stands now."""
-    sql = "UPDATE erasure SET state = %s, done_at = %s, residue = %s, waits_for = %s"
-    sql += " WHERE space = %s AND id = %s"
-    done = optional_microseconds(erasure.done_at)
-    changed = (erasure.state, done, erasure.residue, erasure.waits_for, key_of(space), erasure.id.bytes)
-    with connections.claiming(key_of(space), None) as db:
-        db.execute(sql.encode(), changed)
+    statement, values = settling(erasure, key_of(space), "%s")
+    with connections.claiming(key_of(space), int(erasure.owner or "0", 16)) as db:
+        db.execute(statement.encode(), values)
 
 
-def sweep(connections: Connections) -> str:
-    """Take the rows that are gone out of the tables' files; return what stands in the way, "" if nothing.
+def sweep(connections: PostgresConnections) -> Sweep:
+    """Vacuum the tables; what hinders it is said, for what is erased is erased.
 
-    The write-ahead log, replicas and backups hold them as long as their owners let them.
+    Vacuum frees the room of deleted rows and does not overwrite it; `scrub` rewrites the files.
     """
-    refused: list[str] = []
-
-    def hear(notice: Diagnostic) -> None:
-        if "skipping" in (notice.message_primary or ""):
-            refused.append(notice.message_primary or "")
-
     reach("before-sweep")
-    tables = ", ".join(f"{SCHEMA}.{kept.table}" for kept in POSTGRES)
-    address = connections.address
-    with closing(connect(address)) as db:
-        db.add_notice_handler(hear)
-        try:
-            if db.info.server_version >= _GIVEN:
-                db.execute(f"SET ROLE {APP}".encode())
-            db.execute(f"VACUUM {tables}".encode())
-        except psycopg.Error as error:
-            raise translate(error, address, connections.options.patience) from error
+    try:
+        with closing(connect(connections.address)) as db:
+            hindrance = _vacuum(db)
+    except StoreError as error:
+        hindrance = f"the tables could not be vacuumed: {error}"
+    except psycopg.Error as error:
+        hindrance = f"the tables could not be vacuumed: {gist(error)}"
     reach("after-sweep")
-    if not refused:
-        return ""
-    return "this login may not vacuum the tables; `episodic doctor --repair` as their owner does"
+    return Sweep(hindrance, DELETED if hindrance else VACUUMED, UNFREED if hindrance else FREED)
 
 
-def residue(connections: Connections, scope: Scope, texts: Sequence[str]) -> list[str]:
+def _vacuum(db: Connection) -> str:
+    """Vacuum as the tables' owner, or as the application where servers let it; return what hindered it."""
+    refused: list[bool] = []
+    db.add_notice_handler(lambda notice: refused.append(is_warning(notice)))
+    if not may_vacuum(db):
+        if db.info.server_version < MAINTAIN_SINCE:
+            return _NOT_OURS
+        db.execute(f"SET ROLE {APP}".encode())
+    tables = ", ".join(f"{SCHEMA}.{kept.table}" for kept in POSTGRES)
+    try:
+        db.execute(f"VACUUM {tables}".encode())
+    except psycopg.errors.InsufficientPrivilege:
+        return _NOT_OURS
+    return _NOT_OURS if any(refused) else ""
+
+
+def may_vacuum(db: Connection) -> bool:
+    """Tell whether a login owns the tables, or is a superuser."""
+    return db.execute(_OWNED.encode(), (SCHEMA,)).fetchone() == (True,)
+
+
+def is_warning(notice: Diagnostic) -> bool:
+    """Tell whether a notice says that something was not done; its words are in the server's language."""
+    return notice.severity_nonlocalized == "WARNING"
+
+
+def residue(connections: PostgresConnections, scope: Scope, texts: Sequence[str]) -> list[str]:
     """Return those of some strings that stand in a row of a scope other than an observation that is kept."""
     with connections.reading(*keys_of(scope)) as db:
         return [text for text in texts if _is_held(db, keys_of(scope), to_stored(text))]
 
 
 def _is_held(db: psycopg.Connection[tuple[Any, ...]], keys: tuple[int, int], text: str) -> bool:
-    kept = f"SELECT 1 FROM observation WHERE {_MINE} AND position(%s in text) > 0 LIMIT 1"
-    if db.execute(kept.encode(), (*keys, text)).fetchone():
+    remaining = f"SELECT 1 FROM observation WHERE {_MINE} AND position(%s in text) > 0 LIMIT 1"
+    if db.execute(remaining.encode(), (*keys, text)).fetchone():
         return False
     # a row as text shows bytes as hexadecimal digits; JSON escapes what is not ASCII, a row its backslashes
     escaped = to_json(text)[1:-1]

@@ -1,4 +1,4 @@
-"""Facts with their evidence, what became of old ids, and what must not be learned again, as rows."""
+"""Facts as rows: how they are held, written and looked up here; with skills the `Knowledge` of a scope."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,27 +6,23 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.core.fact_records import Candidate, Evidence, FactTombstone, KeptFact
+from episodic_agent.schemas.facts import FactTombstone, StoredFact
 from episodic_agent.stores.fact_rows import (
     CHANGING,
-    CURRENT,
     FACT,
     evidence_columns,
-    evidence_of,
     fact_columns,
-    fact_of,
-    group_columns,
-    groups_of,
     holders,
-    tombstone_of,
 )
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import columns_of
-from episodic_agent.stores.postgres.batches import bigints, byteas, texts
-from episodic_agent.stores.postgres.packing import Binary
-from episodic_agent.stores.postgres.session import Session
-from episodic_agent.stores.postgres.text import read_columns
+from episodic_agent.stores.postgres.server.batches import bigints, byteas, texts
+from episodic_agent.stores.postgres.server.packing import Binary
+from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
+from episodic_agent.stores.postgres.server.text import read_columns
+from episodic_agent.stores.postgres.skills import PostgresSkills
 from episodic_agent.stores.rows import to_microseconds, to_time
+from episodic_agent.stores.tables.facts import FactTable
 
 _NAMES: Final = CHANGING.split(", ")
 _PUT: Final = (
@@ -65,88 +61,60 @@ _RESTING: Final = (
     " AND e.observation = p.observation OFFSET 0) e"
 )
 _REST: Final = (
-    "INSERT INTO fact_evidence (space, owner, fact, place, observation, body) SELECT %s, %s, g.*"
-    " FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[], %s::text[]) AS g"
+    "INSERT INTO fact_evidence (space, owner, fact, place, observation, body) SELECT s.space, s.owner, g.*"
+    f" FROM {OWN_ROW}, unnest(%s::bigint[], %s::bigint[], %s::bytea[], %s::text[]) AS g"
 )
 
 
-class PostgresFacts:
-    """The `Facts` of one transaction."""
+class PostgresKnowledge(FactTable, PostgresSkills):
+    """The `Knowledge` of one transaction."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._last: int | None = None  # the number given last, once the scope's facts are held
-
-    def hold(self) -> None:
-        """Let no other writer change facts of this scope before the end of this write transaction."""
-        self._hold()
-
-    def _hold(self) -> tuple[int, int]:
-        keys = self._session.own()
-        if self._last is None:
-            sql = "INSERT INTO fact_number (space, owner, last) VALUES (%s, %s, 0) ON CONFLICT DO NOTHING"
-            self._session.execute(sql, keys)
-            sql = f"SELECT last FROM fact_number WHERE {_OWN} FOR UPDATE"
-            found = self._session.row(sql, keys)
-            if found is None:
-                raise self._session.miss_scope()
-            self._last = int(found[0])
-        return keys
+    _session: PostgresSession
 
     # --- writing ----------------------------------------------------------------------------------------
 
-    def put(self, facts: Sequence[KeptFact]) -> Sequence[KeptFact]:
+    def put_facts(self, facts: Sequence[StoredFact]) -> Sequence[StoredFact]:
         """Write facts, new or in place of those with their ids; return them as they are kept now."""
-        keys = self._hold()
-        found = self._numbered({kept.id: kept for kept in facts})
-        for kept in found.values():
-            columns = (*fact_columns(kept.fact), to_microseconds(kept.created_at))
-            self._session.execute(_PUT, (*keys, kept.id.bytes, kept.number, *columns))
-        self._forget("fact_evidence", "fact", [kept.number for kept in found.values()])
+        keys, last = self._session.own(), self._session.hold_facts()
+        matching_facts = self._with_numbers({kept.id: kept for kept in facts}, last)
+        for fact in matching_facts.values():
+            columns = (*fact_columns(fact.fact), to_microseconds(fact.created_at))
+            self._session.execute(_PUT, (*keys, fact.id.bytes, fact.number, *columns))
+        self._forget("fact_evidence", "fact", [kept.number for kept in matching_facts.values()])
         reach("mid-facts")
         rows = [
             (kept.number, place, *evidence_columns(one))
-            for kept in found.values()
+            for kept in matching_facts.values()
             for place, one in enumerate(kept.fact.evidence)
         ]
         if rows:
             numbers, places, observations, bodies = zip(*rows, strict=True)
             columns = (bigints(numbers), bigints(places), byteas(observations), texts(bodies))
-            self._session.execute(_REST, (*keys, *columns))
-        self._forget_ids("fact_move", "id", list(found))
-        return [found[kept.id] for kept in facts]
+            self._session.insert(_REST, (*keys, *columns), len(rows))
+        self._forget_ids("fact_move", "id", list(matching_facts))
+        return [matching_facts[kept.id] for kept in facts]
 
-    def _numbered(self, facts: Mapping[UUID, KeptFact]) -> dict[UUID, KeptFact]:
+    def _with_numbers(self, facts: Mapping[UUID, StoredFact], last: int) -> dict[UUID, StoredFact]:
         """Return facts with the numbers and times of those that are known, and new numbers."""
-        assert self._last is not None
         known = self._known(list(facts))
-        last, found = self._last, {}
-        for identity, kept in facts.items():
+        result = {}
+        for identity, fact in facts.items():
             if identity not in known:
                 last += 1
-            number, created_at = known.get(identity, (last, kept.created_at))
-            found[identity] = replace(kept, number=number, created_at=created_at)
-        if last != self._last:
-            sql = f"UPDATE fact_number SET last = %s WHERE {_OWN}"
-            self._session.execute(sql, (last, *self._session.keys))
-            self._last = last
-        return found
+            number, created_at = known.get(identity, (last, fact.created_at))
+            result[identity] = replace(fact, number=number, created_at=created_at)
+        self._session.number_facts(last)
+        return result
 
     def _known(self, ids: Sequence[UUID]) -> dict[UUID, tuple[int, datetime]]:
         sql = f"SELECT f.id, f.number, f.created_at {_EACH_ID}"
-        found = self._session.rows(sql, (_ids(ids), *self._session.keys))
-        return {UUID(bytes=bytes(identity)): (number, to_time(at)) for identity, number, at in found}
+        rows = self._session.rows(sql, (_ids(ids), *self._session.keys))
+        return {UUID(bytes=bytes(identity)): (number, to_time(at)) for identity, number, at in rows}
 
-    def drop(self, ids: Sequence[UUID]) -> Sequence[int]:
-        """Delete facts with their evidence and the old ids that led to them; return the numbers they had."""
-        self._hold()
-        for column in ("id", "now"):
-            self._forget_ids("fact_move", column, ids)
-        return self._delete(ids)
-
-    def moved(self, gone: Mapping[UUID, UUID | None]) -> Sequence[int]:
+    def move_facts(self, gone: Mapping[UUID, UUID | None]) -> Sequence[int]:
         """Delete facts whose evidence others hold now; return the numbers they had."""
-        keys = self._hold()
+        self._session.hold_facts()
+        keys = self._session.keys
         numbers, led = self._delete(list(gone)), holders(gone)
         nowhere = [old for old, holder in led.items() if holder is None]
         for column in ("id", "now"):
@@ -160,11 +128,11 @@ class PostgresFacts:
             )
             self._session.execute(sql, (*columns, *keys))
             sql = (
-                "INSERT INTO fact_move (space, owner, id, now) SELECT %s, %s, g.*"
-                " FROM unnest(%s::bytea[], %s::bytea[]) AS g"
+                "INSERT INTO fact_move (space, owner, id, now) SELECT s.space, s.owner, g.*"
+                f" FROM {OWN_ROW}, unnest(%s::bytea[], %s::bytea[]) AS g"
                 " ON CONFLICT (space, owner, id) DO UPDATE SET now = excluded.now"
             )
-            self._session.execute(sql, (*keys, *columns))
+            self._session.insert(sql, (*keys, *columns), len(moved))
         return numbers
 
     def _delete(self, ids: Sequence[UUID]) -> list[int]:
@@ -185,124 +153,53 @@ class PostgresFacts:
 
     # --- reading ----------------------------------------------------------------------------------------
 
-    def get(self, fact_id: UUID) -> KeptFact | None:
-        """Read one."""
-        return self.by_ids([fact_id]).get(fact_id)
+    def _of_ids(self, ids: Sequence[UUID]) -> list[tuple[Any, ...]]:
+        return self._looked_up(f"SELECT {_READ} {_EACH_ID}", _ids(ids))
 
-    def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, KeptFact]:
-        """Return those of these ids that there are."""
-        found = self._session.rows(f"SELECT {_READ} {_EACH_ID}", (_ids(ids), *self._session.keys))
-        return {kept.id: kept for kept in self._facts(found)}
+    def _of_numbers(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+        return self._looked_up(_EACH_NUMBER, bigints([*numbers]))
 
-    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, KeptFact]:
-        """Return those of these numbers that there are."""
-        found = self._session.rows(_EACH_NUMBER, (bigints([*numbers]), *self._session.keys))
-        return {kept.number: kept for kept in self._facts(found)}
+    def _of_slots(self, slots: Sequence[tuple[bytes, str]]) -> list[tuple[Any, ...]]:
+        columns = byteas([slot for slot, _ in slots]), texts([attribute for _, attribute in slots])
+        return self._looked_up(_OF_SLOT, *columns)
 
-    def list(self, *, current: bool = False, limit: int | None = None) -> Sequence[KeptFact]:
-        """Return all (the newest), or those nothing has ended, by `valid_at`, oldest first, ties by id."""
-        sql = f"SELECT {FACT} FROM fact WHERE {_whose(current)} ORDER BY valid_at DESC, id DESC LIMIT %s"
-        return self._facts(self._session.rows(sql, (*self._session.keys, limit))[::-1])
-
-    def count(self, *, current: bool = False) -> int:
-        """Count all, or those nothing has ended."""
-        sql = f"SELECT count(*) FROM fact WHERE {_whose(current)}"
-        found = self._session.row(sql, self._session.keys)
-        return 0 if found is None else int(found[0])
-
-    def of_slots(self, slots: Sequence[tuple[str, str]]) -> Sequence[KeptFact]:
-        """Return the facts of these (subject, attribute), past and present, in the order of `list`."""
-        asked = [(group_columns(*slot, "")[0], slot[1]) for slot in slots]
-        columns = byteas([slot for slot, _ in asked]), texts([attribute for _, attribute in asked])
-        return self._ordered(self._session.rows(_OF_SLOT, (*columns, *self._session.keys)))
-
-    def concerning(self, candidates: Sequence[Candidate]) -> Sequence[KeptFact]:
-        """Return all that `learn` needs to know to weigh these candidates, in the order of `list`."""
-        groups = groups_of(candidates)
+    def _of_groups(self, groups: Sequence[tuple[bytes, bytes]]) -> list[tuple[Any, ...]]:
         columns = byteas([slot for slot, _ in groups]), byteas([matter for _, matter in groups])
-        found = self._session.rows(_OF_GROUP, (*columns, *self._session.keys))
-        return self._ordered([*found, *self._resting({one.evidence.observation_id for one in candidates})])
+        return self._looked_up(_OF_GROUP, *columns)
 
-    def resting_on(self, observation_ids: Sequence[UUID]) -> Sequence[KeptFact]:
-        """Return facts with evidence in one of these observations, in the order of `list`."""
-        return self._ordered(self._resting(set(observation_ids)))
+    def _resting(self, observations: set[UUID]) -> list[tuple[Any, ...]]:
+        looked_up = self._looked_up(_RESTING, _ids(list(observations)))
+        return self._of_numbers(sorted({number for (number,) in looked_up})) if looked_up else []
 
-    def _resting(self, observations: set[UUID]) -> Sequence[tuple[Any, ...]]:
-        found = self._session.rows(_RESTING, (_ids(list(observations)), *self._session.keys))
-        numbers = bigints(sorted({number for (number,) in found}))
-        return self._session.rows(_EACH_NUMBER, (numbers, *self._session.keys)) if found else []
+    def _evidence(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+        return self._looked_up(_EVIDENCE, bigints([*numbers]))
 
-    def _ordered(self, found: Sequence[tuple[Any, ...]]) -> Sequence[KeptFact]:
-        once = {columns[0]: columns for columns in found}
-        return sorted(self._facts(list(once.values())), key=lambda kept: (kept.fact.valid_at, kept.id))
+    def _looked_up(self, sql: str, *columns: Binary) -> list[tuple[Any, ...]]:
+        rows = self._session.rows(sql, (*columns, *self._session.keys))
+        return [read_columns(read) for read in rows]
 
-    def _facts(self, found: Sequence[tuple[Any, ...]]) -> Sequence[KeptFact]:
-        evidence: dict[int, list[Evidence]] = {columns[0]: [] for columns in found}
-        if evidence:
-            rows = self._session.rows(_EVIDENCE, (bigints([*evidence]), *self._session.keys))
-            for number, observation, body in map(read_columns, rows):
-                evidence[number].append(evidence_of(observation, body))
-        return [fact_of(read_columns(columns), evidence[columns[0]]) for columns in found]
-
-    # --- what became of old ids, and what must not be learned again ---------------------------------------
-
-    def successor(self, fact_id: UUID) -> UUID | None:
-        """Return the fact that holds the evidence of one that is gone; None where there is none."""
-        sql = f"SELECT now FROM fact_move WHERE {_OWN} AND id = %s"
-        found = self._session.row(sql, (*self._session.keys, fact_id.bytes))
-        return None if found is None else UUID(bytes=bytes(found[0]))
-
-    def near(self, first: UUID, last: UUID, *, limit: int = 2) -> Sequence[UUID]:
-        """Return facts whose ids lie between two, by id; else the successors of ids that are gone."""
-        for column, table in (("id", "fact"), ("now", "fact_move")):
-            sql = (
-                f"SELECT DISTINCT {column} FROM {table} WHERE {_OWN} AND id BETWEEN %s AND %s"
-                f" ORDER BY {column} LIMIT %s"
-            )
-            found = self._session.rows(sql, (*self._session.keys, first.bytes, last.bytes, limit))
-            if found:
-                return [UUID(bytes=bytes(identity)) for (identity,) in found]
-        return []
-
-    def moves(self) -> Mapping[UUID, UUID]:
-        """Return for each id that is gone where it leads, by id."""
-        sql = f"SELECT id, now FROM fact_move WHERE {_OWN} ORDER BY id"
-        found = self._session.rows(sql, self._session.keys)
-        return {UUID(bytes=bytes(identity)): UUID(bytes=bytes(now)) for identity, now in found}
+    # --- what must not be learned again -----------------------------------------------------------------
 
     def bury(self, tombstones: Sequence[FactTombstone]) -> None:
         """Keep what is not to be learned again; one that is there already stays as it is."""
-        keys = self._hold()
+        self._session.hold_facts()
+        keys = self._session.keys
         sql = (
-            "INSERT INTO fact_tombstone (space, owner, observation, mark, deleted_at) SELECT %s, %s, g.*"
-            " FROM unnest(%s::bytea[], %s::text[], %s::bigint[]) AS g ON CONFLICT DO NOTHING"
+            "INSERT INTO fact_tombstone (space, owner, observation, mark, deleted_at)"
+            f" SELECT s.space, s.owner, g.* FROM {OWN_ROW},"
+            " unnest(%s::bytea[], %s::text[], %s::bigint[]) AS g ON CONFLICT DO NOTHING"
         )
         observations = _ids([one.observation_id for one in tombstones])
         times = bigints([to_microseconds(one.deleted_at) for one in tombstones])
         if tombstones:
             marks = texts([one.mark for one in tombstones])
-            self._session.execute(sql, (*keys, observations, marks, times))
-
-    def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[FactTombstone]:
-        """Return all, or those of these observations, by observation, then mark."""
-        whose, wanted = _OWN, list[Binary]()
-        if observation_ids is not None:
-            whose, wanted = f"{_OWN} AND observation = ANY(%s::bytea[])", [_ids(observation_ids)]
-        sql = f"SELECT observation, mark, deleted_at FROM fact_tombstone WHERE {whose}"
-        rows = self._session.rows(sql, (*self._session.keys, *wanted))
-        found = [tombstone_of(read_columns(columns)) for columns in rows]
-        # Sorted here: the server's collation is not ours.
-        return sorted(found, key=lambda one: (one.observation_id, one.mark))
+            self._session.insert(sql, (*keys, observations, marks, times), len(tombstones))
 
     def unbury(self, observation_ids: Sequence[UUID]) -> None:
         """Take away the tombstones of observations, as when those are erased."""
-        self._hold()
+        self._session.hold_facts()
         self._forget_ids("fact_tombstone", "observation", observation_ids)
 
 
 def _ids(ids: Sequence[UUID]) -> Binary:
     return byteas([identity.bytes for identity in ids])
-
-
-def _whose(current: bool) -> str:
-    return f"{_OWN} AND {CURRENT}" if current else _OWN

@@ -5,14 +5,16 @@ from typing import Final
 
 import numpy as np
 
-from episodic_agent.core.interfaces import LAST_REF, Posting, Refs, Scores, TextStatistics
 from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import LAST_REF, Posting, Refs, Scores, TextStatistics
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.postgres.embedders import Embedders
-from episodic_agent.stores.postgres.large import EFFORT, LARGE, has_index
-from episodic_agent.stores.postgres.packing import integers
-from episodic_agent.stores.postgres.postings import Words
-from episodic_agent.stores.postgres.session import Session
+from episodic_agent.stores.postgres.marks import PostgresMarks
+from episodic_agent.stores.postgres.metadata import PostgresConditions
+from episodic_agent.stores.postgres.postings import PostgresWords
+from episodic_agent.stores.postgres.server.large import EFFORT, LARGE, has_index
+from episodic_agent.stores.postgres.server.packing import integers
+from episodic_agent.stores.postgres.server.session import PostgresSession
 from episodic_agent.stores.postgres.vectors import Vectors, delete
 
 _UNINDEXED: Final = (
@@ -23,14 +25,16 @@ _UNINDEXED: Final = (
 )
 
 
-class PostgresIndex:
+class PostgresIndex(PostgresConditions, PostgresMarks):
     """The `Index` of one transaction. Scopes of `large` documents use an HNSW index where they have one."""
 
-    def __init__(self, session: Session, *, large: int = LARGE) -> None:
-        self._session = session
+    _session: PostgresSession
+
+    def __init__(self, session: PostgresSession, *, large: int = LARGE) -> None:
+        super().__init__(session)
         self._large = large
         self._embedders = Embedders(session)
-        self._words: dict[str, Words] = {}
+        self._words: dict[str, PostgresWords] = {}
         self._vectors: dict[tuple[str, int], Vectors] = {}
 
     # --- writing ----------------------------------------------------------------------------------------
@@ -62,9 +66,9 @@ class PostgresIndex:
     def drop(self, kind: str, refs: Sequence[int]) -> None:
         """Take documents out of the index: their words and the vectors of every embedder."""
         self._session.must_write()
-        wanted = np.unique(np.array(refs, dtype=np.int64))
-        self._words_of(kind).drop(wanted.tolist())
-        delete(self._session, kind, wanted, self._embedders.all())
+        targets = np.unique(np.array(refs, dtype=np.int64))
+        self._words_of(kind).drop(targets.tolist())
+        delete(self._session, kind, targets, self._embedders.all())
         self._vectors = {key: vectors for key, vectors in self._vectors.items() if key[0] != kind}
 
     # --- words ------------------------------------------------------------------------------------------
@@ -77,38 +81,34 @@ class PostgresIndex:
         self,
         kind: str,
         weights: Mapping[str, float],
+        refs: Refs | None = None,
         *,
         k1: float,
         b: float,
         average_length: float,
-        limit: int,
+        limit: int = 0,
     ) -> tuple[Refs, Scores]:
-        """Score documents by BM25; the best `limit` above 0, falling, ties by ref."""
-        return self._words_of(kind).best(weights, limit, k1=k1, b=b, average_length=average_length)
+        """Score by BM25 the best `limit` above 0, falling, ties by ref; or just these refs, in order."""
+        words = self._words_of(kind)
+        if refs is not None:
+            targets = np.asarray(refs, dtype=np.int64)
+            return targets, words.of(weights, targets, k1=k1, b=b, average_length=average_length)
+        return words.best(weights, limit, k1=k1, b=b, average_length=average_length)
 
-    def text_scores_of(
-        self,
-        kind: str,
-        weights: Mapping[str, float],
-        refs: Refs,
-        *,
-        k1: float,
-        b: float,
-        average_length: float,
-    ) -> Scores:
-        """Score just these refs (0 where no term occurs)."""
-        wanted = np.asarray(refs, dtype=np.int64)
-        return self._words_of(kind).of(weights, wanted, k1=k1, b=b, average_length=average_length)
-
-    def _words_of(self, kind: str) -> Words:
+    def _words_of(self, kind: str) -> PostgresWords:
         if kind not in self._words:
-            self._words[kind] = Words(self._session, kind)
+            self._words[kind] = PostgresWords(self._session, kind)
         return self._words[kind]
 
     # --- vectors ----------------------------------------------------------------------------------------
 
-    def vector_scores(self, kind: str, embedder: str, query: Vector, *, limit: int) -> tuple[Refs, Scores]:
-        """Return the best documents by cosine (best chunk counts), falling, ties by ref."""
+    def vector_scores(
+        self, kind: str, embedder: str, query: Vector, refs: Refs | None = None, *, limit: int = 0
+    ) -> tuple[Refs, Scores]:
+        """Score by cosine (best chunk) the best `limit`, falling, ties by ref; or just these, in order."""
+        if refs is not None:
+            targets = np.asarray(refs, dtype=np.int64)
+            return targets, self._cosines(kind, embedder, query, targets)
         number = self._number(kind, embedder, query)
         if number is None:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
@@ -121,23 +121,21 @@ class PostgresIndex:
             self._refuse_another_width(kind, embedder, np.size(query))
         return refs, scores
 
-    def vector_scores_of(self, kind: str, embedder: str, query: Vector, refs: Refs) -> Scores:
-        """Return cosines of just these refs (best chunk; NaN where there is no vector)."""
-        wanted = np.asarray(refs, dtype=np.int64)
+    def _cosines(self, kind: str, embedder: str, query: Vector, target: Refs) -> Scores:
         number = self._number(kind, embedder, query)
         if number is None:
-            return np.full(len(wanted), np.nan, dtype=np.float32)
-        scores = self._vectors_of(kind, number).of(query, wanted)
+            return np.full(len(target), np.nan, dtype=np.float32)
+        scores = self._vectors_of(kind, number).of(query, target)
         if len(scores) and np.isnan(scores).all():
             self._refuse_another_width(kind, embedder, np.size(query))
         return scores
 
     def vectors(self, kind: str, embedder: str, refs: Sequence[int]) -> Mapping[int, Vector]:
         """Read the first vector (chunk 0) of each ref that has one."""
-        found: dict[int, Vector] = {}
+        results: dict[int, Vector] = {}
         for number in self._embedders.of(embedder).values():
-            found |= self._vectors_of(kind, number).first_rows(refs)
-        return found
+            results |= self._vectors_of(kind, number).first_rows(refs)
+        return results
 
     def unindexed(
         self, kind: str, embedder: str, *, limit: int, first_ref: int = 0, last_ref: int = LAST_REF
@@ -145,10 +143,8 @@ class PostgresIndex:
         """Return refs, rising, of documents with at least one term but no vector of this embedder."""
         numbers = integers(np.array([*self._embedders.of(embedder).values()], dtype=np.int16))
         keys = self._session.keys
-        found = self._session.rows(
-            _UNINDEXED, (*keys, kind, first_ref, last_ref, *keys, numbers, kind, limit)
-        )
-        return [ref for (ref,) in found]
+        rows = self._session.rows(_UNINDEXED, (*keys, kind, first_ref, last_ref, *keys, numbers, kind, limit))
+        return [ref for (ref,) in rows]
 
     def _vectors_of(self, kind: str, number: int) -> Vectors:
         if (kind, number) not in self._vectors:
@@ -157,11 +153,11 @@ class PostgresIndex:
 
     def _number(self, kind: str, embedder: str, query: Vector) -> int | None:
         """Return the embedder's number; InvalidInput when its vectors here have another width."""
-        found = self._embedders.of(embedder).get(np.size(query))
-        if found is None:
+        index = self._embedders.of(embedder).get(np.size(query))
+        if index is None:
             self._refuse_another_width(kind, embedder, np.size(query))
-            found = self._embedders.of(embedder).get(np.size(query))
-        return found
+            index = self._embedders.of(embedder).get(np.size(query))
+        return index
 
     def _refuse_another_width(self, kind: str, embedder: str, width: int) -> None:
         for other, number in self._embedders.of(embedder, fresh=True).items():

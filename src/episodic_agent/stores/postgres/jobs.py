@@ -14,14 +14,19 @@ from episodic_agent.schemas import Job, Scope
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.lease import is_gone
 from episodic_agent.stores.nouns import JOB, columns_of, job_of
-from episodic_agent.stores.postgres.batches import bigints, byteas, texts
-from episodic_agent.stores.postgres.connection import Connections
-from episodic_agent.stores.postgres.session import Connection, Session, key_of, keys_of
-from episodic_agent.stores.postgres.text import from_stored, read_columns
+from episodic_agent.stores.postgres.server.batches import bigints, byteas, texts
+from episodic_agent.stores.postgres.server.connection import PostgresConnections
+from episodic_agent.stores.postgres.server.session import Connection, PostgresSession, key_of, keys_of
+from episodic_agent.stores.postgres.server.text import from_stored, read_columns
 from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.tables.erasing import RECALLED
+from episodic_agent.stores.tables.reviews import ReviewTable
+from episodic_agent.stores.tables.spans import SpanTable
+from episodic_agent.stores.tables.usage import UsageTable
 
 _NOW: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-_OLDEST_FIRST: Final = "ORDER BY run_after, asked_at"
+_OLDEST_FIRST: Final = "ORDER BY run_after, asked_at, id"
 _OURS: Final = "j.state = 'leased' AND j.token = %s"
 _COPIED: Final = "space, owner, id, name, user_id, kind, key, serial, asked_at, token"
 # Of the oldest of them only so many are looked through for jobs of different serials.
@@ -47,7 +52,7 @@ _LEASE: Final = (
 )
 
 
-class _Place(NamedTuple):
+class _JobScope(NamedTuple):
     """Where there is work: a scope's keys, and of what kind."""
 
     space: int
@@ -60,16 +65,15 @@ class _Place(NamedTuple):
         return self.space ^ self.owner
 
 
-class PostgresJobs:
-    """The `Jobs` of one transaction.
+class _PostgresJobs(Table):
+    """The jobs of one transaction.
 
     A job's id is random: it names one request, however often the same (kind, key) is asked for.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    _session: PostgresSession
 
-    def put(
+    def ask(
         self, kind: str, key: str, serial: str, *, now: datetime, run_after: datetime | None = None
     ) -> None:
         """Ask for work; a second request for a waiting (kind, key) coalesces with the first.
@@ -95,39 +99,42 @@ class PostgresJobs:
         sql = f"DELETE FROM job j WHERE j.space = %s AND j.owner = %s AND j.id = %s AND {_OURS}"
         self._expect_one(job, self._session.execute(sql, (*self._session.keys, job.id.bytes, job.token)))
 
-    def fail(self, job: Job, error: str, *, retry_at: datetime | None) -> None:
-        """Put a claimed job back for `retry_at`, or among the dead letters when None."""
+    def put_back(self, job: Job, *, error: str | None = None, retry_at: datetime | None = None) -> None:
+        """Give a claimed job back untried, or failed: then it waits for `retry_at`, or is dead when None."""
         self._session.must_write()
         claimed = (*self._session.keys, job.id.bytes, job.token)
-        if retry_at is not None:
+        bindings: tuple[Any, ...]
+        if error is None:
+            sql = put_back(_OURS, attempts="g.attempts - 1")
+            bindings = (*claimed, to_microseconds(job.run_after))
+        elif retry_at is not None:
             sql = put_back(_OURS, error="%s")
-            self._expect_one(job, self._session.execute(sql, (*claimed, to_microseconds(retry_at), error)))
-            return
-        sql = (
-            "UPDATE job j SET state = 'dead', lease_owner = NULL, lease_until = NULL, last_error = %s"
-            f" WHERE j.space = %s AND j.owner = %s AND j.id = %s AND {_OURS}"
-        )
-        self._expect_one(job, self._session.execute(sql, (error, *claimed)))
+            bindings = (*claimed, to_microseconds(retry_at), error)
+        else:
+            sql = (
+                "UPDATE job j SET state = 'dead', lease_owner = NULL, lease_until = NULL, last_error = %s"
+                f" WHERE j.space = %s AND j.owner = %s AND j.id = %s AND {_OURS}"
+            )
+            bindings = (error, *claimed)
+        self._expect_one(job, self._session.execute(sql, bindings))
 
-    def release(self, job: Job) -> None:
-        """Give a claimed job back untried: it waits again and the claim counts as no attempt."""
-        self._session.must_write()
-        claimed = (*self._session.keys, job.id.bytes, job.token)
-        sql = put_back(_OURS, attempts="g.attempts - 1")
-        self._expect_one(job, self._session.execute(sql, (*claimed, to_microseconds(job.run_after))))
+    def take_back(self) -> None:
+        """Take every claimed job of the scope back and blank its errors: no worker keeps what it read."""
+        for sql in RECALLED:
+            self._session.change(sql)
 
-    def _expect_one(self, job: Job, found: int) -> None:
-        if found == 0:
+    def _expect_one(self, job: Job, index: int) -> None:
+        if index == 0:
             raise Conflict(f"job {job.kind} {job.key!r} is no longer ours: its lease ran out")
 
-    def list(self, *, state: str | None = None) -> Sequence[Job]:
+    def jobs(self, *, state: str | None = None) -> Sequence[Job]:
         """Return jobs by the time they are due, then in order of asking."""
         sql = f"SELECT {JOB} FROM job WHERE space = %s AND owner = %s"
         bindings: tuple[Any, ...] = self._session.keys
         if state is not None:
             sql, bindings = f"{sql} AND state = %s", (*bindings, state)
-        found = self._session.rows(f"{sql} {_OLDEST_FIRST}", bindings)
-        return [job_of(read_columns(columns)) for columns in found]
+        rows = self._session.rows(f"{sql} {_OLDEST_FIRST}", bindings)
+        return [job_of(read_columns(columns)) for columns in rows]
 
     def retry(self, job_id: UUID, *, now: datetime) -> None:
         """Make a waiting or dead job due now with all its attempts back; raises NotFound."""
@@ -150,6 +157,10 @@ class PostgresJobs:
         return Conflict(f"job {job_id} is being done; wait for it to end")
 
 
+class PostgresWork(_PostgresJobs, ReviewTable, UsageTable, SpanTable):
+    """The `Work` of one transaction."""
+
+
 def put_back(condition: str, *, attempts: str = "g.attempts", error: str = "g.last_error") -> str:
     """Return the statement that lets a job wait again; it binds space, owner, id, the condition's and due.
 
@@ -166,7 +177,7 @@ def put_back(condition: str, *, attempts: str = "g.attempts", error: str = "g.la
     )
 
 
-def renew(session: Session, jobs: Sequence[Job], until: datetime) -> list[Job]:
+def renew(session: PostgresSession, jobs: Sequence[Job], until: datetime) -> list[Job]:
     """Prolong leases and return the jobs whose lease was still held by these claims."""
     sql = (
         "UPDATE job j SET lease_until = greatest(j.lease_until, %s)"
@@ -179,7 +190,7 @@ def renew(session: Session, jobs: Sequence[Job], until: datetime) -> list[Job]:
     return [job for job in jobs if job.id.bytes in held]
 
 
-class Claim:
+class PostgresClaim:
     """One look for work: who asks, for how long, and for which scope and kinds."""
 
     def __init__(
@@ -198,7 +209,7 @@ class Claim:
         self._kinds = kinds
         self._where, self._keys = _narrowed(scope, space)
 
-    def take(self, connections: Connections, limit: int) -> tuple[Scope, Sequence[Job]] | None:
+    def take(self, connections: PostgresConnections, limit: int) -> tuple[Scope, Sequence[Job]] | None:
         """Claim due jobs of one scope and kind, one a serial, oldest first, in a transaction of its own."""
         space, owner = _both(self._keys)
         with connections.claiming(space, owner) as db:
@@ -208,7 +219,7 @@ class Claim:
                 first = self._oldest(db, [])
             return None if first is None or limit < 1 else self._take(db, first, limit)
 
-    def _look(self, db: Connection) -> tuple[_Place | None, Sequence[str], bool]:
+    def _look(self, db: Connection) -> tuple[_JobScope | None, Sequence[str], bool]:
         """Return where the oldest job is that may be done now, which owners are gone, whether one is late.
 
         One statement: idle workers ask all the time.
@@ -219,10 +230,10 @@ class Claim:
             " (SELECT array_agg(DISTINCT j.lease_owner) AS owners, min(j.lease_until) AS until"
             f" FROM job j WHERE j.state = 'leased' AND {self._where}) l LEFT JOIN ({sql}) f ON true"
         )
-        found = db.execute(look.encode(), (*self._keys, *bindings)).fetchone()
-        *place, owners, until = found or (None, None, None, None, None)
+        results = db.execute(look.encode(), (*self._keys, *bindings)).fetchone()
+        *place, owners, until = results or (None, None, None, None, None)
         gone = [owner for owner in owners or () if is_gone(from_stored(owner))]
-        first = None if place[0] is None else _Place(*place)
+        first = None if place[0] is None else _JobScope(*place)
         return first, gone, until is not None and until <= self._now
 
     def _put_back(self, db: Connection, gone: Sequence[str]) -> None:
@@ -236,10 +247,10 @@ class Claim:
         for columns in db.execute(sql.encode(), (*self._keys, self._now, texts(gone))).fetchall():
             db.execute(put_back(_OURS).encode(), columns)
 
-    def _take(self, db: Connection, first: _Place, limit: int) -> tuple[Scope, Sequence[Job]] | None:
+    def _take(self, db: Connection, first: _JobScope, limit: int) -> tuple[Scope, Sequence[Job]] | None:
         """Go from scope to scope in the order of their oldest jobs, past those others just claim from."""
-        passed, busy = list[int](), list[_Place]()
-        place: _Place | None = first
+        passed, busy = list[int](), list[_JobScope]()
+        place: _JobScope | None = first
         while place is not None:
             if self._lock(db, place, wait=False):
                 taken = self._lease(db, place, limit)
@@ -254,18 +265,18 @@ class Claim:
             return self._lease(db, busy[0], limit)
         return None
 
-    def _lock(self, db: Connection, place: _Place, *, wait: bool) -> bool:
+    def _lock(self, db: Connection, place: _JobScope, *, wait: bool) -> bool:
         """Let nobody else claim from a scope until this transaction ends."""
         if wait:
             db.execute("SELECT pg_advisory_xact_lock(%s)", (place.lock,))
             return True
-        found = db.execute("SELECT pg_try_advisory_xact_lock(%s)", (place.lock,)).fetchone()
-        return found is not None and bool(found[0])
+        results = db.execute("SELECT pg_try_advisory_xact_lock(%s)", (place.lock,)).fetchone()
+        return results is not None and bool(results[0])
 
-    def _oldest(self, db: Connection, passed: Sequence[int]) -> _Place | None:
+    def _oldest(self, db: Connection, passed: Sequence[int]) -> _JobScope | None:
         sql, bindings = self._oldest_query(passed)
-        found = db.execute(sql.encode(), bindings).fetchone()
-        return None if found is None else _Place(*found)
+        results = db.execute(sql.encode(), bindings).fetchone()
+        return None if results is None else _JobScope(*results)
 
     def _oldest_query(self, passed: Sequence[int]) -> tuple[str, tuple[Any, ...]]:
         """Return the query for the place of the oldest job that may be done now, and its bindings."""
@@ -280,7 +291,7 @@ class Claim:
             )
         return f"{sql} {_OLDEST_FIRST} LIMIT 1", bindings
 
-    def _lease(self, db: Connection, place: _Place, limit: int) -> tuple[Scope, Sequence[Job]] | None:
+    def _lease(self, db: Connection, place: _JobScope, limit: int) -> tuple[Scope, Sequence[Job]] | None:
         own = (place.space, place.owner)
         bindings = (*own, place.kind, self._now, limit * _AHEAD)
         oldest: dict[str, bytes] = {}
@@ -289,17 +300,17 @@ class Claim:
             oldest.setdefault(serial, identity)
         chosen = byteas(list(oldest.values())[:limit])
         lease = (self._owner, self._until, *own, *own, chosen, self._now)
-        found = db.execute(_LEASE.encode(), lease).fetchall()
-        if not found:
+        results = db.execute(_LEASE.encode(), lease).fetchall()
+        if not results:
             return None
         reach("after-claim")
-        rows = [read_columns(columns) for columns in sorted(found, key=lambda columns: columns[:2])]
+        rows = [read_columns(columns) for columns in sorted(results, key=lambda columns: columns[:2])]
         _, _, name, user_id, *_ = rows[0]
         return Scope(user_id, name), [job_of(columns[4:]) for columns in rows]
 
 
 def count_waiting(
-    connections: Connections, scope: Scope | None, space: str | None, due: datetime | None
+    connections: PostgresConnections, scope: Scope | None, space: str | None, due: datetime | None
 ) -> int:
     """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
     where, keys = _narrowed(scope, space)
@@ -308,8 +319,8 @@ def count_waiting(
         sql, bindings = f"{sql} AND j.run_after <= %s", (*bindings, to_microseconds(due))
     space_key, owner = _both(keys)
     with connections.working() if space_key is None else connections.reading(space_key, owner) as db:
-        found = db.execute(sql.encode(), bindings).fetchone()
-    return 0 if found is None else int(found[0])
+        results = db.execute(sql.encode(), bindings).fetchone()
+    return 0 if results is None else int(results[0])
 
 
 def _narrowed(scope: Scope | None, space: str | None) -> tuple[str, tuple[int, ...]]:

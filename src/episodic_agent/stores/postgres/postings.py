@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.interfaces import Posting, Refs, Scores, TextStatistics, split_ref
+from episodic_agent.protocols import Posting, Refs, Scores, TextStatistics, split_ref
 from episodic_agent.stores.arrays import Integers, SortedRefs, best
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.postgres.packing import integers, numbers
-from episodic_agent.stores.postgres.session import Session
+from episodic_agent.stores.postgres.server.packing import integers, numbers
+from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
 from episodic_agent.stores.scoring import term_scores
 from episodic_agent.stores.terms import LARGEST_COUNT, term_hash
 
@@ -25,16 +25,19 @@ _READ: Final = (
 )
 _WRITE_DOCUMENTS: Final = (
     "INSERT INTO document (space, owner, kind, ref, length, terms)"
-    " SELECT %s, %s, %s, g.* FROM unnest(%s::bigint[], %s::integer[], %s::bytea[]) AS g"
+    f' SELECT s.space, s.owner, %s::"char", g.* FROM {OWN_ROW},'
+    " unnest(%s::bigint[], %s::integer[], %s::bytea[]) AS g"
     " ON CONFLICT DO NOTHING RETURNING ref"
 )
 _WRITE_POSTINGS: Final = (
     "INSERT INTO posting (space, owner, term, ref, length, count)"
-    " SELECT %s, %s, g.* FROM unnest(%s::bigint[], %s::bigint[], %s::integer[], %s::integer[]) AS g"
+    f" SELECT s.space, s.owner, g.* FROM {OWN_ROW},"
+    " unnest(%s::bigint[], %s::bigint[], %s::integer[], %s::integer[]) AS g"
 )
 _WRITE_TOTALS: Final = (
     "INSERT INTO total (space, owner, kind, thread, documents, length)"
-    " SELECT %s, %s, %s, g.* FROM unnest(%s::integer[], %s::bigint[], %s::bigint[]) AS g"
+    f' SELECT s.space, s.owner, %s::"char", g.* FROM {OWN_ROW},'
+    " unnest(%s::integer[], %s::bigint[], %s::bigint[]) AS g"
     " ON CONFLICT (space, owner, kind, thread) DO UPDATE"
     " SET documents = total.documents + excluded.documents, length = total.length + excluded.length"
 )
@@ -62,15 +65,15 @@ class _Held(NamedTuple):
     counts: NDArray[np.int32]
 
 
-class Words:
+class PostgresWords:
     """The words of one kind. What was read stays for the rest of the transaction, until it writes itself."""
 
-    def __init__(self, session: Session, kind: str) -> None:
+    def __init__(self, session: PostgresSession, kind: str) -> None:
         self._session = session
         self._kind = kind
-        self._forget()
+        self._drop()
 
-    def _forget(self) -> None:
+    def _drop(self) -> None:
         self._documents: int | None = None
         self._length = 0
         self._held: dict[str, _Held] = {}
@@ -141,11 +144,11 @@ class Words:
     def _read(self, terms: Sequence[str]) -> None:
         asked = {term_number(self._kind, term): term for term in terms}
         keys = self._session.keys
-        wanted = integers(np.array([*asked], dtype=np.int64))
+        binary = integers(np.array([*asked], dtype=np.int64))
         empty = np.empty(0, dtype=np.int64)
         for term in terms:
             self._held[term] = _Held(empty, empty.astype(np.int32), empty.astype(np.int32))
-        for number, count, length, *columns in self._session.rows(_READ, (*keys, wanted, *keys, self._kind)):
+        for number, count, length, *columns in self._session.rows(_READ, (*keys, binary, *keys, self._kind)):
             if number is None:
                 self._documents, self._length = count, length
                 continue
@@ -156,7 +159,7 @@ class Words:
 
     def put(self, documents: Mapping[int, Posting]) -> None:
         """Index documents by ref; those indexed before are replaced."""
-        self._forget()
+        self._drop()
         keys = self._session.own()
         held = {ref: _Document(self._kind, document) for ref, document in sorted(documents.items())}
         written = self._insert(held)
@@ -165,7 +168,8 @@ class Words:
             self.drop([*replaced])
             self._insert(replaced)
         reach("mid-postings")
-        self._session.execute(_WRITE_POSTINGS, (*keys, *_columns(held)))
+        columns = _columns(held)
+        self._session.insert(_WRITE_POSTINGS, (*keys, *columns), sum(len(d.terms) for d in held.values()))
         self._count(held, 1)
 
     def _insert(self, documents: "Mapping[int, _Document]") -> set[int]:
@@ -175,16 +179,17 @@ class Words:
             integers(np.array([document.length for document in documents.values()], dtype=np.int32)),
             [document.terms.tobytes() for document in documents.values()],
         )
-        found = self._session.rows(_WRITE_DOCUMENTS, (*self._session.keys, self._kind, *bindings))
-        return {ref for (ref,) in found}
+        rows = self._session.rows(_WRITE_DOCUMENTS, (self._kind, *self._session.keys, *bindings))
+        self._session.expect_scope(len(rows), len(documents))
+        return {ref for (ref,) in rows}
 
     def drop(self, refs: Sequence[int]) -> None:
         """Take documents out."""
-        self._forget()
+        self._drop()
         keys = self._session.keys
-        wanted = integers(np.array(refs, dtype=np.int64))
-        found = self._session.rows(_DELETE_DOCUMENTS, (*keys, self._kind, wanted))
-        gone = {ref: _Gone(length, np.frombuffer(terms, dtype="<i8")) for ref, length, terms in found}
+        binary = integers(np.array(refs, dtype=np.int64))
+        rows = self._session.rows(_DELETE_DOCUMENTS, (*keys, self._kind, binary))
+        gone = {ref: _Gone(length, np.frombuffer(terms, dtype="<i8")) for ref, length, terms in rows}
         if not gone:
             return
         terms = np.concatenate([document.terms for document in gone.values()])
@@ -207,7 +212,7 @@ class Words:
             integers(columns[:, 0]),
             integers(columns[:, 1]),
         )
-        self._session.execute(_WRITE_TOTALS, (*self._session.keys, self._kind, *bindings))
+        self._session.insert(_WRITE_TOTALS, (self._kind, *self._session.keys, *bindings), len(threads))
 
 
 class _Gone(NamedTuple):

@@ -1,83 +1,122 @@
 """The PostgreSQL store: borrows connections, begins transactions, hands out jobs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from uuid import UUID
 
-from episodic_agent.core.erasing import Erasure
-from episodic_agent.core.interfaces import (
-    Care,
-    Chains,
+from episodic_agent.errors import InvalidInput, StoreError
+from episodic_agent.protocols import (
+    Countable,
     Episodes,
-    Erasing,
-    Facts,
     Index,
-    Jobs,
-    Links,
-    Places,
-    Reviews,
-    Skills,
-    ThreadParts,
+    Knowledge,
+    Observations,
+    Relations,
     Threads,
     Transaction,
-    Usage,
+    VisibilityRecords,
     Work,
 )
-from episodic_agent.errors import StoreError
-from episodic_agent.schemas import Job, ModelUse, Scope
+from episodic_agent.schemas import Backup, Job, ModelUse, Scope
+from episodic_agent.schemas.erasures import Erasure, Sweep
+from episodic_agent.stores.catalogue import POSTGRES
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.postgres.care import PostgresCare
-from episodic_agent.stores.postgres.chains import PostgresChains
-from episodic_agent.stores.postgres.connection import Connections, Options
 from episodic_agent.stores.postgres.episodes import PostgresEpisodes
 from episodic_agent.stores.postgres.erasing import (
-    PostgresErasing,
     erase_scope,
     erasures,
     residue,
     settle,
     sweep,
 )
-from episodic_agent.stores.postgres.facts import PostgresFacts
+from episodic_agent.stores.postgres.facts import PostgresKnowledge
 from episodic_agent.stores.postgres.index import PostgresIndex
-from episodic_agent.stores.postgres.jobs import Claim, PostgresJobs, count_waiting, renew
-from episodic_agent.stores.postgres.links import PostgresLinks
-from episodic_agent.stores.postgres.migrate import problems
-from episodic_agent.stores.postgres.parts import PostgresThreadParts
-from episodic_agent.stores.postgres.places import PostgresPlaces
-from episodic_agent.stores.postgres.reviews import PostgresReviews
-from episodic_agent.stores.postgres.session import KnownScopes, Session, key_of, keys_of
-from episodic_agent.stores.postgres.skills import PostgresSkills
+from episodic_agent.stores.postgres.jobs import PostgresClaim, PostgresWork, count_waiting, renew
+from episodic_agent.stores.postgres.links import PostgresRelations
+from episodic_agent.stores.postgres.observations import PostgresObservations
+from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
+from episodic_agent.stores.postgres.server.migrate import problems
+from episodic_agent.stores.postgres.server.session import KnownScopes, PostgresSession, key_of, keys_of
 from episodic_agent.stores.postgres.threads import PostgresThreads
-from episodic_agent.stores.postgres.usage import PostgresUsage, usage_of_space
-from episodic_agent.stores.postgres.work import PostgresWork
+from episodic_agent.stores.postgres.usage import usage_of_space
+from episodic_agent.stores.postgres.visibility import PostgresVisibility
+from episodic_agent.stores.tables.counting import count
+from episodic_agent.stores.tables.erasing import holdings, record
 
 
 class PostgresTransaction:
     """Everything one block of work may touch, in one scope."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PostgresSession) -> None:
         self._session = session
-        self.threads: Threads = PostgresThreads(session)
-        self.episodes: Episodes = PostgresEpisodes(session)
-        self.parts: ThreadParts = PostgresThreadParts(session)
-        self.links: Links = PostgresLinks(session)
-        self.chains: Chains = PostgresChains(session)
-        self.reviews: Reviews = PostgresReviews(session)
-        self.places: Places = PostgresPlaces(session)
-        self.index: Index = PostgresIndex(session)
-        self.jobs: Jobs = PostgresJobs(session)
-        self.usage: Usage = PostgresUsage(session)
-        self.work: Work = PostgresWork(session)
-        self.skills: Skills = PostgresSkills(session)
-        self.facts: Facts = PostgresFacts(session)
-        self.erasing: Erasing = PostgresErasing(session)
-        self.care: Care = PostgresCare(session)
 
     @property
     def scope(self) -> Scope:
         """Return whose memory this is."""
         return self._session.scope
+
+    @cached_property
+    def threads(self) -> Threads:
+        """Return the `Threads` of this transaction."""
+        return PostgresThreads(self._session)
+
+    @cached_property
+    def episodes(self) -> Episodes:
+        """Return the `Episodes` of this transaction."""
+        return PostgresEpisodes(self._session)
+
+    @cached_property
+    def relations(self) -> Relations:
+        """Return the `Relations` of this transaction."""
+        return PostgresRelations(self._session)
+
+    @cached_property
+    def observations(self) -> Observations:
+        """Return the `Observations` of this transaction."""
+        return PostgresObservations(self._session)
+
+    @cached_property
+    def index(self) -> Index:
+        """Return the `Index` of this transaction."""
+        return PostgresIndex(self._session)
+
+    @cached_property
+    def work(self) -> Work:
+        """Return the `Work` of this transaction."""
+        return PostgresWork(self._session)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """Return the `Knowledge` of this transaction."""
+        return PostgresKnowledge(self._session)
+
+    @cached_property
+    def visibility(self) -> VisibilityRecords:
+        """Return the `VisibilityRecords` of this transaction."""
+        return PostgresVisibility(self._session)
+
+    def hold_threads(self) -> None:
+        """Let no other writer resolve threads before the end of this transaction."""
+        self._session.hold_threads()
+
+    def hold_facts(self) -> None:
+        """Let no other writer change facts before the end of this transaction."""
+        self._session.hold_facts()
+
+    def count(self, what: Countable, *, limit: int | None = None) -> int:
+        """Count what the scope holds, up to a limit where it is given."""
+        return count(self._session, what, limit)
+
+    def holdings(self, thread_id: UUID | None = None) -> Mapping[str, int]:
+        """Count what the scope, or one of its threads, holds, by kind of thing."""
+        return holdings(self._session, POSTGRES, thread_id)
+
+    def record(self, erasure: Erasure) -> None:
+        """Keep a receipt, in place of the one of the same id."""
+        record(self._session, erasure)
 
 
 class PostgresStore:
@@ -88,8 +127,8 @@ class PostgresStore:
     Raises StoreUnavailable while no server answers.
     """
 
-    def __init__(self, url: str, options: Options | None = None) -> None:
-        self._connections = Connections(url, options or Options())
+    def __init__(self, url: str, options: PostgresOptions | None = None) -> None:
+        self._connections = PostgresConnections(url, options or PostgresOptions())
         self._known_scopes = KnownScopes()
 
     @contextmanager
@@ -98,14 +137,14 @@ class PostgresStore:
         if write:
             with self._connections.writing(*keys_of(scope)) as db:
                 reach("after-begin")
-                session = Session(db, scope, write=True, known_scopes=self._known_scopes)
+                session = PostgresSession(db, scope, write=True, known_scopes=self._known_scopes)
                 yield PostgresTransaction(session)
                 reach("before-commit")
             session.remember_scope()
             reach("after-commit")
             return
         with self._connections.reading(*keys_of(scope)) as db:
-            yield PostgresTransaction(Session(db, scope, write=False))
+            yield PostgresTransaction(PostgresSession(db, scope, write=False))
 
     def scopes(self, space: str | None = None) -> Sequence[Scope]:
         """Return every scope that was ever written to (of one space), by space, then user.
@@ -114,13 +153,13 @@ class PostgresStore:
         """
         if space is None:
             with self._connections.working() as db:
-                found = db.execute("SELECT user_id, name FROM scope").fetchall()
+                results = db.execute("SELECT user_id, name FROM scope").fetchall()
         else:
             with self._connections.reading(key_of(space), None) as db:
                 sql = "SELECT user_id, name FROM scope WHERE space = %s"
-                found = db.execute(sql, (key_of(space),)).fetchall()
+                results = db.execute(sql, (key_of(space),)).fetchall()
         # Sorted here: the server's collation is not ours.
-        return sorted((Scope(user_id, name) for user_id, name in found), key=lambda s: (s.space, s.user_id))
+        return sorted((Scope(user_id, name) for user_id, name in results), key=lambda s: (s.space, s.user_id))
 
     def exists(self, scope: Scope) -> bool:
         """Tell whether a scope was ever written to."""
@@ -145,13 +184,13 @@ class PostgresStore:
         `owner` is `lease.process_owner()`; without `space` and `scope` the credential must be a worker's.
         Every claim counts as an attempt, so that work which kills its process is given up in the end.
         """
-        claim = Claim(owner, now, lease, space=space, scope=scope, kinds=kinds)
+        claim = PostgresClaim(owner, now, lease, space=space, scope=scope, kinds=kinds)
         return claim.take(self._connections, limit)
 
     def renew(self, scope: Scope, jobs: Sequence[Job], *, now: datetime, lease: timedelta) -> Sequence[Job]:
         """Prolong the leases of claimed jobs (a heartbeat); return those that are still ours."""
         with self._connections.writing(*keys_of(scope)) as db:
-            return renew(Session(db, scope, write=True), jobs, now + lease)
+            return renew(PostgresSession(db, scope, write=True), jobs, now + lease)
 
     def waiting(
         self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
@@ -176,13 +215,28 @@ class PostgresStore:
         """Keep how a receipt stands now: its state, residue and what it waits for."""
         settle(self._connections, space, erasure)
 
-    def sweep(self) -> str:
-        """Vacuum the tables; return what stands in the way, "" if nothing."""
+    def sweep(self) -> Sweep:
+        """Vacuum the tables; say what stands in the way and where bytes may still lie."""
         return sweep(self._connections)
 
     def residue(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
         """Return those of some strings that stand in the scope's rows, not in a kept observation."""
         return residue(self._connections, scope, texts)
+
+    def backup(
+        self, target: Path, *, force: bool = False, progress: Callable[[float], object] | None = None
+    ) -> Backup:
+        """Raise InvalidInput: a server's database is copied by the server's own programs."""
+        del force, progress
+        raise InvalidInput(
+            f"a database on a server is copied by its own programs: `pg_dump --format=custom --file={target}"
+            " --dbname=URL` as its administrator (docs/postgresql.md)"
+        )
+
+    def salvage(self, now: datetime) -> Sequence[str]:
+        """Return nothing: a server's pages are repaired by its administrator."""
+        del now
+        return []
 
     def check(self) -> Sequence[str]:
         """Return what is wrong with the database itself (one line each); empty when sound."""

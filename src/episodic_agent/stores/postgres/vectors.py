@@ -12,12 +12,19 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.interfaces import Refs, Scores
+from episodic_agent.protocols import Refs, Scores
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.arrays import Integers, SortedRefs, best
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.postgres.packing import BYTEA, array, half_vector, half_vectors, integers, numbers
-from episodic_agent.stores.postgres.session import Connection, Session
+from episodic_agent.stores.postgres.server.packing import (
+    BYTEA,
+    array,
+    half_vector,
+    half_vectors,
+    integers,
+    numbers,
+)
+from episodic_agent.stores.postgres.server.session import OWN_ROW, Connection, PostgresSession
 from episodic_agent.stores.scoring import best_of_each, products, scales, unit
 
 NARROW: Final = 1300  # dimensions an index entry has room for
@@ -28,8 +35,8 @@ _WIDEST_SEARCH: Final = 1000  # what hnsw.ef_search may be at most
 
 _KEYS: Final = "space = %s AND owner = %s AND embedder = %s AND kind = %s"
 _INSERT: Final = (
-    " SELECT %s, %s, %s, %s, g.* FROM unnest(%s::bigint[], %s::smallint[], %s::{}[]) AS g"
-    " ON CONFLICT DO NOTHING"
+    ' SELECT s.space, s.owner, %s::smallint, %s::"char", g.*'
+    f" FROM {OWN_ROW}, unnest(%s::bigint[], %s::smallint[], %s::{{}}[]) AS g ON CONFLICT DO NOTHING"
 )
 _COLUMNS: Final = "(space, owner, embedder, kind, ref, chunk, v)"
 _WRITE_EXACT: Final = f"INSERT INTO embedding {_COLUMNS}{_INSERT.format('bytea')}"
@@ -52,9 +59,9 @@ _FIRST: Final = (
     "SELECT array_send(array_agg(ref)) FROM"
     f" (SELECT DISTINCT ref FROM coarse WHERE {_KEYS} ORDER BY ref LIMIT %s) AS f"
 )
-_SEARCH_WIDELY: Final = (
-    "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)"
-)
+# SET LOCAL, not set_config: the nodes of a cluster hear of one and not of the other, and would look less far.
+_SEARCH_WIDELY: Final = "SET LOCAL hnsw.ef_search = {}"
+_SEARCH_ON: Final = "SET LOCAL hnsw.iterative_scan = relaxed_order"
 _DISTANCE: Final = "v <#> %s::halfvec"
 _HALF_TYPE: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
 
@@ -78,12 +85,12 @@ def rounding_bound(query: Vector, rounded: NDArray[np.float16]) -> float:
 class Vectors:
     """The vectors of one (kind, embedder). Rows read once stay for the rest of the transaction."""
 
-    def __init__(self, session: Session, kind: str, number: int) -> None:
+    def __init__(self, session: PostgresSession, kind: str, number: int) -> None:
         self._session = session
         self._keys = (*session.keys, number, kind)
         self._known: Integers = np.empty(0, dtype=np.int64)  # refs asked for, rising
         self._refs: Integers = np.empty(0, dtype=np.int64)
-        self._whole = False  # every row is held
+        self._complete = False  # every row is held
         self._rows: Vector | None = None
         self._ordered = SortedRefs(self._refs)
         self._asked: bytes | None = None
@@ -96,18 +103,18 @@ class Vectors:
 
         `documents` is about how many there are: of few all rows are read, and nothing after that.
         """
-        wanted = unit(query)
-        if self._whole or 0 < documents <= _FEW:
+        targets = unit(query)
+        if self._complete or 0 < documents <= _FEW:
             self._need_all()
-            return best(self._ordered.refs, self._cosines(wanted), limit)
-        if limit <= 0 or not wanted.any():
+            return best(self._ordered.refs, self._cosines(targets), limit)
+        if limit <= 0 or not targets.any():
             return self._first(limit)
-        rounded = wanted.astype(np.float16)
-        asked, bound = limit + max(limit // 2, _SPARE), rounding_bound(wanted, rounded)
-        nearest = self._near(len(wanted)) + " ORDER BY far LIMIT {}"
+        rounded = targets.astype(np.float16)
+        asked, bound = limit + max(limit // 2, _SPARE), rounding_bound(targets, rounded)
+        nearest = self._near(len(targets)) + " ORDER BY far LIMIT {}"
         while True:
             count, far = self._propose(rounded, nearest.format(asked), ())
-            refs, scores = best(self._ordered.refs, self._cosines(wanted), limit)
+            refs, scores = best(self._ordered.refs, self._cosines(targets), limit)
             if count < asked:
                 return refs, scores
             if len(refs) == limit:
@@ -117,57 +124,58 @@ class Vectors:
         if bound - far < worst:
             return refs, scores
         # Whoever could still be among the best is at least this near.
-        within = f"{self._near(len(wanted))} AND {_DISTANCE} <= %s"
+        within = f"{self._near(len(targets))} AND {_DISTANCE} <= %s"
         self._propose(rounded, within, (half_vector(rounded), bound - worst))
-        return best(self._ordered.refs, self._cosines(wanted), limit)
+        return best(self._ordered.refs, self._cosines(targets), limit)
 
     def likely(self, query: Vector, limit: int, effort: int) -> tuple[Refs, Scores]:
         """Return the best of what the scope's HNSW index proposes: `effort` rows, scored exactly."""
-        wanted = unit(query)
-        if limit <= 0 or not wanted.any():
+        targets = unit(query)
+        if limit <= 0 or not targets.any():
             return self._first(limit)
-        self._session.execute(_SEARCH_WIDELY, (str(min(effort, _WIDEST_SEARCH)),))
-        width = f"halfvec({len(wanted)})"
+        self._session.execute(_SEARCH_WIDELY.format(min(effort, _WIDEST_SEARCH)))
+        self._session.execute(_SEARCH_ON)
+        width = f"halfvec({len(targets)})"
         space, owner, number, kind = self._keys
         # Written out, as the index's own condition is: a parameter could be anybody's.
         sql = _PROPOSE.format(
             distance=f"v::{width} <#> %s::{width}", chosen=f" ORDER BY far LIMIT {max(limit, effort)}"
         ).replace(_KEYS, f"space = {space} AND owner = {owner} AND embedder = {number} AND kind = '{kind}'")
-        rounded = wanted.astype(np.float16)
+        rounded = targets.astype(np.float16)
         self._hold(self._session.rows(sql, (half_vector(rounded), *self._keys))[1:])
-        return best(self._ordered.refs, self._cosines(wanted), limit)
+        return best(self._ordered.refs, self._cosines(targets), limit)
 
     def of(self, query: Vector, refs: Refs) -> Scores:
         """Return cosines of given refs (best row), NaN where there is none."""
-        wanted, distinct = unit(query), np.unique(refs)
-        if len(distinct) > _BATCH and not self._whole:
-            return self._of_many(wanted, refs, distinct)
+        targets, distinct = unit(query), np.unique(refs)
+        if len(distinct) > _BATCH and not self._complete:
+            return self._of_many(targets, refs, distinct)
         self._need(distinct)
-        return _found(refs, self._ordered, self._cosines(wanted))
+        return _scores_found(refs, self._ordered, self._cosines(targets))
 
-    def _of_many(self, wanted: Vector, refs: Refs, distinct: Integers) -> Scores:
+    def _of_many(self, vector: Vector, refs: Refs, distinct: Integers) -> Scores:
         """Score a whole filter's worth, batch by batch, and keep none of it."""
         scores: NDArray[np.float32] = np.full(len(refs), np.nan, dtype=np.float32)
         for start in range(0, len(distinct), _BATCH):
             batch = distinct[start : start + _BATCH]
-            found, rows = self._read(batch)
-            if not len(found):
+            results, rows = self._read(batch)
+            if not len(results):
                 continue
-            ordered = SortedRefs(found)
-            cosines = best_of_each(products(rows, wanted) * scales(rows), ordered)
+            ordered = SortedRefs(results)
+            cosines = best_of_each(products(rows, vector) * scales(rows), ordered)
             there = np.flatnonzero((refs >= batch[0]) & (refs <= batch[-1]))
-            scores[there] = _found(refs[there], ordered, cosines)
+            scores[there] = _scores_found(refs[there], ordered, cosines)
         return scores
 
     def first_rows(self, refs: Sequence[int]) -> dict[int, Vector]:
         """Return the first row of each ref that has one."""
-        wanted = np.unique(np.array(refs, dtype=np.int64))
-        self._need(wanted)
-        places, there = self._ordered.find(wanted)
+        targets = np.unique(np.array(refs, dtype=np.int64))
+        self._need(targets)
+        places, there = self._ordered.find(targets)
         if self._rows is None:
             return {}
         rows = self._ordered.order[self._ordered.starts[places[there]]].tolist()
-        return {ref: self._rows[row].copy() for ref, row in zip(wanted[there].tolist(), rows, strict=True)}
+        return {ref: self._rows[row].copy() for ref, row in zip(targets[there].tolist(), rows, strict=True)}
 
     def exist(self) -> bool:
         """Tell whether there is any."""
@@ -183,8 +191,8 @@ class Vectors:
         """Read the rows of the refs chosen; return how many were, and the distance of the farthest."""
         sql = _PROPOSE.format(distance=_DISTANCE, chosen=chosen)
         bindings = (half_vector(query), *self._keys, *bindings, *self._keys)
-        (count, _, far), *found = self._session.rows(sql, bindings)
-        self._hold(found)
+        (count, _, far), *results = self._session.rows(sql, bindings)
+        self._hold(results)
         return count, 0.0 if far is None else float(np.frombuffer(far, dtype=">f8")[0])
 
     def _first(self, limit: int) -> tuple[Refs, Scores]:
@@ -193,7 +201,7 @@ class Vectors:
         return refs, np.zeros(len(refs), dtype=np.float32)
 
     def _need(self, refs: Integers) -> None:
-        if self._whole:
+        if self._complete:
             return
         missing = np.setdiff1d(refs, self._known, assume_unique=True)
         for start in range(0, len(missing), _BATCH):
@@ -205,12 +213,12 @@ class Vectors:
         return _unpacked(self._session.rows(_READ + _THESE, (*self._keys, integers(refs))))
 
     def _need_all(self) -> None:
-        if not self._whole:
+        if not self._complete:
             self._hold(self._session.rows(_READ, self._keys))
-            self._whole = True
+            self._complete = True
 
-    def _hold(self, found: Sequence[tuple[Any, ...]]) -> None:
-        refs, rows = _unpacked(found)
+    def _hold(self, values: Sequence[tuple[Any, ...]]) -> None:
+        refs, rows = _unpacked(values)
         new = ~np.isin(refs, self._known)
         self._keep(refs[new], rows[new])
         self._known = np.union1d(self._known, refs)
@@ -223,12 +231,12 @@ class Vectors:
         self._ordered = SortedRefs(self._refs)
         self._asked = None
 
-    def _cosines(self, wanted: Vector) -> Scores:
+    def _cosines(self, vector: Vector) -> Scores:
         """Return the cosine of each ref that is held, in the order of refs."""
-        asked = wanted.tobytes()
+        asked = vector.tobytes()
         if asked != self._asked:
-            rows = np.empty((0, len(wanted)), dtype=np.float32) if self._rows is None else self._rows
-            self._answer = best_of_each(products(rows, wanted) * scales(rows), self._ordered)
+            rows = np.empty((0, len(vector)), dtype=np.float32) if self._rows is None else self._rows
+            self._answer = best_of_each(products(rows, vector) * scales(rows), self._ordered)
             self._asked = asked
         return self._answer
 
@@ -241,17 +249,17 @@ class Vectors:
             _HALF_TYPE[db] = session.rows("SELECT 'halfvec'::regtype::oid::bigint")[0][0]
         chunks = _chunks(refs)
         halves = (rows * scales(rows)[:, None]).astype(np.float16)
-        common = (*self._keys, integers(refs), integers(chunks))
+        common = (*self._keys[2:], *self._keys[:2], integers(refs), integers(chunks))
         exact = (*common, array(rows.view("u1").reshape(len(rows), -1), BYTEA))
-        if session.execute(_WRITE_EXACT, exact) < len(refs):
+        if session.insert(_WRITE_EXACT, exact, len(refs)) < len(refs):
             # Some were there: every ref has a chunk 0, so none goes unnoticed.
             delete(session, self._keys[3], np.unique(refs), [self._keys[2]])
-            session.execute(_WRITE_EXACT, exact)
+            session.insert(_WRITE_EXACT, exact, len(refs))
         reach("mid-vectors")
-        session.execute(_WRITE_COARSE, (*common, half_vectors(halves, _HALF_TYPE[db])))
+        session.insert(_WRITE_COARSE, (*common, half_vectors(halves, _HALF_TYPE[db])), len(refs))
 
 
-def delete(session: Session, kind: str, refs: Integers, embedders: Sequence[int]) -> None:
+def delete(session: PostgresSession, kind: str, refs: Integers, embedders: Sequence[int]) -> None:
     """Delete the vectors of refs that these embedders made."""
     bindings = (*session.keys, integers(np.array(embedders, dtype=np.int16)), kind, integers(refs))
     for table in ("embedding", "coarse"):
@@ -275,17 +283,17 @@ def _chunks(refs: Integers) -> NDArray[np.int16]:
     return chunks
 
 
-def _unpacked(found: Sequence[tuple[Any, ...]]) -> tuple[Integers, Vector]:
+def _unpacked(values: Sequence[tuple[Any, ...]]) -> tuple[Integers, Vector]:
     """Return refs and float32 rows [n, d] by ref and chunk."""
-    if not found:
+    if not values:
         return np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.float32)
-    places = np.array([row[:2] for row in found], dtype=np.int64)
-    rows = np.frombuffer(b"".join([row[2] for row in found]), dtype="<f4").reshape(len(found), -1)
+    places = np.array([row[:2] for row in values], dtype=np.int64)
+    rows = np.frombuffer(b"".join([row[2] for row in values]), dtype="<f4").reshape(len(values), -1)
     order = np.lexsort((places[:, 1], places[:, 0]))
     return places[order, 0], rows[order]
 
 
-def _found(refs: Refs, ordered: SortedRefs, cosines: Scores) -> Scores:
+def _scores_found(refs: Refs, ordered: SortedRefs, cosines: Scores) -> Scores:
     places, there = ordered.find(refs)
     scores: NDArray[np.float32] = np.full(len(refs), np.nan, dtype=np.float32)
     scores[there] = cosines[places[there]]

@@ -6,38 +6,32 @@ current while `generation_to` is NULL.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast, overload
 from uuid import UUID
 
 import apsw
 
-from episodic_agent.core.chaining import metadata_terms
-from episodic_agent.core.forgetting import Strength
-from episodic_agent.core.interfaces import Cover, EpisodeMark, Refs, ref_of
+from episodic_agent.core.chains import metadata_terms
 from episodic_agent.errors import Conflict, NotFound
-from episodic_agent.schemas import Decision, Encoding, Episode, EpisodeState
+from episodic_agent.protocols import ref_of
+from episodic_agent.schemas import Encoding, Episode
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
-    DECISION,
     EPISODE,
     columns_of,
-    decision_columns,
-    decision_of,
     episode_columns,
     episode_of,
-    in_threads,
     own_words,
 )
 from episodic_agent.stores.rows import (
-    from_json,
-    optional_bytes,
-    optional_microseconds,
     to_json,
     to_microseconds,
-    to_time,
 )
-from episodic_agent.stores.sqlite.chains import SqliteChains
-from episodic_agent.stores.sqlite.session import EACH, Session, id_list, number_list
+from episodic_agent.stores.sqlite.chains import SqliteNodes
+from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
+from episodic_agent.stores.sqlite.metadata import SqliteMetadata
+from episodic_agent.stores.tables.dialect import are_ids
+from episodic_agent.stores.tables.episodes import EpisodeTable
 
 _INSERT: Final = f"INSERT INTO episode (scope, {EPISODE}) VALUES ({', '.join('?' * 22)})"
 _READ: Final = f"{columns_of(EPISODE, 'e')}, w.title, w.summary, w.encoded_by, w.metadata"
@@ -70,17 +64,19 @@ _OWNERS_OF_SPAN: Final = (
 )
 
 
-class SqliteEpisodes:
+class SqliteEpisodes(EpisodeTable, SqliteNodes):
     """The `Episodes` of one transaction."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    _session: SqliteSession
 
-    def insert(self, episode: Episode) -> None:
-        """Write an episode row; inserting the same id again changes nothing.
+    def put(self, written: Episode | Encoding) -> None:
+        """Write an episode, or append a version of its words; what is there already stays as it is."""
+        if isinstance(written, Encoding):
+            self._encode(written)
+        else:
+            self._insert(written)
 
-        Raises Conflict when another current event episode begins at the same observation.
-        """
+    def _insert(self, episode: Episode) -> None:
         scope, number = self._session.own(), self._session.thread_number(episode.thread_id)
         sql = "SELECT 1 FROM episode WHERE scope = ? AND id = ?"
         if self._session.row(sql, (scope, episode.id.bytes)) is not None:
@@ -91,28 +87,7 @@ class SqliteEpisodes:
             place = f"{episode.first_seq} of thread {episode.thread_id}"
             raise Conflict(f"a current episode begins at {place} already") from error
         if episode.encoding_version > 0:
-            self.encode(own_words(episode))
-
-    def change(
-        self,
-        episode_id: UUID,
-        *,
-        state: EpisodeState,
-        last_seq: int,
-        end_at: datetime | None = None,
-        reason: str | None = None,
-        decision_id: UUID | None = None,
-    ) -> None:
-        """Move an episode that owns no observations on; what is None stays. NotFound for any other."""
-        sql = (
-            "UPDATE episode SET state = ?, last_seq = ?, end_at = ifnull(?, end_at),"
-            " reason = ifnull(?, reason), decision_id = ifnull(?, decision_id)"
-            " WHERE scope = ? AND id = ? AND kind <> 'event'"
-        )
-        changed = (state.value, last_seq, optional_microseconds(end_at), reason, optional_bytes(decision_id))
-        self._session.db.execute(sql, (*changed, self._session.own(), episode_id.bytes))
-        if self._session.db.changes() == 0:
-            raise NotFound(f"no episode {episode_id} in this scope that others make up")
+            self._encode(own_words(episode))
 
     def archive(self, thread_id: UUID, first_seq: int, last_seq: int) -> int:
         """Archive the current closed event episodes that end within a span of seqs; return how many."""
@@ -126,15 +101,15 @@ class SqliteEpisodes:
 
     def retire(self, ids: Sequence[UUID], generation: int) -> None:
         """Let current event episodes end with the generation before this one; Conflict where one is not."""
-        scope, wanted = self._session.own(), id_list(ids)
+        scope, target = self._session.own(), id_list(ids)
         sql = f"SELECT e.id FROM {EACH} episode e WHERE e.id = unhex(p.value) AND e.scope = ? AND {_CURRENT}"
-        if len(self._session.rows(sql, (wanted, scope))) != len(ids):
+        if len(self._session.rows(sql, (target, scope))) != len(ids):
             raise Conflict("an episode to be replaced is no longer current; repeat the call")
         sql = (
             "UPDATE episode SET generation_to = ?"
             " WHERE scope = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
         )
-        self._session.db.execute(sql, (generation, scope, wanted))
+        self._session.db.execute(sql, (generation, scope, target))
         reach("after-retire")
 
     def revive(self, thread_id: UUID, generation: int) -> None:
@@ -158,15 +133,26 @@ class SqliteEpisodes:
         )
         self._session.db.execute(sql, (scope, number, generation))
 
-    def get(self, episode_id: UUID) -> Episode | None:
-        """Read one episode with its newest encoding."""
-        return self.by_ids([episode_id]).get(episode_id)
+    @overload
+    def get(self, key: UUID) -> Episode | None: ...
+    @overload
+    def get(self, key: Sequence[UUID]) -> Mapping[UUID, Episode]: ...
+    @overload
+    def get(self, key: Sequence[int]) -> Mapping[int, Episode]: ...
+    def get(
+        self, key: UUID | Sequence[UUID] | Sequence[int]
+    ) -> Episode | Mapping[UUID, Episode] | Mapping[int, Episode] | None:
+        """Read one episode with its newest words, or several, by their ids or by where they begin."""
+        if isinstance(key, UUID):
+            return self._by_ids([key]).get(key)
+        if are_ids(key):
+            return self._by_ids(key)
+        return self._by_refs(cast("Sequence[int]", key))
 
-    def by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
-        """Read episodes by their ids; unknown ones are left out."""
+    def _by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
         sql = f"{_LOOK_UP} WHERE e.scope = ? AND e.id = unhex(p.value)"
-        found = self._session.rows(sql, (id_list(ids), self._session.number))
-        return {episode.id: episode for episode in self._episodes(found)}
+        rows = self._session.rows(sql, (id_list(ids), self._session.number))
+        return {episode.id: episode for episode in self._episodes(rows)}
 
     def of_thread(self, thread_id: UUID, *, generation: int | None = None) -> Sequence[Episode]:
         """Return the event episodes of a thread's current (or the given) generation by first_seq."""
@@ -183,60 +169,57 @@ class SqliteEpisodes:
         )
         return self._episodes(self._session.rows(sql, (scope, number, generation, generation)))
 
-    def of_threads(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Sequence[Episode]]:
-        """Return the current event episodes of several threads at once, each by first_seq."""
+    def _of_threads(self, thread_ids: Sequence[UUID]) -> Sequence[Episode]:
         numbers = self._session.find_threads(thread_ids)
         sql = f"{_LOOK_UP} WHERE e.scope = ? AND e.thread = p.value AND {_CURRENT} ORDER BY e.first_seq"
-        found = self._episodes(self._session.rows(sql, (number_list(numbers), self._session.number)))
-        return in_threads(thread_ids, found)
+        return self._episodes(self._session.rows(sql, (number_list(numbers), self._session.number)))
 
-    def covering(self, refs: Refs) -> Mapping[int, EpisodeMark]:
-        """Return the current event episode that owns each observation ref; none for those of open frames."""
-        found = self._session.rows(_OWNER_OF_PLACE, (number_list(refs.tolist()), self._session.number))
-        return {columns[0]: EpisodeMark._make(columns[1:]) for columns in found}
-
-    def marks(self, refs: Sequence[int]) -> Mapping[int, EpisodeMark]:
-        """Return the marks of current event episodes by `ref_of(thread number, first_seq)`."""
-        sql = (
-            f"SELECT {_MARK} FROM {EACH} episode e WHERE e.scope = ? AND e.thread = p.value >> 32"
-            f" AND e.first_seq = (p.value & 4294967295) AND {_CURRENT}"
-        )
-        found = self._session.rows(sql, (number_list(refs), self._session.number))
-        return {columns[0]: EpisodeMark._make(columns) for columns in found}
-
-    def by_refs(self, refs: Sequence[int]) -> Mapping[int, Episode]:
-        """Return current event episodes by `ref_of(thread number, first_seq)`."""
+    def _by_refs(self, refs: Sequence[int]) -> Mapping[int, Episode]:
         sql = (
             f"{_LOOK_UP} WHERE e.scope = ? AND e.thread = p.value >> 32"
             f" AND e.first_seq = (p.value & 4294967295) AND {_CURRENT}"
         )
-        found = self._session.rows(sql, (number_list(refs), self._session.number))
-        places = [ref_of(columns[1], columns[4]) for columns in found]
-        return dict(zip(places, self._episodes(found), strict=True))
+        rows = self._session.rows(sql, (number_list(refs), self._session.number))
+        places = [ref_of(columns[1], columns[4]) for columns in rows]
+        return dict(zip(places, self._episodes(rows), strict=True))
 
-    def covers(self, spans: Sequence[tuple[int, int]]) -> Sequence[Cover]:
-        """Return the current event episodes that own some of these spans of refs, by reference."""
-        found = self._session.rows(_OWNERS_OF_SPAN, (to_json(spans), self._session.number))
-        return [Cover._make(columns) for columns in found]
-
-    def recent(
-        self, *, limit: int, since: datetime | None = None, before: datetime | None = None
+    def list(
+        self,
+        *,
+        threads: Sequence[UUID] | None = None,
+        since: datetime | None = None,
+        before: datetime | None = None,
+        unconsolidated: bool = False,
+        limit: int | None = None,
     ) -> Sequence[Episode]:
-        """Return current event episodes whose end lies in [since, before), newest end first, ties by id."""
+        """Return current event episodes: of threads, or waiting to be consolidated, or by their ends."""
+        if threads is not None:
+            return self._of_threads(threads)
+        if unconsolidated:
+            return self._unconsolidated(limit)
+        return self._recent(since, before, limit)
+
+    def _unconsolidated(self, limit: int | None) -> Sequence[Episode]:
+        sql = f"{_SELECT} WHERE {_PENDING} ORDER BY e.created_at, e.id LIMIT ?"
+        return self._episodes(self._session.rows(sql, (self._session.number, -1 if limit is None else limit)))
+
+    def _recent(
+        self, since: datetime | None, before: datetime | None, limit: int | None
+    ) -> Sequence[Episode]:
         conditions, bindings = [f"e.scope = ? AND {_CURRENT}"], [self._session.number]
         for time, comparison in ((since, ">="), (before, "<")):
             if time is not None:
                 conditions.append(f"e.end_at {comparison} ?")
                 bindings.append(to_microseconds(time))
-        sql = f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY e.end_at DESC, e.id LIMIT ?"
-        return self._episodes(self._session.rows(sql, (*bindings, limit)))
+        newest = "e.end_at DESC, e.thread DESC, e.first_seq DESC"
+        sql = f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY {newest} LIMIT ?"
+        return self._episodes(self._session.rows(sql, (*bindings, -1 if limit is None else limit)))
 
-    def _episodes(self, found: Sequence[tuple[Any, ...]]) -> list[Episode]:
-        threads = self._session.thread_ids([columns[1] for columns in found])
-        return [episode_of(columns, threads[columns[1]]) for columns in found]
+    def _episodes(self, values: Sequence[tuple[Any, ...]]) -> Sequence[Episode]:
+        threads = self._session.thread_ids([columns[1] for columns in values])
+        return [episode_of(columns, threads[columns[1]]) for columns in values]
 
-    def encode(self, encoding: Encoding) -> None:
-        """Append a version of an episode's words; the same version again changes nothing; NotFound."""
+    def _encode(self, encoding: Encoding) -> None:
         scope = self._session.own()
         sql = (
             "INSERT INTO encoding (scope, episode, version, title, summary, metadata, encoded_by, created_at)"
@@ -251,132 +234,28 @@ class SqliteEpisodes:
         sql = "UPDATE episode SET encoding_version = ? WHERE scope = ? AND id = ? AND encoding_version < ?"
         self._session.db.execute(sql, (encoding.version, scope, encoding.episode_id.bytes, encoding.version))
         if self._session.db.changes():
-            SqliteChains(self._session).describe(encoding.episode_id, metadata_terms(encoding.metadata))
+            SqliteMetadata(self._session).describe(encoding.episode_id, metadata_terms(encoding.metadata))
 
-    def strengthen(self, before: Episode, after: Strength, last_reviewed_at: datetime) -> None:
-        """Give an episode another strength and clock; Conflict where `before` is no longer so."""
-        sql = (
-            "UPDATE episode SET stability = ?, difficulty = ?, last_reviewed_at = ?"
-            " WHERE scope = ? AND id = ? AND stability = ? AND difficulty = ? AND last_reviewed_at = ?"
-        )
-        now = (float(after.stability), float(after.difficulty), to_microseconds(last_reviewed_at))
-        reviewed = to_microseconds(before.last_reviewed_at)
-        known = (before.id.bytes, float(before.stability), float(before.difficulty), reviewed)
-        self._session.db.execute(sql, (*now, self._session.own(), *known))
-        if not self._session.db.changes():
-            raise Conflict(f"episode {before.id} was reviewed by another just now; repeat the call")
+    def consolidate(self, ids: Sequence[UUID], at: datetime | None) -> None:
+        """Set `consolidated_at` of pending episodes, Conflict where one is not; None lets any wait again."""
+        if at is None:
+            self._reconsider(ids)
+        else:
+            self._consolidate(ids, at)
 
-    def unconsolidated(self, *, limit: int) -> Sequence[Episode]:
-        """Return current event episodes that have words and are not consolidated, oldest created first."""
-        sql = f"{_SELECT} WHERE {_PENDING} ORDER BY e.created_at, e.id LIMIT ?"
-        return self._episodes(self._session.rows(sql, (self._session.number, limit)))
-
-    def count_unconsolidated(self, *, limit: int | None = None) -> int:
-        """Count those, up to a limit where it is given."""
-        # in order, so that the index of just these is taken
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM episode e WHERE {_PENDING} ORDER BY e.created_at LIMIT ?)"
-        found = self._session.row(sql, (self._session.number, -1 if limit is None else limit))
-        return 0 if found is None else int(found[0])
-
-    def consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
-        """Set `consolidated_at` of pending episodes; Conflict where one is not, or no longer, among them."""
-        wanted = set(ids)
+    def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
+        identifiers = set(ids)
         sql = (
             f"UPDATE episode AS e SET consolidated_at = ? WHERE {_PENDING}"
             " AND e.id IN (SELECT unhex(value) FROM json_each(?))"
         )
-        self._session.db.execute(sql, (to_microseconds(at), self._session.own(), id_list(wanted)))
-        if self._session.db.changes() != len(wanted):
+        self._session.db.execute(sql, (to_microseconds(at), self._session.own(), id_list(identifiers)))
+        if self._session.db.changes() != len(identifiers):
             raise Conflict("an episode to be consolidated is no longer pending; repeat the call")
 
-    def reconsider(self, ids: Sequence[UUID]) -> None:
-        """Let episodes wait to be consolidated again."""
+    def _reconsider(self, ids: Sequence[UUID]) -> None:
         sql = (
             "UPDATE episode SET consolidated_at = NULL"
             " WHERE scope = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
         )
         self._session.db.execute(sql, (self._session.own(), id_list(set(ids))))
-
-    def encodings(self, episode_id: UUID) -> Sequence[Encoding]:
-        """Return every version of an episode's words, oldest first."""
-        sql = (
-            "SELECT version, title, summary, metadata, encoded_by, created_at FROM encoding"
-            " WHERE scope = ? AND episode = ? ORDER BY version"
-        )
-        found = self._session.rows(sql, (self._session.number, episode_id.bytes))
-        return [
-            Encoding(episode_id, version, title, summary, from_json(metadata), by, to_time(created))
-            for version, title, summary, metadata, by, created in found
-        ]
-
-    def count(self) -> int:
-        """Count the scope's current event episodes."""
-        sql = f"SELECT count(*) FROM episode e WHERE e.scope = ? AND {_CURRENT}"
-        found = self._session.row(sql, (self._session.number,))
-        return 0 if found is None else int(found[0])
-
-    # --- decisions --------------------------------------------------------------------------------------
-
-    def decide(self, decision: Decision) -> None:
-        """Write a decision; the same id again changes nothing."""
-        scope = self._session.own()
-        sql = (
-            f"INSERT INTO decision (scope, {DECISION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (scope, id) DO NOTHING"
-        )
-        self._session.db.execute(sql, (scope, *decision_columns(decision)))
-
-    def revoke(self, *decision_ids: UUID) -> None:
-        """Delete decisions whose effect was undone; an unknown one is gone already."""
-        sql = "DELETE FROM decision WHERE scope = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
-        self._session.db.execute(sql, (self._session.own(), id_list(decision_ids)))
-
-    def amend(self, decision: Decision) -> None:
-        """Keep the outcome and the detail of a decision written before; NotFound."""
-        identity, *_, outcome, body = decision_columns(decision)
-        sql = "UPDATE decision SET outcome = ?, body = ? WHERE scope = ? AND id = ?"
-        self._session.db.execute(sql, (outcome, body, self._session.own(), identity))
-        if not self._session.db.changes():
-            raise NotFound(f"no decision {decision.id} in this scope")
-
-    def decision(self, decision_id: UUID) -> Decision | None:
-        """Read one decision."""
-        sql = f"SELECT {DECISION} FROM decision WHERE scope = ? AND id = ?"
-        found = self._session.row(sql, (self._session.number, decision_id.bytes))
-        return None if found is None else decision_of(found)
-
-    def decisions(
-        self,
-        *,
-        subject: UUID | None = None,
-        type: str | None = None,
-        last: int | None = None,
-        since: datetime | None = None,
-    ) -> Sequence[Decision]:
-        """Return decisions (from a time on) by time, then id; only the `last` so many where that is given."""
-        conditions: list[str] = ["scope = ?"]
-        bindings: list[int | bytes | str] = [self._session.number]
-        if subject is not None:
-            conditions.append("subject = ?")
-            bindings.append(subject.bytes)
-        if type is not None:
-            # The index of types is not for the few of a subject: it would lead past everybody else's.
-            conditions.append(_of_type(type) if subject is None else "type = ?")
-            bindings.append(type)
-        if since is not None:
-            conditions.append("at >= ?")
-            bindings.append(to_microseconds(since))
-        sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at DESC, id DESC"
-        found = self._session.rows(f"{sql} LIMIT ?", (*bindings, -1 if last is None else last))
-        return [decision_of(columns) for columns in reversed(found)]
-
-    def decided(self, type: str, since: datetime) -> int:
-        """Count the decisions of a type that are younger than a time."""
-        sql = f"SELECT count(*) FROM decision WHERE scope = ? AND {_of_type(type)} AND at > ?"
-        found = self._session.row(sql, (self._session.number, type, to_microseconds(since)))
-        return 0 if found is None else int(found[0])
-
-
-def _of_type(type: str) -> str:
-    """Ask for a type; what the index of types leaves out is said in its own words."""
-    return "type = ?" if type == "boundary" else "type = ? AND type <> 'boundary'"

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from episodic_agent.core.interfaces import LAST_REF, Posting, Refs, Scores, TextStatistics
 from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import LAST_REF, Posting, Refs, Scores, TextStatistics
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.rows import unique
+from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, number_list
+from episodic_agent.stores.sqlite.marks import SqliteMarks
 from episodic_agent.stores.sqlite.matrix import Matrix, MatrixView
-from episodic_agent.stores.sqlite.session import EACH, Session, number_list
-from episodic_agent.stores.sqlite.streams import WORDS, Shelf, Stream, Streams
-from episodic_agent.stores.sqlite.words import Words, WordsView
+from episodic_agent.stores.sqlite.metadata import SqliteConditions
+from episodic_agent.stores.sqlite.streams import WORDS, Shelf, StreamRow, Streams
+from episodic_agent.stores.sqlite.words import SqliteWords, WordsView
 from episodic_agent.stores.terms import LARGEST_COUNT, term_hash
 
 
@@ -22,20 +24,22 @@ from episodic_agent.stores.terms import LARGEST_COUNT, term_hash
 class Shelves:
     """The copies of index rows all transactions of a process share."""
 
-    words: Shelf[Words]
+    words: Shelf[SqliteWords]
     matrices: Shelf[Matrix]
 
     @classmethod
     def with_budget(cls, budget: int) -> "Shelves":
         """Share out a budget in bytes: words need about a tenth of what vectors need."""
-        return cls(Shelf(Words, budget // 8), Shelf(Matrix, budget - budget // 8))
+        return cls(Shelf(SqliteWords, budget // 8), Shelf(Matrix, budget - budget // 8))
 
 
-class SqliteIndex:
+class SqliteIndex(SqliteConditions, SqliteMarks):
     """The `Index` of one transaction."""
 
-    def __init__(self, session: Session, shelves: Shelves) -> None:
-        self._session = session
+    _session: SqliteSession
+
+    def __init__(self, session: SqliteSession, shelves: Shelves) -> None:
+        super().__init__(session)
         self._shelves = shelves
         self._streams = Streams(session)
         self._words_views: dict[str, WordsView] = {}
@@ -105,7 +109,7 @@ class SqliteIndex:
                 self._words_views.pop(kind, None)
                 self._matrix_views.pop((kind, embedder), None)
 
-    def _take_away(self, table: str, stream: Stream, refs: Iterable[int]) -> int:
+    def _take_away(self, table: str, stream: StreamRow, refs: Iterable[int]) -> int:
         """Delete the rows of refs and return how many there were."""
         sql = f"DELETE FROM {table} WHERE stream = ? AND ref IN (SELECT value FROM json_each(?))"
         self._session.db.execute(sql, (stream.number, number_list(refs)))
@@ -124,34 +128,23 @@ class SqliteIndex:
         self,
         kind: str,
         weights: Mapping[str, float],
+        refs: Refs | None = None,
         *,
         k1: float,
         b: float,
         average_length: float,
-        limit: int,
+        limit: int = 0,
     ) -> tuple[Refs, Scores]:
-        """Score documents by BM25; the best `limit` above 0, falling, ties by ref."""
+        """Score by BM25 the best `limit` above 0, falling, ties by ref; or just these refs, in order."""
         words = self._words(kind)
+        if refs is not None:
+            targets = np.asarray(refs, dtype=np.int64)
+            if words is None:
+                return targets, np.zeros(len(targets), dtype=np.float32)
+            return targets, words.of(weights, targets, k1, b, average_length)
         if words is None:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
         return words.best(weights, k1, b, average_length, limit)
-
-    def text_scores_of(
-        self,
-        kind: str,
-        weights: Mapping[str, float],
-        refs: Refs,
-        *,
-        k1: float,
-        b: float,
-        average_length: float,
-    ) -> Scores:
-        """Score just these refs (0 where no term occurs)."""
-        words = self._words(kind)
-        wanted = np.asarray(refs, dtype=np.int64)
-        if words is None:
-            return np.zeros(len(wanted), dtype=np.float32)
-        return words.of(weights, wanted, k1, b, average_length)
 
     def _words(self, kind: str) -> WordsView | None:
         stream = self._streams.find(kind, WORDS)
@@ -165,20 +158,19 @@ class SqliteIndex:
 
     # --- vectors ----------------------------------------------------------------------------------------
 
-    def vector_scores(self, kind: str, embedder: str, query: Vector, *, limit: int) -> tuple[Refs, Scores]:
-        """Return the best documents by cosine (best chunk counts), falling, ties by ref."""
+    def vector_scores(
+        self, kind: str, embedder: str, query: Vector, refs: Refs | None = None, *, limit: int = 0
+    ) -> tuple[Refs, Scores]:
+        """Score by cosine (best chunk) the best `limit`, falling, ties by ref; or just these, in order."""
         matrix = self._matrix(kind, embedder, query)
+        if refs is not None:
+            targets = np.asarray(refs, dtype=np.int64)
+            if matrix is None:
+                return targets, np.full(len(targets), np.nan, dtype=np.float32)
+            return targets, matrix.of(query, targets)
         if matrix is None:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
         return matrix.best(query, limit)
-
-    def vector_scores_of(self, kind: str, embedder: str, query: Vector, refs: Refs) -> Scores:
-        """Return cosines of just these refs (best chunk; NaN where there is no vector)."""
-        matrix = self._matrix(kind, embedder, query)
-        wanted = np.asarray(refs, dtype=np.int64)
-        if matrix is None:
-            return np.full(len(wanted), np.nan, dtype=np.float32)
-        return matrix.of(query, wanted)
 
     def _matrix(self, kind: str, embedder: str, query: Vector) -> MatrixView | None:
         stream = self._streams.find(kind, embedder)
@@ -205,8 +197,8 @@ class SqliteIndex:
         if view is not None:
             return view.first_rows(refs)
         sql = f"SELECT v.ref, v.v FROM {EACH} vector v WHERE v.stream = ? AND v.ref = p.value AND v.chunk = 0"
-        found = self._session.rows(sql, (number_list(refs), stream.number))
-        return {ref: np.frombuffer(v, dtype="<f4").astype(np.float32) for ref, v in found}
+        rows = self._session.rows(sql, (number_list(refs), stream.number))
+        return {ref: np.frombuffer(v, dtype="<f4").astype(np.float32) for ref, v in rows}
 
     def unindexed(
         self, kind: str, embedder: str, *, limit: int, first_ref: int = 0, last_ref: int = LAST_REF

@@ -13,20 +13,24 @@ from episodic_agent.stores.faults import reach
 from episodic_agent.stores.lease import is_gone
 from episodic_agent.stores.nouns import JOB, job_of
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.sqlite.connection import every, row, rows
-from episodic_agent.stores.sqlite.session import Session
+from episodic_agent.stores.sqlite.file.connection import every, row, rows
+from episodic_agent.stores.sqlite.file.session import SqliteSession
+from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.tables.erasing import RECALLED
+from episodic_agent.stores.tables.reviews import ReviewTable
+from episodic_agent.stores.tables.spans import SpanTable
+from episodic_agent.stores.tables.usage import UsageTable
 
 _JOB: Final = JOB.replace("id,", "number,", 1)
 _OLDEST_FIRST: Final = "ORDER BY run_after, number"
 
 
-class SqliteJobs:
-    """The `Jobs` of one transaction. A job's id is its number in the file."""
+class _SqliteJobs(Table):
+    """The jobs of one transaction. A job's id is its number in the file."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    _session: SqliteSession
 
-    def put(
+    def ask(
         self, kind: str, key: str, serial: str, *, now: datetime, run_after: datetime | None = None
     ) -> None:
         """Ask for work; a second request for a waiting (kind, key) coalesces with the first.
@@ -49,26 +53,25 @@ class SqliteJobs:
         self._session.db.execute(sql, self._claimed(job))
         self._expect_one(job)
 
-    def fail(self, job: Job, error: str, *, retry_at: datetime | None) -> None:
-        """Put a claimed job back for `retry_at`, or among the dead letters when None."""
-        sql = (
-            "UPDATE job SET state = 'dead', lease_owner = NULL, lease_until = NULL, last_error = ?"
-            " WHERE number = ? AND scope = ? AND state = 'leased' AND token = ?"
-        )
-        self._session.db.execute(sql, (error, *self._claimed(job)))
+    def put_back(self, job: Job, *, error: str | None = None, retry_at: datetime | None = None) -> None:
+        """Give a claimed job back untried, or failed: then it waits for `retry_at`, or is dead when None."""
+        if error is None:
+            bindings: tuple[int | str, ...] = self._claimed(job)
+            changed = "attempts = attempts - 1"
+        else:
+            changed = "state = 'dead', lease_owner = NULL, lease_until = NULL, last_error = ?"
+            bindings = (error, *self._claimed(job))
+        sql = f"UPDATE job SET {changed} WHERE number = ? AND scope = ? AND state = 'leased' AND token = ?"
+        self._session.db.execute(sql, bindings)
         self._expect_one(job)
-        if retry_at is not None:
-            put_back(self._session.db, job.id.int, to_microseconds(retry_at))
+        due = job.run_after if error is None else retry_at
+        if due is not None:
+            put_back(self._session.db, job.id.int, to_microseconds(due))
 
-    def release(self, job: Job) -> None:
-        """Give a claimed job back untried: it waits again and the claim counts as no attempt."""
-        sql = (
-            "UPDATE job SET attempts = attempts - 1"
-            " WHERE number = ? AND scope = ? AND state = 'leased' AND token = ?"
-        )
-        self._session.db.execute(sql, self._claimed(job))
-        self._expect_one(job)
-        put_back(self._session.db, job.id.int, to_microseconds(job.run_after))
+    def take_back(self) -> None:
+        """Take every claimed job of the scope back and blank its errors: no worker keeps what it read."""
+        for sql in RECALLED:
+            self._session.change(sql)
 
     def _claimed(self, job: Job) -> tuple[int, int, int]:
         return job.id.int, self._session.own(), job.token
@@ -77,7 +80,7 @@ class SqliteJobs:
         if self._session.db.changes() == 0:
             raise Conflict(f"job {job.kind} {job.key!r} is no longer ours: its lease ran out")
 
-    def list(self, *, state: str | None = None) -> Sequence[Job]:
+    def jobs(self, *, state: str | None = None) -> Sequence[Job]:
         """Return jobs by the time they are due, then in order of asking."""
         sql = f"SELECT {_JOB} FROM job WHERE scope = ? AND state = ifnull(?, state) {_OLDEST_FIRST}"
         return [job_of(columns) for columns in self._session.rows(sql, (self._session.number, state))]
@@ -95,24 +98,28 @@ class SqliteJobs:
     def _unclaimed(self, job_id: UUID) -> int:
         scope = self._session.own()
         number = min(job_id.int, (1 << 63) - 1)
-        found = self._session.row("SELECT state FROM job WHERE number = ? AND scope = ?", (number, scope))
-        if found is None:
+        results = self._session.row("SELECT state FROM job WHERE number = ? AND scope = ?", (number, scope))
+        if results is None:
             raise NotFound(f"no job {job_id} in this scope")
-        if found[0] == "leased":
+        if results[0] == "leased":
             raise Conflict(f"job {job_id} is being done; wait for it to end")
         return number
 
 
+class SqliteWork(_SqliteJobs, ReviewTable, UsageTable, SpanTable):
+    """The `Work` of one transaction."""
+
+
 def put_back(db: apsw.Connection, number: int, due: int) -> None:
     """Let a job wait again; if its like was asked for meanwhile, they become one, with this one's history."""
-    twin = row(
+    duplicate = row(
         db,
         "SELECT w.number FROM job w JOIN job j ON j.number = ? AND j.number <> w.number"
         " WHERE w.scope = j.scope AND w.kind = j.kind AND w.key = j.key AND w.state = 'waiting'",
         (number,),
     )
-    if twin is not None:
-        db.execute("DELETE FROM job WHERE number = ?", twin)
+    if duplicate is not None:
+        db.execute("DELETE FROM job WHERE number = ?", duplicate)
     db.execute(
         "UPDATE job SET state = 'waiting', run_after = ?, lease_owner = NULL, lease_until = NULL"
         " WHERE number = ?",
@@ -120,7 +127,7 @@ def put_back(db: apsw.Connection, number: int, due: int) -> None:
     )
 
 
-def renew(session: Session, jobs: Sequence[Job], until: int) -> list[Job]:
+def renew(session: SqliteSession, jobs: Sequence[Job], until: int) -> list[Job]:
     """Prolong leases and return the jobs whose lease was still held by these claims."""
     sql = (
         "UPDATE job SET lease_until = max(lease_until, ?)"
@@ -147,7 +154,7 @@ def anything_to_claim(db: apsw.Connection, now: int) -> bool:
     return any(until <= now or is_gone(owner) for owner, until in leased)
 
 
-class Claim:
+class SqliteClaim:
     """One look for work: who asks, for how long, and for which scope and kinds."""
 
     def __init__(
@@ -186,10 +193,10 @@ class Claim:
             chosen.setdefault(serial, number)
             if len(chosen) == limit:
                 break
-        found = row(db, "SELECT space, user_id FROM scope WHERE number = ?", first[:1])
+        results = row(db, "SELECT space, user_id FROM scope WHERE number = ?", first[:1])
         jobs = self._lease(db, list(chosen.values()))
         reach("after-claim")
-        return (Scope(user_id=found[1], space=found[0]), jobs) if found is not None else None
+        return (Scope(user_id=results[1], space=results[0]), jobs) if results is not None else None
 
     def _due(self) -> tuple[str, tuple[Any, ...]]:
         """Return the condition of a job that may be done now: due, and nothing of its serial being done."""
@@ -223,12 +230,12 @@ def count_waiting(db: apsw.Connection, scope: Scope | None, space: str | None, d
     condition, bindings = "state <> 'dead'", list[int | str]()
     if scope is not None:
         condition += " AND scope = ?"
-        bindings.append(Session(db, scope, write=False).number)
+        bindings.append(SqliteSession(db, scope, write=False).number)
     if space is not None:
         condition += " AND scope IN (SELECT number FROM scope WHERE space = ?)"
         bindings.append(space)
     if due is not None:
         condition += " AND run_after <= ?"
         bindings.append(to_microseconds(due))
-    found = row(db, f"SELECT count(*) FROM job WHERE {condition}", bindings)
-    return 0 if found is None else int(found[0])
+    results = row(db, f"SELECT count(*) FROM job WHERE {condition}", bindings)
+    return 0 if results is None else int(results[0])

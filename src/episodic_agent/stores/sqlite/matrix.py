@@ -9,11 +9,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.interfaces import Refs, Scores
+from episodic_agent.protocols import Refs, Scores
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
 from episodic_agent.stores.scoring import best_of_each, products, scales, unit
-from episodic_agent.stores.sqlite.streams import PLACES, Stream
+from episodic_agent.stores.sqlite.streams import PLACES, StreamRow
 
 _BATCH: Final = 4096
 _SMALLEST_BLOCK: Final = 256
@@ -34,7 +34,7 @@ class Matrix:
         self._blocks: tuple[Vector, ...] = ()
         self._sorted: tuple[int, SortedRefs] = (-1, SortedRefs(self._refs))
 
-    def read(self, db: apsw.Connection, stream: Stream, after: int) -> None:
+    def read(self, db: apsw.Connection, stream: StreamRow, after: int) -> None:
         """Append the rows with after < place <= stream.last."""
         base = stream.number * PLACES
         span = (base + after, base + stream.last)
@@ -113,15 +113,15 @@ class MatrixView:
 
     def first_rows(self, refs: Sequence[int]) -> dict[int, Vector]:
         """Return the first row of each ref that has one; chunks are written, and so read, in their order."""
-        wanted = np.asarray(refs, dtype=np.int64)
-        places, there = self._ordered.find(wanted)
+        targets = np.asarray(refs, dtype=np.int64)
+        places, there = self._ordered.find(targets)
         rows = self._ordered.order[self._ordered.starts[places[there]]]
-        return {ref: self._row(row) for ref, row in zip(wanted[there].tolist(), rows.tolist(), strict=True)}
+        return {ref: self._row(row) for ref, row in zip(targets[there].tolist(), rows.tolist(), strict=True)}
 
     def _row(self, row: int) -> Vector:
         block = bisect_right(self._starts, row) - 1
-        found: Vector = self._blocks[block][row - self._starts[block]]
-        return found.copy()
+        results: Vector = self._blocks[block][row - self._starts[block]]
+        return results.copy()
 
     def _similarities(self, query: Vector) -> Scores:
         """Return the cosine of each distinct ref, in the order of refs."""
@@ -133,8 +133,8 @@ class MatrixView:
         return self._answer
 
     def _products(self, query: Vector) -> Vector:
-        found: Vector = np.empty(len(self._scales), dtype=np.float32)
+        results: Vector = np.empty(len(self._scales), dtype=np.float32)
         for start, block in zip(self._starts, self._blocks, strict=False):
-            into = found[start : start + len(block)]
+            into = results[start : start + len(block)]
             products(block[: len(into)], query, into)
-        return found
+        return results

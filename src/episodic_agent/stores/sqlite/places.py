@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.interfaces import ref_of
-from episodic_agent.core.places import Stay, place_key
-from episodic_agent.stores.nouns import STAY, stay_columns, stay_label, stay_of
+from episodic_agent.protocols import ref_of
+from episodic_agent.schemas.places import Visit, place_key
+from episodic_agent.stores.nouns import VISIT, visit_columns, visit_label, visit_of
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.sqlite.session import Session
+from episodic_agent.stores.sqlite.file.session import SqliteSession
+from episodic_agent.stores.tables.dialect import Table
 from episodic_agent.stores.terms import place_number
 
 _LAST_SEQ: Final = 0xFFFFFFFF
@@ -37,26 +38,25 @@ _LABELS: Final = (
 )
 
 
-class SqlitePlaces:
-    """The `Places` of one transaction."""
+class SqliteStays(Table):
+    """The stays of threads, and the places they name."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    _session: SqliteSession
 
-    def labels(self, *, limit: int = 1000) -> Mapping[str, str]:
+    def places(self, *, limit: int = 1000) -> Mapping[str, str]:
         """Return the scope's places by key, each with its label as written at the earliest event time."""
-        found = self._session.rows(_LABELS, (self._session.number, limit))
-        labels = [stay_label(label) for (label,) in found]
+        rows = self._session.rows(_LABELS, (self._session.number, limit))
+        labels = [visit_label(label) for (label,) in rows]
         return {place_key(label): label for label in labels}
 
-    def stays(
+    def visits(
         self,
         *,
         place: str | None = None,
         thread_id: UUID | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> Sequence[Stay]:
+    ) -> Sequence[Visit]:
         """Return stays that touch [since, until) in event time, by reference."""
         # A thread's stays lie side by side; without the plus those of the whole scope are read.
         conditions = ["+scope = ?" if thread_id is not None else "scope = ?"]
@@ -74,22 +74,22 @@ class SqlitePlaces:
             if time is not None:
                 conditions.append(comparison)
                 bindings.append(to_microseconds(time))
-        sql = f"SELECT {STAY} FROM stay WHERE {' AND '.join(conditions)} ORDER BY first_ref"
-        return [stay_of(columns) for columns in self._session.rows(sql, bindings)]
+        sql = f"SELECT {VISIT} FROM stay WHERE {' AND '.join(conditions)} ORDER BY first_ref"
+        return [visit_of(columns) for columns in self._session.rows(sql, bindings)]
 
-    def rewrite(self, thread_id: UUID, stays: Sequence[Stay]) -> None:
+    def rewrite_stays(self, thread_id: UUID, visits: Sequence[Visit]) -> None:
         """Put these in the place of all stays of a thread; raises NotFound for an unknown one."""
         scope, number = self._session.own(), self._session.thread_number(thread_id)
         sql = "DELETE FROM stay WHERE first_ref BETWEEN ? AND ? AND +scope = ?"
         self._session.db.execute(sql, (ref_of(number, 0), ref_of(number, _LAST_SEQ), scope))
-        columns = [(scope, place_number(stay.place), *stay_columns(stay)) for stay in stays]
+        columns = [(scope, place_number(stay.place), *visit_columns(stay)) for stay in visits]
         self._session.db.executemany(_INSERT, columns)
 
 
-def go_on(session: Session, stays: Sequence[Stay]) -> None:
+def go_on(session: SqliteSession, visits: Sequence[Visit]) -> None:
     """Write the stays of a chunk after those of its thread; the first may go on with the last one."""
     scope = session.own()
     columns = [
-        (scope, place_number(stay.place), *stay_columns(stay), ref_of(stay.thread, 0)) for stay in stays
+        (scope, place_number(stay.place), *visit_columns(stay), ref_of(stay.thread, 0)) for stay in visits
     ]
     session.db.executemany(_GO_ON, columns)

@@ -1,61 +1,69 @@
 """The SQLite store: opens the file, begins transactions, hands out jobs."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 import apsw
 
-from episodic_agent.core.erasing import Erasure
-from episodic_agent.core.interfaces import (
-    Care,
-    Chains,
+from episodic_agent.errors import StoreDamaged, StoreError
+from episodic_agent.lazily import module
+from episodic_agent.protocols import (
+    Countable,
     Episodes,
-    Erasing,
-    Facts,
     Index,
-    Jobs,
-    Links,
-    Places,
-    Reviews,
-    Skills,
-    ThreadParts,
+    Knowledge,
+    Observations,
+    Relations,
     Threads,
     Transaction,
-    Usage,
+    VisibilityRecords,
     Work,
 )
-from episodic_agent.errors import StoreError
-from episodic_agent.schemas import Job, ModelUse, Scope
+from episodic_agent.schemas import Backup, Job, ModelUse, Scope
+from episodic_agent.schemas.erasures import Erasure, Sweep
+from episodic_agent.stores.catalogue import SQLITE
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.sqlite.care import SqliteCare
-from episodic_agent.stores.sqlite.chains import SqliteChains
-from episodic_agent.stores.sqlite.connection import Connections, Options, row, rows
 from episodic_agent.stores.sqlite.episodes import SqliteEpisodes
 from episodic_agent.stores.sqlite.erasing import (
-    SqliteErasing,
     erase_scope,
     erasures,
     residue,
     settle,
     sweep,
 )
-from episodic_agent.stores.sqlite.facts import SqliteFacts
+from episodic_agent.stores.sqlite.facts import SqliteKnowledge
+from episodic_agent.stores.sqlite.file.connection import SqliteConnections, SqliteOptions, row, rows
+from episodic_agent.stores.sqlite.file.migrate import (
+    Migration,
+    go_on_without_log,
+    migrate,
+    schema_checksum,
+    shipped_migrations,
+)
+from episodic_agent.stores.sqlite.file.session import SqliteSession
 from episodic_agent.stores.sqlite.index import Shelves, SqliteIndex
-from episodic_agent.stores.sqlite.jobs import Claim, SqliteJobs, anything_to_claim, count_waiting, renew
-from episodic_agent.stores.sqlite.links import SqliteLinks
-from episodic_agent.stores.sqlite.migrate import Migration, migrate, schema_checksum, shipped_migrations
-from episodic_agent.stores.sqlite.parts import SqliteThreadParts
-from episodic_agent.stores.sqlite.places import SqlitePlaces
-from episodic_agent.stores.sqlite.reviews import SqliteReviews
-from episodic_agent.stores.sqlite.session import Session
-from episodic_agent.stores.sqlite.skills import SqliteSkills
+from episodic_agent.stores.sqlite.jobs import SqliteClaim, SqliteWork, anything_to_claim, count_waiting, renew
+from episodic_agent.stores.sqlite.links import SqliteRelations
+from episodic_agent.stores.sqlite.observations import SqliteObservations
 from episodic_agent.stores.sqlite.threads import SqliteThreads
-from episodic_agent.stores.sqlite.usage import SqliteUsage, usage_of_space
-from episodic_agent.stores.sqlite.work import SqliteWork
+from episodic_agent.stores.sqlite.usage import usage_of_space
+from episodic_agent.stores.sqlite.visibility import SqliteVisibility
+from episodic_agent.stores.tables.counting import count
+from episodic_agent.stores.tables.erasing import holdings, record
+
+if TYPE_CHECKING:
+    from episodic_agent.stores.sqlite.file import backup, salvage
+    from episodic_agent.stores.sqlite.file.backup import Share
+else:
+    backup = module("episodic_agent.stores.sqlite.file.backup")
+    salvage = module("episodic_agent.stores.sqlite.file.salvage")
 
 MEMORY = ":memory:"
 
@@ -63,28 +71,74 @@ MEMORY = ":memory:"
 class SqliteTransaction:
     """Everything one block of work may touch, in one scope."""
 
-    def __init__(self, session: Session, shelves: Shelves) -> None:
+    def __init__(self, session: SqliteSession, shelves: Shelves) -> None:
         self._session = session
-        self.threads: Threads = SqliteThreads(session)
-        self.episodes: Episodes = SqliteEpisodes(session)
-        self.parts: ThreadParts = SqliteThreadParts(session)
-        self.links: Links = SqliteLinks(session)
-        self.chains: Chains = SqliteChains(session)
-        self.reviews: Reviews = SqliteReviews(session)
-        self.places: Places = SqlitePlaces(session)
-        self.index: Index = SqliteIndex(session, shelves)
-        self.jobs: Jobs = SqliteJobs(session)
-        self.usage: Usage = SqliteUsage(session)
-        self.work: Work = SqliteWork(session)
-        self.skills: Skills = SqliteSkills(session)
-        self.facts: Facts = SqliteFacts(session)
-        self.erasing: Erasing = SqliteErasing(session)
-        self.care: Care = SqliteCare(session)
+        self._shelves = shelves
 
     @property
     def scope(self) -> Scope:
         """Return whose memory this is."""
         return self._session.scope
+
+    @cached_property
+    def threads(self) -> Threads:
+        """Return the `Threads` of this transaction."""
+        return SqliteThreads(self._session)
+
+    @cached_property
+    def episodes(self) -> Episodes:
+        """Return the `Episodes` of this transaction."""
+        return SqliteEpisodes(self._session)
+
+    @cached_property
+    def relations(self) -> Relations:
+        """Return the `Relations` of this transaction."""
+        return SqliteRelations(self._session)
+
+    @cached_property
+    def observations(self) -> Observations:
+        """Return the `Observations` of this transaction."""
+        return SqliteObservations(self._session)
+
+    @cached_property
+    def index(self) -> Index:
+        """Return the `Index` of this transaction."""
+        return SqliteIndex(self._session, self._shelves)
+
+    @cached_property
+    def work(self) -> Work:
+        """Return the `Work` of this transaction."""
+        return SqliteWork(self._session)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """Return the `Knowledge` of this transaction."""
+        return SqliteKnowledge(self._session)
+
+    @cached_property
+    def visibility(self) -> VisibilityRecords:
+        """Return the `VisibilityRecords` of this transaction."""
+        return SqliteVisibility(self._session)
+
+    def hold_threads(self) -> None:
+        """Let no other writer resolve threads before the end of this transaction."""
+        self._session.hold_threads()
+
+    def hold_facts(self) -> None:
+        """Let no other writer change facts before the end of this transaction."""
+        self._session.hold_facts()
+
+    def count(self, what: Countable, *, limit: int | None = None) -> int:
+        """Count what the scope holds, up to a limit where it is given."""
+        return count(self._session, what, limit)
+
+    def holdings(self, thread_id: UUID | None = None) -> Mapping[str, int]:
+        """Count what the scope, or one of its threads, holds, by kind of thing."""
+        return holdings(self._session, SQLITE, thread_id)
+
+    def record(self, erasure: Erasure) -> None:
+        """Keep a receipt, in place of the one of the same id."""
+        record(self._session, erasure)
 
 
 class SqliteStore:
@@ -111,8 +165,9 @@ class SqliteStore:
             self._folder = tempfile.TemporaryDirectory(prefix="episodic-")
             path, synchronous = Path(self._folder.name) / "memory.db", "off"
         self._migrations = shipped_migrations() if migrations is None else tuple(migrations)
-        self._connections = Connections(Path(path), Options(synchronous, busy_timeout, max_bytes))
+        self._connections = SqliteConnections(Path(path), SqliteOptions(synchronous, busy_timeout, max_bytes))
         self._shelves = Shelves.with_budget(cache_bytes)
+        self._connections.make_file()
         with self._connections.borrow_to_write() as db:
             migrate(db, str(path), self._migrations, patience=busy_timeout)
 
@@ -125,25 +180,23 @@ class SqliteStore:
     def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:
         """Open a transaction: committed when the block ends, rolled back when it raises."""
         if write:
-            with self._connections.borrow_to_write() as db:
-                db.execute("BEGIN IMMEDIATE")
+            with self._connections.writing() as db:
                 reach("after-begin")
-                yield SqliteTransaction(Session(db, scope, write=True), self._shelves)
+                yield SqliteTransaction(SqliteSession(db, scope, write=True), self._shelves)
                 reach("before-commit")
-                db.execute("COMMIT")
             reach("after-commit")
             return
         with self._connections.borrow() as db:
             db.execute("BEGIN")
-            yield SqliteTransaction(Session(db, scope, write=False), self._shelves)
+            yield SqliteTransaction(SqliteSession(db, scope, write=False), self._shelves)
             db.execute("COMMIT")
 
     def scopes(self, space: str | None = None) -> Sequence[Scope]:
         """Return every scope that was ever written to (of one space), by space, then user."""
         sql = "SELECT user_id, space FROM scope WHERE space = ifnull(?, space) ORDER BY space, user_id"
         with self._connections.borrow() as db:
-            found = rows(db, sql, (space,))
-        return [Scope(user_id, space) for user_id, space in found]
+            results = rows(db, sql, (space,))
+        return [Scope(user_id, space) for user_id, space in results]
 
     def exists(self, scope: Scope) -> bool:
         """Tell whether a scope was ever written to."""
@@ -167,24 +220,18 @@ class SqliteStore:
         `owner` is `lease.process_owner()`; `space` or `scope` narrows the search. Every claim counts as an
         attempt, so that work which kills its process is given up in the end.
         """
-        claim = Claim(owner, now, lease, space=space, scope=scope, kinds=kinds)
+        claim = SqliteClaim(owner, now, lease, space=space, scope=scope, kinds=kinds)
         with self._connections.borrow() as db:
             # Idle workers ask all the time: no write lock for a no.
             if not anything_to_claim(db, claim.now):
                 return None
-        with self._connections.borrow_to_write() as db:
-            db.execute("BEGIN IMMEDIATE")
-            taken = claim.take(db, limit)
-            db.execute("COMMIT")
-            return taken
+        with self._connections.writing() as db:
+            return claim.take(db, limit)
 
     def renew(self, scope: Scope, jobs: Sequence[Job], *, now: datetime, lease: timedelta) -> Sequence[Job]:
         """Prolong the leases of claimed jobs (a heartbeat); return those that are still ours."""
-        with self._connections.borrow_to_write() as db:
-            db.execute("BEGIN IMMEDIATE")
-            ours = renew(Session(db, scope, write=True), jobs, to_microseconds(now + lease))
-            db.execute("COMMIT")
-            return ours
+        with self._connections.writing() as db:
+            return renew(SqliteSession(db, scope, write=True), jobs, to_microseconds(now + lease))
 
     def waiting(
         self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
@@ -210,14 +257,22 @@ class SqliteStore:
         """Keep how a receipt stands now: its state, residue and what it waits for."""
         settle(self._connections, space, erasure)
 
-    def sweep(self) -> str:
-        """Rewrite the file without what was deleted; return what stands in the way, "" if nothing."""
+    def sweep(self) -> Sweep:
+        """Rewrite the file without what was deleted; say what stands in the way."""
         return sweep(self._connections)
 
     def residue(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
         """Return those of some strings that stand in the file or beside it, not in a kept observation."""
         del scope  # the file holds everybody's
         return residue(self._connections, texts)
+
+    def backup(self, target: Path, *, force: bool = False, progress: "Share | None" = None) -> Backup:
+        """Copy the database as it is now to a file, verified, while others write."""
+        return backup.backup(self._connections, target, force=force, progress=progress)
+
+    def salvage(self, now: datetime) -> Sequence[str]:
+        """Save what can be read in a new file beside this one; return what was saved and what was lost."""
+        return salvage.salvage(self.path, self._migrations, now)
 
     def check(self) -> Sequence[str]:
         """Return what is wrong with the file itself (one line each); empty when sound."""
@@ -228,18 +283,36 @@ class SqliteStore:
             return [str(error)]
 
     def _problems(self, db: apsw.Connection) -> list[str]:
-        found = [str(line) for (line,) in rows(db, "PRAGMA quick_check") if line != "ok"]
+        texts = [str(line) for (line,) in rows(db, "PRAGMA integrity_check") if line != "ok"]
         broken = rows(db, "PRAGMA foreign_key_check")
-        found += [f"{table} row {number} points to a missing {parent}" for table, number, parent, _ in broken]
+        texts += [f"{table} row {number} points to a missing {parent}" for table, number, parent, _ in broken]
         fresh = apsw.Connection(":memory:")
         migrate(fresh, MEMORY, self._migrations)
         if schema_checksum(fresh) != schema_checksum(db):
-            found.append("the schema was changed by hand; it is not what the migrations made")
+            texts.append("the schema was changed by hand; it is not what the migrations made")
         fresh.close()
-        return found
+        return texts
 
     def close(self) -> None:
         """Close the file; a temporary one is deleted. Closing twice does nothing."""
         self._connections.close()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+def repair_file(path: Path, now: datetime) -> Sequence[str]:
+    """Do what a file needs before it can be opened; return what was done, a line each.
+
+    A missing log is gone on without; of a file too damaged to be opened what can be read is saved in a new
+    one.
+    """
+    if not path.exists():
+        return []
+    done = []
+    if missing := go_on_without_log(path):
+        done.append(f"went on without the log: {missing}")
+    try:
+        SqliteStore(path).close()
+    except StoreDamaged:
+        done += salvage.salvage(path, shipped_migrations(), now)
+    return done

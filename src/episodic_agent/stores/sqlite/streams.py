@@ -18,14 +18,14 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import apsw
 
-from episodic_agent.stores.sqlite.session import Session
+from episodic_agent.stores.sqlite.file.session import SqliteSession
 
 PLACES: Final = 1 << 36  # rows a stream can ever have; n = stream number * PLACES + place
 WORDS: Final = ""  # the embedder of the words' stream
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class StreamRow:
     """A stream's row as one snapshot sees it; `width` is the vectors' dimensions (0 for words)."""
 
     number: int
@@ -37,40 +37,40 @@ class Stream:
 class Streams:
     """The streams one transaction has looked at or written to."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SqliteSession) -> None:
         self._session = session
-        self._seen: dict[tuple[str, str], Stream] = {}
+        self._seen: dict[tuple[str, str], StreamRow] = {}
         self.written: set[int] = set()
 
-    def find(self, kind: str, embedder: str) -> Stream | None:
+    def find(self, kind: str, embedder: str) -> StreamRow | None:
         """Return a stream of the scope, or None while nothing was ever indexed in it."""
         stream = self._seen.get((kind, embedder))
         if stream is not None:
             return stream
         sql = "SELECT number, width, epoch, last FROM stream WHERE scope = ? AND kind = ? AND embedder = ?"
-        found = self._session.row(sql, (self._session.number, kind, embedder))
-        if found is None:
+        row = self._session.row(sql, (self._session.number, kind, embedder))
+        if row is None:
             return None
-        self._seen[kind, embedder] = stream = Stream(*found)
+        self._seen[kind, embedder] = stream = StreamRow(*row)
         return stream
 
-    def open(self, kind: str, embedder: str, width: int) -> Stream:
+    def open(self, kind: str, embedder: str, width: int) -> StreamRow:
         """Return a stream for writing, made at its first use."""
         scope = self._session.own()
         stream = self.find(kind, embedder)
         if stream is None:
             sql = "INSERT INTO stream (scope, kind, embedder, width, epoch, last) VALUES (?, ?, ?, ?, 0, 0)"
             self._session.db.execute(sql, (scope, kind, embedder, width))
-            stream = Stream(self._session.db.last_insert_rowid(), width, epoch=0, last=0)
+            stream = StreamRow(self._session.db.last_insert_rowid(), width, epoch=0, last=0)
             self._seen[kind, embedder] = stream
         return stream
 
-    def of_kind(self, kind: str) -> list[tuple[str, Stream]]:
+    def of_kind(self, kind: str) -> list[tuple[str, StreamRow]]:
         """Return (embedder, stream) of all streams of a kind: the words' and every embedder's."""
         sql = "SELECT embedder FROM stream WHERE scope = ? AND kind = ?"
         names = [name for (name,) in self._session.rows(sql, (self._session.number, kind))]
-        found = [(name, self.find(kind, name)) for name in names]
-        return [(name, stream) for name, stream in found if stream is not None]
+        pairs = [(name, self.find(kind, name)) for name in names]
+        return [(name, stream) for name, stream in pairs if stream is not None]
 
     def grow(self, kind: str, embedder: str, *, added: int, removed: int) -> int:
         """Book rows written to a stream and return the n of the first of them."""
@@ -87,7 +87,7 @@ class Streams:
 class Copy(Protocol):
     """The rows of one stream in memory."""
 
-    def read(self, db: apsw.Connection, stream: Stream, after: int) -> None:
+    def read(self, db: apsw.Connection, stream: StreamRow, after: int) -> None:
         """Append the rows with after < place <= stream.last."""
         ...
 
@@ -100,7 +100,7 @@ class Copy(Protocol):
 CopyT = TypeVar("CopyT", bound=Copy)
 
 
-class _Place(Generic[CopyT]):
+class _ShelfSlot(Generic[CopyT]):
     """One stream's place on the shelf. Its lock is held while rows are read, not while they are searched."""
 
     def __init__(self) -> None:
@@ -117,15 +117,15 @@ class Shelf(Generic[CopyT]):
         self._make = make
         self._budget = budget
         self._lock = threading.Lock()
-        self._places: OrderedDict[int, _Place[CopyT]] = OrderedDict()
+        self._places: OrderedDict[int, _ShelfSlot[CopyT]] = OrderedDict()
         self._sizes: dict[int, int] = {}
 
-    def copy_of(self, db: apsw.Connection, stream: Stream, *, private: bool) -> CopyT:
+    def copy_of(self, db: apsw.Connection, stream: StreamRow, *, private: bool) -> CopyT:
         """Return a copy that holds at least the rows this snapshot sees (mind those beyond `stream.last`)."""
         if private:
             return self._read_whole(db, stream)
         with self._lock:
-            place = self._places.setdefault(stream.number, _Place())
+            place = self._places.setdefault(stream.number, _ShelfSlot())
             self._places.move_to_end(stream.number)
         with place.lock:
             if place.copy is not None and place.epoch > stream.epoch:
@@ -141,7 +141,7 @@ class Shelf(Generic[CopyT]):
         self._weigh(stream.number, copy.nbytes)
         return copy
 
-    def _read_whole(self, db: apsw.Connection, stream: Stream) -> CopyT:
+    def _read_whole(self, db: apsw.Connection, stream: StreamRow) -> CopyT:
         copy = self._make()
         copy.read(db, stream, 0)
         return copy

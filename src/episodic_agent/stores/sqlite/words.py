@@ -8,10 +8,10 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from episodic_agent.core.interfaces import Refs, Scores
+from episodic_agent.protocols import Refs, Scores
 from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
 from episodic_agent.stores.scoring import term_scores
-from episodic_agent.stores.sqlite.streams import PLACES, Stream
+from episodic_agent.stores.sqlite.streams import PLACES, StreamRow
 from episodic_agent.stores.terms import term_hash
 
 _BATCH: Final = 8192
@@ -58,7 +58,7 @@ class Segment:
         return self.hashes.nbytes + self.offsets.nbytes + self.rows.nbytes + self.counts.nbytes
 
 
-class Words:
+class SqliteWords:
     """An inverted index that grows at the end: a few segments, each at least twice as large as the next."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Words:
         self._segments: tuple[Segment, ...] = ()
         self._sorted: tuple[int, SortedRefs] = (-1, SortedRefs(self._refs))
 
-    def read(self, db: apsw.Connection, stream: Stream, after: int) -> None:
+    def read(self, db: apsw.Connection, stream: StreamRow, after: int) -> None:
         """Append the documents with after < place <= stream.last."""
         base = stream.number * PLACES
         sql = "SELECT n, ref, length, terms, counts FROM document WHERE n > ? AND n <= ?"
@@ -180,9 +180,9 @@ class WordsView:
         return self._answer
 
     def _postings(self, term: str) -> Iterable[tuple[NDArray[np.int32], Counts]]:
-        wanted = _number(term)
+        target = _number(term)
         for segment in self._segments:
-            where = segment.find(wanted)
+            where = segment.find(target)
             rows, counts = segment.rows[where], segment.counts[where]
             if len(rows) and rows.max() >= len(self._refs):
                 # Another thread has read further than this snapshot sees.

@@ -20,7 +20,7 @@ once; errors come from a predictor; there is a shortest and a longest frame.
   `trail.py` (what the episode will be called): policy `steps-2026-12`, the rules.
 - `learned.py`: policy `steps-2027-01`, the rules and where an activity ends. `told.py` says which steps tell
   of activities, `habits.py` what a thread taught, `cues.py` what speaks for an end, `odds.py` what is asked
-  for, `activity.py` holds and packs all that, `model.py` reads the network in `weights.py`.
+  for, `activity.py` holds and packs all that, `model.py` reads the network.
 - `custom.py` with `frame.py`: anybody's `BoundaryDetector` as a policy.
 - `events.py`, `parameters.py`: other people's words for the same things, read tolerantly; numbers that
   cannot be, refused by name.
@@ -37,17 +37,35 @@ The rules are those of the room above (`core/boundary`): pure, small values, eve
 compared, thresholds with a tolerance of 1e-9 (.5 + .1 is not over .6).
 """
 
-from episodic_agent.core.boundary.steps.custom import CustomPolicy, adapt
-from episodic_agent.core.boundary.steps.default import StepsPolicy
-from episodic_agent.core.boundary.steps.detectors import (
-    HysteresisBoundaryDetector,
-    StubBoundaryDetector,
-    detector,
-)
-from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
-from episodic_agent.core.boundary.steps.letter import HysteresisPolicy, StubPolicy
-from episodic_agent.core.boundary.steps.parameters import PRESETS
-from episodic_agent.core.boundary.steps.scoring import debug_line, record_line
+from typing import TYPE_CHECKING
+
+from episodic_agent.lazily import names_from
+
+if TYPE_CHECKING:
+    from episodic_agent.core.boundary.steps.custom import CustomPolicy, adapt
+    from episodic_agent.core.boundary.steps.default import StepsPolicy
+    from episodic_agent.core.boundary.steps.detectors import (
+        HysteresisBoundaryDetector,
+        StubBoundaryDetector,
+        detector,
+    )
+    from episodic_agent.core.boundary.steps.learned import LearnedStepsPolicy
+    from episodic_agent.core.boundary.steps.parameters import PRESETS
+    from episodic_agent.core.boundary.steps.reference import HysteresisPolicy, StubPolicy
+    from episodic_agent.core.boundary.steps.scoring import debug_line, record_line
+else:
+    __getattr__ = names_from(
+        __name__,
+        {
+            "custom": "CustomPolicy adapt",
+            "default": "StepsPolicy",
+            "detectors": "HysteresisBoundaryDetector StubBoundaryDetector detector",
+            "learned": "LearnedStepsPolicy",
+            "reference": "HysteresisPolicy StubPolicy",
+            "parameters": "PRESETS",
+            "scoring": "debug_line record_line",
+        },
+    )
 
 __all__ = [
     "PRESETS",

@@ -10,12 +10,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from episodic_agent.core.boundary.steps.habits import Frame, Habits, Met, bin_of, log_minutes
-from episodic_agent.core.boundary.steps.told import Told
+from episodic_agent.core.boundary.steps.baseline import Met, StepBaseline, StepFrame, bin_of, log_minutes
+from episodic_agent.core.boundary.steps.reduced import ToldStep
 
 LEFT: Final = 4  # steps before the gap that are looked at one by one
 DELAY: Final = 2  # steps after the one behind the gap: its hindsight
-_MISSING: Final = Told(-1, None, 0, 0, frozenset(), frozenset())  # what has not come by the time of a drain
+_MISSING: Final = ToldStep(
+    -1, None, 0, 0, frozenset(), frozenset()
+)  # what has not come by the time of a drain
 NEVER: Final = 0.5  # what is said of things where a step has none
 
 _RAMPS: Final = tuple((one, 1.0 / (0.5 * one + 0.05)) for one in (0.05, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0))
@@ -46,32 +48,36 @@ LENGTH: Final = ("size", "one", "two", "three", "four")
 NAMES: Final = (*PLACE, *TIME, *FORESEEN, *THINGS, *ACTIONS, *WORDS, *LENGTH)
 
 
-def gap_cues(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[Told]) -> list[float]:
+def gap_cues(
+    frame: StepFrame, baseline: StepBaseline, left: Sequence[ToldStep], right: Sequence[ToldStep]
+) -> list[float]:
     """Return all cues of the gap between `left` (settled, newest last) and `right`, as NAMES.
 
     Right are the step behind the gap and up to DELAY more.
 
-    >>> from episodic_agent.core.boundary.steps.habits import learnt, walked
-    >>> mug, pan = (Told(0, None, 0, 1, frozenset({n}), frozenset({n})) for n in (7, 8))
-    >>> found = gap_cues(walked([mug]), learnt(Habits(), None, mug), [mug], [pan, pan])
+    >>> from episodic_agent.core.boundary.steps.baseline import learnt, walked
+    >>> mug, pan = (ToldStep(0, None, 0, 1, frozenset({n}), frozenset({n})) for n in (7, 8))
+    >>> found = gap_cues(walked([mug]), learnt(StepBaseline(), None, mug), [mug], [pan, pan])
     >>> dict(zip(NAMES, found, strict=True))["things in frame R0"], len(found) == len(NAMES)
     (0.0, True)
     """
     before = left[-1]
     if len(right) <= DELAY:
         right = (*right, *(_MISSING,) * (DELAY + 1 - len(right)))
-    found = _place(frame, habits, left, right)
-    found += _time(frame, habits, before, right)
-    found += _foreseen(habits, before, right)
-    found += _things(frame, habits, left, right)
-    found += _actions(frame, habits, before, right)
-    found += _words(frame, habits, left, right)
+    values = _place(frame, baseline, left, right)
+    values += _time(frame, baseline, before, right)
+    values += _foreseen(baseline, before, right)
+    values += _things(frame, baseline, left, right)
+    values += _actions(frame, baseline, before, right)
+    values += _words(frame, baseline, left, right)
     size = frame.size
-    found += (math.log1p(size), size == 1, size == 2, size == 3, size == 4)
-    return found
+    values += (math.log1p(size), size == 1, size == 2, size == 3, size == 4)
+    return values
 
 
-def _place(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[Told]) -> list[float]:
+def _place(
+    frame: StepFrame, baseline: StepBaseline, left: Sequence[ToldStep], right: Sequence[ToldStep]
+) -> list[float]:
     here, there, then = left[-1].place, right[0].place, right[1].place
     known = here != 0 and there != 0
     moved = known and here != there
@@ -82,47 +88,51 @@ def _place(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[T
         moved and then == here,
         known and there not in frame.places,
         known,
-        habits.moves.mean,
+        baseline.moves.mean,
         bool(earlier) and bool(here) and earlier != here,
     ]
 
 
-def _time(frame: Frame, habits: Habits, before: Told, right: Sequence[Told]) -> list[float]:
+def _time(
+    frame: StepFrame, baseline: StepBaseline, before: ToldStep, right: Sequence[ToldStep]
+) -> list[float]:
     first, second = right[0].at, right[1].at
     if before.at is None or first is None:
         return [0.0] * len(TIME)
     wait = log_minutes(first - before.at)
     after = log_minutes(second - first) if second is not None else 0.0
     frame_time = log_minutes(before.at - frame.start) if frame.start is not None else 0.0
-    met = [habits.things[thing] for thing in right[0].things if thing in habits.things]
+    met = [baseline.things[thing] for thing in right[0].things if thing in baseline.things]
     since = min([log_minutes(first - one.at) for one in met if one.at is not None], default=0.0)
     ramps = [max(0.0, min(1.0, (wait - low) * slope)) for low, slope in _RAMPS]
     return [1.0, wait, *ramps, after, wait - after, frame_time, since]
 
 
-def _foreseen(habits: Habits, before: Told, right: Sequence[Told]) -> list[float]:
+def _foreseen(baseline: StepBaseline, before: ToldStep, right: Sequence[ToldStep]) -> list[float]:
     z = tail = 0.0
     if before.at is not None and right[0].at is not None:
         wait = log_minutes(right[0].at - before.at)
-        z = habits.waits.z(wait, 0.3, 0.6)
-        told = habits.histogram
-        tail = -math.log((sum(told[bin_of(wait) :]) + 1.0) / (sum(told) + 2.0))
-    things, said = habits.things, habits.words
+        z = baseline.waits.z(wait, 0.3, 0.6)
+        answers = baseline.histogram
+        tail = -math.log((sum(answers[bin_of(wait) :]) + 1.0) / (sum(answers) + 2.0))
+    things, numbers = baseline.things, baseline.words
     return [
         z,
         tail,
-        _rare(things, right[0], habits.pos),
-        _rare(things, before, habits.pos),
+        _rare(things, right[0], baseline.pos),
+        _rare(things, before, baseline.pos),
         _share(right[0].things, things),
         _share(right[1].things, things),
-        _unknown(right[0].terms, said),
-        _unknown(right[1].terms, said),
+        _unknown(right[0].terms, numbers),
+        _unknown(right[1].terms, numbers),
     ]
 
 
-def _things(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[Told]) -> list[float]:
+def _things(
+    frame: StepFrame, baseline: StepBaseline, left: Sequence[ToldStep], right: Sequence[ToldStep]
+) -> list[float]:
     near, (first, second, third) = left[-1].things, (one.things for one in right)
-    inside, known, pos = frame.things, habits.things, habits.pos
+    inside, known, pos = frame.things, baseline.things, baseline.pos
     earlier = frozenset().union(*[one.things for one in left[-LEFT:]])
     later = first | second | third
     return [
@@ -139,11 +149,13 @@ def _things(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[
         _overlap(third, first),
         len(earlier & later) / max(1, len(earlier | later)),
         bool(first) and first == near,
-        math.log1p(habits.run),
+        math.log1p(baseline.run),
     ]
 
 
-def _actions(frame: Frame, habits: Habits, before: Told, right: Sequence[Told]) -> list[float]:
+def _actions(
+    frame: StepFrame, baseline: StepBaseline, before: ToldStep, right: Sequence[ToldStep]
+) -> list[float]:
     first, begun = right[0].action, frame.first
     return [
         first == before.action,
@@ -151,11 +163,13 @@ def _actions(frame: Frame, habits: Habits, before: Told, right: Sequence[Told]) 
         bool(begun) and first == begun[0],
         len(begun) > 1 and right[1].action == begun[1],
         len(begun) > 2 and right[2].action == begun[2],
-        math.log1p(len(habits.kinds)),
+        math.log1p(len(baseline.kinds)),
     ]
 
 
-def _words(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[Told]) -> list[float]:
+def _words(
+    frame: StepFrame, baseline: StepBaseline, left: Sequence[ToldStep], right: Sequence[ToldStep]
+) -> list[float]:
     near, (first, second, third) = left[-1].terms, (one.terms for one in right)
     earlier = frozenset().union(*[one.terms for one in left[-LEFT:]])
     later = first | second | third
@@ -167,15 +181,17 @@ def _words(frame: Frame, habits: Habits, left: Sequence[Told], right: Sequence[T
         _alike(first, second),
         _alike(near, second),
         _alike(earlier, later),
-        _weighed(later, frame.terms, habits),
+        _weighed(later, frame.terms, baseline),
     ]
 
 
-def _weighed(later: frozenset[int], inside: frozenset[int], habits: Habits) -> float:
+def _weighed(later: frozenset[int], inside: frozenset[int], baseline: StepBaseline) -> float:
     """Return the share of the words to come that the frame has, rare words weighing more."""
-    said = habits.words
-    total = math.fsum([1.0 / (1 + said.get(term, 0)) for term in later])  # exact, so in any order
-    return math.fsum([1.0 / (1 + said.get(term, 0)) for term in later & inside]) / total if later else NEVER
+    numbers = baseline.words
+    total = math.fsum([1.0 / (1 + numbers.get(term, 0)) for term in later])  # exact, so in any order
+    return (
+        math.fsum([1.0 / (1 + numbers.get(term, 0)) for term in later & inside]) / total if later else NEVER
+    )
 
 
 def _share(things: frozenset[int], known: Mapping[int, object]) -> float:
@@ -192,7 +208,7 @@ def _recent(things: frozenset[int], known: Mapping[int, Met], pos: int) -> float
     return sum([thing in known and pos - known[thing].pos <= 12 for thing in things]) / len(things)
 
 
-def _rare(known: Mapping[int, Met], step: Told, pos: int) -> float:
+def _rare(known: Mapping[int, Met], step: ToldStep, pos: int) -> float:
     """Return minus the log of the share of a step's commonest thing in the thread; -3 for a step of none."""
     if not step.things:
         return -3.0

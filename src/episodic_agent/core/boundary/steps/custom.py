@@ -11,9 +11,9 @@ must survive restarts, batches and transactions that are tried again. Three ways
    restart move a later cut. A detector that needs more keeps it in 2. One that draws random numbers or
    reads a clock cannot be repeated by anybody.
 
-**Its errors** cost nothing: the step is kept, nothing is cut, and the error is counted and named in the
-detail of the episode (the record of such a step says `error`). `max_steps` bounds a frame whatever the
-detector does.
+**Its errors** cost nothing: the step is kept, nothing is cut, and the error is counted, told to who watches
+(`tell`) and named in the detail of the episode (the record of such a step says `error`). A detector that
+tries to end the process (SystemExit) is one that raises. `max_steps` bounds a frame whatever it does.
 
 Every cut closes with the step that triggered it, as in seed 000.
 """
@@ -33,6 +33,7 @@ from episodic_agent.core.boundary.contract import (
     ManualCut,
     Record,
 )
+from episodic_agent.core.boundary.steps.events import count_new
 from episodic_agent.core.boundary.steps.frame import context_frame, plain
 from episodic_agent.core.boundary.steps.parameters import refuse_less_than
 from episodic_agent.core.boundary.steps.predictor import (
@@ -43,6 +44,7 @@ from episodic_agent.core.boundary.steps.predictor import (
     predict,
     unpack_expectations,
 )
+from episodic_agent.core.boundary.steps.scoring import CUT
 from episodic_agent.core.boundary.steps.trail import (
     Trail,
     error_of,
@@ -50,15 +52,16 @@ from episodic_agent.core.boundary.steps.trail import (
     pack_trail,
     unpack_trail,
 )
-from episodic_agent.core.interfaces import BoundaryDetector
+from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import BoundaryDetector
 from episodic_agent.schemas import ActiveContextFrame, Json, Observation, Reason
 
 UNNAMED: Final = "detector"  # the reason of a detector that cuts without one
 LONGEST_REASON, LONGEST_ERROR, LONGEST_STATE = 60, 200, 4_000  # characters
 
 
-class Running:
+class LiveDetector:
     """A live detector and how many steps it was shown, so that nobody uses it out of turn."""
 
     __slots__ = ("detector", "shown")
@@ -69,11 +72,11 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class CustomStepsMemory:
     """The open frame, what the detector keeps (`state`, and `inner` where it is plain), and its errors.
 
     `state_before` is what it kept when the frame began; `expected_errors` are the errors its steps were shown
-    with; `shown` counts the steps it ever saw.
+    with; `shown` counts the steps it ever saw; `counted` are the keys of salient events, each counted once.
     """
 
     opened: tuple[Observation, ...] = ()
@@ -84,9 +87,10 @@ class Memory:
     inner: Mapping[str, Json] | None = None
     errors: int = 0
     last_error: str = ""
+    counted: tuple[int, ...] = ()
     expected: Expectations = field(default_factory=Expectations)
     expected_errors: tuple[float | None, ...] = ()
-    running: Running | None = field(default=None, compare=False, repr=False)
+    running: LiveDetector | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,8 @@ class CustomPolicy(JudgesAtOnce):
     """Cut where a detector of the user's own says so.
 
     `make` builds a new detector, each time alike; `name` is stored on frames and decisions. A process that
-    continues such a frame must know the same `make` by that name.
+    continues such a frame must know the same `make` by that name. `tell` is called with the seq of each step
+    at which the detector failed, and why; again when the step is tried again.
 
     >>> from episodic_agent.core.boundary.steps.detectors import StubBoundaryDetector
     >>> CustomPolicy(StubBoundaryDetector).name
@@ -105,6 +110,7 @@ class CustomPolicy(JudgesAtOnce):
     name: str = ""
     max_steps: int = 1_000
     predict: int = 1
+    tell: Callable[[int, str], object] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         refuse_less_than(1, max_steps=self.max_steps)
@@ -112,22 +118,24 @@ class CustomPolicy(JudgesAtOnce):
             label = getattr(self.make, "__name__", type(self.make).__name__)
             object.__setattr__(self, "name", f"detector:{label}")
 
-    def begin(self) -> Memory:
+    def begin(self) -> CustomStepsMemory:
         """Return the memory of a thread the detector has not seen."""
-        return Memory()
+        return CustomStepsMemory()
 
-    def check(self, memory: Memory, arrival: Arrival) -> Check[Memory]:
+    def check(self, memory: CustomStepsMemory, arrival: Arrival) -> Check[CustomStepsMemory]:
         """Show the detector one more step; close with it where the detector or the cap says so."""
         seen = arrival.observation
         error, expected = self._expect(memory.expected, seen)
         running = self._running(memory)
         opened = (*memory.opened, seen)
-        note = note_of(seen, error=error or 0.0, salient=0)
+        salient, counted = count_new(seen.events, memory.counted)
+        note = note_of(seen, error=error or 0.0, salient=salient)
         memory = replace(
             memory,
             opened=opened,
             trail=memory.trail.add(note),
             expected=expected,
+            counted=counted,
             expected_errors=(*memory.expected_errors, error),
             shown=memory.shown + 1,
         )
@@ -137,17 +145,19 @@ class CustomPolicy(JudgesAtOnce):
         memory = replace(memory, state=state, inner=inner, running=running)
         if fault:
             memory = replace(memory, errors=memory.errors + 1, last_error=fault)
+            if self.tell is not None:
+                self.tell(seen.seq, fault)
         if not cuts and memory.trail.steps >= self.max_steps:
             cuts, reason = True, str(Reason.SIZE_CAP)
-        action = "error" if fault else "cut" if cuts else "keep"
+        action = f"{CUT}{reason}" if cuts else "error" if fault else "keep"
         record = Record(seen.seq, action, float(cuts), 1.0, note.error)
         return self._close(memory, reason, record) if cuts else Check(memory, records=(record,))
 
-    def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
+    def drain(self, memory: CustomStepsMemory, cut: ManualCut) -> Check[CustomStepsMemory]:
         """Close everything; the detector is not told, its next frame simply begins again."""
         return self._close(memory, cut.reason) if memory.opened else Check(memory)
 
-    def pack(self, memory: Memory) -> Json:
+    def pack(self, memory: CustomStepsMemory) -> Json:
         """Return the memory without the open frame's steps as plain JSON; `resume` puts them back."""
         return {
             "trail": pack_trail(memory.trail),
@@ -157,15 +167,16 @@ class CustomPolicy(JudgesAtOnce):
             "inner": None if memory.inner is None else dict(memory.inner),
             "errors": memory.errors,
             "last_error": memory.last_error,
+            "counted": list(memory.counted),
             "expected": pack_expectations(memory.expected),
             "expected_errors": list(memory.expected_errors),
         }
 
-    def unpack(self, packed: Json) -> Memory:
+    def unpack(self, packed: Json) -> CustomStepsMemory:
         """Rebuild the memory of an empty frame; raises InvalidInput where steps are open: `resume` them."""
         return self.resume(packed, ())
 
-    def resume(self, packed: Json, opened: Sequence[Arrival]) -> Memory:
+    def resume(self, packed: Json, opened: Sequence[Arrival]) -> CustomStepsMemory:
         """Rebuild the memory from `pack`'s value and the open frame's steps, in order.
 
         Raises InvalidInput when the value was not made by `pack` or the steps are not those of the frame.
@@ -176,7 +187,7 @@ class CustomPolicy(JudgesAtOnce):
             raise InvalidInput(f"{self.name} cannot read its packed memory: {error!r}; resegment") from error
         if memory.trail.steps != len(opened):
             raise InvalidInput(
-                f"{self.name} continues a frame of {memory.trail.steps} steps; "
+                f"{self.name} continues a frame of {plural(memory.trail.steps, 'step')}; "
                 f"resume it with them, not {len(opened)}"
             )
         return memory
@@ -190,12 +201,12 @@ class CustomPolicy(JudgesAtOnce):
             error = predict(known, seen.location, things)
         return error, learn(known, seen.location, things)
 
-    def _running(self, memory: Memory) -> Running:
+    def _running(self, memory: CustomStepsMemory) -> LiveDetector:
         """Return the live detector if it is exactly where this memory is, else one brought there."""
         live = memory.running
         if live is not None and live.shown == memory.shown:
             return live
-        running = Running(_made(self.make), memory.shown)
+        running = LiveDetector(_made(self.make), memory.shown)
         if memory.inner is not None:
             running.detector.__dict__.clear()
             running.detector.__dict__.update(plain(dict(memory.inner), LONGEST_STATE) or {})
@@ -205,7 +216,7 @@ class CustomPolicy(JudgesAtOnce):
             _, _, _, state = _ask(running.detector, memory.opened[: place + 1], state, error)
         return running
 
-    def _close(self, memory: Memory, reason: str, *records: Record) -> Check[Memory]:
+    def _close(self, memory: CustomStepsMemory, reason: str, *records: Record) -> Check[CustomStepsMemory]:
         last = memory.opened[-1].seq
         detail = memory.trail.detail()
         if memory.errors:
@@ -242,7 +253,7 @@ def adapt(detector: BoundaryDetector | Callable[[], BoundaryDetector], name: str
 class _Unmade(BoundaryDetector):
     """Stands in for a detector that could not be made: every check tells why."""
 
-    def __init__(self, why: Exception) -> None:
+    def __init__(self, why: BaseException) -> None:
         self._why = why
 
     def check(self, acf: ActiveContextFrame) -> tuple[bool, str | None]:
@@ -252,7 +263,7 @@ class _Unmade(BoundaryDetector):
 def _made(make: Callable[[], BoundaryDetector]) -> BoundaryDetector:
     try:
         return make()
-    except Exception as broken:  # noqa: BLE001 (as in `_ask`)
+    except (Exception, SystemExit) as broken:  # noqa: BLE001 (as in `_ask`)
         return _Unmade(broken)
 
 
@@ -263,19 +274,19 @@ def _ask(
     acf = context_frame(opened, plain(dict(state), LONGEST_STATE) or {}, error)
     try:
         cuts, reason = detector.check(acf)
-        cuts, said = bool(cuts), str(reason or UNNAMED)[:LONGEST_REASON]
-    except Exception as broken:  # noqa: BLE001 (somebody else's code: whatever it raises, the step is kept)
+        cuts, text = bool(cuts), str(reason or UNNAMED)[:LONGEST_REASON]
+    except (Exception, SystemExit) as broken:  # noqa: BLE001 (somebody else's code: whatever it raises, the step is kept)
         return False, "", f"{type(broken).__name__}: {broken}"[:LONGEST_ERROR], state
-    kept = plain(acf.detector_state, LONGEST_STATE)
-    if kept is None:
+    remaining = plain(acf.detector_state, LONGEST_STATE)
+    if remaining is None:
         fault = f"detector_state must be plain JSON of at most {LONGEST_STATE} characters; it was not kept"
-        return cuts, said, fault, state
-    return cuts, said, "", kept
+        return cuts, text, fault, state
+    return cuts, text, "", remaining
 
 
-def _unpacked(body: Mapping[str, Json], opened: Sequence[Observation]) -> Memory:
+def _unpacked(body: Mapping[str, Json], opened: Sequence[Observation]) -> CustomStepsMemory:
     inner = body["inner"]
-    return Memory(
+    return CustomStepsMemory(
         tuple(opened),
         unpack_trail(body["trail"]),
         cast(int, body["shown"]),
@@ -284,6 +295,7 @@ def _unpacked(body: Mapping[str, Json], opened: Sequence[Observation]) -> Memory
         cast("Mapping[str, Json] | None", inner),
         cast(int, body["errors"]),
         cast(str, body["last_error"]),
+        tuple(cast("Sequence[int]", body.get("counted", ()))),
         unpack_expectations(body["expected"]),
         tuple(cast("Sequence[float | None]", body["expected_errors"])),
     )

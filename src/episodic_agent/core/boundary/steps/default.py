@@ -1,4 +1,4 @@
-"""The default for an agent's steps: seed 000's score, made sound (`boundaries.md` B4).
+"""The default for an agent's steps: seed 000's score, made sound (docs/agents.md#policies-for-steps).
 
 What the letter lacks: a place counts once it was seen twice (`confirm_steps`), and the steps that confirm it
 open the next episode; no frame is shorter than `min_steps` by a soft cut or longer than `max_steps`; an event
@@ -24,15 +24,15 @@ from episodic_agent.core.boundary.contract import (
     Record,
 )
 from episodic_agent.core.boundary.steps.events import count_new, is_manual
-from episodic_agent.core.boundary.steps.memory import Memory, pack_memory, split, take, unpack_memory
+from episodic_agent.core.boundary.steps.memory import StepsMemory, pack_memory, split, take, unpack_memory
 from episodic_agent.core.boundary.steps.parameters import (
     refuse_less_than,
     refuse_negative,
     refuse_thresholds,
 )
 from episodic_agent.core.boundary.steps.predictor import learn, look, predict
-from episodic_agent.core.boundary.steps.scoring import Weights, clamped, over, parts
-from episodic_agent.core.boundary.steps.trail import Note, error_of, note_of
+from episodic_agent.core.boundary.steps.scoring import ScoringWeights, clamped, over, parts
+from episodic_agent.core.boundary.steps.trail import StepNote, error_of, note_of
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Json, Observation, Reason
 
@@ -72,7 +72,7 @@ class StepsPolicy(JudgesSteps):
     min_location_confidence: float = 0.5
     predict: int = 1
     name: str = NAME
-    weights: Weights = field(init=False, repr=False, compare=False)
+    weights: ScoringWeights = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         refuse_thresholds(self.low_threshold, self.high_threshold)
@@ -95,7 +95,7 @@ class StepsPolicy(JudgesSteps):
             raise InvalidInput(
                 f"max_steps must be 0 or at least min_steps and confirm_steps, not {self.max_steps}"
             )
-        weights = Weights(
+        weights = ScoringWeights(
             self.location_weight,
             self.event_weight,
             self.prediction_weight,
@@ -115,11 +115,11 @@ class StepsPolicy(JudgesSteps):
         """Return how far back a confirmed place may cut: to where its first step was seen."""
         return max(self.confirm_steps, self.min_steps) - 1
 
-    def begin(self) -> Memory:
+    def begin(self) -> StepsMemory:
         """Return the memory of an agent that has not moved yet."""
-        return Memory()
+        return StepsMemory()
 
-    def check(self, memory: Memory, arrival: Arrival) -> Check[Memory]:
+    def check(self, memory: StepsMemory, arrival: Arrival) -> Check[StepsMemory]:
         """Take in one step; cut before it, with it, before the place was entered, or not."""
         seen = arrival.observation
         memory, note = self._take(memory, seen)
@@ -127,27 +127,27 @@ class StepsPolicy(JudgesSteps):
         if confirmed and memory.place.since_seq <= memory.first_seq:
             # the whole frame lies in the new place (a cap came between): there is nothing to cut off
             memory, confirmed = memory._replace(place=memory.place.moved()), False
-        found = parts(self.weights, confirmed, memory.salient, note.error, memory.steps)
-        action = self._cause(memory, note, confirmed, found.score, asked=is_manual(seen.events))
-        cues = found.cues() | {"prediction_error": note.error, "armed": float(memory.armed)}
-        record = Record(note.seq, action, found.score, self.high_threshold, note.error, cues)
+        contributions = parts(self.weights, confirmed, memory.salient, note.error, memory.steps)
+        action = self._cause(memory, note, confirmed, contributions.score, asked=is_manual(seen.events))
+        cues = contributions.cues() | {"prediction_error": note.error, "armed": float(memory.armed)}
+        record = Record(note.seq, action, contributions.score, self.high_threshold, note.error, cues)
         if action == KEEP:
-            calm = not over(found.content, self.low_threshold)
+            calm = not over(contributions.content, self.low_threshold)
             return Check(memory._replace(armed=memory.armed or calm), records=(record,))
-        return self._cut(memory, record, _HARD.get(action, found.reason))
+        return self._cut(memory, record, _HARD.get(action, contributions.reason))
 
-    def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
+    def drain(self, memory: StepsMemory, cut: ManualCut) -> Check[StepsMemory]:
         """Close everything, however short."""
         if not memory.steps:
             return Check(memory)
         last = memory.tail[-1].seq
         return self._close(memory, Boundary(last + 1, last, cut.reason, 1.0, 1.0, edge=DRAIN_ALL))
 
-    def pack(self, memory: Memory) -> Json:
+    def pack(self, memory: StepsMemory) -> Json:
         """Return the memory as plain JSON, usually 1 to 4 kB."""
         return pack_memory(memory)
 
-    def unpack(self, packed: Json) -> Memory:
+    def unpack(self, packed: Json) -> StepsMemory:
         """Rebuild the memory; raises InvalidInput when the value was not made by `pack`."""
         try:
             return unpack_memory(packed)
@@ -159,7 +159,7 @@ class StepsPolicy(JudgesSteps):
         confidence = observation.location_confidence
         return confidence is None or clamped(confidence) >= self.min_location_confidence
 
-    def _take(self, memory: Memory, observation: Observation) -> tuple[Memory, Note]:
+    def _take(self, memory: StepsMemory, observation: Observation) -> tuple[StepsMemory, StepNote]:
         """Put a step into the frame: its error, its new events and where it is."""
         salient, seen = count_new(observation.events, memory.seen)
         error, expected = error_of(observation), memory.expected
@@ -174,7 +174,9 @@ class StepsPolicy(JudgesSteps):
         place = memory.place.see(note.label, note.seq)
         return memory._replace(seen=seen, expected=expected, place=place), note
 
-    def _cause(self, memory: Memory, note: Note, confirmed: bool, score: float, *, asked: bool) -> str:
+    def _cause(
+        self, memory: StepsMemory, note: StepNote, confirmed: bool, score: float, *, asked: bool
+    ) -> str:
         """Return why to cut, or `keep`; what keeps its last step needs two."""
         if asked:
             return ASKED
@@ -188,13 +190,13 @@ class StepsPolicy(JudgesSteps):
             return PLACE
         return SCORE if memory.armed and over(score, self.high_threshold) else KEEP
 
-    def _too_long(self, memory: Memory, note: Note) -> bool:
+    def _too_long(self, memory: StepsMemory, note: StepNote) -> bool:
         first = memory.first_at
         if not self.max_minutes or first is None or note.at is None:
             return False
         return note.at - first > 60.0 * self.max_minutes
 
-    def _cut(self, memory: Memory, record: Record, reason: Reason) -> Check[Memory]:
+    def _cut(self, memory: StepsMemory, record: Record, reason: Reason) -> Check[StepsMemory]:
         """Close the frame where the cause has it; hard causes are certain."""
         before, edge = record.seq, KEEP_LAST
         if record.action in (ASKED, CAP):
@@ -207,7 +209,7 @@ class StepsPolicy(JudgesSteps):
         cut = Boundary(before, record.seq, reason, probability, record.threshold, edge=edge, cues=record.cues)
         return self._close(memory, cut, record)
 
-    def _close(self, memory: Memory, cut: Boundary, *records: Record) -> Check[Memory]:
+    def _close(self, memory: StepsMemory, cut: Boundary, *records: Record) -> Check[StepsMemory]:
         trail, rest = split(memory, cut.before_seq)
         action = records[0].action if records else str(cut.reason)
         cut = replace(cut, surprise=trail.peak, detail=trail.detail() | {"action": action})

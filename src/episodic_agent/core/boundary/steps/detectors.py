@@ -16,19 +16,19 @@ from episodic_agent.core.boundary.steps.parameters import (
     refuse_thresholds,
 )
 from episodic_agent.core.boundary.steps.scoring import (
-    Parts,
-    Weights,
+    Contributions,
+    ScoringWeights,
     clamped,
     debug_line,
     over,
     parts,
     under,
 )
-from episodic_agent.core.interfaces import BoundaryDetector
 from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import BoundaryDetector
 from episodic_agent.schemas import ActiveContextFrame, Json, Reason
 
-LETTER: Final = tuple(sorted(SALIENT))  # compared, not hashed: an event may hold anything under `type`
+REFERENCE: Final = tuple(sorted(SALIENT))  # compared, not hashed: an event may hold anything under `type`
 STUB: Final[Mapping[str, float]] = {"freeze_interval": 50}
 DETECTORS: Final = ("StubBoundaryDetector", "HysteresisBoundaryDetector")
 HYSTERESIS: Final[Mapping[str, float]] = {
@@ -101,9 +101,9 @@ class HysteresisBoundaryDetector(BoundaryDetector):
         self._contributions = [0.0, 0.0, 0.0, 0.0]
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> Contributions:
         """Return the contributions the last check saw."""
-        return Parts(*self._contributions)
+        return Contributions(*self._contributions)
 
     def check(self, acf: ActiveContextFrame) -> tuple[bool, str | None]:
         """Score the frame; return true with the reason of the largest part, or false and None."""
@@ -113,16 +113,18 @@ class HysteresisBoundaryDetector(BoundaryDetector):
         return (True, str(self.parts.reason)) if fires else (False, None)
 
     def _compute_score(self, acf: ActiveContextFrame) -> float:
-        weights = Weights(self.location_weight, self.event_weight, self.prediction_weight, self.time_interval)
-        found = parts(
+        weights = ScoringWeights(
+            self.location_weight, self.event_weight, self.prediction_weight, self.time_interval
+        )
+        contributions = parts(
             weights,
             self._location_changed(acf),
             self._count_salient_events(acf),
             clamped(self._get_prediction_error(acf)),
             acf.step_count,
         )
-        self._contributions = list(astuple(found))
-        return found.score
+        self._contributions = list(astuple(contributions))
+        return contributions.score
 
     def _location_changed(self, acf: ActiveContextFrame) -> bool:
         current, previous = acf.location_label, self._previous_location
@@ -130,7 +132,7 @@ class HysteresisBoundaryDetector(BoundaryDetector):
         return previous is not None and current != previous
 
     def _count_salient_events(self, acf: ActiveContextFrame) -> int:
-        return sum(1 for event in acf.events if event.get("type") in LETTER)
+        return sum(1 for event in acf.events if event.get("type") in REFERENCE)
 
     def _get_prediction_error(self, acf: ActiveContextFrame) -> Json:
         return acf.extras.get("prediction_error", 0.0)
@@ -157,16 +159,16 @@ def detector(name: str, parameters: Mapping[str, object] | None = None) -> Bound
     >>> detector("HysteresisBoundaryDetector", {"boundary_time_interval": 50}).time_interval
     50
     """
-    given = dict(parameters or {})
+    arguments = dict(parameters or {})
     if name not in DETECTORS:
         raise InvalidInput(f"unknown boundary detector {name!r}; known: {', '.join(DETECTORS)}")
     if name == DETECTORS[0]:
-        return StubBoundaryDetector(int(read_parameters(given, STUB).get("freeze_interval", 50)))
-    if "freeze_interval" in given:
-        if "time_interval" in given or "boundary_time_interval" in given:
+        return StubBoundaryDetector(int(read_parameters(arguments, STUB).get("freeze_interval", 50)))
+    if "freeze_interval" in arguments:
+        if "time_interval" in arguments or "boundary_time_interval" in arguments:
             raise InvalidInput("freeze_interval and time_interval are one number here; give one of them")
-        given["time_interval"] = given.pop("freeze_interval")
-    read = dict(HYSTERESIS) | read_parameters(given, HYSTERESIS)
+        arguments["time_interval"] = arguments.pop("freeze_interval")
+    read = dict(HYSTERESIS) | read_parameters(arguments, HYSTERESIS)
     return HysteresisBoundaryDetector(
         read["high_threshold"],
         read["low_threshold"],

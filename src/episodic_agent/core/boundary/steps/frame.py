@@ -41,10 +41,10 @@ def context_frame(
     )
 
 
-def _entities(given: Json) -> list[Mapping[str, Json]]:
-    if not isinstance(given, Sequence) or isinstance(given, str):
+def _entities(value: Json) -> list[Mapping[str, Json]]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
         return []
-    return [dict(one) if isinstance(one, Mapping) else {"label": one} for one in given]
+    return [dict(one) if isinstance(one, Mapping) else {"label": one} for one in value]
 
 
 def plain(value: object, longest: int) -> dict[str, Json] | None:
@@ -62,12 +62,12 @@ def plain(value: object, longest: int) -> dict[str, Json] | None:
     return read if same else None
 
 
-def _alike(one: object, other: object) -> bool:
+def _alike(item: object, other: object) -> bool:
     """Say whether two equal values are of the same types all the way down: True is not 1, (1,) is not [1]."""
-    if type(one) is not type(other):
+    if type(item) is not type(other):
         return False
-    if isinstance(one, dict) and isinstance(other, dict):
-        return all(_alike(value, other[key]) for key, value in one.items())
-    if isinstance(one, list) and isinstance(other, list):
-        return all(map(_alike, one, other))
+    if isinstance(item, dict) and isinstance(other, dict):
+        return all(_alike(value, other[key]) for key, value in item.items())
+    if isinstance(item, list) and isinstance(other, list):
+        return all(map(_alike, item, other))
     return True

@@ -1,6 +1,7 @@
 """The learned default for an agent's steps: the rules of `default.py`, and where an activity ends.
 
-**What is added.** The rules know places, events, errors and time. Of a *told* step (`told.py`) more is known:
+**What is added.** The rules know places, events, errors and time. Of a *told* step (`reduce_step.py`) more
+is known:
 what was done, with what, in which words, after which wait. Between two such steps an activity may end, in one
 room and without any event: the pan is washed, now the table is laid. Each gap is judged once, with two
 steps of hindsight, by a small network over the cues of `cues.py`; what is asked for adapts to the thread
@@ -20,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.boundary.contract import KEEP_LAST, Arrival, Boundary, Check, ManualCut, Record
-from episodic_agent.core.boundary.steps.activity import Activity, reopened, settled
+from episodic_agent.core.boundary.steps.activity import StepActivity, reopened, settled
+from episodic_agent.core.boundary.steps.baseline import StepFrame
 from episodic_agent.core.boundary.steps.cues import DELAY, FORESEEN, NAMES, gap_cues
 from episodic_agent.core.boundary.steps.default import KEEP, StepsPolicy
-from episodic_agent.core.boundary.steps.habits import Frame
-from episodic_agent.core.boundary.steps.memory import Memory
-from episodic_agent.core.boundary.steps.model import Model, shipped
-from episodic_agent.core.boundary.steps.told import Told, told
+from episodic_agent.core.boundary.steps.memory import StepsMemory
+from episodic_agent.core.boundary.steps.model import StepsModel, shipped
+from episodic_agent.core.boundary.steps.reduced import ToldStep, reduce_step
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Reason
 
@@ -48,10 +49,10 @@ _FORESEEN: Final = slice(NAMES.index(FORESEEN[0]), NAMES.index(FORESEEN[-1]) + 1
 _UNUSUAL: Final = 2.0  # standard deviations over the thread's usual wait
 
 
-class Judged(NamedTuple):
+class JudgedStepGap(NamedTuple):
     """The verdict on a gap: its probability and what the cues were."""
 
-    odds: float
+    probability: float
     cues: NDArray[np.float64]
 
 
@@ -68,7 +69,7 @@ class LearnedStepsPolicy(StepsPolicy):
 
     name: str = NAME
     learned: int = 1
-    model: Model | None = None
+    model: StepsModel | None = None
 
     def __post_init__(self) -> None:
         StepsPolicy.__post_init__(self)
@@ -80,13 +81,13 @@ class LearnedStepsPolicy(StepsPolicy):
         """Return how far back a cut may lie: to where a place was entered, or to the gap that was judged."""
         return max(self.confirm_steps, self.min_steps, DELAY + 1) - 1
 
-    def check(self, memory: Memory, arrival: Arrival) -> Check[Memory]:
+    def check(self, memory: StepsMemory, arrival: Arrival) -> Check[StepsMemory]:
         """Take in one step: first the gap that has its hindsight now, then the rules."""
         seen = arrival.observation
-        step = told(seen, confident=self.believes(seen)) if self.learned else None
+        step = reduce_step(seen, confident=self.believes(seen)) if self.learned else None
         if step is None:
             return self._ruled(memory, arrival)
-        activity = memory.activity or Activity()
+        activity = memory.activity or StepActivity()
         if len(activity.right) < DELAY:
             check = self._ruled(memory, arrival)
         else:
@@ -95,7 +96,7 @@ class LearnedStepsPolicy(StepsPolicy):
             check = Check(after.memory, before.cuts + after.cuts, before.records + after.records)
         return Check(self._waiting(check.memory, step, check.records[-1]), check.cuts, check.records)
 
-    def drain(self, memory: Memory, cut: ManualCut) -> Check[Memory]:
+    def drain(self, memory: StepsMemory, cut: ManualCut) -> Check[StepsMemory]:
         """Decide what is pending with what there is, then close everything, however short."""
         cuts, records = list[Boundary](), list[Record]()
         while memory.activity is not None and memory.activity.right and memory.steps:
@@ -106,40 +107,40 @@ class LearnedStepsPolicy(StepsPolicy):
         check = StepsPolicy.drain(self, memory, cut)
         memory, activity = check.memory, check.memory.activity
         if activity is not None:
-            memory = memory._replace(activity=activity._replace(frame=Frame()))
+            memory = memory._replace(activity=activity._replace(frame=StepFrame()))
         return Check(memory, (*cuts, *check.cuts), (*records, *check.records))
 
-    def judge(self, activity: Activity, step: Told | None) -> Judged:
+    def judge(self, activity: StepActivity, step: ToldStep | None) -> JudgedStepGap:
         """Weigh the gap before the oldest waiting step; `step` is the newest, None where none will come."""
         cues = self.cues(activity, step)
         if self._doubtful(activity, step):
-            return Judged(0.0, cues)
-        odds = self._model.network.odds(cues, activity.usual, activity.habits.pos)
-        return Judged(round(odds, 4), cues)
+            return JudgedStepGap(0.0, cues)
+        probability = self._model.network.probability(cues, activity.baseline, activity.step_baseline.pos)
+        return JudgedStepGap(round(probability, 4), cues)
 
-    def cues(self, activity: Activity, step: Told | None) -> NDArray[np.float64]:
+    def cues(self, activity: StepActivity, step: ToldStep | None) -> NDArray[np.float64]:
         """Return the cues of that gap, rounded as they are judged."""
         right = activity.right if step is None else (*activity.right, step)
-        found = gap_cues(activity.frame, activity.habits, activity.left, right)
-        cues = np.array(found, np.float64).round(3)
+        values = gap_cues(activity.frame, activity.step_baseline, activity.left, right)
+        cues = np.array(values, np.float64).round(3)
         if not self.predict:  # as if all had been as usual
             cues[_FORESEEN] = self._model.network.shift[_FORESEEN].round(3)
         return cues
 
-    def _doubtful(self, activity: Activity, step: Told | None) -> bool:
+    def _doubtful(self, activity: StepActivity, step: ToldStep | None) -> bool:
         """Say whether the gap lies before a place that the next steps do not confirm: that is none yet."""
         here, place = activity.left[-1].place, activity.right[0].place
         if not here or not place or here == place:
             return False
         right = activity.right if step is None else (*activity.right, step)
-        wanted = min(self.confirm_steps, DELAY + 1)
-        return len(right) < wanted or any(one.place not in (0, place) for one in right[:wanted])
+        limit = min(self.confirm_steps, DELAY + 1)
+        return len(right) < limit or any(one.place not in (0, place) for one in right[:limit])
 
     @property
-    def _model(self) -> Model:
+    def _model(self) -> StepsModel:
         return self.model or shipped()
 
-    def _ruled(self, memory: Memory, arrival: Arrival) -> Check[Memory]:
+    def _ruled(self, memory: StepsMemory, arrival: Arrival) -> Check[StepsMemory]:
         """Let the rules judge; where they cut, the frame of told steps begins there too."""
         check = StepsPolicy.check(self, memory, arrival)
         activity = check.memory.activity
@@ -148,15 +149,17 @@ class LearnedStepsPolicy(StepsPolicy):
         activity = reopened(activity, check.cuts[-1].before_seq)
         return replace(check, memory=check.memory._replace(activity=activity))
 
-    def _waiting(self, memory: Memory, step: Told, record: Record) -> Memory:
+    def _waiting(self, memory: StepsMemory, step: ToldStep, record: Record) -> StepsMemory:
         """Put a step among those that wait, unless the rules closed its frame with it."""
-        activity = memory.activity or Activity()
+        activity = memory.activity or StepActivity()
         activity = activity._replace(right=(*activity.right, step), records=(*activity.records, record))
         if not memory.steps:
             activity = reopened(activity, step.seq + 1)
         return memory._replace(activity=activity)
 
-    def _advance(self, memory: Memory, activity: Activity, step: Told | None) -> Check[Memory]:
+    def _advance(
+        self, memory: StepsMemory, activity: StepActivity, step: ToldStep | None
+    ) -> Check[StepsMemory]:
         """Decide the gap before the oldest waiting step and settle that step."""
         if not activity.frame.size:
             return Check(memory._replace(activity=settled(activity)))
@@ -164,33 +167,35 @@ class LearnedStepsPolicy(StepsPolicy):
         newest = activity.right[-1] if step is None else step
         promise = activity.promise.asking(self._model.prior)
         threshold = promise.asked
-        cuts = judged.odds >= threshold
+        cuts = judged.probability >= threshold
         record = _recorded(activity.records[0], judged, threshold, cuts=cuts)
         activity = activity._replace(
-            usual=activity.usual.add(judged.cues, judged.cues.size),
-            promise=promise.add(judged.odds),
-            frame=Frame() if cuts else activity.frame,
+            baseline=activity.baseline.add(judged.cues, judged.cues.size),
+            promise=promise.add(judged.probability),
+            frame=StepFrame() if cuts else activity.frame,
         )
         memory = memory._replace(activity=settled(activity))
         if not cuts:
             return Check(memory, records=(record,))
         reason = _reason(judged)
-        cut = Boundary(first, newest.seq, reason, judged.odds, threshold, edge=KEEP_LAST, cues=record.cues)
+        cut = Boundary(
+            first, newest.seq, reason, judged.probability, threshold, edge=KEEP_LAST, cues=record.cues
+        )
         closed = self._close(memory, cut, replace(record, action=ACTIVITY))
         return replace(closed, records=(record,))
 
 
-def _recorded(record: Record, judged: Judged, threshold: float, *, cuts: bool) -> Record:
+def _recorded(record: Record, judged: JudgedStepGap, threshold: float, *, cuts: bool) -> Record:
     """Return a step's record with the verdict on the gap before it; a cut of the rules keeps its own."""
     if record.action != KEEP:
         return record
     shown = {name: float(judged.cues[at]) for name, at in _SHOWN}
     action = ACTIVITY if cuts else KEEP
-    cues = {**record.cues, ACTIVITY: judged.odds, **shown}
-    return Record(record.seq, action, judged.odds, threshold, record.surprise, cues)
+    cues = {**record.cues, ACTIVITY: judged.probability, **shown}
+    return Record(record.seq, action, judged.probability, threshold, record.surprise, cues)
 
 
-def _reason(judged: Judged) -> Reason:
+def _reason(judged: JudgedStepGap) -> Reason:
     """Name the plainest ground of a cut: another place, a long wait, else that something else is done."""
     if judged.cues[_MOVED]:
         return Reason.LOCATION_CHANGE

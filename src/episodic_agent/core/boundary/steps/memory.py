@@ -7,7 +7,7 @@ the next episode.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
-from episodic_agent.core.boundary.steps.activity import Activity, pack_activity, unpack_activity
+from episodic_agent.core.boundary.steps.activity import StepActivity, pack_activity, unpack_activity
 from episodic_agent.core.boundary.steps.place import Place, pack_place, unpack_place
 from episodic_agent.core.boundary.steps.predictor import (
     Expectations,
@@ -15,7 +15,7 @@ from episodic_agent.core.boundary.steps.predictor import (
     unpack_expectations,
 )
 from episodic_agent.core.boundary.steps.trail import (
-    Note,
+    StepNote,
     Trail,
     pack_trail,
     unpack_note,
@@ -25,16 +25,16 @@ from episodic_agent.core.boundary.steps.trail import (
 from episodic_agent.schemas import Json
 
 
-class Memory(NamedTuple):
+class StepsMemory(NamedTuple):
     """The open frame (its settled steps, its newest steps), the place, the arming and what to expect."""
 
     trail: Trail = Trail()
-    tail: tuple[Note, ...] = ()
+    tail: tuple[StepNote, ...] = ()
     place: Place = Place()
     armed: bool = True
     seen: tuple[int, ...] = ()
     expected: Expectations = Expectations()
-    activity: Activity | None = None  # of told steps, where the policy reads them
+    activity: StepActivity | None = None  # of told steps, where the policy reads them
 
     @property
     def steps(self) -> int:
@@ -58,21 +58,21 @@ class Memory(NamedTuple):
         return next((at for at in times if at is not None), None)
 
 
-def take(memory: Memory, note: Note, longest_tail: int) -> Memory:
+def take(memory: StepsMemory, note: StepNote, longest_tail: int) -> StepsMemory:
     """Return the memory with one more step in its frame."""
     tail = (*memory.tail, note)
     over = max(0, len(tail) - longest_tail)
     return memory._replace(trail=walk(tail[:over], memory.trail), tail=tail[over:])
 
 
-def split(memory: Memory, before_seq: int) -> tuple[Trail, Memory]:
+def split(memory: StepsMemory, before_seq: int) -> tuple[Trail, StepsMemory]:
     """Return the trail of the steps before `before_seq` and the memory of a frame with the others."""
     closed = walk((note for note in memory.tail if note.seq < before_seq), memory.trail)
-    kept = tuple(note for note in memory.tail if note.seq >= before_seq)
-    return closed, memory._replace(trail=Trail(), tail=kept)
+    notes = tuple(note for note in memory.tail if note.seq >= before_seq)
+    return closed, memory._replace(trail=Trail(), tail=notes)
 
 
-def pack_memory(memory: Memory) -> Json:
+def pack_memory(memory: StepsMemory) -> Json:
     """Return the memory as plain JSON; `unpack_memory` undoes it exactly."""
     packed: dict[str, Json] = {
         "trail": pack_trail(memory.trail),
@@ -85,10 +85,10 @@ def pack_memory(memory: Memory) -> Json:
     return packed if memory.activity is None else packed | {"activity": pack_activity(memory.activity)}
 
 
-def unpack_memory(packed: Json) -> Memory:
+def unpack_memory(packed: Json) -> StepsMemory:
     """Rebuild the memory; raises KeyError, TypeError or ValueError for what `pack_memory` did not make."""
     body = cast(Mapping[str, Json], packed)
-    return Memory(
+    return StepsMemory(
         unpack_trail(body["trail"]),
         tuple(map(unpack_note, cast(Sequence[Json], body["tail"]))),
         unpack_place(body["place"]),

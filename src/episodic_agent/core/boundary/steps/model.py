@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from episodic_agent.core.boundary.default_model import Network, decode
-from episodic_agent.core.boundary.steps import weights
+from episodic_agent.core.boundary.conversation.model import Network, archive, decode
 
 
-class Model(NamedTuple):
+class StepsModel(NamedTuple):
     """A network over `cues.NAMES`, and the share of the training's gaps at each probability."""
 
     network: Network
@@ -16,6 +15,7 @@ class Model(NamedTuple):
 
 
 @cache
-def shipped() -> Model:
+def shipped() -> StepsModel:
     """Return the model that comes with the package, decoded on first use."""
-    return Model(decode("".join(weights.NETWORK)), weights.PRIOR)
+    arrays = archive("boundary/steps.npz")
+    return StepsModel(decode(arrays["network"]), tuple(arrays["prior"].tolist()))

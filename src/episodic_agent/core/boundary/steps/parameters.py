@@ -8,7 +8,7 @@ from typing import Final
 from episodic_agent.errors import InvalidInput
 
 PREFIX: Final = "boundary_"
-PRESETS: Final[Mapping[str, Mapping[str, float]]] = {  # seed 000, "Tuning guidelines"
+PRESETS: Final[Mapping[str, Mapping[str, float]]] = {  # seed 000, "Tuning Guidelines"
     "shorter": {"high_threshold": 0.6, "low_threshold": 0.2, "time_interval": 50},
     "longer": {"high_threshold": 0.9, "low_threshold": 0.4, "time_interval": 200},
     "event-heavy": {"high_threshold": 0.8, "event_weight": 0.7, "prediction_weight": 0.5},
@@ -35,30 +35,30 @@ def plain_name(key: str, known: Sequence[str]) -> str:
     raise InvalidInput(f"unknown parameter {key!r}; {remedy}")
 
 
-def read_parameters(given: Mapping[str, object], defaults: Mapping[str, float]) -> dict[str, float]:
-    """Return the known parameters among `given` by their plain names, whole where the default is whole.
+def read_parameters(arguments: Mapping[str, object], defaults: Mapping[str, float]) -> dict[str, float]:
+    """Return the known parameters among `arguments` by their plain names, whole where the default is whole.
 
     Raises InvalidInput for an unknown name, a name given twice and a value that is no number.
 
     >>> read_parameters({"boundary_time_interval": 50}, {"time_interval": 100, "low_threshold": 0.3})
     {'time_interval': 50}
     """
-    found: dict[str, float] = {}
-    for key, value in given.items():
+    values: dict[str, float] = {}
+    for key, value in arguments.items():
         name = plain_name(key, list(defaults))
-        if name in found:
+        if name in values:
             raise InvalidInput(f"{name} is given twice, with and without {PREFIX!r}; give it once")
-        found[name] = _number(key, value, whole=isinstance(defaults[name], int))
-    return found
+        values[name] = _number(key, value, complete=isinstance(defaults[name], int))
+    return values
 
 
-def _number(key: str, value: object, *, whole: bool) -> float:
-    wanted = "a whole number" if whole else "a number"
+def _number(key: str, value: object, *, complete: bool) -> float:
+    target = "a whole number" if complete else "a number"
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidInput(f"{key} must be {wanted}, not {value!r}")
-    if whole and value != int(value):
-        raise InvalidInput(f"{key} must be {wanted}, not {value!r}")
-    return int(value) if whole else float(value)
+        raise InvalidInput(f"{key} must be {target}, not {value!r}")
+    if complete and value != int(value):
+        raise InvalidInput(f"{key} must be {target}, not {value!r}")
+    return int(value) if complete else float(value)
 
 
 def refuse_thresholds(low: float, high: float) -> None:

@@ -3,7 +3,7 @@
 Each place keeps what was seen there. A thing seen at every recent visit is *expected*, and surprising when
 it is missing; a thing never seen there is *unexpected*, the more so the longer nothing new turned up; a
 thing that was always closed and now stands open has *changed*. Each such thing i gives a mismatch m_i in
-[0, 1], and the prediction error of the step is 1 - prod(1 - m_i) (`boundaries.md` B4).
+[0, 1], and the prediction error of the step is 1 - prod(1 - m_i).
 
 An agent sees only part of a room, so nothing is expected that came and went: presence is a rate that
 forgets, and only nearly certain presence counts. Turning round surprises once, not for ever.
@@ -59,11 +59,11 @@ def look(extras: Mapping[str, Json]) -> dict[int, int] | None:
     >>> look({"objects": ["mug"]}) is None
     True
     """
-    given = extras.get("entities")
-    if not isinstance(given, Sequence) or isinstance(given, str):
+    arguments = extras.get("entities")
+    if not isinstance(arguments, Sequence) or isinstance(arguments, str):
         return None
     seen: dict[int, int] = {}
-    for entity in given:
+    for entity in arguments:
         own: Mapping[str, Json] = entity if isinstance(entity, Mapping) else {"label": entity}
         name = next((own[key] for key in _NAMES if own.get(key) not in (None, "")), None)
         if name is None or any(own.get(key) is False for key in _VISIBLE):
@@ -103,8 +103,8 @@ def learn(known: Expectations, place: str | None, seen: Mapping[int, int] | None
     # the first look at a thing counts as presence 1, or a place would be learnt only after many
     things |= {key: Thing(1.0, state, 0.5) for key, state in seen.items() if key not in things}
     if len(things) > _THINGS:
-        kept = sorted(things, key=lambda key: (-things[key].presence, key))[:_THINGS]
-        things = {key: things[key] for key in things if key in set(kept)}
+        limits = sorted(things, key=lambda key: (-things[key].presence, key))[:_THINGS]
+        things = {key: things[key] for key in things if key in set(limits)}
     rooms[_key(place)] = Room(_toward(room.novelty, float(new)), things)
     if len(rooms) > _PLACES:
         rooms = dict(list(rooms.items())[-_PLACES:])

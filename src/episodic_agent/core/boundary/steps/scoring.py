@@ -11,7 +11,8 @@ TOLERANCE: Final = 1e-9  # .5 + .1 is not .6 in binary: thresholds are compared 
 PLACES: Final = 6
 TIME_WEIGHT: Final = 0.2
 EVENT_UNIT: Final = 0.2
-KEPT: Final = ("keep", "disarmed", "error")  # the actions of a record that cut nothing
+DECIMALS: Final = ("keep", "disarmed", "error")  # the actions of a record that cut nothing
+CUT: Final = "cut: "  # before the reason that a detector of one's own cut for
 _REASONS: Final = (  # in falling priority, which decides between equal contributions
     Reason.LOCATION_CHANGE,
     Reason.SALIENT_EVENT,
@@ -22,7 +23,7 @@ _ERRORS: Final = ("prediction_error", "prediction_error_magnitude")
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class ScoringWeights:
     """How much each factor may contribute; `event_unit` is the share of one event, `interval` in steps."""
 
     location: float = 1.0
@@ -34,7 +35,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Contributions:
     """The contributions to a score, each already weighted and rounded."""
 
     location: float = 0.0
@@ -46,7 +47,7 @@ class Parts:
     def score(self) -> float:
         """Return the sum, at most 1.
 
-        >>> Parts(location=1.0, time=0.05).score
+        >>> Contributions(location=1.0, time=0.05).score
         1.0
         """
         return round(min(self.location + self.event + self.prediction + self.time, 1.0), PLACES)
@@ -60,7 +61,7 @@ class Parts:
     def reason(self) -> Reason:
         """Return the reason of the largest contribution, ties by priority.
 
-        >>> str(Parts(event=0.3, prediction=0.3).reason)
+        >>> str(Contributions(event=0.3, prediction=0.3).reason)
         'salient_event'
         """
         largest = max(astuple(self))
@@ -70,20 +71,20 @@ class Parts:
     def cues(self) -> dict[str, float]:
         """Return the contributions by name, as a record keeps them.
 
-        >>> Parts(time=0.1).cues()["time"]
+        >>> Contributions(time=0.1).cues()["time"]
         0.1
         """
         return {part.name: min(getattr(self, part.name), 1.0) for part in fields(self)}
 
 
-def parts(weights: Weights, moved: bool, salient: int, error: float, steps: int) -> Parts:
+def parts(weights: ScoringWeights, moved: bool, salient: int, error: float, steps: int) -> Contributions:
     """Return the contributions of seed 000's formula.
 
-    >>> five = parts(Weights(), False, 5, 0.4, 91)
-    >>> five.score, parts(Weights(), False, 9, 0.0, 0).event
+    >>> five = parts(ScoringWeights(), False, 5, 0.4, 91)
+    >>> five.score, parts(ScoringWeights(), False, 9, 0.0, 0).event
     (0.802, 0.5)
     """
-    return Parts(
+    return Contributions(
         location=round(weights.location * moved, PLACES),
         event=round(min(weights.event_unit * salient, 1.0) * weights.event, PLACES),
         prediction=round(error * weights.prediction, PLACES),
@@ -122,28 +123,38 @@ def error_in(extras: Mapping[str, Json]) -> float | None:
     >>> error_in({"prediction_error_magnitude": 0.4}), error_in({})
     (0.4, None)
     """
-    given = next((extras[name] for name in _ERRORS if extras.get(name) is not None), None)
-    return None if given is None else clamped(given)
+    arguments = next((extras[name] for name in _ERRORS if extras.get(name) is not None), None)
+    return None if arguments is None else clamped(arguments)
 
 
-def debug_line(found: Parts, triggered: bool) -> str:
+def debug_line(contributions: Contributions, triggered: bool) -> str:
     """Return the line seed 000 prints for a step; the numbers in brackets are contributions.
 
-    >>> debug_line(Parts(event=0.2, prediction=0.1, time=0.15), False)
+    >>> debug_line(Contributions(event=0.2, prediction=0.1, time=0.15), False)
     'Boundary score: 0.45 (loc=0.0, evt=0.2, pred=0.1, time=0.15)'
-    >>> debug_line(Parts(location=1.0, time=0.05), True)
+    >>> debug_line(Contributions(location=1.0, time=0.05), True)
     'Boundary score: 1.00 (loc=1.0, evt=0.0, pred=0.0, time=0.05) -> TRIGGER'
     """
-    loc, evt, pred, time = (round(part, 2) for part in astuple(found))
-    line = f"Boundary score: {found.score:.2f} (loc={loc}, evt={evt}, pred={pred}, time={time})"
+    loc, evt, pred, time = (round(part, 2) for part in astuple(contributions))
+    line = f"Boundary score: {contributions.score:.2f} (loc={loc}, evt={evt}, pred={pred}, time={time})"
     return f"{line} -> TRIGGER" if triggered else line
 
 
 def record_line(record: Record) -> str:
     """Return the debug line of a check the engine ran, from what its record kept.
 
+    A detector of one's own has no score: the line says what it decided.
+
+    >>> record_line(Record(7, "cut: event_accumulation", 1.0, 1.0))
+    'Detector: event_accumulation -> TRIGGER'
     >>> record_line(Record(7, "place", 1.0, 0.8, cues={"location": 1.0, "time": 0.05}))
     'Boundary score: 1.00 (loc=1.0, evt=0.0, pred=0.0, time=0.05) -> TRIGGER'
     """
-    found = Parts(**{part.name: record.cues.get(part.name, 0.0) for part in fields(Parts)})
-    return debug_line(found, record.action not in KEPT)
+    if record.action.startswith(CUT):
+        return f"Detector: {record.action.removeprefix(CUT)} -> TRIGGER"
+    if not record.cues and record.threshold == 1.0:
+        return "Detector: it failed here" if record.action == "error" else "Detector: no boundary"
+    contributions = Contributions(
+        **{part.name: record.cues.get(part.name, 0.0) for part in fields(Contributions)}
+    )
+    return debug_line(contributions, record.action not in DECIMALS)

@@ -1,6 +1,6 @@
 """What a frame of steps remembers of them: enough to label the episode, little enough to be packed.
 
-A `Note` is one step reduced to what boundaries need; a `Trail` is the sum of the notes of an open frame.
+A `StepNote` is one step reduced to what boundaries need; a `Trail` is the sum of the notes of an open frame.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ LONGEST_NAME: Final = 32  # characters of a label; places and things have short 
 _PATH, _VOTES, _ENTITIES, _IN_A_STEP = 24, 12, 32, 6
 
 
-class Note(NamedTuple):
+class StepNote(NamedTuple):
     """One step: `at` in seconds since 1970 (None: not given), `label` None where the place is not known."""
 
     seq: int
@@ -38,15 +38,15 @@ def entities_of(observation: Observation) -> tuple[str, ...]:
     return names_in(observation.extras.get("entities") or observation.extras.get("objects"))
 
 
-def names_in(given: Json) -> tuple[str, ...]:
+def names_in(value: Json) -> tuple[str, ...]:
     """Return the names in a list of things, each once, as many as a step may have.
 
     >>> names_in(["mug", {"label": "cat"}, "mug", None]), names_in("mug")
     (('mug', 'cat'), ())
     """
-    if not isinstance(given, Sequence) or isinstance(given, str):
+    if not isinstance(value, Sequence) or isinstance(value, str):
         return ()
-    names = dict.fromkeys(filter(None, map(_name_of, given)))
+    names = dict.fromkeys(filter(None, map(_name_of, value)))
     return tuple(names)[:_IN_A_STEP]
 
 
@@ -64,13 +64,13 @@ def error_of(observation: Observation) -> float | None:
     return error_in(observation.extras)
 
 
-def note_of(observation: Observation, *, error: float, salient: int) -> Note:
+def note_of(observation: Observation, *, error: float, salient: int) -> StepNote:
     """Reduce a step to its note."""
-    given = observation.at_source is TimeSource.GIVEN
+    is_known = observation.at_source is TimeSource.GIVEN
     confidence = observation.location_confidence
-    return Note(
+    return StepNote(
         observation.seq,
-        round(observation.at.timestamp(), 3) if given else None,
+        round(observation.at.timestamp(), 3) if is_known else None,
         label_of(observation),
         1.0 if confidence is None else clamped(confidence),
         round(error, 6),
@@ -92,10 +92,10 @@ class Trail:
     path: tuple[str, ...] = ()
     entities: Mapping[str, int] = field(default_factory=dict)
 
-    def add(self, note: Note) -> "Trail":
+    def add(self, note: StepNote) -> "Trail":
         """Return the trail with one more step.
 
-        >>> notes = Note(7, None, "hall", 0.4, 0.0, 0, ()), Note(8, None, "den", 0.9, 0.5, 1, ())
+        >>> notes = StepNote(7, None, "hall", 0.4, 0.0, 0, ()), StepNote(8, None, "den", 0.9, 0.5, 1, ())
         >>> trail = Trail().add(notes[0]).add(notes[1])
         >>> trail.label, trail.path, trail.steps, trail.first_seq, trail.peak
         ('den', ('hall', 'den'), 2, 7, 0.5)
@@ -124,7 +124,7 @@ class Trail:
         return max(self.votes, key=self.votes.__getitem__, default=UNKNOWN)
 
     def detail(self) -> dict[str, Json]:
-        """Return what an episode of these steps keeps as metadata (`boundaries.md` B7)."""
+        """Return what an episode of these steps keeps as metadata."""
         return {
             "location": self.label,
             "location_path": list(self.path),
@@ -134,7 +134,7 @@ class Trail:
         }
 
 
-def walk(notes: Iterable[Note], trail: Trail | None = None) -> Trail:
+def walk(notes: Iterable[StepNote], trail: Trail | None = None) -> Trail:
     """Return the trail of notes in order, after those already in `trail`."""
     trail = trail or Trail()
     for note in notes:
@@ -195,10 +195,10 @@ def unpack_trail(packed: Json) -> Trail:
     )
 
 
-def unpack_note(packed: Json) -> Note:
+def unpack_note(packed: Json) -> StepNote:
     """Rebuild a note from JSON, where it is a list."""
     seq, at, label, confidence, error, salient, entities = cast(Sequence[Json], packed)
-    return Note(
+    return StepNote(
         cast(int, seq),
         cast("float | None", at),
         cast("str | None", label),

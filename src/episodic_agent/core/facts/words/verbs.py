@@ -5,115 +5,41 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from episodic_agent.core.entities.lists import word_set
+from episodic_agent.data import listed_words, phrases
 
 # Done again and again when told in the present: they need no word of time.
-PRACTISED: Final = word_set(
-    """
-    sing knit crochet sew bake garden volunteer coach foster mentor commute cycle climb surf ski skate
-    box row fence blog meditate journal pray fast brew breed collect restore paint draw sketch sculpt jog
-    swim hike dance fish hunt sail kayak camp babysit tutor recycle compost busk juggle forage whittle
-    carve weave quilt embroider skateboard snowboard bike moderate referee umpire drum windsurf paddle
-    dive homebrew ferment vape gamble freelance deadlift sleepwalk snore stammer stutter smoke lift
-    translate teach farm preach conduct compose sculpt photograph craft crossdress cosplay fly spin
-    trade invest tithe
-    """
-)
+PRACTISED: Final = listed_words("facts/verbs.practised")
 # Told in the present with what is done, they are habits too.
-DONE: Final = word_set(
-    """
-    play eat drink wear use keep make grow write read watch drive ride run do take get go cook buy wake
-    sleep walk work train attend practise practice listen follow support own pay bank rent share carry
-    brew chair lead manage repair fix build sell serve donate raise subscribe skip avoid shower live
-    perform record design code shave visit host edit review rise breastfeed study speak save order wash
-    clean iron organise organize budget track log count weigh measure inject vote belong identify celebrate
-    observe worship sit stand deliver sponsor represent publish coach race compete spend tend have call
-    swear split cut dye colour style holiday vacation winter summer turn rely bring help look pick
-    """
-)
+DONE: Final = listed_words("facts/verbs.done")
 # Of these, the ones that seldom tell of the moment.
-STEADY: Final = word_set(
-    """
-    play keep wear attend practise practice read watch drink eat lead manage chair support grow brew ride
-    drive sleep rent share serve belong donate raise wake breed support subscribe own
-    """
-)
+STEADY: Final = listed_words("facts/verbs.steady")
 # Of the mind and of talk: in the present they tell about the moment.
-TALK: Final = word_set(
-    """
-    think know mean guess hope suppose wonder say tell swear promise agree feel see hear seem look need
-    want wish remember forget understand believe reckon bet doubt expect imagine assume appreciate thank
-    apologise apologize love like hate prefer enjoy adore notice realise realize find figure ask mind
-    trust care matter fancy dislike loathe detest despise regret deserve owe sound appear gather worry
-    pretend miss
-    """
-)
+TALK: Final = listed_words("facts/verbs.talk")
 # What is told of a life once and for all.
-LIFE: Final = word_set(
-    """
-    graduate qualify join leave quit resign retire found start open win marry divorce separate adopt move
-    emigrate immigrate inherit publish survive captain sail cycle hike row climb convert enlist represent
-    compete exhibit intern elope hitchhike backpack grow serve teach study live work spend break train
-    swim run walk coach co-found cofound launch build earn pass fail drop become tour debut perform record
-    volunteer relocate patent illustrate translate settle desert flee escape apprentice
-    """
-)
+LIFE: Final = listed_words("facts/verbs.life")
 # They say little without what is done.
-LIGHT: Final = word_set(
-    "get go have make try decide see do take put come give find start want feel end stay be use bring check"
-    " look keep let reiterate mention ask send call tell eat grab contact head prepare watch struggle manage"
-    " pick turn"
-)
+GENERIC_VERBS: Final = listed_words("facts/verbs.light")
 # What is done at a desk is the day's work.
-OFFICE: Final = word_set(
-    "upload submit adjust review update add create implement deploy install configure test fix debug"
-    " schedule reschedule"
-    " allocate finalize draft revise edit rewrite send receive email finish complete check call text"
-    " order pay try stay"
-    " decide plan notice realise end set reserve decline invite"
-)
+OFFICE: Final = listed_words("facts/verbs.office")
 # What befalls a thing or a person owned.
-PARTING: Final = word_set("sell ditch scrap rehome crash")
-TASTE: Final = word_set("love like enjoy adore relish treasure cherish worship")
-DISTASTE: Final = word_set("hate dislike loathe detest despise avoid dread fear abhor resent")
-_IRREGULAR: Final = """
-be was been|become became become|begin began begun|bite bit bitten|blow blew blown|break broke broken
-bring brought brought|build built built|burn burnt burnt|buy bought bought|catch caught caught
-choose chose chosen|come came come|cost cost cost|cut cut cut|dig dug dug|do did done|draw drew drawn
-dream dreamt dreamt|drink drank drunk|drive drove driven|eat ate eaten|fall fell fallen|feed fed fed
-feel felt felt|fight fought fought|find found found|flee fled fled|fly flew flown|forget forgot forgotten
-forgive forgave forgiven|freeze froze frozen|get got got|get got gotten|give gave given|go went gone
-grow grew grown|hang hung hung|have had had|hear heard heard|hide hid hidden|hit hit hit|hold held held
-hurt hurt hurt|keep kept kept|know knew known|lay laid laid|lead led led|learn learnt learnt
-leave left left|lend lent lent|let let let|lie lay lain|light lit lit|lose lost lost|make made made
-mean meant meant|meet met met|pay paid paid|put put put|quit quit quit|read read read|ride rode ridden
-ring rang rung|rise rose risen|run ran run|say said said|see saw seen|sell sold sold|send sent sent
-set set set|sew sewed sewn|shake shook shaken|shoot shot shot|show showed shown|shut shut shut
-sing sang sung|sink sank sunk|sit sat sat|sleep slept slept|speak spoke spoken|spend spent spent
-spill spilt spilt|spin spun spun|split split split|stand stood stood|steal stole stolen|stick stuck stuck
-strike struck struck|swear swore sworn|sweep swept swept|swim swam swum|take took taken
-teach taught taught|tear tore torn|tell told told|think thought thought|throw threw thrown
-understand understood understood|wake woke woken|wear wore worn|weave wove woven|win won won
-write wrote written
-"""
+PARTING: Final = listed_words("facts/verbs.parting")
+TASTE: Final = listed_words("facts/verbs.taste")
+DISTASTE: Final = listed_words("facts/verbs.distaste")
 
 
 def _forms() -> tuple[Mapping[str, str], Mapping[str, str]]:
     past: dict[str, str] = {}
     done: dict[str, str] = {}
-    for row in _IRREGULAR.replace("\n", "|").split("|"):
-        if row.strip():
-            lemma, was, been = row.split()
-            past[was], done[been] = lemma, lemma
+    for row in phrases("facts/verbs.irregular"):
+        lemma, was, been = row.split()
+        past[was], done[been] = lemma, lemma
     return MappingProxyType(past), MappingProxyType(done)
 
 
 PAST, PARTICIPLE = _forms()
 KNOWN: Final = PRACTISED | DONE | TALK | LIFE | PARTING | DISTASTE | frozenset(PAST.values())
-_STEMS: Final = KNOWN | LIGHT | OFFICE
-_NOT_PAST: Final = word_set(
-    "need feed speed seed breed bleed exceed succeed proceed indeed hundred red bed wed"
-)
+_STEMS: Final = KNOWN | GENERIC_VERBS | OFFICE
+_NOT_PAST: Final = listed_words("facts/verbs.not_past")
 
 
 def _stem(word: str, ending: str) -> str:

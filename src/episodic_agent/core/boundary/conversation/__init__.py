@@ -1,0 +1,1 @@
+"""The default policy for conversations, and the cues it reads."""

@@ -1,0 +1,125 @@
+"""The learned part of `default`: small neural networks stored as plain arrays, evaluated in numpy.
+
+One network for each delay (0, 1, 2 further messages) and each kind of input (words alone, words and
+vectors). `tools/train_boundary.py` writes `data/boundary/default.npz`; a better model replaces that file and
+this one.
+"""
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues, how_far
+from episodic_agent.core.boundary.conversation.cues.gap import LEXICAL as _LEXICAL
+from episodic_agent.core.boundary.conversation.cues.timing import hats
+from episodic_agent.data import raw
+
+_LIMIT: Final = 4.0  # standardised cues are clipped here: an unseen kind of text must not run away
+LONGEST_DELAY: Final = 2
+LEXICAL: Final = len(_LEXICAL)
+
+
+Cues: TypeAlias = Sequence[float] | NDArray[np.float64]
+
+
+class Network(NamedTuple):
+    """Standardise, a layer of tanh units, one log-odds; the mean of several trainings has this form too.
+
+    Its inputs are all cues, then what is usual for each of them in the thread, so that it sees how far a gap
+    is from its own thread, and last how long the thread is.
+    """
+
+    shift: NDArray[np.float32]
+    factor: NDArray[np.float32]
+    hidden: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    out: NDArray[np.float32]
+    out_bias: float
+
+    def probability(self, cues: Cues, baseline: BaselineCues, position: int) -> float:
+        """Return the probability of a boundary after `position` messages of a thread."""
+        size = len(cues)
+        x = np.empty(2 * size + 1, np.float32)
+        x[:size], x[size:-1], x[-1] = cues, baseline.means[:size], how_far(position)
+        x -= self.shift
+        x *= self.factor
+        np.maximum(x, -_LIMIT, out=x)  # what `np.clip` does, without its overhead
+        np.minimum(x, _LIMIT, out=x)
+        x[size:-1] *= baseline.shares(LEXICAL, size)
+        units = self.hidden.dot(x)
+        units += self.bias
+        return sigmoid(float(np.tanh(units).dot(self.out)) + self.out_bias)
+
+
+class Silence(NamedTuple):
+    """The gap before a message: log(1 + minutes) and how unusual that is in this thread (z-score)."""
+
+    logged: float
+    z: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryModel:
+    """Networks by kind and delay ("words-0", "vectors-2") and the weights of the clock."""
+
+    networks: Mapping[str, Network]
+    time: Sequence[float]
+
+    def content(self, cues: Cues, delay: int, baseline: BaselineCues, position: int) -> float:
+        """Return the probability of a boundary from content alone, `delay` messages later."""
+        kind = "vectors" if len(cues) > LEXICAL else "words"
+        return self.networks[f"{kind}-{min(delay, LONGEST_DELAY)}"].probability(cues, baseline, position)
+
+    def with_time(self, content: float, silence: Silence) -> float:
+        """Return the probability when the silence before the message is known too (sum of log-odds)."""
+        slope, z_weight, *heights = self.time
+        content = min(max(content, 1e-4), 1.0 - 1e-4)
+        logit = math.log(content / (1.0 - content))
+        evidence = sum([share * height for share, height in zip(hats(silence.logged), heights, strict=True)])
+        return sigmoid(slope * logit + z_weight * silence.z + evidence)
+
+
+def sigmoid(logit: float) -> float:
+    """Return the probability of a log-odds.
+
+    >>> sigmoid(0.0), sigmoid(-800.0)
+    (0.5, 0.0)
+    """
+    return 0.0 if logit < -700.0 else 1.0 / (1.0 + math.exp(-logit))
+
+
+@cache
+def shipped() -> BoundaryModel:
+    """Return the model that comes with the package, decoded on first use."""
+    arrays = archive("boundary/default.npz")
+    time = tuple(arrays.pop("time").tolist())
+    return BoundaryModel({name: decode(packed) for name, packed in arrays.items()}, time)
+
+
+def archive(path: str) -> dict[str, NDArray[np.floating]]:
+    """Return the arrays of a NumPy archive of the data by name; no pickles are read."""
+    with np.load(io.BytesIO(raw(path)), allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def decode(packed: NDArray[np.floating]) -> Network:
+    """Undo `encode`: the number of hidden units, then the arrays in their order, all in float16."""
+    flat = packed.astype(np.float32)
+    units, flat = int(flat[0]), flat[1:]
+    inputs = (flat.size - 2 * units - 1) // (2 + units)
+    cuts = np.cumsum([inputs, inputs, inputs * units, units, units])
+    shift, factor, matrix, bias, out, last = np.split(flat, cuts)
+    return Network(shift, factor, matrix.reshape(units, inputs), bias, out, float(last[0]))
+
+
+def encode(network: Network) -> NDArray[np.float16]:
+    """Return a network as one array of float16, as the archive holds it."""
+    parts = [[len(network.bias)], network.shift, network.factor, network.hidden.ravel(), network.bias]
+    flat = np.concatenate([*parts, network.out, [network.out_bias]])
+    return flat.astype(np.float16)

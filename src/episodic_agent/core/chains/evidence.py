@@ -1,0 +1,174 @@
+"""What speaks for one episode going on with another, as flat numbers that a decision keeps (I6).
+
+An undertaking is more than its last session: "page two of the rules" may share no word with the session
+before and many with the one before that. Numbers that begin with `arc_` are therefore of the whole chain that
+a candidate stands in; the others are of the candidate itself.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.chains.policies import ChainPolicy
+from episodic_agent.core.chains.records import ChainEvidence, EpisodeView
+from episodic_agent.core.chains.trees import Parents, roots
+from episodic_agent.core.links import judge as judge_links
+from episodic_agent.core.links import link_policy
+from episodic_agent.core.links.evidence import COSINE_FLOOR, COSINE_SPAN
+from episodic_agent.core.links.features import cosine
+
+LINKING: Final = "link-2026-12"  # part of what `chain-2026-12` was fitted with; a newer one needs a new fit
+RARE_HOLDERS: Final = 2  # chains that may name an entity for it to count as rare
+ENGLISH: Final = ("", "en")
+_SURE: Final = 0.001  # a probability is kept this far from 0 and 1: its log-odds are an input
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What the candidates say together: their chains, how the opening fits each, who holds a term."""
+
+    roots: Mapping[UUID, UUID]
+    members: Mapping[UUID, Sequence[EpisodeView]]
+    terms: Mapping[UUID, frozenset[str]]
+    holders: Mapping[str, int]
+    links: Mapping[UUID, float]
+    newest: UUID
+
+
+def judge(
+    new: EpisodeView,
+    candidates: Sequence[EpisodeView],
+    policy: ChainPolicy,
+    *,
+    parents: Parents | None = None,
+    calibration: Calibration | None = None,
+) -> tuple[ChainEvidence, ...]:
+    """Score an episode against its candidates, best first; ties to the one that ended latest, then by id.
+
+    `parents` tells the chains, by default from the candidates alone. `calibration` brings another embedder's
+    cosines to the default's scale.
+
+    >>> from datetime import UTC, datetime, timedelta
+    >>> from episodic_agent.core.chains import EpisodeStanding, SessionTurn, chain_policy, view_of
+    >>> at = datetime(2026, 3, 4, 9, tzinfo=UTC)
+    >>> said = ("The worker leaks memory", "Fresh bread with rye", "Back to the leaking worker")
+    >>> leak, bread, new = (
+    ...     view_of(EpisodeStanding(UUID(int=n), UUID(int=n), t, t), [SessionTurn(t, said[n])])
+    ...     for n in range(3)
+    ...     for t in [at + timedelta(hours=n)]
+    ... )
+    >>> judge(new, [bread, leak], chain_policy())[0].episode_id == leak.id
+    True
+    """
+    if not candidates:
+        return ()
+    setting = _setting(new, candidates, parents, calibration)
+    own = {c.id: _own(new, c, setting, calibration) for c in candidates}
+    arcs = {root: _arc(new, root, setting, own) for root in setting.members}
+    _add_leads(arcs)
+    evidence = [
+        ChainEvidence(c.id, features, policy.score(features))
+        for c in candidates
+        for features in [own[c.id] | arcs[setting.roots[c.id]] | _opening(new)]
+    ]
+    ends = {c.id: c.end_at.timestamp() for c in candidates}
+    return tuple(sorted(evidence, key=lambda e: (-e.score, -ends[e.episode_id], e.episode_id.bytes)))
+
+
+def _setting(
+    new: EpisodeView,
+    candidates: Sequence[EpisodeView],
+    parents: Parents | None,
+    calibration: Calibration | None,
+) -> _Setting:
+    root = roots({c.id: c.parent for c in candidates} | dict(parents or {}))
+    members: dict[UUID, list[EpisodeView]] = {}
+    for candidate in candidates:
+        members.setdefault(root[candidate.id], []).append(candidate)
+    terms = {one: frozenset().union(*(c.terms for c in some)) for one, some in members.items()}
+    holders = Counter(term for held in terms.values() for term in held)
+    latest = max(candidates, key=lambda c: (c.end_at, c.id.bytes))
+    return _Setting(root, members, terms, holders, _links(new, candidates, calibration), root[latest.id])
+
+
+def _links(
+    new: EpisodeView, candidates: Sequence[EpisodeView], calibration: Calibration | None
+) -> dict[UUID, float]:
+    """Return how likely the opening belongs with each candidate, as the linking policy sees it."""
+    threads = [c.features for c in candidates if c.features is not None]
+    opener = new.opener if _tells(new, calibration) else replace(new.opener, vector=None)
+    links = judge_links(opener, threads, new.start_at, link_policy(LINKING), calibration=calibration)
+    return {UUID(evidence.thread_id): evidence.score for evidence in links}
+
+
+def _tells(new: EpisodeView, calibration: Calibration | None) -> bool:
+    """Say whether cosines tell anything: to the default embedder, which is English, all Spanish is alike.
+
+    Unrelated sessions in another language have a cosine of .6 to .9 there.
+    """
+    return calibration is not None or new.language in ENGLISH
+
+
+def _own(
+    new: EpisodeView, candidate: EpisodeView, setting: _Setting, calibration: Calibration | None
+) -> dict[str, float]:
+    shared = new.entities & candidate.entities
+    values = {
+        "hours": (new.start_at - candidate.end_at).total_seconds() / 3600.0,
+        "same_thread": float(new.thread_id == candidate.thread_id),
+        "rare_entities": float(sum(setting.holders.get(one, 0) <= RARE_HOLDERS for one in shared)),
+        "link": _logit(setting.links.get(candidate.id, 0.0)),
+    }
+    raw = cosine(new.vector, candidate.vector)
+    if raw is not None:
+        values["raw"] = raw
+    if raw is not None and _tells(new, calibration):
+        known = raw if calibration is None else float(calibration.as_default(np.array([raw]))[0])
+        values["cosine"] = min(1.0, max(0.0, (known - COSINE_FLOOR) / COSINE_SPAN))
+    smaller = min(len(new.terms), len(candidate.terms))
+    if smaller:
+        values["overlap"] = len(new.terms & candidate.terms) / smaller
+    return values
+
+
+def _arc(
+    new: EpisodeView, root: UUID, setting: _Setting, own: Mapping[UUID, Mapping[str, float]]
+) -> dict[str, float]:
+    rows = [own[c.id] for c in setting.members[root]]
+    chains = len(setting.members)
+    weights = {t: math.log((chains + 1.0) / (setting.holders.get(t, 0) + 0.5)) for t in new.terms}
+    total = sum(weights.values())
+    shared = sum(weights[t] for t in new.terms & setting.terms[root])
+    values = {
+        "arc_link": max(row["link"] for row in rows),
+        "arc_rare": shared / total if total > 0.0 else 0.0,
+        "arc_age": math.log1p(max(0.0, min(row["hours"] for row in rows))),
+        "arc_newest": float(root == setting.newest),
+    }
+    near = [row["cosine"] for row in rows if "cosine" in row]
+    return values | ({"arc_cosine": max(near)} if near else {})
+
+
+def _add_leads(arcs: Mapping[UUID, dict[str, float]]) -> None:
+    """Add by how much each chain is nearer than any other, or less near than the nearest."""
+    near = sorted((row["arc_cosine"] for row in arcs.values() if "arc_cosine" in row), reverse=True)
+    for row in arcs.values():
+        if "arc_cosine" in row and len(near) > 1:
+            row["arc_lead"] = row["arc_cosine"] - (near[1] if row["arc_cosine"] == near[0] else near[0])
+
+
+def _opening(new: EpisodeView) -> dict[str, float]:
+    cues = new.opening
+    values = {"new": cues.new, "others": cues.others, "asks": cues.asks}
+    return values | ({"deictic": cues.deictic} if new.opener.length else {})
+
+
+def _logit(probability: float) -> float:
+    value = min(max(probability, _SURE), 1.0 - _SURE)
+    return math.log(value / (1.0 - value))

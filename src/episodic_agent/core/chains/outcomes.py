@@ -1,0 +1,68 @@
+"""How an episode ended, read from its last words: conservative, in several languages, else unknown.
+
+Forms are folded as `core.text.words` leaves them. The last sentence of the user that says how it stands
+decides; a question says nothing, and neither does what the assistant promises.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from episodic_agent.core.language import sentences, words
+from episodic_agent.core.language.phrases import phrase_pattern, unspaced_pattern
+from episodic_agent.data import texts
+
+SUCCESS, PARTIAL, FAILURE, ONGOING = "success", "partial", "failure", "ongoing"
+ABANDONED, UNKNOWN = "abandoned", "unknown"
+OUTCOMES: Final = (SUCCESS, PARTIAL, FAILURE, ONGOING, ABANDONED, UNKNOWN)
+LAST_MESSAGES: Final = 3  # of the user, newest first
+
+_DONE: Final = frozenset(("done", "fertig", "listo", "fini", "fatto", "hecho", "klaar", "готово"))
+_IDEOGRAPHS: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def outcome_of(own: Sequence[str]) -> str:
+    """Return how an episode ended from the user's messages in order; `unknown` where nobody says.
+
+    >>> outcome_of(["It leaks again", "Patched. It works now, thanks!"])
+    'success'
+    >>> outcome_of(["Does it work now?"]), outcome_of(["I give up."]), outcome_of(["Es geht nicht."])
+    ('unknown', 'abandoned', 'failure')
+    """
+    for text in [*own][: -LAST_MESSAGES - 1 : -1]:
+        for sentence in reversed(sentences(text)):
+            if not re.search("[?？]", sentence) and (result := _spoken_words(sentence)):
+                return result
+    return UNKNOWN
+
+
+def _spoken_words(sentence: str) -> str:
+    spoken = words(sentence)
+    if len(spoken) == 1 and spoken[0] in _DONE:
+        return SUCCESS
+    line = f" {' '.join(spoken)} "
+    known = texts("chains/outcomes.forms")
+    results = (
+        outcome for outcome in known if phrase_pattern(f"chains/outcomes.forms.{outcome}").search(line)
+    )
+    return next(results, _unspaced(sentence))
+
+
+def _unspaced(sentence: str) -> str:
+    if not _IDEOGRAPHS.search(sentence):
+        return ""
+    known = texts("chains/outcomes.han")
+    results = (
+        outcome for outcome in known if unspaced_pattern(f"chains/outcomes.han.{outcome}").search(sentence)
+    )
+    return next(results, "")
+
+
+def outcome_named(word: object, known: Iterable[str] = OUTCOMES) -> str:
+    """Return an outcome as it is written here, `unknown` for any other word.
+
+    >>> outcome_named(" Success "), outcome_named("great")
+    ('success', 'unknown')
+    """
+    folded = word.strip().casefold() if isinstance(word, str) else ""
+    return folded if folded in known else UNKNOWN

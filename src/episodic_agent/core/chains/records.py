@@ -1,0 +1,152 @@
+"""What chaining reads of an episode, and the values it returns: small, frozen, without a store."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.chains.opening import OpeningCues, opening
+from episodic_agent.core.episodes.languages import guess_language
+from episodic_agent.core.links import Features, ThreadFeatures, thread_of
+from episodic_agent.core.links.reading import read_message
+from episodic_agent.schemas import Vector
+
+LEAST_TERMS: Final = 2  # content words and names; with fewer a session has no subject that could go on
+MOST_TURNS: Final = 8  # read of a session: it begins with its subject, and a long one has all subjects
+LONGEST_TEXT: Final = 300  # characters read of a message
+UNNAMED: Final = frozenset({"time", "number"})  # every session has some: they name nothing
+ABANDONED: Final = "abandoned"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTurn:
+    """One message of a session; `own` tells that the user wrote it, `vector` is its embedding of length 1."""
+
+    at: datetime
+    text: str
+    own: bool = True
+    vector: Vector | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeView:
+    """An episode as chaining sees it: a session or a part of a thread, closed or just begun.
+
+    `terms` are content stems and names, `entities` the names alone; `opener` is the first message that says
+    something. `language` is what its messages are written in ("": it cannot be told). `vector` is that of
+    title and summary, or of the topic while the episode is open.
+    """
+
+    id: UUID
+    thread_id: UUID
+    start_at: datetime
+    end_at: datetime
+    user_id: str = ""
+    agent_id: str = ""
+    parent: UUID | None = None
+    closed: bool = True
+    abandoned: bool = False
+    terms: frozenset[str] = frozenset()
+    entities: frozenset[str] = frozenset()
+    opener: Features = field(default_factory=Features)
+    opening: OpeningCues = field(default_factory=OpeningCues)
+    language: str = ""
+    features: ThreadFeatures | None = None
+    vector: Vector | None = field(default=None, compare=False)
+
+    @property
+    def trivial(self) -> bool:
+        """Say whether it is about nothing that could be gone on with."""
+        return len(self.terms) < LEAST_TERMS
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeStanding:
+    """Whose episode it is and how it stands; what an `EpisodeView` takes over as it is.
+
+    `end_at` is the last event time in it; `outcome` is that of its metadata.
+    """
+
+    id: UUID
+    thread_id: UUID
+    start_at: datetime
+    end_at: datetime
+    user_id: str = ""
+    agent_id: str = ""
+    parent: UUID | None = None
+    closed: bool = True
+    outcome: str = "unknown"
+
+
+def view_of(
+    standing: EpisodeStanding,
+    turns: Sequence[SessionTurn],
+    *,
+    vector: Vector | None = None,
+    language: str | None = None,
+) -> EpisodeView:
+    """Return what chaining reads of an episode from its messages, in order.
+
+    While it opens, `turns` is its topic alone and `vector` that of the topic.
+
+    >>> from datetime import UTC
+    >>> from uuid import UUID
+    >>> at = datetime(2026, 3, 4, 9, tzinfo=UTC)
+    >>> one = EpisodeStanding(UUID(int=1), UUID(int=2), at, at)
+    >>> view = view_of(one, [SessionTurn(at, "Hi!"), SessionTurn(at, "Back to the memory leak in Lisbon.")])
+    >>> view.opening.deictic, sorted(view.terms), view.trivial
+    (1.0, ['leak', 'memori', 'place:lisbon'], False)
+    """
+    read = [
+        (turn, read_message(turn.text[:LONGEST_TEXT], turn.at, vector=turn.vector, language=language))
+        for turn in turns[:MOST_TURNS]
+    ]
+    first = _opener(read)
+    entities = frozenset(_names(features for _, features in read))
+    terms = frozenset().union(entities, *(features.words for _, features in read))
+    thread = thread_of(str(standing.id), [(turn.at, features) for turn, features in read]) if read else None
+    return EpisodeView(
+        id=standing.id,
+        thread_id=standing.thread_id,
+        start_at=standing.start_at,
+        end_at=standing.end_at,
+        user_id=standing.user_id,
+        agent_id=standing.agent_id,
+        parent=standing.parent,
+        closed=standing.closed,
+        abandoned=standing.outcome == ABANDONED,
+        terms=terms,
+        entities=entities,
+        opener=Features() if first is None else first[1],
+        opening=OpeningCues() if first is None else opening(first[0].text),
+        language=language or _written(turns[:MOST_TURNS]),
+        features=thread,
+        vector=vector,
+    )
+
+
+def _written(turns: Sequence[SessionTurn]) -> str:
+    text = "\n".join(turn.text[:LONGEST_TEXT] for turn in turns)
+    return guess_language(text)
+
+
+def _opener(read: Sequence[tuple[SessionTurn, Features]]) -> tuple[SessionTurn, Features] | None:
+    """Return the user's first message that is more than a greeting; without one the first there is."""
+    own = [one for one in read if one[0].own]
+    telling = [one for one in own if not one[1].cues.nothing]
+    return next(iter([*telling, *own, *read]), None)
+
+
+def _names(read: Iterable[Features]) -> Iterable[str]:
+    for features in read:
+        yield from (f"{kind}:{value}" for kind, value in features.mentions if kind not in UNNAMED)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainEvidence:
+    """A candidate parent with the numbers that speak for it, and a policy's score of them."""
+
+    episode_id: UUID
+    features: Mapping[str, float]
+    score: float

@@ -1,0 +1,291 @@
+"""The default form of a context: what is known, this conversation, and what was said earlier, in a budget.
+
+    What is known:
+    - {fact}
+
+    In this conversation:
+    - {question} ({answer})
+
+    From earlier:
+    {date}
+    - {question} ({answer})
+    - {sentence}
+
+    Current question: {message}
+    (Continuing from previous thread after {gap} break)
+
+Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. What was
+said earlier stands in the order of time under its date; what one sitting's line answers stands with its
+question. Each line names where it is from. What lies far below the best line is left out even where there is
+room: how far grows with the budget, as whoever gives more room wants more.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import IntEnum
+from math import log
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.context.frames import ContextPhrases, frame_for
+from episodic_agent.core.context.gaps import break_words
+from episodic_agent.core.context.quoting import one_line, quoted, shown_name
+from episodic_agent.core.context.tokens import cut_to, estimate, tenths
+from episodic_agent.core.language import excerpt, tokens
+from episodic_agent.schemas.contexts import Context, ContextItem, LineKind
+
+DROP: Final = 3.2  # log-odds below the best, at a budget of 800
+WIDER: Final = 3.2  # more of it, for each e-fold of the budget
+_BASE: Final = 800
+LEAST: Final = -9.0  # log-odds below which nothing bears on the message
+LONGEST: Final = 60  # tokens of one quoted text; of a longer one its best sentences stand
+ANSWER: Final = 1.0  # log-odds that an answer is worth less than its question, at most
+_TELLING: Final = 4  # tokens of a reply that says something
+_ROOMY: Final = 1.3  # a text so much longer is not cut
+_LONG_SESSION: Final = 3.0
+_NAME: Final = 40  # characters of a speaker's name
+_MESSAGE_SHARE: Final = 0.5  # of the budget, for a message that does not fit anyway
+_SAID_BEFORE: Final = 0.9  # share of a text's terms that other lines hold: it adds nothing
+
+
+class Block(IntEnum):
+    """Where a line stands, in the order of the text."""
+
+    KNOWN = 0
+    SESSION = 1
+    HERE = 2
+    BEFORE = 3
+
+
+SHARES: Final[Mapping[Block, float]] = {Block.KNOWN: 0.2, Block.SESSION: 0.2, Block.HERE: 0.3}
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedText:
+    """A text that may be told, where it is from, and what it is worth.
+
+    `speaker` is "" for the user; a `reply` is an answer, and stands in brackets behind what it answers where
+    both are told. `worth` is in log-odds as `relevances` gives them, for every block on the same scale.
+    `sitting` tells which stretch of talk it is of.
+    """
+
+    block: Block
+    kind: LineKind
+    text: str
+    thread_id: UUID
+    episode_id: UUID | None
+    first_seq: int
+    last_seq: int
+    at: datetime
+    worth: float
+    speaker: str = ""
+    reply: bool = False
+    sitting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """The thread a new one goes on from, and when that was last active."""
+
+    thread_id: UUID
+    last_seq: int
+    last_at: datetime
+    began: datetime
+    uncertain: bool = False
+
+
+def floor(top: float, budget: int) -> float:
+    """Return the worth below which a line is left out, by that of the best and the budget.
+
+    >>> floor(0.0, 800), round(floor(0.0, 2_000), 1), floor(-9.0, 2_000)
+    (-3.2, -6.1, -9.0)
+    """
+    return max(LEAST, top - DROP - WIDER * log(max(budget, _BASE) / _BASE))
+
+
+def tell(
+    message: str,
+    candidates: Sequence[QuotedText],
+    *,
+    max_tokens: int,
+    continued: Continued | None = None,
+    asked: Sequence[str] = (),
+    language: str | None = None,
+) -> Context:
+    """Return the context of a message, never longer than `max_tokens`; the same input gives the same text."""
+    frame = frame_for(message, asked, language)
+    ending = _ending(frame, message, max_tokens)
+    if not ending or estimate(ending) > max_tokens:
+        return Context("", (), 0)
+    room = 10 * max_tokens - tenths(ending)
+    going_on = None if continued is None else _going_on(frame, continued)
+    if going_on is not None:
+        room -= tenths(going_on)
+    taken = _chosen(message, candidates, frame, room, max_tokens)
+    rows = _written(taken, frame)
+    if continued is not None and all(quote.thread_id != continued.thread_id for quote in taken):
+        going_on = None  # nothing of it is told
+    items = [item for number, (_, quote) in enumerate(rows) for item in _items(number, quote)]
+    texts = [text for text, _ in rows]
+    texts += ["", ending] if texts else [ending]
+    if continued is not None and going_on is not None:
+        seq = continued.last_seq
+        item = ContextItem(len(texts), LineKind.CONTINUING, continued.thread_id, None, seq, seq, 0.0)
+        texts, items = [*texts, going_on], [*items, item]
+    text = "\n".join(texts)
+    return Context(text, tuple(items), estimate(text))
+
+
+def _items(number: int, quote: QuotedText | None) -> list[ContextItem]:
+    if quote is None:
+        return []
+    score = round(quote.worth, 6)
+    return [
+        ContextItem(
+            number, quote.kind, quote.thread_id, quote.episode_id, quote.first_seq, quote.last_seq, score
+        )
+    ]
+
+
+def _ending(frame: ContextPhrases, message: str, max_tokens: int) -> str:
+    line = frame.asks + quoted(message, len(message) + 1)
+    if estimate(line) <= max_tokens * _MESSAGE_SHARE:
+        return line
+    cut = cut_to(line, int(max(max_tokens * _MESSAGE_SHARE, min(max_tokens, 20))))
+    return cut if cut.startswith(frame.asks.strip()) else ""
+
+
+def _going_on(frame: ContextPhrases, continued: Continued) -> str:
+    gap = break_words(continued.began - continued.last_at, frame)
+    form = frame.maybe_continuing if continued.uncertain else frame.continuing
+    return form.replace("{}", gap)
+
+
+def _chosen(
+    message: str, candidates: Sequence[QuotedText], frame: ContextPhrases, room: int, max_tokens: int
+) -> list[QuotedText]:
+    """Return the lines that are taken: greedily by worth, each block within its share."""
+    recalled = [quote.worth for quote in candidates if quote.block is Block.BEFORE]
+    least = floor(max(recalled, default=LEAST), max_tokens)
+    order = sorted(
+        candidates, key=lambda quote: (-round(quote.worth, 9), quote.block, quote.at, quote.first_seq)
+    )
+    left = {block: 10 * share * max_tokens for block, share in SHARES.items()}
+    taken: list[QuotedText] = []
+    headed: set[object] = set()
+    told_terms: set[str] = set()
+    seen: set[tuple[Block, str]] = set()
+    for quote in order:
+        if quote.block is Block.BEFORE and quote.worth < least:
+            continue
+        text = _trimmed(quote, message, frame)
+        terms = set(tokens(text))
+        if (quote.block, text) in seen or (
+            quote.block is Block.BEFORE
+            and terms
+            and len(terms & told_terms) >= _SAID_BEFORE * len(terms)
+            and any(text in other.text or other.block is Block.KNOWN for other in taken)
+        ):
+            continue
+        heads: dict[object, str] = {quote.block: _head(frame, quote.block)}
+        if quote.block is Block.BEFORE:
+            heads[quote.at.date()] = _date(quote)
+        fresh = [head for key, head in heads.items() if key not in headed]
+        cost = tenths(f"- {_speaker(quote)}({text})") + sum(map(tenths, fresh))
+        if not text or cost > min(room, left.get(quote.block, room)):
+            continue
+        headed.update(heads)
+        room -= cost
+        if quote.block in left:
+            left[quote.block] -= cost
+        told_terms |= terms
+        seen.add((quote.block, text))
+        taken.append(replace(quote, text=text))
+    return taken
+
+
+def _with_answers(candidates: Sequence[QuotedText]) -> list[QuotedText]:
+    """Let an answer be worth nearly what its question is; a reply that says nothing by itself is none."""
+    ends = {(quote.thread_id, quote.last_seq): quote.worth for quote in candidates if not quote.reply}
+    result = []
+    for quote in candidates:
+        above = ends.get((quote.thread_id, quote.first_seq - 1)) if quote.reply else None
+        if quote.block is Block.BEFORE and quote.reply and estimate(quote.text) < _TELLING:
+            continue
+        if quote.block is Block.BEFORE and above is not None:
+            result.append(replace(quote, worth=max(quote.worth, above - ANSWER)))
+        else:
+            result.append(quote)
+    return result
+
+
+def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases) -> str:
+    """Return a text for its line; of a long one the sentences nearest to the message."""
+    text = one_line(quote.text)
+    size = estimate(text)
+    if size > LONGEST * (_ROOMY if quote.block is not Block.SESSION else _LONG_SESSION):
+        text = excerpt(text, message, max(80, len(text) * LONGEST // size))
+    shown = quoted(text, len(text) + 1, brackets=quote.reply)
+    return frame.session.replace("{}", shown) if shown and quote.block is Block.SESSION else shown
+
+
+def _speaker(quote: QuotedText) -> str:
+    name = quoted(shown_name(quote.speaker), _NAME, brackets=False).replace(":", "")
+    return f"{name}: " if name else ""
+
+
+def _head(frame: ContextPhrases, block: Block) -> str:
+    heads = {Block.KNOWN: frame.known, Block.HERE: frame.here, Block.BEFORE: frame.before}
+    return heads.get(block, "")
+
+
+def _date(quote: QuotedText) -> str:
+    return f"{quote.at:%Y-%m-%d}"
+
+
+def _written(taken: Sequence[QuotedText], frame: ContextPhrases) -> list[tuple[str, QuotedText | None]]:
+    """Return the rows of the text with what each tells, None for those of the form."""
+    rows: list[tuple[str, QuotedText | None]] = []
+    for block in Block:
+        lines = [quote for quote in taken if quote.block is block]
+        if block is not Block.KNOWN:
+            lines.sort(key=lambda quote: (quote.at, quote.thread_id, quote.first_seq))
+        if not lines:
+            continue
+        if rows:
+            rows.append(("", None))
+        if head := _head(frame, block):
+            rows.append((head, None))
+        day = ""
+        for quote in _paired(lines):
+            if block is Block.BEFORE and _date(quote) != day:
+                day = _date(quote)
+                rows.append((day, None))
+            rows.append((quote.text if block is Block.SESSION else f"- {quote.text}", quote))
+    return rows
+
+
+def _paired(lines: Sequence[QuotedText]) -> list[QuotedText]:
+    """Return the lines with their speakers, each reply behind what it answers where that is told."""
+    result: list[QuotedText] = []
+    answered = False
+    for quote in lines:
+        above = result[-1] if result else None
+        if (
+            quote.reply
+            and above is not None
+            and not answered
+            and not above.reply
+            and (above.thread_id, above.last_seq + 1) == (quote.thread_id, quote.first_seq)
+        ):
+            worth = max(above.worth, quote.worth)
+            result[-1] = replace(
+                above, text=f"{above.text} ({quote.text})", last_seq=quote.last_seq, worth=worth
+            )
+            answered = True
+            continue
+        text = f"({quote.text})" if quote.reply else f"{_speaker(quote)}{quote.text}"
+        result.append(replace(quote, text=text))
+        answered = False
+    return result

@@ -1,0 +1,42 @@
+"""The words of a closed episode without a language model: title, summary and metadata.
+
+Everything is taken from what was said, nothing is invented: the title is the most telling clause, the summary
+the sentences nearest the centre of the episode that together cover it, each with who said it and with its
+relative times dated. An episode of an agent's steps is titled by its place and told by what happened, in
+order.
+
+**Rules of the room.**
+1. The same input gives the same words, on every machine: ties have an order.
+2. A title is never empty. It is one contiguous piece of what somebody said, at most 70 characters, mostly of
+   what a person began with; fragments are never joined. A summary is empty only where nothing was said.
+3. Code, markdown and tool output are tamed before they are quoted; whatever was said, words come out.
+4. "Last month" becomes "last month (July 2023)"; a time that was only assumed dates nothing.
+5. Greetings, courtesies, tool output and notices never make a title where anything else was said.
+6. Vectors are optional: without them words find the centre.
+
+**To add** a language, give it a phrasebook and its words in `languages.py`. What a model says instead is
+checked against the same episode (`core/prompts/episode.py`).
+"""
+
+from typing import TYPE_CHECKING
+
+from episodic_agent.lazily import names_from
+
+if TYPE_CHECKING:
+    from episodic_agent.core.episodes.clauses import plain_text, tame
+    from episodic_agent.core.episodes.extractive import (
+        EpisodeText,
+        encode_extractive,
+        encode_steps,
+        plain_metadata,
+    )
+else:
+    __getattr__ = names_from(
+        __name__,
+        {
+            "clauses": "tame plain_text",
+            "extractive": "EpisodeText encode_extractive encode_steps plain_metadata",
+        },
+    )
+
+__all__ = ["EpisodeText", "encode_extractive", "encode_steps", "plain_metadata", "plain_text", "tame"]

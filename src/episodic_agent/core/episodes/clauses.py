@@ -1,0 +1,210 @@
+"""From observations to clauses: sentences fit to be quoted, with markdown, code and tool output tamed."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_letters
+from typing import Final
+
+from episodic_agent.core.boundary.conversation.cues.speech import speech
+from episodic_agent.core.episodes.languages import ASSISTANTS, phrasebook
+from episodic_agent.core.language import sentences, tokens
+from episodic_agent.schemas import Json, Kind, Observation
+
+_READ: Final = 2_000  # characters read of one message: long replies say what they are about at the start
+_MOST: Final = 8  # clauses kept of one message
+_SHORT_TALK: Final = 60  # characters and, below, terms of the longest sentence that is but a courtesy
+_FEW_TERMS: Final = 3
+_TOOL_RESULT: Final = 160
+
+_FENCE: Final = re.compile(r"```[ \t]*(\w*)[^\n]*\n.*?(?:```|\Z)", re.DOTALL)
+_MARKED: Final = re.compile(r"[\[<*_`~#{\\]")  # what no plain text holds: spares it all the rest
+_LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_URL: Final = re.compile(r"https?://(?:www\.)?([^\s/)\]]+)\S*")
+_TAG: Final = re.compile(r"</?[a-zA-Z][^<>]{0,80}>|\{[a-z_]{3,20}\}")  # and {laughs} of transcripts
+_EMPHASIS: Final = re.compile(r"[*_~`]+")
+_HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+|^\s*\*\*[^*]{1,80}\*\*:?\s*$")
+_ITEM: Final = re.compile(r"^\s*(?:[-*+•·]|\(?\d{1,2}[.)])\s+")
+_NUMBER_OF_HEADING: Final = re.compile(r"^\s*(?:step\s+)?\d{1,2}[.):]\s*", re.IGNORECASE)
+_TABLE: Final = re.compile(r"^\s*\|.*\|\s*$|^\s*[-=_*|:\s]{3,}$")
+_CODE_LINE: Final = re.compile(
+    r"[{};]\s*$|^\s*(?:import|from|def|class|return|const|let|var|public|#include)\s\S.*[=(;]"
+)
+_CODE_SIGN: Final = re.compile(r"[{};=(]")  # what every line of code in that sense holds
+_NO_LETTER: Final = bytes(range(128)).translate(None, f"{ascii_letters} ".encode())
+_SPACES: Final = re.compile(r"\s+")
+_FORMULA: Final = re.compile(r"\\[()\[\]]|\$\$")
+_STRAY_STOP: Final = re.compile(r"([。！？])[。]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence of an episode: `place` counts observations, `order` clauses inside one.
+
+    `weight` in (0, 1] says how fit for quoting its form is: a heading or the lead-in of a list is less.
+    """
+
+    place: int
+    order: int
+    text: str
+    terms: frozenset[str]
+    weight: float
+    asks: bool
+
+
+def clauses(observations: Sequence[Observation], language: str) -> list[Clause]:
+    """Return the sentences of an episode that say something, in order; courtesies are left out."""
+    clauses: list[Clause] = []
+    for place, observation in enumerate(observations):
+        clauses.extend(_of_message(place, observation, language))
+    return clauses
+
+
+def tame(text: str, code: str = "code") -> str:
+    r"""Strip markdown, markup and code blocks from a message; its lines stay lines.
+
+    >>> tame("### Plan\n1. **Pack** the `boxes`\n```python\nx = 1\n```\nSee [the map](https://a.b/c).")
+    '### Plan\n1. Pack the boxes\n\nSee the map.'
+    >>> tame("```python\nx = 1\n```")
+    '[python code]'
+    """
+    text = text[:_READ]
+    if not _MARKED.search(text) and "http" not in text and "$$" not in text:
+        return text.strip()
+    fence = _FENCE.search(text) if "```" in text else None
+    language = fence.group(1) if fence else ""
+    plain = _FENCE.sub("", text) if fence else text
+    plain = _TAG.sub(" ", _LINK.sub(r"\1", plain))
+    if "\\" in plain or "$$" in plain:
+        plain = _FORMULA.sub("", plain)
+    if "http" in plain:
+        plain = _URL.sub(r"\1", plain)
+    headed = [line if _HEADING.match(line) is None else _heading(line) for line in plain.splitlines()]
+    plain = _EMPHASIS.sub(_unmarked, "\n".join(headed)).strip()
+    return plain or (f"[{' '.join(filter(None, (language, code)))}]" if fence else "")
+
+
+def _unmarked(match: re.Match[str]) -> str:
+    """Drop signs of emphasis but keep `snake_case`, `2 * 3` and the like."""
+    sign = match.group()
+    if len(sign) > 1 or sign == "`":
+        return ""
+    before, after = (
+        match.string[match.start() - 1 : match.start()],
+        match.string[match.end() : match.end() + 1],
+    )
+    opens = not before.isalnum() and bool(after.strip())
+    closes = not after.isalnum() and bool(before.strip())
+    return "" if opens or closes else sign
+
+
+def _heading(line: str) -> str:
+    """Mark every form of heading with the sign `_of_message` knows it by."""
+    return "### " + line.strip().strip("#*: ")
+
+
+def plain_text(observation: Observation, language: str = "en") -> str:
+    """Return what an observation says, as plain text; a tool's call and result shortly.
+
+    Tool observations carry `name`, `arguments`, `result` and `error` in `extras`.
+    """
+    text = tame(observation.text, phrasebook(language).code)
+    if observation.kind is not Kind.TOOL:
+        return text
+    # the four names are what intake leaves; a tool message without them is only text
+    name = observation.extras.get("name")
+    if not isinstance(name, str) or not name:
+        return _short(text)
+    error, result = observation.extras.get("error"), observation.extras.get("result")
+    answer = error if error is not None else result
+    call = f"{name}({_arguments(observation.extras.get('arguments'))})"
+    return call if answer is None else f"{call}: {_short(tame(_plain(answer)))}"
+
+
+def _arguments(arguments: Json) -> str:
+    if not isinstance(arguments, Mapping):
+        return "" if arguments is None else _short(_plain(arguments), 60)
+    return _short(", ".join(_plain(value) for value in arguments.values()), 80)
+
+
+def _plain(value: Json) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_plain(part)}" for key, part in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(_plain(part) for part in value)
+    return str(value)
+
+
+def _short(text: str, limit: int = _TOOL_RESULT) -> str:
+    """Cut a text to a limit, at a space where there is one.
+
+    >>> _short("one two three", 9)
+    'one two …'
+    """
+    flat = _SPACES.sub(" ", text).strip()
+    if len(flat) <= limit:
+        return flat
+    cut = flat[: limit - 1]
+    spaced = cut.rsplit(" ", 1)[0] if " " in cut[limit // 2 :] else cut
+    return spaced.rstrip(" ,;:") + " …"
+
+
+def _of_message(place: int, observation: Observation, language: str) -> list[Clause]:
+    if observation.kind is Kind.TOOL:
+        text = plain_text(observation, language)
+        return [Clause(place, 0, text, frozenset(tokens(text)), 0.5, False)] if text else []
+    clauses: list[Clause] = []
+    # assistants write at length about what users say in a word
+    trust = 0.85 if observation.actor.casefold() in ASSISTANTS else 1.0
+    for line in tame(observation.text, phrasebook(language).code).splitlines():
+        if not line.strip() or _TABLE.match(line) or (_CODE_SIGN.search(line) and _CODE_LINE.search(line)):
+            continue
+        # items and headings list what a sentence before them says in one breath
+        item = _ITEM.match(line)
+        weight = 0.3 if line[0] == "#" else 0.65 if item else 1.0
+        bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
+        for sentence in sentences(bare, language or None):
+            clauses.extend(_clause(place, len(clauses), sentence, trust * weight, language))
+            if len(clauses) >= _MOST:
+                return clauses
+    return clauses
+
+
+def _without_number(line: str) -> str:
+    """Return a line without "Step 2:", "3." and the like at its beginning."""
+    number = _NUMBER_OF_HEADING.match(line)
+    return line if number is None else line[number.end() :]
+
+
+def _clause(place: int, order: int, sentence: str, weight: float, language: str) -> list[Clause]:
+    text = " ".join(sentence.split())
+    if "。" in text:
+        text = _STRAY_STOP.sub(r"\1", text)
+    text = text.strip(" -–•")
+    terms = frozenset(tokens(text, language or None))
+    if not terms or _is_courtesy(text, terms):
+        return []
+    asks = text.rstrip("\"'”’)»").endswith(("?", "？", "؟", ";?"))
+    return [Clause(place, order, text, terms, weight * _form(text), asks)]
+
+
+def _form(text: str) -> float:
+    """Return how fit for quoting a sentence's form is, in (0, 1]."""
+    fit = 0.4 if text.endswith((":", "：")) else 1.0
+    if text.startswith(("[", "(")):
+        fit *= 0.5
+    if text.isascii():  # spares a look at each character
+        letters = len(text.encode().translate(None, _NO_LETTER))
+    else:
+        letters = sum(map(str.isalpha, text)) + text.count(" ")
+    return fit if letters >= 0.7 * len(text) else fit * 0.5
+
+
+def _is_courtesy(text: str, terms: frozenset[str]) -> bool:
+    """Tell whether a sentence only greets, thanks, acknowledges or takes leave."""
+    if len(text) > _SHORT_TALK or len(terms) > _FEW_TERMS:
+        return False
+    # numbers are never a courtesy: "Thanks, 3 June" is an answer
+    cues = speech(text)[0]
+    social = cues.greets or cues.thanks or cues.closes or cues.agrees
+    return bool(cues.ack) or (bool(social) and len(terms) <= 2 and not any(map(str.isdigit, text)))

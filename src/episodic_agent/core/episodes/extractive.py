@@ -1,0 +1,174 @@
+"""Title, summary and metadata of an episode, taken from what was said in it or from an agent's steps."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from episodic_agent.core.episodes.clauses import Clause, clauses, tame
+from episodic_agent.core.episodes.languages import (
+    ASSISTANTS,
+    SOURCES,
+    UNSPACED,
+    USERS,
+    Phrasebook,
+    guess_language,
+    phrasebook,
+)
+from episodic_agent.core.episodes.selection import choose, scored, shortened, term_weights
+from episodic_agent.core.episodes.steps import step_metadata, step_summary, step_title
+from episodic_agent.core.episodes.times import grounded
+from episodic_agent.core.episodes.titles import title_clause
+from episodic_agent.core.episodes.topics import key_phrases, keywords
+from episodic_agent.core.language import script, tokens
+from episodic_agent.schemas import Json, Kind, Observation, Vector
+
+_SAMPLE: Final = 200  # characters of each message that its language is guessed from
+_TITLE_FALLBACK: Final = 60
+_KEYWORDS: Final = 8  # of an episode of steps: the things most of it is about
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeText:
+    """What an episode is called and what it says; metadata is plain JSON."""
+
+    title: str
+    summary: str
+    metadata: Mapping[str, Json]
+
+
+def encode_extractive(
+    observations: Sequence[Observation],
+    vectors: Sequence[Vector | None],
+    *,
+    language: str | None = None,
+) -> EpisodeText:
+    """Return title, third-person summary and metadata of an episode's observations, in seq order.
+
+    `vectors` has one entry for each observation (None where there is none; all of one embedder), used to
+    find the messages nearest the centre. `language` is an ISO 639-1 code, guessed when None. The title
+    is never empty; the summary is empty only when nothing was said.
+    """
+    sample = " ".join([o.text[:_SAMPLE] for o in observations[:12]])
+    tongue = language or guess_language(sample)
+    book = phrasebook(tongue)
+    matching_clauses = clauses(observations, tongue)
+    weights = term_weights(matching_clauses)
+    speakers = Counter(o.actor for o in observations if o.actor)
+    # who spoke stands in front of the title already
+    own = frozenset(term for actor in speakers for term in tokens(actor, tongue or None))
+    phrases = key_phrases(matching_clauses, weights, tongue, own)
+    # callers may have vectors of the first observations only: the rest is centred by words
+    padded = [*vectors, *[None] * (len(observations) - len(vectors))]
+    chosen = choose(matching_clauses, weights, padded, [o.actor for o in observations], tongue)
+    title = ""
+    if matching_clauses:
+        actors = [o.actor for o in observations]
+        scores = scored(matching_clauses, weights, padded, actors, tongue)
+        title = title_clause(matching_clauses, scores, weights, actors, tongue)
+    title = title or _first_words(observations, book)
+    summary = _summary(chosen or matching_clauses[:1], observations, tongue)
+    summary = summary or _first_words(observations, None)
+    return EpisodeText(title, summary, _metadata(observations, speakers, keywords(phrases), tongue))
+
+
+def encode_steps(
+    observations: Sequence[Observation], detail: Mapping[str, Json] | None = None
+) -> EpisodeText:
+    """Return title, summary and metadata of an episode of steps, in seq order.
+
+    The title is of the place and what happened there, the summary of what happened in order; `detail` is that
+    of the decision that ended the episode; without it place, path and things are counted from the steps.
+    """
+    about = step_metadata(observations, detail)
+    title = step_title(observations, str(about["location"]))
+    speakers = Counter(o.actor for o in observations if o.actor)
+    entities = about["entities"]
+    keys = [str(one) for one in entities][:_KEYWORDS] if isinstance(entities, list) else []
+    metadata = _metadata(observations, speakers, keys, "") | about
+    return EpisodeText(title, step_summary(observations), metadata)
+
+
+def plain_metadata(
+    observations: Sequence[Observation], keys: list[str], *, language: str | None = None
+) -> Mapping[str, Json]:
+    """Return the metadata of an episode whose words, and `keys` among them, somebody else found."""
+    sample = " ".join([o.text[:_SAMPLE] for o in observations[:12]])
+    tongue = language or guess_language(sample)
+    return _metadata(observations, Counter(o.actor for o in observations if o.actor), keys, tongue)
+
+
+def _name(actor: str, book: Phrasebook) -> str:
+    folded = actor.casefold()
+    if folded in USERS:
+        return book.user
+    if folded in ASSISTANTS:
+        return book.assistant
+    return actor.capitalize() if actor.isalpha() and actor.islower() and len(actor) > 1 else actor
+
+
+def _summary(chosen: Sequence[Clause], observations: Sequence[Observation], language: str) -> str:
+    """Return the sentences with who said or asked them; neighbours of one speaker share the name."""
+    book = phrasebook(language)
+    parts: list[str] = []
+    dated: set[str] = set()
+    for lead, group in groupby(chosen, key=lambda c: _lead(observations[c.place], c.asks, book)):
+        texts = [
+            _finished(grounded(shortened(c.text), observations[c.place], language, dated)) for c in group
+        ]
+        text = ("" if script(texts[0]) in ("han", "kana") else " ").join(texts)
+        gap = "" if not lead or lead.endswith("：") else " "
+        parts.append(f"{lead}{gap}{text}")
+    return ("" if language in ("zh", "ja") else " ").join(parts)
+
+
+def _lead(observation: Observation, asks: bool, book: Phrasebook) -> str:
+    """Return what stands before a quoted sentence: who said or asked it; nothing before steps and tools."""
+    if observation.kind is not Kind.MESSAGE or not observation.actor:
+        return ""
+    form = "{}:" if observation.actor.casefold() in SOURCES else book.asked if asks else book.says
+    lead = form.format(_name(observation.actor, book))
+    return lead[:1].upper() + lead[1:]
+
+
+def _finished(text: str) -> str:
+    """End a sentence with a full stop where it has no end of its own."""
+    # without one, an embedder's tokens and a reader's eyes run two speakers together
+    if text[-1] in ".!?…。！？؟)）]:：”\"'":
+        return text
+    written = script(text)
+    return text + ("。" if written in ("han", "kana") else "" if written in UNSPACED else ".")
+
+
+def _first_words(observations: Sequence[Observation], book: Phrasebook | None) -> str:
+    """Return the beginning of the first text there is: the last resort of a title or a summary."""
+    for observation in observations:
+        text = " ".join(tame(observation.text).split())
+        if text:
+            cut = text[:_TITLE_FALLBACK]
+            return (
+                text if len(text) <= _TITLE_FALLBACK else (cut.rsplit(" ", 1)[0] if " " in cut else cut) + "…"
+            )
+    return book.empty if book is not None else ""
+
+
+def _metadata(
+    observations: Sequence[Observation], speakers: Counter[str], keys: list[str], language: str
+) -> dict[str, Json]:
+    results: dict[str, Json] = {
+        "actors": dict(speakers),
+        "keywords": keys,
+        "observations": len(observations),
+        "characters": sum(len(o.text) for o in observations),
+        "channels": sorted({o.channel for o in observations if o.channel}),
+    }
+    if observations:
+        results["start"] = min(o.at for o in observations).isoformat()
+        results["end"] = max(o.at for o in observations).isoformat()
+    if language:
+        results["language"] = language
+    places = list(dict.fromkeys(o.location for o in observations if o.location))
+    if places:
+        results["places"] = places
+    return results

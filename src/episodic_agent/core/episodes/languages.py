@@ -1,0 +1,136 @@
+"""What extraction knows about languages: which one a text is in, and the words a summary is written with."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+from episodic_agent.core.language import fold, script, words
+from episodic_agent.core.language.stopwords import stop_words
+from episodic_agent.data import listed_words, tables
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasebook:
+    """The words around extracted sentences; `{}` stands for a name.
+
+    `joints` may stand inside a noun phrase, `openers` point back, after `subjects` comes a verb.
+    """
+
+    says: str
+    asked: str
+    user: str
+    assistant: str
+    empty: str
+    code: str
+    joints: frozenset[str] = frozenset()
+    openers: frozenset[str] = frozenset()
+    subjects: frozenset[str] = frozenset()
+
+
+_BY_SCRIPT: Final = {"han": "zh", "kana": "ja", "cyrillic": "ru", "hangul": "ko"}
+_READ: Final = 240  # words looked at to guess a language
+_LEAST: Final = 0.12  # share of function words below which a language is not believed
+_FEW: Final = 2  # words in which one function word tells nothing
+_NO_WORDS: Final = re.compile(
+    r"\x1b\].*?(?:\x07|\x1b\\)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|</?[a-zA-Z][^<>]*>|\b[a-zA-Z]+://[^\s\])>]+"
+)
+_ELIDED: Final = re.compile(r"\b([^\W\d_])['’](?=\w)")  # j'habite, l’été
+
+
+@cache
+def _guessed() -> tuple[str, ...]:
+    return tuple(sorted(name for name in stop_words() if name != "ru"))
+
+
+# Names that say what somebody is to the agent, not who: left out of titles, written out in summaries.
+USERS: Final = frozenset({"user", "human", "customer", "client", "用户", "客户"})
+ASSISTANTS: Final = frozenset({"assistant", "agent", "system", "bot", "ai", "model", "助手", "客服"})
+SOURCES: Final = frozenset(
+    {
+        "tool", "function", "calendar", "sms", "push", "note", "notes", "photo", "call", "email", "mail",
+        "notification", "contact", "health", "device", "narrator", "sensor", "log", "robot",
+    }
+)  # fmt: skip
+UNSPACED: Final = frozenset({"han", "kana", "thai", "lao", "khmer", "myanmar"})
+
+
+def phrasebook(language: str) -> Phrasebook:
+    """Return the words to write in a language, bare signs for one that is not known."""
+    books = _phrasebooks()
+    return books.get(language, books["none"])
+
+
+@cache
+def _phrasebooks() -> Mapping[str, Phrasebook]:
+    return {language: _read_book(language, book) for language, book in tables("language/phrasebooks").items()}
+
+
+def _read_book(language: str, book: Mapping[str, str]) -> Phrasebook:
+    def listed(name: str) -> frozenset[str]:
+        return listed_words(f"language/phrasebooks.{language}.{name}") if name in book else frozenset()
+
+    return Phrasebook(
+        book["said"], book["asked"], book["user"], book["assistant"],
+        book["empty"], book["code"], listed("joints"), listed("openers"), listed("subjects"),
+    )  # fmt: skip
+
+
+def guess_language(text: str, least: int = 1) -> str:
+    """Return the ISO 639-1 code of a text by its script and function words, "" when it cannot be told.
+
+    In Latin script a language other than English takes at least `least` different function words, one of
+    them longer than a letter (or elided), and as many more than English where that has some; a single one
+    must be its own, among several words.
+    Terminal sequences, tags and addresses are no words.
+
+    >>> guess_language("Wir haben gestern die neue Wohnung gesehen"), guess_language("昨天我去了上海")
+    ('de', 'zh')
+    >>> [guess_language(text) for text in ("xyzzy", "x y", "word word word", "reply l, s, n: the seal")]
+    ['', '', '', 'en']
+    """
+    plain = _NO_WORDS.sub(" ", text)
+    written = script(plain)
+    if written != "latin":
+        return _BY_SCRIPT.get(written, "")
+    read = list(dict.fromkeys(words(plain)[:_READ]))
+    elided = {fold(letter) for letter in _ELIDED.findall(plain)}
+    seen = {name: [word for word in read if name in _languages_of(word)] for name in _guessed()}
+    # other letters are anything: a list's, a variable's
+    numbers = {name: sum(len(word) > 1 or word in elided for word in seen[name]) for name in seen}
+    # English first among equals: short texts are often only names and "a", "in", "me"
+    best = max(_guessed(), key=lambda name: (numbers[name], len(seen[name]), name == "en"))
+    least_seen = max(1, _LEAST * len(read))
+    if best != "en" and len(seen[best]) >= least_seen and _is_sure(best, seen, len(read), least):
+        lead = numbers[best] - numbers["en"]
+        if lead >= (least if numbers["en"] else 1) and len(seen[best]) > len(seen["en"]):
+            return best
+    return "en" if len(seen["en"]) >= least_seen else ""
+
+
+def _is_sure(best: str, texts: Mapping[str, Sequence[str]], length: int, least: int) -> bool:
+    """Tell whether a language is more than a chance (of neighbours that share words the first stands)."""
+    if len(texts[best]) > 1:
+        return len(texts[best]) >= least
+    alone = not any(texts[name] for name in texts if name != best)
+    return least == 1 and length > _FEW and alone
+
+
+@lru_cache(maxsize=8192)
+def _languages_of(word: str) -> tuple[str, ...]:
+    return tuple(name for name in _guessed() if word in stop_words()[name])
+
+
+@lru_cache(maxsize=16_384)
+def is_function_word(word: str, language: str) -> bool:
+    """Tell whether a surface word carries no content in a language; contractions count by their parts.
+
+    >>> is_function_word("don't", "en"), is_function_word("Lisbon", "en")
+    (True, False)
+    """
+    stop = stop_words().get(language) or stop_words()["en"]
+    folded = fold(word.replace("’", "'"))
+    if "'" not in folded:
+        return folded in stop
+    return folded.replace("'", "") in stop or all(part in stop or not part for part in folded.split("'"))

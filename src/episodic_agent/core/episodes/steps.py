@@ -1,0 +1,139 @@
+"""The words of an episode of steps: titled by its place, told by what happened, in order."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from episodic_agent.core.boundary.steps.events import SALIENT, kind_of
+from episodic_agent.core.boundary.steps.trail import UNKNOWN, label_of, note_of, walk
+from episodic_agent.core.episodes.clauses import tame
+from episodic_agent.core.ingest.words import event_words
+from episodic_agent.core.language import plural, sentences
+from episodic_agent.schemas import Json, Observation
+
+KEYS: Final = ("location", "location_path", "step_count", "entities", "salient_events")
+_TITLED, _SPOKEN = 3, 16  # things that happened in a title, in a summary
+_LONGEST: Final = 120  # characters of a title
+_COMMON: Final = 8  # an action of more than every eighth step is how the agent moves, not what happened
+_SILENT: Final = "Nothing happens"
+_STATE, _DONE, _SEEN, _REST, _MOVE = range(5)  # what tells most of an episode, first
+_MOVING: Final = 2  # words: "turn left" moves the agent, "open the fridge" is something it did
+
+
+class Happening(NamedTuple):
+    """One thing that happened: at which step, where, how telling it is (0 most), and its words."""
+
+    place: int
+    where: str
+    rank: int
+    words: str
+
+
+def step_metadata(
+    observations: Sequence[Observation], detail: Mapping[str, Json] | None = None
+) -> dict[str, Json]:
+    """Return where the episode was, how long it is, and what was in it.
+
+    `detail` is that of the decision that ended it; what it does not tell is counted again.
+    """
+    answers = dict(detail or {})
+    if not all(key in answers for key in KEYS):
+        notes = (note_of(o, error=0.0, salient=_salient(o)) for o in observations)
+        answers = walk(notes).detail() | answers
+    return {key: answers[key] for key in KEYS}
+
+
+def step_title(observations: Sequence[Observation], location: str) -> str:
+    """Return the place and the most telling things that happened there; never empty."""
+    texts = {one.words: one for one in reversed(happenings(observations))}.values()
+    telling = sorted(texts, key=lambda one: (one.rank, one.place))[:_TITLED]
+    words = ", ".join(one.words for one in sorted(telling, key=lambda one: one.place))
+    count = len(observations)
+    where = location if location != UNKNOWN else "on the way"
+    title = f"{where}: {words or plural(count, 'step')}"
+    return _cut(title[:1].upper() + title[1:])
+
+
+def step_summary(observations: Sequence[Observation]) -> str:
+    """Return what happened, in order, place by place; where nothing did, the places and how long."""
+    matching_happenings = happenings(observations)
+    stored_happenings = sorted(
+        sorted(matching_happenings, key=lambda one: one.rank)[:_SPOKEN], key=lambda one: one.place
+    )
+    texts = [
+        f"{_in(where)}: {'; '.join(one.words for one in group)}."
+        for where, group in groupby(stored_happenings, key=lambda one: one.where)
+    ]
+    if not texts:
+        stays = [(w, sum(1 for _ in g)) for w, g in groupby(observations, key=lambda o: label_of(o) or "")]
+        parts = [f"{plural(n, 'step')} {_in(where).lower()}" for where, n in stays[:_SPOKEN]]
+        texts = [f"{', then '.join(parts)}."]
+    text = " ".join(texts)
+    return text[:1].upper() + text[1:]
+
+
+def happenings(observations: Sequence[Observation]) -> list[Happening]:
+    """Return what happened, in order, each said once for every stay in a place.
+
+    >>> from datetime import UTC, datetime
+    >>> from uuid import UUID
+    >>> one = Observation(UUID(int=1), UUID(int=2), 0, datetime(2026, 1, 1, tzinfo=UTC),
+    ...     datetime(2026, 1, 1, tzinfo=UTC), "agent", "…", location="kitchen",
+    ...     events=({"type": "appearance", "entity": "mug"},), extras={"action": "open the fridge"})
+    >>> [(one.where, one.words) for one in happenings([one])]
+    [('kitchen', 'open the fridge'), ('kitchen', 'a mug appeared')]
+    """
+    counts = Counter(map(_action, observations))
+    many = len(observations) >= _COMMON
+    baseline = {action for action, n in counts.items() if many and n * _COMMON > len(observations)}
+    happenings: list[Happening] = []
+    where, terms = "", set[str]()
+    for place, observation in enumerate(observations):
+        here = label_of(observation) or where
+        if here != where:
+            where, terms = here, set()
+        for rank, words in _of_step(observation, baseline):
+            if words and words not in terms:
+                terms.add(words)
+                happenings.append(Happening(place, where, rank, words))
+    telling = [one for one in happenings if one.rank != _MOVE]
+    return telling or happenings
+
+
+def _of_step(observation: Observation, baseline: set[str]) -> Iterator[tuple[int, str]]:
+    action = _action(observation)
+    named = [str(event.get("entity") or "").casefold() for event in observation.events]
+    # "open the door" and "the door is open": the event says it
+    if action and action not in baseline and not any(name and name in action.casefold() for name in named):
+        yield _DONE if len(action.split()) > _MOVING else _MOVE, action
+    for event in observation.events:
+        kind = kind_of(event)
+        yield (_STATE if kind == "state_change" else _SEEN if kind in SALIENT else _REST), event_words(event)
+    if not action and not observation.events:
+        yield _DONE, _own_words(observation)
+
+
+def _own_words(observation: Observation) -> str:
+    """Return the first sentence of a step that was given as text alone."""
+    text = " ".join(tame(observation.text).split())
+    text = text.removeprefix(f"In the {observation.location}").removeprefix(": ")
+    first = next(iter(sentences(text)), "") if text and text != _SILENT else ""
+    return _cut(first).rstrip(".")
+
+
+def _action(observation: Observation) -> str:
+    arguments = observation.extras.get("action")
+    return _cut(" ".join(arguments.split())) if isinstance(arguments, str) else ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _salient(observation: Observation) -> int:
+    return sum(kind_of(event) in SALIENT for event in observation.events)
+
+
+def _in(where: str) -> str:
+    return f"In the {where}" if where else "On the way"

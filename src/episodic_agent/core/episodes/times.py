@@ -1,0 +1,151 @@
+"""Times in words, grounded: "last month" becomes "last month (July 2023)"."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Final
+
+from episodic_agent.core.language.timewords import TimeRange, parse_time
+from episodic_agent.data import text
+from episodic_agent.schemas import Observation, TimeSource
+
+_ENGLISH: Final = r"""
+    the\ day\ (?:before\ yesterday|after\ tomorrow)
+  | (?:yesterday|tomorrow)(?:\ (?:morning|afternoon|evening|night))? | today | tonight
+  | (?:last|next|this|past)\ (?:week(?:end)?|month|year|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day
+      |summer|winter|spring|autumn|fall|morning|afternoon|evening)
+  | (?:\d+|a|an|one|two|three|four|five|six|seven|eight|nine|ten|a\ couple\ of|a\ few)
+      \ (?:day|week|month|year)s?\ ago
+  | in\ (?:\d+|a|two|three|four|five|six|seven|eight|nine|ten)
+      \ (?:day|week|month|year)s?(?!\w)(?!\ (?:of|row))"""
+# Bare weekdays and months are left out: a speaker may mean the last or the next one.
+_PATTERNS: Final = {
+    "en": _ENGLISH,
+    "de": r"vorgestern|gestern(?: Abend| früh)?|übermorgen|(?:letzte|nächste)[nrs]? (?:Woche|Monat|Jahr)",
+    "es": r"anteayer|ayer|la semana pasada|el mes pasado|el año pasado|la próxima semana|el próximo mes",
+    "fr": r"avant-hier|hier(?: soir| matin)?|demain|la semaine (?:dernière|prochaine)|le mois dernier",
+    "it": r"ieri|domani|la settimana scorsa|il mese scorso|l['’]anno scorso",
+    "pt": r"ontem|amanhã|na semana passada|no mês passado|no ano passado",
+    "nl": r"gisteren|vorige (?:week|maand)|vorig jaar|volgende (?:week|maand)",
+    "ru": r"позавчера|вчера|завтра|на прошлой неделе|в прошлом месяце|в прошлом году",
+    "zh": r"前天|昨天|明天|后天|昨晚|(?:上|下)(?:周|个?星期)[一二三四五六日天]?|上个月|下个月|去年|明年",
+}
+_AHEAD: Final = re.compile(r"in (\w+) (day|week|month|year)s?", re.IGNORECASE)
+_NUMBERS: Final = {
+    word: number
+    for number, word in enumerate(
+        ["a", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1
+    )
+}
+_LONGEST_SPAN: Final = timedelta(days=3)  # a "span" up to here is named by its first day
+
+
+def grounded(text: str, observation: Observation, language: str, dated: set[str]) -> str:
+    """Return a sentence with dates put after its relative times, as seen when it was said.
+
+    Only where the observation's event time is known; days are local where the offset is. Words that are
+    dated already (followed by a bracket) and languages not in the table are left alone. `dated` holds the
+    phrases with their dates given so far, and grows: the same one is not said twice.
+    """
+    pattern = _pattern(language)
+    if pattern is None or observation.at_source is TimeSource.ASSUMED:
+        return text
+    offset = timedelta(seconds=observation.utc_offset or 0)
+
+    def date(match: re.Match[str]) -> str:
+        statement = match.group()
+        label = _label(statement, observation.at, offset, language)
+        if not label or f"{statement.lower()} {label}" in dated:
+            return statement
+        dated.add(f"{statement.lower()} {label}")
+        return f"{statement}（{label}）" if language == "zh" else f"{statement} ({label})"
+
+    return pattern.sub(date, text)
+
+
+def undated(text: str, language: str) -> list[str]:
+    """Return the relative times of a text that no date follows, in order, each once.
+
+    >>> undated("She left yesterday and comes back next month (June 2024).", "en")
+    ['yesterday']
+    """
+    pattern = _pattern(language)
+    return [] if pattern is None else list(dict.fromkeys(pattern.findall(text)))
+
+
+def date_of(phrase: str, observation: Observation, language: str) -> str:
+    """Return the date of a relative time as it was meant when an observation said it; "" for none known."""
+    return _label(phrase, observation.at, timedelta(seconds=observation.utc_offset or 0), language)
+
+
+def dates_said(observation: Observation, language: str) -> str:
+    """Return the dates of all relative times of an observation, one after another."""
+    terms: set[str] = set()
+    grounded(observation.text, observation, language, terms)
+    return " ".join(sorted(terms))
+
+
+@lru_cache(maxsize=32)
+def _pattern(language: str) -> re.Pattern[str] | None:
+    source = _PATTERNS.get(language)
+    if source is None:
+        return None
+    # not inside a word, and not where a bracket follows: that may be the date already
+    if language == "zh":
+        return re.compile(rf"(?:{source})(?!（)")
+    return re.compile(
+        rf"(?<![\w-])(?:{source})(?![\w-])(?!\ \()", re.IGNORECASE | (re.VERBOSE if language == "en" else 0)
+    )
+
+
+def _label(phrase: str, at: datetime, offset: timedelta, language: str) -> str:
+    # "next Friday" and the like are read as a query would be, only seen from when it was said
+    ahead = _AHEAD.fullmatch(phrase)
+    if ahead is not None:
+        return _ahead(ahead, at + offset, language)
+    ranges = parse_time(phrase, at, offset).ranges
+    return _name(ranges[0], offset, language) if ranges else ""
+
+
+def _ahead(match: re.Match[str], local: datetime, language: str) -> str:
+    """Date "in three weeks", which queries never say and `parse_time` does not read."""
+    word, unit = match.group(1).lower(), match.group(2).lower()
+    count = int(word) if word.isdecimal() else _NUMBERS[word]
+    days = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}[unit] * count
+    if days > 36_500:
+        return ""
+    start = local.astimezone(UTC) + timedelta(days=days)
+    return _name(TimeRange(start, start + timedelta(days=1), unit), timedelta(), language)
+
+
+def _name(stretch: TimeRange, offset: timedelta, language: str) -> str:
+    start = stretch.start + offset
+    if stretch.kind == "year":
+        return f"{start.year}年" if language == "zh" else str(start.year)
+    if stretch.kind == "month":
+        return _month(start, language)
+    # a southern winter is another half year: the year alone is always right
+    if stretch.kind == "season":
+        return str(start.year)
+    if stretch.kind == "week":
+        last = _day(stretch.end + offset - timedelta(days=1), language)
+        return f"week of {_day(start, language)}" if language == "en" else f"{_day(start, language)} – {last}"
+    if stretch.kind in ("day", "weekend") or stretch.end - stretch.start <= _LONGEST_SPAN:
+        return _day(start, language)
+    return ""
+
+
+def _month(start: datetime, language: str) -> str:
+    if language == "zh":
+        return f"{start.year}年{start.month}月"
+    return f"{_month_name(start, language)} {start.year}"
+
+
+def _day(start: datetime, language: str) -> str:
+    if language == "zh":
+        return f"{start.year}年{start.month}月{start.day}日"
+    return f"{start.day} {_month_name(start, language)} {start.year}"
+
+
+def _month_name(start: datetime, language: str) -> str:
+    return text(f"language/months.{language}").split()[start.month - 1]

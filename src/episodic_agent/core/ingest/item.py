@@ -1,0 +1,363 @@
+"""What a caller gives, cleaned: strings, chat messages, tool calls and steps become one shape, `Item`.
+
+Field names of the common chat formats are synonyms (`FIELDS`); what is not recognised is kept in `extras`.
+Nothing is guessed silently: a time that cannot be, an empty text or a value of the wrong kind is refused by
+name. Text is repaired here, once, so that no later room ever meets a NUL or a lone surrogate.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
+from typing import Final
+
+from episodic_agent.core.ingest.clean import Cleaner
+from episodic_agent.core.ingest.limits import LARGEST, check_size
+from episodic_agent.core.ingest.times import Moment, place, read_clock, read_time
+from episodic_agent.core.ingest.tools import ToolUse, describe, tool_uses
+from episodic_agent.core.ingest.words import spoken, step_words, type_name
+from episodic_agent.core.strength.retention import read_span
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Json, Kind, TimeSource
+
+# What each field may be called, in the order they are looked for. `message` is also the envelope of some
+# agent logs ({"uuid": …, "message": {"role": …, "content": …}}), unwrapped before anything else.
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "speaker": ("name", "speaker", "author", "actor", "from", "sender", "user_name", "username"),
+    "role": ("role",),
+    "text": ("content", "text", "message", "body", "value"),
+    "at": (
+        "timestamp", "at", "time", "created_at", "date", "datetime", "ts", "epoch", "sent_at", "create_time",
+    ),
+    "id": ("id", "external_id", "message_id", "msg_id", "uuid"),
+    "conversation": (
+        "conversation_id", "conversation", "thread_id", "thread", "session_id", "session", "sessionId",
+        "chat_id", "chat",
+    ),
+    "channel": ("channel", "platform"),
+    "location": ("location", "location_label", "room", "place"),
+    "location_confidence": ("location_confidence",),
+    "prediction_error": ("prediction_error", "prediction_error_magnitude"),
+    "events": ("events",),
+    "kind": ("kind",),
+    "at_source": ("at_source",),
+    "ttl": ("ttl",),
+    "expires_at": ("expires_at",),
+}  # fmt: skip
+_TOOL_KEYS: Final = frozenset(
+    (
+        "tool_calls", "function_call", "tool_call_id", "call_id", "arguments", "input", "result", "output",
+        "error", "is_error",
+    )
+)  # fmt: skip
+_STEP_KEYS: Final = ("action", "events", "objects", *FIELDS["location"])
+_SPEAKING_KEYS: Final = ("role", "speaker", "author", "from", "sender", "name")
+# The field that each name gives, and the place of each name in the order they are looked for.
+_FIELD_OF: Final = {name: meant for meant, names in FIELDS.items() for name in names}
+_ORDER: Final = {name: place for place, name in enumerate(_FIELD_OF)}
+_NO_NAMES: Final = (Mapping, list, tuple, set, bytes)
+EMPTY: Final = "the text is empty; give some text, or a tool call with a name"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing a caller wants remembered, normalised but not yet placed in a thread.
+
+    `at` is aware UTC, None (with `at_source` assumed) where the caller gave none; `utc_offset` is in seconds
+    east of UTC; `location_confidence` and `prediction_error` lie in [0, 1]. `conversation` is the caller's
+    name of the chat. `repaired` tells that characters no database can hold were replaced. It is to be erased
+    `ttl` after its time, or at `expires_at`; one of the two at most.
+    """
+
+    actor: str
+    text: str
+    at: datetime | None = None
+    at_source: TimeSource = TimeSource.ASSUMED
+    utc_offset: int | None = None
+    external_id: str | None = None
+    kind: Kind = Kind.MESSAGE
+    channel: str | None = None
+    location: str | None = None
+    location_confidence: float | None = None
+    events: tuple[Mapping[str, Json], ...] = ()
+    prediction_error: float | None = None
+    extras: Mapping[str, Json] = field(default_factory=dict)
+    conversation: str | None = None
+    repaired: bool = False
+    ttl: timedelta | None = None
+    expires_at: datetime | None = None
+
+    def expiry(self, at: datetime) -> datetime | None:
+        """Return when it is to be erased, said at this time; None: never.
+
+        >>> Item("user", "hi", ttl=timedelta(hours=1)).expiry(datetime(2024, 3, 1)).isoformat()
+        '2024-03-01T01:00:00'
+        """
+        return self.expires_at if self.ttl is None else at + self.ttl
+
+
+def read_item(
+    raw: object,
+    *,
+    default_actor: str = "user",
+    timezone: tzinfo | None = None,
+    channel: str | None = None,
+    largest: int = LARGEST,
+) -> Item:
+    """Clean one string, chat message, tool message or step into an Item.
+
+    Naive times are in `timezone` (UTC without one); `channel` is used where the item names none. `largest` is
+    how many bytes the text may have, and how many all else. Raises InvalidInput for an empty text, an
+    impossible time or a value of the wrong kind, TooLarge for more than that.
+
+    >>> read_item("I'm moving to Lisbon").actor
+    'user'
+    >>> item = read_item({"role": "assistant", "content": [{"type": "text", "text": "Hi"}], "id": 7})
+    >>> item.actor, item.text, item.external_id
+    ('assistant', 'Hi', '7')
+    >>> read_item({"role": "user", "content": "  "})
+    Traceback (most recent call last):
+    ...
+    episodic_agent.errors.InvalidInput: the text is empty; give some text, or a tool call with a name
+    """
+    if isinstance(raw, str):
+        raw = {"content": raw}
+    if not isinstance(raw, Mapping):
+        raise InvalidInput(f"a message is a text or an object with role and content, not {type_name(raw)}")
+    cleaner = Cleaner()
+    fields = _unwrapped(raw)
+    arguments = _names_used(fields)
+    moment = _moment(fields, arguments, timezone)
+    uses = tool_uses(fields)
+    kind = _kind(fields, uses)
+    text = _cleaned(_text(fields, arguments, uses, kind), cleaner, largest)
+    actor, role = _voice(fields, arguments, uses, cleaner)
+    actor = actor or cleaner.text(_default_actor(uses, kind, default_actor))
+    extras = cleaner.mapping({**_rest(fields, arguments, kind), **_tool_extras(uses)}) | role
+    names = {n: _word(fields, arguments, n, cleaner) for n in ("id", "channel", "location", "conversation")}
+    events = _events(fields, arguments, cleaner)
+    _check_rest((actor, *names.values()), (extras, *events), largest)
+    return Item(
+        actor=actor,
+        text=text,
+        at=moment.at if moment else None,
+        at_source=moment.source if moment else TimeSource.ASSUMED,
+        utc_offset=moment.utc_offset if moment else None,
+        external_id=names["id"],
+        kind=kind,
+        channel=names["channel"] or channel,
+        location=names["location"],
+        location_confidence=_unit(fields, arguments, "location_confidence"),
+        events=events,
+        prediction_error=_unit(fields, arguments, "prediction_error"),
+        extras=extras,
+        conversation=names["conversation"],
+        repaired=cleaner.repaired,
+        ttl=_ttl(fields, arguments),
+        expires_at=_expires_at(fields, arguments, timezone),
+    )
+
+
+def _cleaned(text: str, cleaner: Cleaner, largest: int) -> str:
+    check_size("the text", text, largest)  # before anything is done with it
+    if not (clean := cleaner.text(text)).strip():
+        raise InvalidInput(EMPTY)
+    return clean
+
+
+def _voice(
+    fields: Mapping[str, object], arguments: Mapping[str, str], uses: Sequence[ToolUse], cleaner: Cleaner
+) -> tuple[str | None, dict[str, Json]]:
+    """Return who speaks, and the role as well where that is another word."""
+    role = _word(fields, arguments, "role", cleaner)
+    # A tool message's `name` is the tool's; whoever used it is named elsewhere, if at all.
+    voices = _names_used({k: v for k, v in fields.items() if k != "name"}) if uses else arguments
+    speaker = _word(fields, voices, "speaker", cleaner)
+    return speaker or role, {"role": role} if speaker and role and speaker != role else {}
+
+
+def _check_rest(names: Sequence[str | None], rest: Sequence[Mapping[str, Json]], largest: int) -> None:
+    """Refuse what comes with the text where it is too large: names, a tool's result, events."""
+    text = "".join(name for name in names if name)
+    if any(rest):
+        text += json.dumps(rest, ensure_ascii=False)
+    check_size("what comes with the text", text, largest)
+
+
+def _unwrapped(raw: Mapping[object, object]) -> dict[str, object]:
+    fields = {str(key): value for key, value in raw.items()}
+    inner = fields.get("message")
+    if not isinstance(inner, Mapping):
+        return fields
+    del fields["message"]
+    # One reply of a model may span several log lines that share the inner id; the line's own id is unique.
+    own_id = any(name in fields for name in FIELDS["id"])
+    return {str(k): v for k, v in inner.items() if not (own_id and k == "id")} | fields
+
+
+def _names_used(fields: Mapping[str, object]) -> dict[str, str]:
+    """Return under which of its names each field is given."""
+    # Most names are not: it is quicker to go through the keys of the message than through all the names.
+    arguments: dict[str, str] = {}
+    for key in sorted(_ORDER.keys() & fields, key=_ORDER.__getitem__):
+        if fields[key] is not None:
+            arguments.setdefault(_FIELD_OF[key], key)
+    return arguments
+
+
+def _word(
+    fields: Mapping[str, object], arguments: Mapping[str, str], name: str, cleaner: Cleaner
+) -> str | None:
+    """Read a short name; numbers become strings, objects give their own name or id."""
+    if name not in arguments:
+        return None
+    value = fields[arguments[name]]
+    if isinstance(value, str):
+        return cleaner.text(str(value)).strip() or None
+    if isinstance(value, Mapping):
+        value = next(
+            (value[key] for key in ("name", "role", "id", "label") if value.get(key) is not None), None
+        )
+    if value is None:
+        return None
+    if isinstance(value, _NO_NAMES):
+        raise InvalidInput(f"{name} must be a name or a number, not {type_name(value)}")
+    if isinstance(value, int) and value.bit_length() > 256:
+        raise InvalidInput(f"{name} is a number of {value.bit_length()} bits; give a shorter one or a string")
+    return cleaner.text(str(value)).strip() or None
+
+
+def _unit(fields: Mapping[str, object], arguments: Mapping[str, str], name: str) -> float | None:
+    """Read a number in [0, 1]: clamped, NaN is 0 (seed 000's rule for prediction errors)."""
+    if name not in arguments:
+        return None
+    key = arguments[name]
+    value = fields[key]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput(f"{key} must be a number between 0 and 1, not {type_name(value)}")
+    return 0.0 if value != value else float(min(1, max(0, value)))  # noqa: PLR0124 (the test for NaN)
+
+
+def _ttl(fields: Mapping[str, object], arguments: Mapping[str, str]) -> timedelta | None:
+    """Read for how long it is kept: seconds, or a text like "30d"."""
+    if "ttl" not in arguments:
+        return None
+    value = fields[arguments["ttl"]]
+    if isinstance(value, timedelta):
+        span = value
+    elif isinstance(value, str):
+        span = read_span(value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        span = read_span(f"{value!r}")
+    else:
+        raise InvalidInput(f'ttl must be a number of seconds or a text like "30d", not {type_name(value)}')
+    if span <= timedelta(0):
+        raise InvalidInput(f"ttl {value} is no time to live; give one above 0, or leave it out")
+    return span
+
+
+def _expires_at(
+    fields: Mapping[str, object], arguments: Mapping[str, str], timezone: tzinfo | None
+) -> datetime | None:
+    if "expires_at" not in arguments:
+        return None
+    if "ttl" in arguments:
+        raise InvalidInput("give either ttl or expires_at, not both")
+    return read_time(fields[arguments["expires_at"]], timezone).at
+
+
+def _events(
+    fields: Mapping[str, object], arguments: Mapping[str, str], cleaner: Cleaner
+) -> tuple[Mapping[str, Json], ...]:
+    if "events" not in arguments:
+        return ()
+    value = fields["events"]
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        raise InvalidInput(f"events must be a list of objects, not {type_name(value)}")
+    events: list[Mapping[str, Json]] = []
+    for event in value:
+        if isinstance(event, str):
+            events.append({"type": cleaner.text(event)})
+        elif isinstance(event, Mapping):
+            events.append(cleaner.mapping(event))
+        else:
+            raise InvalidInput(f"an event must be an object with a type, not {type_name(event)}")
+    return tuple(events)
+
+
+def _moment(
+    fields: Mapping[str, object], arguments: Mapping[str, str], timezone: tzinfo | None
+) -> Moment | None:
+    key = arguments.get("at")
+    if key is None or fields.get("at_source") == TimeSource.ASSUMED:
+        return None
+    value = fields[key]
+    if isinstance(value, str) and not value.strip():
+        return None
+    day = fields.get("date")
+    clock = read_clock(value) if isinstance(value, str) else None
+    if clock is not None and key != "date" and isinstance(day, str):
+        return place(read_time(day).at.date(), clock, timezone)
+    moment = read_time(value, timezone)
+    if fields.get("at_source") == TimeSource.DATE_ONLY:
+        return Moment(moment.at, TimeSource.DATE_ONLY, moment.utc_offset)
+    return moment
+
+
+def _kind(fields: Mapping[str, object], uses: Sequence[ToolUse]) -> Kind:
+    named = fields.get("kind")
+    if isinstance(named, str) and named in set(Kind):
+        return Kind(named)
+    if uses:
+        return Kind.TOOL
+    if any(fields.get(key) is not None for key in _SPEAKING_KEYS):
+        return Kind.MESSAGE
+    return Kind.STEP if any(fields.get(key) is not None for key in _STEP_KEYS) else Kind.MESSAGE
+
+
+def _default_actor(uses: Sequence[ToolUse], kind: Kind, default_actor: str) -> str:
+    if uses:
+        return "tool" if any(use.answered for use in uses) else "assistant"
+    return "agent" if kind is Kind.STEP else default_actor
+
+
+def _text(
+    fields: Mapping[str, object], arguments: Mapping[str, str], uses: Sequence[ToolUse], kind: Kind
+) -> str:
+    value = fields[arguments["text"]] if "text" in arguments else None
+    if fields.get("kind") == Kind.TOOL and value is not None:
+        return spoken(value)
+    # A tool's answer is told by `describe`, with the tool's name; its raw content would say it twice.
+    text = "" if fields.get("role") in ("tool", "function") and uses else spoken(value)
+    if not uses and text.strip():
+        return text
+    answer = "\n".join(part for part in (text, *map(describe, uses)) if part.strip())
+    return answer or (_step_fields(fields, arguments) if kind is Kind.STEP else "")
+
+
+def _step_fields(fields: Mapping[str, object], arguments: Mapping[str, str]) -> str:
+    location = fields[arguments["location"]] if "location" in arguments else None
+    if isinstance(location, Mapping):
+        location = location.get("name") or location.get("label")
+    return step_words(fields, location)
+
+
+def _rest(fields: Mapping[str, object], arguments: Mapping[str, str], kind: Kind) -> dict[object, object]:
+    """Return what no field took: kept as it came, so that nothing a caller sent is lost."""
+    skipped = {*arguments.values(), "extras", "at_source"}
+    if kind is Kind.TOOL:
+        skipped |= _TOOL_KEYS | {"name"}
+    extras = fields.get("extras")
+    merged: dict[object, object] = dict(fields.items())
+    if isinstance(extras, Mapping):
+        merged.update(extras)
+    return {key: value for key, value in merged.items() if key not in skipped and value not in (None, {})}
+
+
+def _tool_extras(uses: Sequence[ToolUse]) -> dict[object, object]:
+    """Return name, arguments, result and error of the first use; several are listed in full under `calls`."""
+    if not uses:
+        return {}
+    calls = [use.as_json() for use in uses]
+    first: dict[object, object] = dict(calls[0].items())
+    return first | ({"calls": calls} if len(calls) > 1 else {})

@@ -1,0 +1,140 @@
+"""What the user's next turns say about a linking decision: right, wrong, or nothing (seed 002, section 2.4).
+
+Explicit words count 1, behaviour .5; silence and a bare "ok" label nothing.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from episodic_agent.core.language import tokens, words
+from episodic_agent.core.language.phrases import phrase_pattern, unspaced_pattern
+from episodic_agent.core.links.evidence import score
+from episodic_agent.core.links.features import Features, ThreadFeatures
+from episodic_agent.core.links.lexicon import cues, own_words
+from episodic_agent.core.links.policies import DEFAULT, link_policy
+
+CORRECT: Final = "CORRECT"
+INCORRECT: Final = "INCORRECT"
+EXPLICIT, BEHAVIOUR = 1.0, 0.5
+MOST_TURNS: Final = 2
+WINDOW: Final = timedelta(minutes=10)
+GOES_ON: Final = 0.5  # probability that a turn belongs with what went before it
+SWITCHES: Final = 0.35  # between the two nobody can tell
+
+_DOUBTS: Final = re.compile(
+    r"^\W*(?:which|what|welche\w*|qu[eé]|cu[aá]l\w*|quel\w*)\s+\S+\s*\?\?|^\W*(?:huh|hä|eh)\W*\?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UserTurn:
+    """A user's turn after a decision; `features` are what the evidence reads of it."""
+
+    at: datetime
+    text: str
+    features: Features
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """CORRECT, INCORRECT or None for nothing learnt; how strongly (1 words, .5 behaviour); and why."""
+
+    label: str | None
+    strength: float
+    why: str
+
+
+NOTHING: Final = Outcome(None, 0.0, "nothing was said about it")
+
+
+def outcome_of(
+    turns: Sequence[UserTurn],
+    context: ThreadFeatures,
+    *,
+    linked: bool,
+    decided_at: datetime,
+) -> Outcome:
+    """Return what the user's turns after a decision say about it.
+
+    Only the first two turns within ten minutes of `decided_at` count. `context` is what the turns would go
+    on with: the linked thread (where one was) with the message and the reply.
+
+    >>> from episodic_agent.core.links.features import features_of, thread_of
+    >>> from datetime import UTC
+    >>> at = datetime(2026, 3, 2, 18, tzinfo=UTC)
+    >>> said = "That's not what I meant"
+    >>> turn = UserTurn(at + timedelta(minutes=1), said, features_of(said))
+    >>> outcome_of([turn], thread_of("a", [(at, features_of("rain"))]), linked=True, decided_at=at).label
+    'INCORRECT'
+    """
+    spoken_turns = [turn for turn in turns[:MOST_TURNS] if timedelta(0) <= turn.at - decided_at <= WINDOW]
+    for turn in spoken_turns:  # words, wherever they stand, weigh more than what the first turn is about
+        outcome = _in_words(turn.text, linked=linked)
+        if outcome is not None:
+            return outcome
+    telling = [turn for turn in spoken_turns if not cues(turn.text).nothing]
+    return _in_behaviour(telling[0], context, linked=linked) if telling else NOTHING
+
+
+def _in_words(text: str, *, linked: bool) -> Outcome | None:
+    if not linked:
+        if _says("reminder", text) or cues(text).recall:
+            return Outcome(INCORRECT, EXPLICIT, "the user says that it was talked about before")
+        return None
+    if denies(text):
+        return Outcome(INCORRECT, EXPLICIT, "the user says that something else was meant")
+    if _says("confirmation", text):
+        return Outcome(CORRECT, EXPLICIT, "the user confirms what was recalled")
+    return None
+
+
+def denies(text: str) -> bool:
+    """Say whether a user objects to what was recalled: something else was meant.
+
+    >>> denies("No, that's not what I meant"), denies("That's the one, thanks")
+    (True, False)
+    """
+    return _says("denial", text) or _opens(text) or bool(_DOUBTS.search(text))
+
+
+def only_denies(text: str) -> bool:
+    """Say whether a user objects and says nothing else that could go on with anything.
+
+    >>> only_denies("No, that's not what I meant!"), only_denies("No, not that, the pottery class")
+    (True, False)
+    """
+    if not denies(text):
+        return False
+    line = f" {' '.join(words(unspaced_pattern('links/outcomes.han.denial').sub(' ', text)))} "
+    for address in ("links/outcomes.denial", "links/outcomes.denial_opening"):
+        line = phrase_pattern(address).sub(" ", line)
+    return not tokens(own_words(line))
+
+
+def _in_behaviour(turn: UserTurn, context: ThreadFeatures, *, linked: bool) -> Outcome:
+    if not linked:
+        return Outcome(CORRECT, BEHAVIOUR, "the user goes on without missing anything")
+    probability = score(turn.features, context, turn.at, link_policy(DEFAULT)).score
+    if probability >= GOES_ON:
+        return Outcome(CORRECT, BEHAVIOUR, "the user goes on with it")
+    if probability <= SWITCHES or cues(turn.text).new_subject:
+        return Outcome(INCORRECT, BEHAVIOUR, "the user turns to something else")
+    return NOTHING
+
+
+def _says(name: str, text: str) -> bool:
+    line = f" {' '.join(words(text))} "
+    if phrase_pattern(f"links/outcomes.{name}").search(line):
+        return True
+    return unspaced_pattern(f"links/outcomes.han.{name}").search(text) is not None
+
+
+def _opens(text: str) -> bool:
+    """Say whether a sentence of the text, or a part after a comma, opens with a denial."""
+    parts = re.split(r"[.,;:!?…。，！？]+", text)
+    opening = phrase_pattern("links/outcomes.denial_opening")
+    return any(opening.match(f" {' '.join(words(part))} ") for part in parts)

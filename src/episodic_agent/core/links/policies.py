@@ -1,0 +1,228 @@
+"""How numbers become a score: seed 002's weighted sum to the letter, and a fitted one.
+
+A policy's name says everything it was made with (`seed-002?threshold=0.72&keyword=0.35`), so that the name
+on a decision is enough to compute its score again.
+"""
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Final, Protocol
+
+from episodic_agent.data import numbers
+from episodic_agent.errors import InvalidInput
+
+BACKWARD: Final = ("pointing", "choosing", "going_on", "report", "says_continuation")
+PLAIN: Final = (
+    "near", "centre", "last", "near_lead", "rare", "rare_lead", "shared", "keyword", "age", "newest",
+    "inherits", "length", "foreign", "says_recall", "says_dated", "says_new_subject", "says_continuation",
+    "says_anaphora", "pointing", "choosing", "going_on", "fresh", "report", "definite", "indefinite",
+    "personal", "advice", "fragment", "asks",
+)  # fmt: skip
+VECTOR_INPUTS: Final = frozenset(
+    ("near", "centre", "last", "near_lead", "back_near", "recall_near", "foreign_near")
+)
+COMPONENTS: Final = ("keyword", "entity", "topic")
+_LIMIT: Final = 30.0  # of a log-odds: beyond it a probability is 0 or 1 to the last digit kept
+
+
+class LinkPolicy(Protocol):
+    """A frozen, named way to turn a candidate's numbers into a score in [0, 1], linked above `threshold`.
+
+    `tunable` is how low and how high tuning may set the threshold. Where it
+    `competes`, a message is linked to the best candidate above the threshold; else to each of them.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102 - the class says it
+    @property
+    def threshold(self) -> float: ...  # noqa: D102
+    @property
+    def tunable(self) -> tuple[float, float]: ...  # noqa: D102
+    @property
+    def competes(self) -> bool: ...  # noqa: D102
+
+    def score(self, features: Mapping[str, float]) -> float:
+        """Return the score of a candidate's numbers."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SeedPolicy:
+    """Seed 002's algorithm: a weighted sum in which what the message does not speak of is left out."""
+
+    threshold: float = 0.7
+    keyword: float = 0.3
+    entity: float = 0.3
+    topic: float = 0.2
+    recency: float = 0.2
+    name: str = "seed-002"
+
+    @property
+    def tunable(self) -> tuple[float, float]:
+        """Return the bounds of seed 002's grid."""
+        return 0.50, 0.90
+
+    @property
+    def competes(self) -> bool:
+        """Return False: by the document every candidate is judged by itself."""
+        return False
+
+    def score(self, features: Mapping[str, float]) -> float:
+        """Return the weighted mean of the components there are; without evidence the weighted recency alone.
+
+        >>> policy = SeedPolicy()
+        >>> round(policy.score({"keyword": 1.0, "entity": 0.5, "topic": 1.0, "recency": 0.35}), 3)
+        0.72
+        >>> round(policy.score({"recency": 1.0}), 3)
+        0.2
+        """
+        parts = [(getattr(self, name), features[name]) for name in COMPONENTS if name in features]
+        recency = self.recency * features["recency"]
+        if not parts:
+            return recency
+        total = sum(weight for weight, _ in parts) + self.recency
+        return (sum(weight * value for weight, value in parts) + recency) / total if total > 0.0 else 0.0
+
+
+def seed_score(arguments: Mapping[str, float], features: Mapping[str, float]) -> float:
+    """Return seed 002's score by other weights: what tuning needs to try them.
+
+    >>> round(seed_score({"keyword": 0.5, "recency": 0.5}, {"keyword": 1.0, "recency": 0.0}), 3)
+    0.5
+    """
+    names = (*COMPONENTS, "recency")
+    keyword, entity, topic, recency = (arguments.get(name, 0.0) for name in names)
+    return SeedPolicy(keyword=keyword, entity=entity, topic=topic, recency=recency).score(features)
+
+
+@dataclass(frozen=True, slots=True)
+class FittedPolicy:
+    """A small logistic model over the evidence and a few products of it, fitted by `tools/train_linking.py`.
+
+    Its score is the probability that the message belongs with the thread. Without vectors it reads another
+    set of weights, fitted without them.
+    """
+
+    threshold: float = 0.45  # between the two best of the held-out halves
+    name: str = "link-2026-12"
+
+    @property
+    def tunable(self) -> tuple[float, float]:
+        """Return bounds around one half: the score is a probability."""
+        return 0.25, 0.75
+
+    @property
+    def competes(self) -> bool:
+        """Return True: a message mostly goes on with one thing, and what it is like is no proof."""
+        return True
+
+    def score(self, features: Mapping[str, float]) -> float:
+        """Return the probability that a candidate with these numbers is one to link.
+
+        Thanks or an "ok" with nothing beside it belongs nowhere, however recent a thread is.
+        """
+        if features.get("says_nothing", 0.0):
+            return 0.0
+        read = inputs(features)
+        probability = sum(weight * read[name] for name, weight in fitted_weights(features).items())
+        return 1.0 / (1.0 + math.exp(-max(-_LIMIT, min(_LIMIT, probability))))
+
+
+def fitted_weights(features: Mapping[str, float]) -> Mapping[str, float]:
+    """Return the weights of `link-2026-12` by input that fit what a candidate's evidence was read from.
+
+    >>> fitted_weights({"near": 0.5})["near"], "near" in fitted_weights({})
+    (1.2702, False)
+    """
+    return numbers("links/weights.vectors" if "near" in features else "links/weights.words")
+
+
+def inputs(features: Mapping[str, float]) -> dict[str, float]:
+    """Return what the fitted model reads: the evidence and a few products of it, all of order one.
+
+    >>> inputs({"near": 0.5, "pointing": 1.0, "content": 3.0})["bare"]
+    0.5
+    """
+
+    def read(name: str) -> float:
+        return features.get(name, 0.0)
+
+    # a pronoun in a message of few own words points back; in one of many it points into the message itself
+    few = 3.0 / (3.0 + read("content"))
+    back = max(read(name) for name in BACKWARD)
+    return {name: read(name) for name in PLAIN} | {
+        "bias": 1.0,
+        "few": float(read("content") == 0.0),
+        "bare": few * read("pointing"),
+        "bare_any": few * max(read("pointing"), read("choosing"), read("says_continuation")),
+        "fresh_only": read("fresh") * (1.0 - read("pointing")),
+        "back_near": back * read("near"),
+        "recall_near": read("says_recall") * read("near"),
+        "foreign_near": read("foreign") * read("near"),
+    }
+
+
+_POLICIES: Final[Mapping[str, type[SeedPolicy] | type[FittedPolicy]]] = {
+    "seed-002": SeedPolicy,
+    "link-2026-12": FittedPolicy,
+}
+DEFAULT: Final = "link-2026-12"
+_ALIASES: Final[Mapping[str, str]] = {"default": DEFAULT, "hybrid": "seed-002"}
+
+
+def link_policy_names() -> list[str]:
+    """Return every name `link_policy` accepts, aliases included, sorted.
+
+    >>> link_policy_names()
+    ['default', 'hybrid', 'link-2026-12', 'seed-002']
+    """
+    return sorted([*_POLICIES, *_ALIASES])
+
+
+def link_policy(name: str = DEFAULT, **overrides: float) -> LinkPolicy:
+    """Return a linking policy by name, with parameters of your own in the name or beside it.
+
+    Raises InvalidInput for an unknown name or parameter, and for a threshold or weight outside [0, 1].
+
+    >>> link_policy("seed-002", threshold=0.72).name
+    'seed-002?threshold=0.72'
+    >>> link_policy("seed-002?threshold=0.72&keyword=0.35").score({"keyword": 1.0, "recency": 0.0}) > 0.6
+    True
+    """
+    base, _, query = name.strip().partition("?")
+    known = _ALIASES.get(base, base)
+    if known not in _POLICIES:
+        raise InvalidInput(f"unknown linking policy {base!r}; choose {_nearest(base, link_policy_names())}")
+    factory = _POLICIES[known]
+    defaults = {f.name: f.default for f in fields(factory) if f.name != "name"}
+    arguments = {**_parsed(query, known), **overrides}
+    for key, value in arguments.items():
+        if key not in defaults:
+            raise InvalidInput(f"{known} has no parameter {key!r}; it has {', '.join(sorted(defaults))}")
+        if not 0.0 <= value <= 1.0:
+            raise InvalidInput(f"{known}: {key} must lie in [0, 1], not {value}")
+    changed = {
+        key: arguments[key] for key in defaults if key in arguments and arguments[key] != defaults[key]
+    }
+    if not changed:
+        return factory()
+    own = "&".join(f"{key}={value:g}" for key, value in changed.items())
+    return factory(**changed, name=f"{known}?{own}")
+
+
+def _parsed(query: str, known: str) -> dict[str, float]:
+    values: dict[str, float] = {}
+    for piece in filter(None, query.split("&")):
+        key, _, value = piece.partition("=")
+        try:
+            values[key.strip()] = float(value)
+        except ValueError as error:
+            raise InvalidInput(f"{known}: write {piece!r} as parameter=number") from error
+    return values
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.4)
+    return repr(close[0]) if close else f"one of {', '.join(known)}"

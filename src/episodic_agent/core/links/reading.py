@@ -1,0 +1,36 @@
+"""From a message's text to what the evidence reads of it, with the shipped reading of entities and topics."""
+
+from datetime import datetime
+
+from episodic_agent.core.language.mentions import Lexicon, mentions, set_references
+from episodic_agent.core.language.mentions.topics import topics
+from episodic_agent.core.links.features import Features, features_of, without
+from episodic_agent.schemas import Vector
+
+
+def read_message(
+    text: str,
+    at: datetime,
+    *,
+    vector: Vector | None = None,
+    lexicon: Lexicon | None = None,
+    language: str | None = None,
+) -> Features:
+    """Return a message's features; `at` makes "tomorrow" a date, `vector` is its embedding of length 1.
+
+    >>> from datetime import UTC
+    >>> read = read_message("What about the weather in Boston?", datetime(2026, 3, 2, tzinfo=UTC))
+    >>> read.mentions, "weather" in read.words
+    ((('place', 'boston'),), True)
+    """
+    sets = set_references(text)
+    named = mentions(text, at=at, lexicon=lexicon, language=language)
+    return features_of(
+        text,
+        # the "two" of "the two hotels" is no number of its own
+        mentions=[m for m in named if not any(m.start < s.end and s.start < m.end for s in sets)],
+        set_references=sets,
+        topics=topics(without(text, sets)),
+        vector=vector,
+        language=language,
+    )

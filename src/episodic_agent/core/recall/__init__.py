@@ -1,0 +1,100 @@
+"""The pure half of recall: reading the query, scoring, fusing, confidence.
+
+`query` reads a question (terms, phrases, people, times, places, order); `bm25` scores words; `fusion` joins
+the four legs with speaker, time, place and strength; `diversity` lets near-duplicates give way; `confidence`
+says whether the question is answered here at all. `seed` is policy `seed-003`.
+
+**Rules of the room.**
+1. Scores are fused, not ranks: each leg is divided by its best value within the query.
+2. Strength is a bounded prior: age takes at most 30 % of a score.
+3. Time, place and order are preferences, never filters; filters are the caller's, applied before.
+4. The threshold is asked of the calibrated confidence, never of a fused score (I5). What names a place or a
+   time proves nothing.
+5. Arrays over some hundred candidates; equal scores are ordered by id, so that both stores answer alike.
+6. Another embedder's cosines are read through its calibration, or not at all.
+
+**To add** a signal, compute it for all candidates at once, give it a weight in `weights.py`, show it in the
+hit's legs, and score it with `benchmarks.recall_quality` on data it was not fitted on.
+"""
+
+from typing import TYPE_CHECKING
+
+from episodic_agent.lazily import names_from
+
+if TYPE_CHECKING:
+    from episodic_agent.core.recall.bm25 import (
+        ceiling,
+        idf,
+        kept_terms,
+        scores,
+        term_score,
+        term_weight,
+    )
+    from episodic_agent.core.recall.candidates import Candidates, EpisodeArrays, no_episodes
+    from episodic_agent.core.recall.confidence import (
+        ABSTENTION_THRESHOLD,
+        CALIBRATED_FOR,
+        Confidence,
+        Signs,
+        assess,
+        support,
+        surprise_at_strangers,
+    )
+    from episodic_agent.core.recall.diversity import NEAR_DUPLICATE, diversify
+    from episodic_agent.core.recall.fusion import Fused, fuse, fuse_episodes, strength_prior, time_match
+    from episodic_agent.core.recall.order import Order, order_match, read_order
+    from episodic_agent.core.recall.query import Query, analyse
+    from episodic_agent.core.recall.seed import reciprocal_ranks, seed_003
+    from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, FusionWeights
+else:
+    __getattr__ = names_from(
+        __name__,
+        {
+            "bm25": "ceiling idf kept_terms scores term_score term_weight",
+            "candidates": "Candidates EpisodeArrays no_episodes",
+            "confidence": (
+                "ABSTENTION_THRESHOLD CALIBRATED_FOR Confidence Signs assess support surprise_at_strangers"
+            ),
+            "diversity": "NEAR_DUPLICATE diversify",
+            "fusion": "Fused fuse fuse_episodes strength_prior time_match",
+            "order": "Order order_match read_order",
+            "query": "Query analyse",
+            "seed": "reciprocal_ranks seed_003",
+            "weights": "DEFAULT_WEIGHTS FusionWeights",
+        },
+    )
+
+__all__ = [
+    "ABSTENTION_THRESHOLD",
+    "CALIBRATED_FOR",
+    "DEFAULT_WEIGHTS",
+    "NEAR_DUPLICATE",
+    "Candidates",
+    "Confidence",
+    "EpisodeArrays",
+    "Fused",
+    "FusionWeights",
+    "Order",
+    "Query",
+    "Signs",
+    "analyse",
+    "assess",
+    "ceiling",
+    "diversify",
+    "fuse",
+    "fuse_episodes",
+    "idf",
+    "kept_terms",
+    "no_episodes",
+    "order_match",
+    "read_order",
+    "reciprocal_ranks",
+    "scores",
+    "seed_003",
+    "strength_prior",
+    "support",
+    "surprise_at_strangers",
+    "term_score",
+    "term_weight",
+    "time_match",
+]

@@ -1,0 +1,155 @@
+"""How sure recall is: whether the question is answered here at all, and whether a hit is evidence.
+
+Logistic curves fitted on development data: questions with evidence against questions of *other* sets and of
+*other people* asked of the same memory. One scale has to hold for a chat of sixty lines and a phone's ten
+thousand records, so beside the best cosine and the best share of the question's words they look at what does
+not depend on the size of the memory: how far the best cosines stand out from the ones behind them, and
+whether the question names somebody or something never mentioned here. The cosines are the default embedder's:
+those of another are brought to its scale by a calibration (`core/calibration.py`), and without one only words
+are counted.
+
+They cannot see that a question about something well known here asks for the one detail that was never
+mentioned: such questions look answerable to any score without a language model.
+"""
+
+from dataclasses import dataclass, replace
+from math import exp, sqrt
+from typing import Final
+
+import numpy as np
+
+from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.recall.bm25 import FloatArray
+from episodic_agent.core.recall.candidates import Candidates
+from episodic_agent.core.recall.fusion import Fused, dense_share
+from episodic_agent.core.recall.query import Query
+from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS
+
+ABSTENTION_THRESHOLD: Final = 0.2
+"""Below this nothing relevant is reported; about 2 % of answerable development questions fall under it."""
+
+CALIBRATED_FOR: Final = "minilm"  # the family of embedder names whose cosines the curve was fitted on
+STANDING_OUT: Final = 50  # how many of the best cosines are compared with the next one, at most a quarter
+
+_FEW: Final = 20  # texts in which a name that is missing says half as much as in very many
+
+# Bias and weight of the logarithm of the rank: of an answered question's hits, .55 at rank 1, .2 at 5.
+_HIT: Final = (0.22, -0.98)
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """Hold what speaks for an answer: the curves' inputs.
+
+    `cosine` is the best one, None where cosines say nothing; `lift` is how far the best cosines stand above
+    the next ones, 0 or more. `held` is the greatest share of the question's words in one text, in [0, 1];
+    `coverage` the best BM25 score as a share of the query's `bm25.ceiling`. `unknown`: how much it says, in
+    [0, 1], that it names something that nothing here holds (`surprise_at_strangers`), 0 where it does not.
+    `bigrams`: its script is cut into bigrams.
+    """
+
+    held: float
+    coverage: float = 0.0
+    cosine: float | None = None
+    lift: float = 0.0
+    unknown: float = 0.0
+    bigrams: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """Hold the probabilities that the question is answered in the scope and that each hit is evidence."""
+
+    answerable: float
+    hits: FloatArray
+
+    def abstains(self, threshold: float = ABSTENTION_THRESHOLD) -> bool:
+        """Say whether to answer that nothing relevant is stored.
+
+        >>> Confidence(0.05, np.zeros(0)).abstains()
+        True
+        """
+        return self.answerable < threshold
+
+
+def surprise_at_strangers(documents: int) -> float:
+    """Return how much it says, in [0, 1], that a name stands in none of so many texts.
+
+    Of three messages it says next to nothing, of a thousand nearly all that the curves were fitted with.
+
+    >>> [round(surprise_at_strangers(count), 2) for count in (0, 3, 20, 1000)]
+    [0.0, 0.02, 0.5, 1.0]
+    """
+    return documents**2 / (documents**2 + _FEW**2)
+
+
+def support(signs: Signs) -> float:
+    """Return the probability that a question with such signs is answered in the scope.
+
+    >>> support(Signs(0.2, cosine=0.2)) < 0.1 < 0.9 < support(Signs(0.9, cosine=0.7, lift=0.1))
+    True
+    >>> round(support(Signs(0.9)), 2), round(support(Signs(0.9, unknown=1.0)), 2)
+    (0.92, 0.31)
+    """
+    if signs.cosine is not None:
+        return _logistic(
+            7.9 * max(signs.cosine, 0.0) + 13.0 * signs.lift + 3.65 * signs.held - 2.5 * signs.unknown - 6.15
+        )
+    if signs.bigrams:
+        # Bigrams overlap by chance in long texts, so length has to count; and there are no capitals.
+        return _logistic(6.3 * sqrt(min(max(signs.coverage, 0.0), 1.5)) - 2.5)
+    return _logistic(4.7 * signs.held - 3.25 * signs.unknown - 1.8)
+
+
+def assess(
+    query: Query,
+    candidates: Candidates,
+    fused: Fused,
+    ceiling: float,
+    *,
+    unknown: float = 0.0,
+    known: bool = True,
+) -> Confidence:
+    """Return how sure recall is of a fused result; `ceiling` is `bm25.ceiling` of the query's content terms.
+
+    `unknown` says how much it tells that the question names something nothing in the scope holds; `known`
+    that the cosines are on the fitted scale: on another they are not looked at.
+    No candidates, or none that shares a word or is near in meaning, give a probability near 0.
+    """
+    if not len(candidates) or not float(fused.scores.max()) > 0:
+        return Confidence(0.0, np.zeros(len(candidates)))
+    signs = _read(query, candidates, ceiling, unknown=unknown, known=known)
+    if signs.cosine is None and not max(signs.coverage, signs.held) > 0:
+        return Confidence(0.0, np.zeros(len(candidates)))
+    answerable = support(signs)
+    ranks = np.empty(len(candidates))
+    ranks[fused.order] = np.arange(1, len(candidates) + 1)
+    bias, by_rank = _HIT
+    return Confidence(answerable, answerable / (1 + np.exp(-(bias + by_rank * np.log(ranks)))))
+
+
+def _read(query: Query, candidates: Candidates, ceiling: float, *, unknown: float, known: bool) -> Signs:
+    coverage = float(candidates.bm25.max()) / ceiling if ceiling > 0 else 0.0
+    signs = Signs(
+        held=float(candidates.held.max()) if len(candidates.held) else min(coverage, 1.0),
+        coverage=coverage,
+        unknown=unknown,
+        bigrams=query.script in BIGRAM_SCRIPTS,
+    )
+    known = known and bool(np.isfinite(candidates.cosine).any())
+    # "What did we do yesterday?" has no content: any cosine of it is chance.
+    known = known and (bool(query.content) or not query.time)
+    if not known or dense_share(query) != DEFAULT_WEIGHTS.dense:
+        return signs
+    cosines = -np.sort(-np.nan_to_num(candidates.cosine))
+    return replace(signs, cosine=float(cosines[0]), lift=_lift(cosines))
+
+
+def _lift(falling: FloatArray) -> float:
+    """Return the mean of the best cosines less the one behind them: near 0 where nothing stands out."""
+    count = min(STANDING_OUT, max(len(falling) // 4, 1))
+    return float(falling[:count].mean() - falling[min(count, len(falling) - 1)])
+
+
+def _logistic(value: float) -> float:
+    return 1 / (1 + exp(-value))

@@ -1,0 +1,41 @@
+"""Near-duplicates give way to hits that say something else."""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from episodic_agent.core.recall.bm25 import IntArray
+
+NEAR_DUPLICATE: Final = 0.97
+_WINDOW: Final = 50  # deeper hits are seldom shown, and the comparison is quadratic
+
+
+def diversify(
+    order: IntArray, vectors: npt.NDArray[np.float32], threshold: float = NEAR_DUPLICATE
+) -> tuple[IntArray, IntArray]:
+    """Move hits nearly equal to a better one behind the other hits, keeping the order within both groups.
+
+    `order` ranks rows of `vectors` (unit length; a zero row, not embedded, is never a duplicate). Only the
+    first 50 are compared. Returns the new order and, for each of its places, the row it repeats or -1.
+
+    >>> vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+    >>> [part.tolist() for part in diversify(np.array([0, 1, 2]), vectors)]
+    [[0, 2, 1], [-1, -1, 0]]
+    """
+    head = order[:_WINDOW]
+    # Not `@`: one small product wakes the threads of a BLAS, which then spin for milliseconds.
+    similar = np.einsum("id,jd->ij", vectors[head], vectors[head]) >= threshold
+    limits: list[int] = []
+    repeats: dict[int, int] = {}
+    for place in range(len(head)):
+        duplicates = [other for other in limits if similar[place, other]]
+        if duplicates:
+            repeats[place] = int(head[duplicates[0]])
+        else:
+            limits.append(place)
+    places = limits + list(repeats)
+    tail = order[_WINDOW:]
+    moved = np.concatenate([head[np.array(places, np.int64)], tail])
+    marks = [repeats.get(place, -1) for place in places] + [-1] * len(tail)
+    return moved, np.array(marks, np.int64)

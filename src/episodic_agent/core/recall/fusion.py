@@ -1,0 +1,243 @@
+"""Score-level fusion of the recall legs (docs/recall.md#how-hits-are-found-and-scored, steps 2 to 5).
+
+Not rank fusion: ranks forget how much better the best hit is. Every leg is divided by its best value within
+the query, so BM25 and cosine can be added, and the scale does not depend on how many candidates there are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+import numpy as np
+
+from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.language.timewords import TimeQuery
+from episodic_agent.core.recall.bm25 import FloatArray, IntArray
+from episodic_agent.core.recall.candidates import Candidates, EpisodeArrays
+from episodic_agent.core.recall.order import order_match
+from episodic_agent.core.recall.query import Query
+from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, FusionWeights
+
+_LEAST_COSINE: Final = 0.3  # a leg whose best cosine is below this is not blown up to 1
+_DAY: Final = 86_400.0
+# "Yes!" and "Me too" match much and prove little. Not in scripts cut into bigrams: there a dozen characters
+# are a statement (MemDaily lost .003).
+_FULL_LENGTH: Final = 80.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """Hold fused scores in [0, 1], the order of the ids (best first, ties by id) and each leg's part.
+
+    `legs` are already weighted and add up to `scores` before scaling by their common total.
+    """
+
+    scores: FloatArray
+    order: IntArray
+    legs: Mapping[str, FloatArray]
+
+
+def fuse(
+    query: Query,
+    candidates: Candidates,
+    episodes: EpisodeArrays,
+    weights: FusionWeights = DEFAULT_WEIGHTS,
+    *,
+    utc_offset: timedelta | None = None,
+) -> Fused:
+    """Score observations by words, meaning, neighbours, speaker, time, phrases and their episode's text.
+
+    >>> query = Query("tea?", "tea?", ("tea",))
+    >>> found = Candidates(("a", "b"), np.array([2.0, 0.0]), np.array([0.5, 0.5]))
+    >>> fused = fuse(query, found, EpisodeArrays((), *[np.zeros(0)] * 3, np.zeros(0, np.int64)))
+    >>> fused.scores.round(2).tolist(), fused.order.tolist()
+    ([1.0, 0.5], [0, 1])
+    """
+    count = len(candidates)
+    bigrams = query.script in BIGRAM_SCRIPTS
+    weights = weights.for_bigrams() if bigrams else weights
+    share = dense_share(query, weights)
+    legs = {
+        "lexical": (1 - share) * _lexical(candidates, weights),
+        "dense": share * _dense(candidates, weights),
+    }
+    if query.speakers and candidates.actors:
+        named = np.fromiter((actor in query.speakers for actor in candidates.actors), np.float64, count)
+        legs["speaker"] = weights.speaker * named
+    if query.time and len(candidates.at):
+        legs["time"] = weights.time * time_match(query.time, candidates.at, utc_offset)
+    if query.places and len(candidates.place):
+        legs["place"] = weights.place * candidates.place
+    if query.phrases and len(candidates.phrase):
+        legs["phrase"] = weights.phrase * candidates.phrase
+    if len(query.parts) > 1 and candidates.parts.ndim == 2:
+        legs["part"] = weights.part * np.max([_scaled(row) for row in candidates.parts], axis=0)
+    if len(candidates.episode) and len(episodes):
+        own = _scaled(episodes.bm25)
+        legs["summary"] = weights.summary * np.where(candidates.episode >= 0, own[candidates.episode], 0.0)
+    if len(candidates.octets) and not bigrams:
+        legs["length"] = weights.length * np.minimum(candidates.octets / _FULL_LENGTH, 1.0)
+    if query.order and len(candidates.moment):
+        relevance = np.add.reduce(list(legs.values()))
+        legs["order"] = weights.order * order_match(
+            query.order, relevance, candidates.moment, candidates.episode
+        )
+    return _finish(legs, _total(legs, weights), candidates.ids)
+
+
+def dense_share(query: Query, weights: FusionWeights = DEFAULT_WEIGHTS) -> float:
+    """Return the vector leg's share: less where the query is not in the embedder's language.
+
+    >>> dense_share(Query("", "", ())), dense_share(Query("", "", (), script="han"))
+    (0.5, 0.2)
+    """
+    foreign = query.script not in {"latin", ""} or (query.language or "en") != "en"
+    return weights.dense_foreign if foreign else weights.dense
+
+
+def _total(legs: Mapping[str, FloatArray], weights: FusionWeights) -> float:
+    """Return the greatest sum the legs present could reach, a constant of the query."""
+    full = {
+        "speaker": weights.speaker,
+        "time": weights.time,
+        "place": weights.place,
+        "phrase": weights.phrase,
+        "part": weights.part,
+        "order": weights.order,
+        "length": weights.length,
+    }
+    return 1.0 + sum(full.get(name, weights.summary) for name in legs if name not in {"lexical", "dense"})
+
+
+def _finish(legs: Mapping[str, FloatArray], total: float, ids: object) -> Fused:
+    names = np.asarray(ids, dtype=str)
+    summed = np.add.reduce(list(legs.values())) if legs else np.zeros(len(names))
+    values = np.clip(summed / total, 0.0, 1.0)
+    order: IntArray = np.lexsort((names, -values)) if len(names) else np.zeros(0, np.int64)
+    return Fused(values, order, legs)
+
+
+def _lexical(candidates: Candidates, weights: FusionWeights) -> FloatArray:
+    values = candidates.bm25 + _neighbours(
+        candidates.bm25_before, candidates.bm25_after, candidates, weights.neighbour_lexical, weights
+    )
+    return _scaled(values)
+
+
+def _dense(candidates: Candidates, weights: FusionWeights) -> FloatArray:
+    values = np.nan_to_num(candidates.cosine) + _neighbours(
+        candidates.cosine_before, candidates.cosine_after, candidates, weights.neighbour_dense, weights
+    )
+    return _scaled(np.maximum(values, 0.0), _LEAST_COSINE)
+
+
+def _neighbours(
+    before: FloatArray, after: FloatArray, candidates: Candidates, share: float, weights: FusionWeights
+) -> FloatArray:
+    """Return both neighbours' share of a leg, less the longer the silence between them."""
+    total = np.zeros(len(candidates))
+    for values, gaps in ((before, candidates.gap_before), (after, candidates.gap_after)):
+        if len(values):
+            hours = np.maximum(np.nan_to_num(gaps), 0.0) / 3600 if len(gaps) else 0.0
+            total += share * np.nan_to_num(values) / (1 + hours / weights.neighbour_hours)
+    return total
+
+
+def _scaled(values: FloatArray, least: float = 0.0) -> FloatArray:
+    """Divide by the best value, so that it is 1; all zero stays so."""
+    if len(values) == 0:
+        return values
+    best = max(float(values.max()), least)
+    return values / best if best > 0 else np.zeros(len(values))
+
+
+def time_match(time: TimeQuery, at: FloatArray, utc_offset: timedelta | None = None) -> FloatArray:
+    """Return how well event times (seconds since 1970, NaN unknown) meet a query's expressions, in [0, 1].
+
+    The mean over the kinds of condition present: in any range, at any of the hours, on any of the weekdays.
+    """
+    local = at + (utc_offset.total_seconds() if utc_offset else 0.0)
+    met: list[FloatArray] = []
+    if time.ranges:
+        inside = [(at >= part.start.timestamp()) & (at < part.end.timestamp()) for part in time.ranges]
+        met.append(np.logical_or.reduce(inside).astype(np.float64))
+    if time.hours:
+        hour = np.mod(local, _DAY) / 3600
+        at_hour = [
+            ((hour >= start) & (hour < end)) | ((hour + 24 >= start) & (hour + 24 < end))
+            for start, end in time.hours
+        ]
+        met.append(np.logical_or.reduce(at_hour).astype(np.float64))
+    if time.weekdays:
+        weekday = np.mod(np.floor(local / _DAY) + 3, 7)  # 1 January 1970 was a Thursday
+        met.append(np.isin(weekday, time.weekdays).astype(np.float64))
+    return np.mean(met, axis=0) if met else np.zeros(len(at))
+
+
+def fuse_episodes(
+    query: Query,
+    observations: Fused,
+    candidates: Candidates,
+    episodes: EpisodeArrays,
+    weights: FusionWeights = DEFAULT_WEIGHTS,
+) -> Fused:
+    """Score episodes by their best observation, further ones, own text, thread and strength.
+
+    The strength prior is bounded: `floor + (1 - floor) * retrievability`, so that age never buries relevance.
+    """
+    count = len(episodes)
+    best, more = _evidence(observations, candidates, count)
+    share = dense_share(query, weights)
+    own = (1 - share) * _scaled(episodes.bm25)
+    own = own + share * _scaled(np.maximum(np.nan_to_num(episodes.cosine), 0.0), _LEAST_COSINE)
+    best = np.maximum(best, 0.5 * own)  # found by its summary alone
+    legs = {
+        "observation": best,
+        "more": weights.more * more,
+        "own": weights.own * own,
+        "thread": weights.thread * _thread_evidence(best, episodes.thread),
+    }
+    prior = strength_prior(episodes.retrievability, weights.floor)
+    legs = {name: values * prior for name, values in legs.items()}
+    return _finish(legs, 1.0 + weights.more + weights.own + weights.thread, episodes.ids)
+
+
+def strength_prior(retrievability: FloatArray, floor: float = DEFAULT_WEIGHTS.floor) -> FloatArray:
+    """Return the factor of a retrievability in [0, 1].
+
+    >>> strength_prior(np.array([0.0, 0.5, 1.0])).round(2).tolist()
+    [0.7, 0.85, 1.0]
+    """
+    return floor + (1 - floor) * np.clip(retrievability, 0.0, 1.0)
+
+
+def _evidence(observations: Fused, candidates: Candidates, count: int) -> tuple[FloatArray, FloatArray]:
+    """Return each episode's best observation score, and the next three at half, a quarter and an eighth."""
+    best, more = np.zeros(count), np.zeros(count)
+    seen = [0] * count
+    if not len(candidates.episode):
+        return best, more
+    owners = candidates.episode[observations.order].tolist()
+    scores = observations.scores[observations.order].tolist()
+    for episode, score in zip(owners, scores, strict=True):
+        if episode < 0:
+            continue
+        if seen[episode] == 0:
+            best[episode] = score
+        elif seen[episode] <= 3:
+            more[episode] += score / 2 ** seen[episode]
+        seen[episode] += 1
+    return best, more
+
+
+def _thread_evidence(best: FloatArray, thread: IntArray) -> FloatArray:
+    """Return the best score among the thread's other episodes."""
+    result = np.zeros(len(best))
+    for name in np.unique(thread):
+        rows = np.flatnonzero(thread == name)
+        if len(rows) > 1:
+            first, second = rows[np.argsort(-best[rows], kind="stable")[:2]]
+            result[rows] = best[first]
+            result[first] = best[second]
+    return result

@@ -1,0 +1,167 @@
+"""Order in a question: "the last time", "the latest", "the last three times", "the first time".
+
+A preference among what is relevant, never a filter: recency lifts a candidate only in proportion to its
+score, so the newest message about something else gains nothing. Calendar expressions ("last week", "the first
+week of May") belong to `timewords` and are not read here; nor are "last name" or "how long did it last".
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from episodic_agent.core.language import fold
+from episodic_agent.core.recall.bm25 import FloatArray, IntArray
+
+_STRONG: Final = 0.6  # a candidate takes a place in the order from this share of the best score on
+_FADE: Final = 0.5  # each place after the ones asked for is worth this share of the one before
+_MOST: Final = 50
+
+_NUMBERS: Final = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "couple of": 2, "few": 3, "several": 4, "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7,
+    "八": 8, "九": 9, "十": 10, "几": 3, "zwei": 2, "drei": 3, "vier": 4, "funf": 5, "dos": 2, "tres": 3,
+    "cuatro": 4, "cinco": 5, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "due": 2, "tre": 3, "quattro": 4,
+    "cinque": 5, "duas": 2, "quatro": 4, "twee": 2, "drie": 3, "vijf": 5, "два": 2, "три": 3, "четыре": 4,
+    "пять": 5,
+}  # fmt: skip
+_N: Final = (
+    rf"(?P<n>\d{{1,3}}|{'|'.join(sorted((n for n in _NUMBERS if n.isascii()), key=len, reverse=True))})"
+)
+_CN: Final = rf"(?P<n>\d{{1,3}}|[{''.join(n for n in _NUMBERS if '一' <= n[0] <= '鿿')}])"
+_RU: Final = r"(?P<n>\d{1,3}|два|три|четыре|пять)"
+_NOT_CALENDAR: Final = (
+    r"(?!(?:seconds?|minutes?|hours?|days?|nights?|mornings?|afternoons?|evenings?|weeks?|weekends?|"
+    r"fortnights?|months?|quarters?|years?|decades?|names?|\w+days?|spring|summer|autumn|fall|winter|january|february|march|april|may|june|"
+    r"july|august|september|october|november|december|chapters?|pages?|words?|lines?)\b)"
+)
+_DID: Final = (  # "did we last meet", but not "did we spend the last day", "how long did it last for"
+    r"^(?!.*\bhow long\b).*\b(?:did|has|have|had|do|does)\s+(?:[\w'’]+\s+){0,3}?"
+    r"(?!(?:my|your|his|her|our|their|its|the|a|an)\b)[\w'’]+(?<!['’]s)\s+"
+)
+_VERB: Final = (
+    r"(?!(?:in|on|at|for|from|during|until|till|to|by|of|and|or|when|if|as|than|about|before|after|all|thing)\b)"
+    rf"{_NOT_CALENDAR}\w"
+)
+# "The first time after the move" is not the earliest of all, nor "the last time before it" the latest.
+_AFTER: Final = (
+    r"\b(?:after|following|since|nachdem|nach|seit|despues|desde|apres|depuis|dopo|depois|nadat|sinds|после)\b"
+    r"|后|以来"
+)
+_BEFORE: Final = r"\b(?:before|until|prior to|bevor|antes|avant|перед)\b|之前|以前"
+_ANY: Final = (  # what every expression below holds one of: most questions are done with after this look
+    r"last|latest|recent|newest|previous|past|first|earliest|oldest|最|[上前].?次|首次|第一次|头一|letzt|vergangen|"
+    r"neuest|jungst|zuletzt|erste|fruhest|altest|ultim|recient|prime|prima|dernier|premier|laatste|vorige|"
+    r"nieuwste|послед|недавн|нов|перв"
+)
+# Compiled at first use (`re` keeps them). Texts are folded: lower case, no accents on Latin letters.
+_LATEST: Final = (
+    rf"\b(?:last|latest|most recent|past|previous)\s+{_N}\s+(?:times|occasions)\b",
+    rf"\b(?:the|my|your|his|her|our|their|its|['’]s)\s+(?:last|latest|most recent)\s+{_N}\s+"
+    rf"{_NOT_CALENDAR}\w+s\b",
+    r"\b(?:last|latest|most recent|previous)\s+(?:time|occasion)\b",
+    r"\bmost\s+recent(?:ly)?\b",
+    r"\b(?:latest|newest)\b",
+    rf"{_DID}last\s+{_VERB}",
+    rf"(?:最近的?|最后|上){_CN}次",
+    "最近一次|最后一次|上一次|最新|上次",
+    rf"\b(?:letzten|vergangenen)\s+{_N}\s+(?:mal|male)\b",
+    r"\b(?:letzte[ns]?\s+mal|zuletzt|neueste[nrsm]?|jungste[nrsm]?)\b",
+    rf"\bultimas?\s+{_N}\s+(?:veces|vezes)\b",
+    rf"\bultime\s+{_N}\s+volte\b",
+    rf"\b{_N}\s+dernieres\s+fois\b",
+    r"\bultima\s+(?:vez|volta)\b|\bmas\s+recientes?\b|\bmais\s+recentes?\b|\bpiu\s+recent[ei]\b",
+    r"\bderniere\s+fois\b|\bplus\s+recente?s?\b",
+    rf"\blaatste\s+{_N}\s+keer\b",
+    r"\b(?:laatste|vorige)\s+keer\b|\bmeest\s+recente\b|\bnieuwste\b",
+    rf"\bпоследни[ех]\s+{_RU}\s+раза?\b",
+    r"\bпоследний\s+раз\b|\bсам\w+\s+(?:последн|недавн|нов)\w+|\bнов(?:ейш)\w+",
+)
+_EARLIEST: Final = (
+    rf"\bfirst\s+{_N}\s+(?:times|occasions)\b",
+    r"\bfirst\s+(?:time|occasion)\b",
+    r"\b(?:earliest|oldest)\b",
+    rf"{_DID}first\s+{_VERB}",
+    rf"(?:最初|最早|前){_CN}次",
+    "第一次|首次|最早|头一次|头一回",
+    rf"\bersten\s+{_N}\s+male?\b",
+    r"\berste[ns]?\s+mal\b|\b(?:fruheste|alteste)[nrsm]?\b",
+    rf"\bprimeras?\s+{_N}\s+veces\b",
+    rf"\bprime\s+{_N}\s+volte\b",
+    rf"\b{_N}\s+premieres\s+fois\b",
+    r"\bprime(?:ra\s+vez|ira\s+vez)\b|\bprima\s+volta\b|\bpremiere\s+fois\b",
+    r"\beerste\s+keer\b|\bпервый\s+раз\b|\bвпервые\b",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Hold which end of time a question asks for, and how many occasions from there."""
+
+    latest: bool
+    count: int = 1
+
+
+def read_order(text: str) -> Order | None:
+    """Read which occasions a question prefers, or None.
+
+    >>> read_order("When was the last time Ana swam?")
+    Order(latest=True, count=1)
+    >>> read_order("What did we cook the first three times?"), read_order("我上次去上海是什么时候？")
+    (Order(latest=False, count=3), Order(latest=True, count=1))
+    >>> read_order("What happened in the last three weeks?"), read_order("What is my last name?")
+    (None, None)
+    """
+    folded = re.sub(r"\w+", lambda match: fold(match.group()), _asked(text))
+    if not re.search(_ANY, folded):
+        return None
+    for latest, patterns, anchor in ((True, _LATEST, _BEFORE), (False, _EARLIEST, _AFTER)):
+        for pattern in patterns:
+            match = re.search(pattern, folded)
+            if match:
+                anchored = re.search(anchor, folded)
+                return None if anchored else Order(latest, _count(match.groupdict().get("n")))
+    return None
+
+
+def _asked(text: str) -> str:
+    """Return the sentences that ask, or everything where none does: small talk around is not the question."""
+    pieces = re.split(r"(?<=[?？。！!])\s*", text)
+    return " ".join(piece for piece in pieces if piece.endswith(("?", "？"))) or text
+
+
+def _count(text: str | None) -> int:
+    if not text:
+        return 1
+    return min(max(int(text) if text.isdecimal() else _NUMBERS[text], 1), _MOST)
+
+
+def order_match(
+    order: Order, scores: FloatArray, moments: FloatArray, episodes: IntArray | None = None
+) -> FloatArray:
+    """Return how well each candidate meets an order, in [0, 1]: its relevance times its place.
+
+    Only candidates of at least .6 of the best score take places; those of one episode (numbers from 0, -1
+    for none) take one place together, and equal moments too. The `count` first places are worth 1, later
+    ones half the one before. `moments` are seconds, NaN for unknown, which takes no place.
+
+    >>> order_match(Order(latest=True), np.array([1.0, 0.9, 0.1]), np.array([1.0, 2.0, 3.0])).tolist()
+    [0.5, 0.9, 0.0]
+    """
+    best = float(scores.max()) if len(scores) else 0.0
+    result = np.zeros(len(scores))
+    if best <= 0:
+        return result
+    relevance = scores / best
+    rows = np.flatnonzero((relevance >= _STRONG) & np.isfinite(moments))
+    signed = -moments if order.latest else moments
+    occasions: dict[float, list[int]] = {}
+    own: dict[int, float] = {}  # the moment of an episode is that of its first strong candidate in the order
+    for row in rows[np.argsort(signed[rows], kind="stable")].tolist():
+        episode = int(episodes[row]) if episodes is not None and len(episodes) else -1
+        moment = own.setdefault(episode, float(signed[row])) if episode >= 0 else float(signed[row])
+        occasions.setdefault(moment, []).append(row)
+    for place, inside in enumerate(occasions.values()):
+        result[inside] = relevance[inside] * _FADE ** max(0, place + 1 - order.count)
+    return result

@@ -1,0 +1,279 @@
+"""A part of a thread at three resolutions, without a language model (seed 002, section 4.2).
+
+- *micro*, one to three sentences, at most 100 tokens: what it was about;
+- *meso*, a paragraph, at most 500: the sentences that together say most, with who said them and when;
+- *macro*, at most 1000: subjects, repeated requests, skills, decisions, and facts that found no room before.
+
+Compaction never grows: no text has more tokens than what it stands for, and macro has what meso leaves of
+those (or room for a line of subjects). Micro is not taken off: it is read in their place. Every sentence is
+one that was said; only long ones are cut, and relative times get their date.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import groupby
+from typing import Final
+
+from episodic_agent.core.context.tokens import cut_to, estimate
+from episodic_agent.core.episodes.clauses import Clause, clauses, plain_text
+from episodic_agent.core.episodes.languages import ASSISTANTS, USERS, guess_language, phrasebook
+from episodic_agent.core.episodes.selection import choose, distinctiveness, shortened, term_weights
+from episodic_agent.core.episodes.times import grounded
+from episodic_agent.core.episodes.topics import key_phrases, keywords
+from episodic_agent.core.language import script, sentences, tokens, words
+from episodic_agent.core.sections.selecting import ClauseCandidate, candidates, decides, plain_weights, select
+from episodic_agent.schemas import Observation, TimeSource
+
+MICRO_TOKENS, MESO_TOKENS, MACRO_TOKENS = 100, 500, 1000
+MICRO_SENTENCES: Final = 3
+_TINY: Final = 60  # tokens; so little, in few sentences, is told whole at once
+_SHORT: Final = 120  # tokens; up to here a paragraph may be all that was said
+_MICRO_SHARE: Final = 0.25  # of the source, at most
+_MESO_SHARE: Final = 0.5
+_LEAST: Final = 16  # tokens of a micro, even of a short thread
+_SUBJECTS: Final = 40  # tokens a macro may have where the paragraph tells all
+_DETAIL: Final = 0.4  # what a word weighs in a micro that one message alone has
+_HEADS: Final = 3.0  # tokens a sentence costs besides: who said it, and when
+_REPEATED: Final = 3  # times a request is made before it is a pattern
+_MOST_PATTERNS: Final = 5
+_MOST_DECISIONS: Final = 12
+_ROOM: Final = 150  # tokens a macro needs before subjects are listed: below, facts have the room
+_SAMPLE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Resolutions:
+    """Three texts and the tokens of what they stand for; of a tiny part micro and meso are the same."""
+
+    micro: str
+    meso: str
+    macro: str
+    source_tokens: int
+
+
+def resolutions(
+    observations: Sequence[Observation], *, skills: Sequence[str] = (), language: str | None = None
+) -> Resolutions:
+    """Return a part at three resolutions from its observations, in seq order.
+
+    `skills` are the names of skills found in it. A part of at most three sentences and 60 tokens is told word
+    for word, as micro and as meso, so that whoever reads one of them reads all; there is nothing to distil.
+    """
+    size = source_tokens(observations)
+    book = _Book.of(observations, language)
+    if len(book.clauses) <= MICRO_SENTENCES and size <= _TINY:
+        statement = " ".join(text for o in observations if (text := " ".join(plain_text(o).split())))
+        full = book.all_clauses(size) or cut_to(statement, size)
+        micro = cut_to(_sentences_of(full), min(MICRO_TOKENS, size))
+        return Resolutions(micro, full, "", size)
+    micro = _micro(book, min(MICRO_TOKENS, max(_LEAST, int(size * _MICRO_SHARE)), size))
+    chosen, meso = _paragraph(book, min(MESO_TOKENS, max(_SHORT, int(size * _MESO_SHARE)), size))
+    left = max(size - estimate(meso), min(size, _SUBJECTS))
+    return Resolutions(micro, meso, _macro(book, chosen, skills, min(MACRO_TOKENS, left)), size)
+
+
+def source_tokens(observations: Iterable[Observation]) -> int:
+    """Count the tokens of what a summary stands for: the texts of the observations."""
+    return sum(estimate(observation.text) for observation in observations)
+
+
+@dataclass(frozen=True, slots=True)
+class _Book:
+    """What a part says, read once: its clauses, what may be taken of them, and how they are written."""
+
+    observations: Sequence[Observation]
+    clauses: Sequence[Clause]
+    offered: Sequence[ClauseCandidate]
+    language: str
+
+    @classmethod
+    def of(cls, observations: Sequence[Observation], language: str | None) -> "_Book":
+        sample = " ".join([o.text[:_SAMPLE] for o in observations[:12]])
+        tongue = language or guess_language(sample)
+        matching_clauses = clauses(observations, tongue)
+        weights = plain_weights({term for clause in matching_clauses for term in clause.terms})
+        return cls(
+            observations, matching_clauses, candidates(matching_clauses, observations, weights), tongue
+        )
+
+    def written(self, chosen: Iterable[int], *, dating: bool = True) -> str:
+        """Return clauses as they were said, in order, with who said them and the day where it changes."""
+        order = sorted(chosen, key=lambda n: (self.clauses[n].place, self.clauses[n].order))
+        dated: set[str] = set()
+        parts: list[str] = []
+        day = ""
+        for place, group in groupby(order, key=self._head):
+            head_day, who = place
+            texts = [self.sentence(n, dated if dating else None) for n in group]
+            if dating and head_day and head_day != day:
+                day = head_day
+                parts.append(f"[{day}]")
+            joined = ("" if self.unspaced else " ").join(texts)
+            parts.append(f"{who}{'：' if self.unspaced else ': '}{joined}" if who else joined)
+        return " ".join(parts)
+
+    def all_clauses(self, budget: int) -> str:
+        """Return all clauses if they fit a budget: with speakers and dates, else with less, else ""."""
+        everything = range(len(self.clauses))
+        joint = "" if self.unspaced else " "
+        forms = (
+            self.written(everything),
+            self.written(everything, dating=False),
+            joint.join(self.sentence(n, None) for n in everything),
+        )
+        return next((text for text in forms if estimate(text) <= budget), "")
+
+    @property
+    def unspaced(self) -> bool:
+        """Tell whether sentences follow each other without a space."""
+        return self.language in ("zh", "ja")
+
+    def sentence(self, number: int, dated: set[str] | None) -> str:
+        """Return one clause as it is quoted, its relative times dated unless `dated` is None."""
+        clause = self.clauses[number]
+        text = shortened(clause.text)
+        if dated is not None:
+            text = grounded(text, self.observations[clause.place], self.language, dated)
+        return text if text[-1] in _ENDS else text + ("。" if script(text) in ("han", "kana") else ".")
+
+    def _head(self, number: int) -> tuple[str, str]:
+        observation = self.observations[self.clauses[number].place]
+        known = observation.at_source is not TimeSource.ASSUMED
+        local = observation.at + timedelta(seconds=observation.utc_offset or 0)
+        return (local.date().isoformat() if known else ""), self.name(observation.actor)
+
+    def name(self, actor: str) -> str:
+        """Return how a speaker is called: roles in the language of the talk."""
+        folded, book = actor.casefold(), phrasebook(self.language)
+        role = book.user if folded in USERS else book.assistant if folded in ASSISTANTS else actor
+        bare = role.removeprefix("the ")
+        return bare[:1].upper() + bare[1:]
+
+
+_ENDS: Final = ".!?…。！？؟)）]:：”\"'"
+
+
+def _micro(book: _Book, budget: int) -> str:
+    """Return the few sentences nearest to what all of it is about."""
+    weights = term_weights(book.clauses)
+    often = Counter(term for terms in _by_message(book).values() for term in terms)
+    # what comes up once is a detail: the paragraph's affair
+    weights = {term: weight * (_DETAIL if often[term] == 1 else 1.0) for term, weight in weights.items()}
+    actors = [o.actor for o in book.observations]
+    central = {id(c) for c in choose(book.clauses, weights, [None] * len(actors), actors, book.language)}
+    offered = [
+        ClauseCandidate(
+            (number,),
+            {term: weights[term] for term in clause.terms},
+            clause.weight,
+            estimate(clause.text) + _HEADS,
+        )
+        for number, clause in enumerate(book.clauses)
+        if id(clause) in central
+    ]
+    # what a user asks first is what it is all about
+    first = [c for c in offered if actors[book.clauses[c.clauses[0]].place].casefold() in USERS][:1]
+    covered: set[str] = set()
+    chosen = select(first, budget, covered)
+    cost = sum(c.cost for c in first if chosen)
+    chosen += select(offered, budget - cost, covered, taken=chosen, most=MICRO_SENTENCES - len(chosen))
+    while chosen:
+        text = book.written(chosen)
+        if estimate(text) <= budget and len(sentences(text)) <= MICRO_SENTENCES:
+            return text
+        chosen.pop()
+    best = max(offered, key=lambda c: c.factor * sum(sorted(c.units.values())), default=None)
+    text = book.sentence(best.clauses[0], set()) if best else " ".join(o.text for o in book.observations)
+    return cut_to(_sentences_of(" ".join(text.split())), budget)
+
+
+def _by_message(book: _Book) -> dict[int, set[str]]:
+    terms: dict[int, set[str]] = {}
+    for clause in book.clauses:
+        terms.setdefault(clause.place, set()).update(clause.terms)
+    return terms
+
+
+def _sentences_of(text: str) -> str:
+    return " ".join(sentences(text)[:MICRO_SENTENCES])
+
+
+def _paragraph(book: _Book, budget: int) -> tuple[list[int], str]:
+    """Return the clauses of the paragraph and its text, filled to the budget."""
+    if full := book.all_clauses(budget):
+        return list(range(len(book.clauses))), full
+    chosen: list[int] = []
+    text = ""
+    for _ in range(_FILLINGS):  # names and dates cost less than was reckoned, or more
+        more = select(book.offered, budget - estimate(text), _covered(book, chosen), taken=chosen)
+        while more and estimate(book.written([*chosen, *more])) > budget:
+            more.pop()
+        if not more:
+            break
+        chosen += more
+        text = book.written(chosen)
+    return chosen, text
+
+
+def _covered(book: _Book, chosen: Sequence[int]) -> set[str]:
+    """Return the terms that are told already: those of what was chosen, and the speakers' names."""
+    names = {term for actor in {o.actor for o in book.observations} for term in tokens(actor)}
+    return names.union(*(book.clauses[number].terms for number in chosen))
+
+
+_FILLINGS: Final = 3
+
+
+def _macro(book: _Book, chosen: Sequence[int], skills: Sequence[str], budget: int) -> str:
+    """Return the distilled part: subjects, patterns, skills, decisions, then what found no room before."""
+    lines: list[str] = []
+    all_told = len(chosen) == len(book.clauses)
+    for line in _distilled(book, skills, subjects=all_told or budget >= _ROOM):
+        if estimate("\n".join([*lines, line])) <= budget:
+            lines.append(line)
+    answers = set(chosen)
+    settled = [
+        n
+        for n, clause in enumerate(book.clauses)
+        if n not in answers and not clause.asks and decides(clause.text)
+    ]
+    settled = settled[:_MOST_DECISIONS]
+    rest = select(book.offered, budget, _covered(book, [*chosen, *settled]), taken=[*chosen, *settled])
+    dated: set[str] = set()
+    for label, numbers in (("Decisions and plans:", settled), ("Also said:", sorted(rest))):
+        headed = False
+        for number in numbers:
+            speaker = book.name(book.observations[book.clauses[number].place].actor)
+            more = [*([] if headed else [label]), f"- {speaker}: {book.sentence(number, dated)}"]
+            if estimate("\n".join([*lines, *more])) <= budget:
+                lines += more
+                headed = True
+    return "\n".join(lines)
+
+
+def _distilled(book: _Book, skills: Sequence[str], *, subjects: bool) -> Iterable[str]:
+    weights = term_weights(book.clauses)
+    own = frozenset(term for o in book.observations for term in tokens(o.actor))
+    about = keywords(key_phrases(book.clauses, weights, book.language, own)) if subjects else []
+    if about:
+        yield f"Subjects: {', '.join(about)}"
+    if skills:
+        yield f"Skills: {', '.join(skills)}"
+    asked = Counter(term for clause in book.clauses if clause.asks for term in clause.terms)
+    often = [t for t, count in asked.items() if count >= _REPEATED and distinctiveness(t) >= 1.0]
+    if often:
+        often.sort(key=lambda term: (-asked[term], term))
+        yield f"Asked about again and again: {', '.join(_as_said(book, often[:_MOST_PATTERNS]))}"
+
+
+def _as_said(book: _Book, terms: Sequence[str]) -> list[str]:
+    """Return the words that terms are the stems of, as they were said first."""
+    texts: dict[str, str] = {}
+    for clause in book.clauses:
+        if clause.asks and clause.terms.intersection(terms):
+            for word in words(clause.text):
+                for term in tokens(word, book.language or None):
+                    texts.setdefault(term, word)
+    return [texts.get(term, term) for term in terms]

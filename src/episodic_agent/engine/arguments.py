@@ -1,0 +1,130 @@
+"""What callers give to `Memory`'s verbs, read: names, times, ids, items."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any, SupportsIndex
+from uuid import UUID
+
+from episodic_agent.core.ingest import LARGEST, Item, read_item, read_time
+from episodic_agent.core.language import repair
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.schemas import Kind
+
+DEFAULT_CHANNEL = "default"
+LASTING = frozenset(("ttl", "expires_at"))  # either says when an item is to be erased
+
+
+def origin_of(item: Item, thread: str | None) -> str | None:
+    """Name the thread an item joins: the one given, or its conversation; None: resolution finds one.
+
+    Steps without a thread share their channel's own: a silent agent has not ended what it does.
+
+    >>> origin_of(Item("user", "hi"), "kitchen"), origin_of(Item("user", "hi", channel="sms"), None)
+    ('kitchen', None)
+    >>> origin_of(Item("agent", "go on", kind=Kind.STEP), None)
+    'channel:default'
+    """
+    named = thread or item.conversation
+    if named is None and item.kind is Kind.STEP:
+        return f"channel:{item.channel or DEFAULT_CHANNEL}"
+    return named
+
+
+def clean_name(name: object) -> str | None:
+    """Repair a caller's name of something, as texts are repaired; None stays None.
+
+    >>> clean_name("a\\x00b"), clean_name(5), clean_name(None)
+    ('a\ufffdb', '5', None)
+    """
+    return None if name is None else repair(str(name))[0]
+
+
+def episode_identity(value: "UUID | str") -> UUID:
+    """Read an episode id as listings print it; NotFound for anything else."""
+    try:
+        return value if isinstance(value, UUID) else UUID(value)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise NotFound(f"no episode {value!r} in this memory; `episodic episodes` lists the ids") from error
+
+
+def aware(moment: "datetime | str | float | None") -> datetime | None:
+    """Read a naive time as UTC, as everywhere a time is given, and one in words as `add` does.
+
+    Raises InvalidInput for what is no time.
+
+    >>> aware(datetime(2024, 3, 1)).isoformat(), aware("2024-03-01").isoformat()
+    ('2024-03-01T00:00:00+00:00', '2024-03-01T00:00:00+00:00')
+    """
+    if isinstance(moment, datetime):
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    return None if moment is None else read_time(moment).at
+
+
+def day(value: "date | str") -> date:
+    """Read a day, of a time the day it is in UTC; InvalidInput for what is none.
+
+    >>> day("2024-03-01T23:30:00-01:00").isoformat(), day(date(2024, 3, 1)).isoformat()
+    ('2024-03-02', '2024-03-01')
+    """
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value  # not read as a time: the first of all days means "ever since"
+    return read_time(value).at.date()
+
+
+def counted(name: str, value: object, least: int = 1) -> int:
+    """Return a number that is to count something; InvalidInput, which names it, for what cannot.
+
+    >>> counted("limit", 5)
+    5
+    """
+    number = value.__index__() if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
+    if number is None or number < least:
+        raise InvalidInput(f"`{name}` is {least} or more, a whole number, not {value!r}")
+    return number
+
+
+def worded(name: str, value: object) -> str:
+    """Return a text as it was given; InvalidInput, which names it, for anything else."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"`{name}` is a text, not {type(value).__name__}; give it as words")
+    return value
+
+
+def listed(items: object) -> Iterable[Any]:
+    """Return what `add` was given as items; InvalidInput for what is none."""
+    if isinstance(items, str | Mapping):
+        return [items]
+    if isinstance(items, Iterable) and not isinstance(items, bytes | bytearray):
+        return items
+    raise InvalidInput(f"give a text, a message or a list of them, not {type(items).__name__}")
+
+
+def item_of(
+    n: int,
+    raw: "str | Mapping[str, Any]",
+    role: str,
+    channel: str | None,
+    about: Mapping[str, Any],
+    *,
+    largest: int = LARGEST,
+) -> Item:
+    """Read the n-th item of an `add` (from 0) with what the call says about all; InvalidInput names it."""
+    if isinstance(raw, str):
+        raw = {"role": role, "content": raw}
+    arguments = {k: v for k, v in about.items() if v is not None}
+    if isinstance(raw, Mapping) and not raw.keys().isdisjoint(LASTING):
+        arguments = {k: v for k, v in arguments.items() if k not in LASTING}  # the item knows better
+    full = {**arguments, **raw} if isinstance(raw, Mapping) else raw  # read_item says what is wrong with it
+    try:
+        return read_item(full, default_actor=role, channel=channel, largest=largest)
+    except InvalidInput as error:
+        raise type(error)(f"item {n + 1}: {error}") from error
+
+
+def file_path(value: "str | PathLike[str]") -> Path:
+    """Return a path that is given as one; raises InvalidInput."""
+    if not isinstance(value, str | PathLike):
+        raise InvalidInput(f"name the file as a path, not {type(value).__name__}")
+    return Path(value)

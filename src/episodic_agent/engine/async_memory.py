@@ -1,0 +1,97 @@
+"""`AsyncMemory`: the tree of `Memory` for programs with an event loop, made from it mechanically.
+
+Each verb has the name, parameters and result of the one it mirrors, and is awaited; what yields is an
+asynchronous iterator. The work is done on a few threads of the memory's own, so that no verb holds up the
+loop and at most `AT_ONCE` of them run at a time.
+"""
+
+import asyncio
+import functools
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, Self
+
+from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.user import UserMemory
+
+AT_ONCE: Final = 8  # threads of one memory
+_END: Final = object()
+Run = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+
+class _Mirror:
+    """An object whose methods are awaited, and whose rooms are mirrored in turn."""
+
+    def __init__(self, mirrored: Any, run: Run) -> None:
+        self._mirrored = mirrored
+        self._run = run
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        result = getattr(self._mirrored, name)
+        if inspect.ismethod(result):
+            return _awaited(result, self._run)
+        return _Mirror(result, self._run) if is_room(result) else result
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(self._mirrored) if not name.startswith("_")]
+
+    def __repr__(self) -> str:
+        return f"<async {self._mirrored!r}>"
+
+
+class AsyncMemory(_Mirror):
+    """An episodic memory for programs with an event loop; open it with `AsyncMemory.open()`.
+
+    Whatever `Memory` has, it has, to be awaited: `await memory.user("ana").add("…")`. `user` alone, which
+    reads nothing, is not. Leave it by `async with` or `await memory.close()`.
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="episodic-async")
+        super().__init__(memory, self._on_a_thread)
+
+    def user(self, name: str, *, new: bool = False) -> Any:
+        """Return a user's memory, as `Memory.user` does; nothing is read for it."""
+        return _Mirror(self._mirrored.user(name, new=new), self._run)
+
+    async def close(self) -> None:
+        """Close the memory when the verbs under way have ended."""
+        await self._run(self._mirrored.close)
+        self._pool.shutdown()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def _on_a_thread(self, work: Callable[[], Any]) -> Awaitable[Any]:
+        return asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+
+def is_room(value: object) -> bool:
+    """Tell whether an attribute is a room of the tree (or a user's memory), not a plain value."""
+    return isinstance(value, UserMemory) or type(value).__name__.endswith("Room")
+
+
+def _awaited(method: Callable[..., Any], run: Run) -> Callable[..., Any]:
+    """Return a method that is awaited; an iterator is then read on the threads, item by item."""
+    yields = "Iterator" in str(inspect.signature(method).return_annotation)
+    if yields:
+
+        @functools.wraps(method)
+        async def iterated(*values: Any, **named: Any) -> AsyncIterator[Any]:
+            items: Iterator[Any] = await run(functools.partial(method, *values, **named))
+            while (item := await run(functools.partial(next, items, _END))) is not _END:
+                yield item
+
+        return iterated
+
+    @functools.wraps(method)
+    async def awaited(*values: Any, **named: Any) -> Any:
+        return await run(functools.partial(method, *values, **named))
+
+    return awaited

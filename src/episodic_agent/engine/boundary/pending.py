@@ -1,0 +1,179 @@
+"""What a frame waits for: a model's verdict (`ask` jobs) or late vectors (`embed` jobs)."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import TypeAlias
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core.boundary.contract import Question, Verdict
+from episodic_agent.core.echo import all_own_words, own_words
+from episodic_agent.core.language.windows import windows
+from episodic_agent.core.prompts import topic_shift
+from episodic_agent.engine.boundary.segmenting import (
+    EMBED,
+    Segmenter,
+    await_vectors,
+    load_ends,
+    load_question,
+)
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.jobs.asking import LAST_TRY, ask, may_pass, say_failed
+from episodic_agent.engine.jobs.runner import stop_if_halted
+from episodic_agent.errors import ProviderError
+from episodic_agent.protocols import OBSERVATIONS, Embedder, Store, ref_of
+from episodic_agent.schemas import Job, Observation, Scope
+
+LONGEST_TAIL = 64  # observations that may wait behind a question which a model failed to answer
+PAGE = 256  # texts embedded before they are committed: what a failure or a kill may cost
+TOGETHER = 30_000  # characters embedded between two looks at whether the process is to end: a second or two
+Texts: TypeAlias = Mapping[int, str]  # by ref
+
+log = logging.getLogger(__name__)
+
+
+class Asker:
+    """The handler of `ask` jobs: put a frame's question to the language model, outside any transaction."""
+
+    def __init__(self, deps: Deps, segmenter: Segmenter) -> None:
+        self._deps = deps
+        self._segmenter = segmenter
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Settle the questions the jobs name; one that was settled meanwhile only ends its job."""
+        for job in jobs:
+            self._settle(scope, job)
+
+    def _settle(self, scope: Scope, job: Job) -> None:
+        thread = UUID(job.serial)
+        with self._deps.store.begin(scope, write=False) as tx:
+            frame = tx.threads.frame(thread)
+            question = load_question(frame)
+            waiting = question is not None and question.id == job.key
+            asked = tx.observations.read(thread, question.first_seq, question.seq) if question else ()
+        last = job.attempts >= LAST_TRY or frame.next_seq - frame.cursor >= LONGEST_TAIL
+        verdict = (
+            self._ask(scope, question, all_own_words(asked), last=last)
+            if waiting and question is not None
+            else None
+        )
+        with self._deps.store.begin(scope) as tx:
+            tx.work.finish(job)
+            frame = tx.threads.frame(thread)
+            question = load_question(frame)
+            if question is None or question.id != job.key:
+                return  # settled by the fallback meanwhile: the verdict comes too late
+            now = self._deps.clock()
+            frame = self._segmenter.of(tx.threads.get(thread)).settle(tx, frame, verdict, now)
+            await_vectors(tx, frame, now)
+            tx.threads.save(frame)
+
+    def _ask(
+        self, scope: Scope, question: Question, observations: Sequence[Observation], *, last: bool
+    ) -> Verdict | None:
+        """Return the model's verdict, or None for the fallback; ProviderError while a later try may do."""
+        model = self._deps.model_for(scope, topic_shift.STAGE)
+        if model is None:
+            return None
+        try:
+            prompt = topic_shift.prompt(question.event_model, observations, question.gap)
+            verdict = ask(model, prompt, topic_shift.SCHEMA, topic_shift.STAGE, topic_shift.read_verdict)
+            embedder = self._deps.embedder
+            if question.gap is None and verdict.updated_event_model and embedder is not None:
+                return replace(verdict, vector=embedder.embed([verdict.updated_event_model])[0])
+            return verdict
+        except ProviderError as error:
+            if not last and may_pass(error):
+                raise
+            say_failed(log, "the fallback answers question %s: %s", question.id, error=error)
+            return None
+
+
+class Embedding:
+    """The handler of `embed` jobs: vectors that were missing at the append, then the waiting tail."""
+
+    def __init__(self, deps: Deps, segmenter: Segmenter) -> None:
+        self._deps = deps
+        self._segmenter = segmenter
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Embed what the named threads lack, first what their frames wait for, and let the machine go on."""
+        for job in jobs:
+            self._embed(scope, job)
+
+    def _embed(self, scope: Scope, job: Job) -> None:
+        thread = UUID(job.key)
+        if self._deps.embedder is not None:
+            for texts in chain(self._awaited(scope, thread), self._closed(scope, thread)):
+                self._fill(scope, self._deps.embedder, texts)
+        with self._deps.store.begin(scope) as tx:
+            tx.work.finish(job)
+            segmenter, before = self._segmenter.of(tx.threads.get(thread)), tx.threads.frame(thread)
+            frame = segmenter.restarted(before, self._deps.embedder_name)
+            frame = segmenter.go_on(tx, frame, self._deps.clock(), load_ends(before))
+            tx.threads.save(frame)
+
+    def _awaited(self, scope: Scope, thread: UUID) -> Iterator[Texts]:
+        """Yield pages of texts without a vector from the frame's cursor on."""
+        with self._deps.store.begin(scope, write=False) as tx:
+            segmenter = self._segmenter.of(tx.threads.get(thread))
+            frame = segmenter.restarted(tx.threads.frame(thread), self._deps.embedder_name)
+            number = tx.threads.number(thread)
+            waiting = all_own_words(tx.observations.read(thread, frame.cursor, frame.next_seq - 1))
+            texts = {ref_of(number, o.seq): o.text for o in waiting if o.text.strip()}
+            there = tx.index.vectors(OBSERVATIONS, self._deps.embedder_name, list(texts))
+        missing = [(ref, text) for ref, text in texts.items() if ref not in there]
+        for start in range(0, len(missing), PAGE):
+            yield dict(missing[start : start + PAGE])
+
+    def _closed(self, scope: Scope, thread: UUID) -> Iterator[Texts]:
+        """Yield pages of texts that were decided without their vectors: by a flush, or as steps are."""
+        first = 0
+        while True:
+            with self._deps.store.begin(scope, write=False) as tx:
+                number = tx.threads.number(thread)
+                refs = tx.index.unindexed(
+                    OBSERVATIONS,
+                    self._deps.embedder_name,
+                    limit=PAGE,
+                    first_ref=max(first, ref_of(number, 0)),
+                    last_ref=ref_of(number + 1, 0) - 1,
+                )
+                observations = tx.observations.get(refs)
+            if not refs:
+                return
+            yield {ref: text for ref, o in observations.items() if (text := own_words(o).text.strip())}
+            first = refs[-1] + 1
+
+    def _fill(self, scope: Scope, embedder: Embedder, texts: Texts) -> None:
+        rows = [(ref, window) for ref, text in texts.items() for window in windows(text)]
+        if not rows:
+            return
+        vectors = np.concatenate([embedder.embed(some) for some in _in_turn([window for _, window in rows])])
+        with self._deps.store.begin(scope) as tx:
+            there = tx.observations.get([*texts])  # what was erased meanwhile gets no vector
+            limits = [n for n, (ref, _) in enumerate(rows) if ref in there]
+            if limits:
+                refs = [rows[n][0] for n in limits]
+                tx.index.put_vectors(OBSERVATIONS, embedder.name, refs, vectors[limits])
+
+
+def awaits_vectors(store: Store, scope: Scope) -> bool:
+    """Tell whether some text of a scope is still to be embedded."""
+    with store.begin(scope, write=False) as tx:
+        return any(job.kind == EMBED and job.state != "dead" for job in tx.work.jobs())
+
+
+def _in_turn(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield texts in groups that are soon embedded; Halted is raised between them where the process ends."""
+    start = size = 0
+    for end, text in enumerate(texts):
+        size += len(text)
+        if size > TOGETHER and end > start:
+            stop_if_halted()
+            yield texts[start:end]
+            start, size = end, len(text)
+    yield texts[start:]

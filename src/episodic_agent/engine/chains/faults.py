@@ -1,0 +1,72 @@
+"""What may be wrong with chains and with what episodes are found by, and how the latter is written again."""
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from episodic_agent.core.chains import Term, ancestors, follows, metadata_terms
+from episodic_agent.core.language import plural
+from episodic_agent.engine.chains.ancestry import CHAIN, parents_above, reversed_links
+from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import Transaction
+from episodic_agent.schemas import Decision
+
+
+def chain_faults(tx: Transaction) -> Iterator[tuple[str, str]]:
+    """Yield (invariant, what is wrong): verdicts that do not follow, circles, lost rows of metadata."""
+    for decision in tx.relations.decisions(type=CHAIN):
+        if not _is_sound(decision):
+            yield "I6", f"the chain verdict on {decision.subject} does not follow from its score"
+    sessions = [part.episode_id for thread in tx.threads.list() for part in tx.threads.sections(thread.id)]
+    parents = parents_above(tx, sessions)
+    for identifier in sessions:
+        if ancestors(identifier, parents).looped:
+            yield (
+                "chains",
+                f"the chain of {identifier} runs in a circle; `episodic chain {identifier} --unlink` "
+                f"opens it",
+            )
+    for child, parent in reversed_links(tx, sessions):
+        yield (
+            "chains",
+            f"{child.id} ({child.start_at.isoformat()}) goes on from {parent.id}, which began later"
+            f" ({parent.start_at.isoformat()}); `episodic chain {child.id} --unlink` takes the link back",
+        )
+    lost = len(_lost(tx))
+    if lost:
+        yield (
+            "metadata",
+            f"{plural(lost, 'episode is', 'episodes are')} not found by metadata (a memory from "
+            "before filters?); "
+            "`doctor --repair` writes it again",
+        )
+
+
+def mend_metadata(tx: Transaction) -> int:
+    """Write the rows of metadata again where they are not what the newest words say; return how many."""
+    lost = _lost(tx)
+    for identity, terms in lost.items():
+        tx.relations.describe(identity, terms)
+    return len(lost)
+
+
+def _is_sound(decision: Decision) -> bool:
+    try:
+        return follows(decision)
+    except InvalidInput:  # a policy that is gone, or no candidate
+        return False
+
+
+def _lost(tx: Transaction) -> dict[UUID, Sequence[Term]]:
+    """Return the terms of every current episode whose rows are others."""
+    matching_terms: dict[UUID, Sequence[Term]] = {}
+    for thread in tx.threads.list():
+        parts = [part.episode_id for part in tx.threads.sections(thread.id)]
+        episodes = [*tx.episodes.of_thread(thread.id), *tx.episodes.get(parts).values()]
+        rows: dict[UUID, list[Term]] = {}
+        for identity, term in tx.relations.described([one.id for one in episodes]):
+            rows.setdefault(identity, []).append(term)
+        for episode in episodes:
+            terms = metadata_terms(episode.metadata)
+            if sorted(rows.get(episode.id, [])) != list(terms):
+                matching_terms[episode.id] = terms
+    return matching_terms

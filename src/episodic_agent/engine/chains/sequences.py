@@ -1,0 +1,409 @@
+"""Sequences and replays (`chains.sequence`, `chains.replay`): the episodes of a topic in order (seed 004).
+
+Relevance is how likely an episode is about the topic: the curve that tells whether a question is answered,
+read with this episode's own best cosine (calibrated) and share of words. A fused rank score would not do: of
+it every first hit has nearly the most there is.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core import recall as ranking
+from episodic_agent.core.chains import ReplayedEpisode, ReplayHit, fetched, replay_text, selected
+from episodic_agent.core.chains.filters import MetadataFilter
+from episodic_agent.core.chains.metadata import Metadata, read_metadata
+from episodic_agent.core.chains.sequences import DEFAULT, RECENT, RELEVANT, SEED, with_ends
+from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS
+from episodic_agent.core.links.features import cosine
+from episodic_agent.core.recall import Query, Signs, kept_terms, support, term_weight
+from episodic_agent.core.recall.candidates import PER_LEG
+from episodic_agent.engine.arguments import counted, worded
+from episodic_agent.engine.chains.stories import ending_of, following, text_vectors
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.filters import Filter, metadata_filter
+from episodic_agent.engine.recall.filtering import passing, refs_of
+from episodic_agent.engine.recall.gathering import Floats, Gatherer
+from episodic_agent.engine.recently_shown import ShownText
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.threads.session_records import declared
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.errors import InvalidInput, ProviderError
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, CoverSpan, Refs, Transaction
+from episodic_agent.schemas import Episode, Scope, Vector
+from episodic_agent.showing import described
+
+EACH: Final = 10  # observations looked for of an episode that is wanted: a long one takes many places
+WIDER: Final = 4  # times as many are looked through where filters leave too few
+MOST: Final = 1_000  # episodes of one sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Sequenced:
+    """An episode of a sequence; `relevance` is in [0, 1], 0 where only time was asked for.
+
+    `parent_episode_id` is the episode it goes on with, `parent_title` that one's title ("" where it is gone).
+    """
+
+    episode_id: UUID
+    thread_id: UUID
+    title: str
+    summary: str
+    start_at: datetime
+    end_at: datetime
+    relevance: float
+    parent_episode_id: UUID | None = None
+    parent_title: str = ""
+    metadata: Metadata = field(default_factory=Metadata)
+
+    def __repr__(self) -> str:
+        return described(
+            self, self.start_at, self.title or "untitled", self.relevance, self.summary, self.episode_id
+        )
+
+
+class EpisodeSequence(list[Sequenced]):
+    """Episodes earliest first; `left_out` is how many more there are at least, over the limit.
+
+    `ending` says how the chain of the newest one ended, "" where it stands in none.
+    """
+
+    def __init__(self, sequenceds: Iterable[Sequenced] = (), *, left_out: int = 0, ending: str = "") -> None:
+        super().__init__(sequenceds)
+        self.left_out, self.ending = left_out, ending
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What a sequence is asked for."""
+
+    topic: str
+    limit: int
+    order: str
+    policy: str
+    metadata: MetadataFilter
+    min_relevance: float
+
+
+def sequence_of(
+    at: Scoped,
+    topic: str,
+    limit: int,
+    min_relevance: float,
+    filter: Filter,
+    *,
+    order: str = RELEVANT,
+    policy: str = DEFAULT,
+) -> EpisodeSequence:
+    """Find one sequence; see `ChainRoom.sequence`. Nothing is written."""
+    deps, conditions = at.deps, metadata_filter(filter)
+    if counted("limit", limit) > MOST:
+        raise InvalidInput(f"a limit of {limit} tells nothing; use 1 to {MOST}")
+    worded("topic", topic)
+    if not isinstance(min_relevance, int | float) or not 0.0 <= min_relevance <= 1.0:
+        raise InvalidInput(f"`min_relevance` is a probability from 0 to 1, not {min_relevance}")
+    selected((), limit, order=order, policy=policy)  # refuses unknown names before anything is read
+    scope = at.known()
+    sequence = Sequences(deps).run(
+        scope, _Wish(topic.strip(), limit, order, policy, conditions, min_relevance)
+    )
+    deps.recently_shown.note(scope, (ShownText(str(e.episode_id), e.summary) for e in sequence if e.summary))
+    return sequence
+
+
+def replay_of(topic: str, sequence: EpisodeSequence, *, policy: str = DEFAULT) -> str:
+    """Return the story of a topic as text."""
+    story = replay(sequence)
+    return replay_text(topic, story, policy=policy, left_out=sequence.left_out, ending=sequence.ending)
+
+
+def replay(sequenceds: Iterable[Sequenced]) -> list[ReplayedEpisode]:
+    """Return episodes as a replay tells them."""
+    return [
+        ReplayedEpisode(
+            e.episode_id, e.start_at, e.title, e.summary, e.parent_episode_id, e.parent_title, e.metadata
+        )
+        for e in sequenceds
+    ]
+
+
+class Sequences:
+    """Finds the sequences of one store."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+
+    def run(self, scope: Scope, wish: _Wish) -> EpisodeSequence:
+        """Find one sequence; see `ChainRoom.sequence`."""
+        deps, now = self._deps, self._deps.clock()
+        vector = self._embed(wish.topic)
+        if wish.policy == SEED and wish.topic:
+            return self._by_seed(scope, wish, vector)
+        with deps.store.begin(scope, write=False) as tx:
+            visibility = Visibility(tx, now)
+            spans = None if wish.metadata.empty else passing(tx, wish.metadata, visibility)
+            if wish.topic:
+                query = ranking.analyse(wish.topic, (), now, language=deps.language)
+                gatherer = Gatherer(
+                    tx, query, vector, deps.embedder_name, deps.calibration, visibility=visibility
+                )
+                finder = _Finder(tx, deps, query, gatherer, wish, spans)
+                episodes, relevance = _enough(finder.best, visibility, wish)
+            else:
+                episodes, relevance = _enough(_newest(tx, spans), visibility, wish)
+            hits = [_hit(e, relevance) for e in episodes]
+            every, chosen = (_selected(hits, most, wish) for most in (max(len(hits), 1), wish.limit))
+            known = {e.id: e for e in episodes}
+            left_out = len(every)
+            if wish.topic:
+                names = None if spans is None else {UUID(hex=one.name) for one in spans}
+                further = following(tx, visibility, [known[hit.id] for hit in chosen], names)
+                known |= {e.id: e for e, _ in further}
+                new = [_hit(e, relevance) for e, _ in further]
+                left_out = len({hit.id for hit in (*every, *new)})
+                ends = [e.id for e, is_end in further if is_end]
+                chosen = with_ends(chosen, new, ends, wish.limit, order=wish.order)
+            sequenceds = _sequenced(tx, visibility, [known[hit.id] for hit in chosen], relevance)
+            ending = ending_of(tx, visibility, known[chosen[-1].id]) if wish.topic and chosen else ""
+            over = 0 if wish.policy == SEED else left_out - len(chosen)
+            return EpisodeSequence(sequenceds, left_out=over, ending=ending)
+
+    def _by_seed(self, scope: Scope, wish: _Wish, vector: Vector | None) -> EpisodeSequence:
+        """Find one as seed 004 does: by the raw cosine of the topic with title and summary together.
+
+        Without vectors the share of the topic's words in them stands for it.
+        """
+        deps, now = self._deps, self._deps.clock()
+        count = fetched(wish.limit, SEED)
+        with deps.store.begin(scope, write=False) as tx:
+            visibility = Visibility(tx, now)
+            spans = None if wish.metadata.empty else passing(tx, wish.metadata, visibility)
+            query = ranking.analyse(wish.topic, (), now, language=deps.language)
+            gatherer = Gatherer(
+                tx, query, vector, deps.embedder_name, deps.calibration, visibility=visibility
+            )
+            pool = _Finder(tx, deps, query, gatherer, wish, spans).by_words(WIDER * count)
+            hidden = visibility.why_all([episode for episode, _ in pool])
+        pool = [(episode, held) for episode, held in pool if episode.id not in hidden]
+        full_episodes = {} if vector is None else text_vectors(deps.embedder, [one for one, _ in pool])
+        relevance = {e.id: held for e, held in pool}
+        relevance |= {one: max(0.0, cosine(vector, whole) or 0.0) for one, whole in full_episodes.items()}
+        best = sorted(
+            (e for e, _ in pool if relevance[e.id] > 0.0),
+            key=lambda e: (-relevance[e.id], e.start_at, e.thread_id.bytes, e.first_seq),
+        )
+        known = {e.id: e for e in best[:count]}
+        hits = [_hit(e, relevance) for e in known.values()]
+        chosen = _selected(hits, wish.limit, wish)
+        with deps.store.begin(scope, write=False) as tx:
+            episodes = [known[hit.id] for hit in chosen]
+            return EpisodeSequence(_sequenced(tx, Visibility(tx, now), episodes, relevance))
+
+    def _embed(self, topic: str) -> Vector | None:
+        if not topic or self._deps.embedder is None:
+            return None
+        try:
+            vector: Vector = self._deps.embedder.embed([topic])[0]
+            return vector
+        except ProviderError:
+            return None  # by words, as search does
+
+
+def _hit(episode: Episode, relevance: Mapping[UUID, float]) -> ReplayHit:
+    place = episode.thread_id, episode.first_seq
+    return ReplayHit(episode.id, episode.start_at, relevance.get(episode.id, 0.0), place)
+
+
+def _selected(hits: Sequence[ReplayHit], limit: int, wish: _Wish) -> tuple[ReplayHit, ...]:
+    return selected(
+        hits,
+        limit,
+        topic=wish.topic,
+        order=wish.order,
+        min_relevance=wish.min_relevance,
+        policy=wish.policy,
+    )
+
+
+Ranked = tuple[list[tuple[Episode, float]], bool]  # best first; whether there is no more to be found
+
+
+def _enough(
+    best: Callable[[int], Ranked], visibility: Visibility, wish: _Wish
+) -> tuple[list[Episode], dict[UUID, float]]:
+    """Ask for more and more candidates until enough are shown, or there are no more."""
+    count = fetched(wish.limit, wish.policy)
+    asked = count
+    while True:
+        ranked, exhausted = best(asked)
+        hidden = visibility.why_all([episode for episode, _ in ranked])
+        pairs = [(episode, relevance) for episode, relevance in ranked if episode.id not in hidden]
+        if len(pairs) >= count or exhausted:
+            break
+        asked *= WIDER
+    if not (wish.topic and wish.order == RECENT):
+        pairs = pairs[:count]  # of the newest each relevant one counts, not only the most relevant
+    return [episode for episode, _ in pairs], {episode.id: relevance for episode, relevance in pairs}
+
+
+def _newest(tx: Transaction, spans: Sequence[CoverSpan] | None) -> Callable[[int], Ranked]:
+    """Return what finds the newest episodes, of these where they are given."""
+    ordered = sorted(spans or (), key=lambda span: (-span.end_at, -span.first_ref))
+
+    def best(asked: int) -> Ranked:
+        if spans is None:
+            episodes = list(tx.episodes.list(limit=asked))
+            return [(episode, 0.0) for episode in episodes], len(episodes) < asked
+        stored = tx.episodes.get([span.first_ref for span in ordered[:asked]])
+        newest = [stored[span.first_ref] for span in ordered[:asked]]
+        return [(episode, 0.0) for episode in newest], len(ordered) <= asked
+
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """Ranks the episodes of one scope by their relevance to a topic."""
+
+    tx: Transaction
+    deps: Deps
+    query: Query
+    gatherer: Gatherer
+    wish: _Wish
+    spans: Sequence[CoverSpan] | None  # of the episodes that a filter leaves
+
+    def best(self, asked: int) -> Ranked:
+        """Return episodes by relevance, ties by time, from as many candidates as are asked for."""
+        own = self._leg(EPISODES, asked)
+        statements = self._leg(OBSERVATIONS, max(PER_LEG, EACH * asked))
+        owners = self.tx.index.episode_marks(statements, covering=True) if len(statements) else {}
+        statements = np.array([ref for ref in statements.tolist() if ref in owners], np.int64)
+        signs: dict[int, list[tuple[float, float]]] = {}
+        for kind, refs in ((OBSERVATIONS, statements), (EPISODES, own)):
+            for ref, held, near in zip(
+                refs.tolist(), self._held(kind, refs), self._cosines(kind, refs), strict=True
+            ):
+                place = owners[ref].ref if kind == OBSERVATIONS else ref
+                signs.setdefault(place, []).append((float(held), float(near)))
+        relevance = {ref: self._relevance(seen) for ref, seen in signs.items()}
+        exhausted = len(own) < asked and len(statements) < EACH * asked
+        return self._ranked(relevance), exhausted
+
+    def _leg(self, kind: str, limit: int) -> Refs:
+        if self.spans is not None:
+            first = np.array([span.first_ref for span in self.spans], np.int64)
+            return self._best_of(kind, first if kind == EPISODES else refs_of(self.spans), limit)
+        words = self.gatherer.best_shown(self.gatherer.best_text, kind, limit)
+        meaning = self.gatherer.best_shown(self.gatherer.best_vectors, kind, limit)
+        return np.unique(np.concatenate([words, meaning])).astype(np.int64)
+
+    def _best_of(self, kind: str, refs: Refs, limit: int) -> Refs:
+        """Return the best of these by words, and by meaning."""
+        if len(refs) <= limit:
+            return refs
+        words = self.gatherer.text(kind, refs)
+        meaning = np.nan_to_num(self.gatherer.cosines(kind, refs), nan=-1.0)
+        best = [np.argsort(-scores, kind="stable")[:limit] for scores in (words, meaning)]
+        chosen: Refs = refs[np.unique(np.concatenate(best))]
+        return chosen
+
+    def by_words(self, asked: int) -> list[tuple[Episode, float]]:
+        """Return the best episodes by their own words and by their meaning, each with its share of words."""
+        refs = self._leg(EPISODES, asked)
+        held = dict(zip(refs.tolist(), self._held(EPISODES, refs).tolist(), strict=True))
+        result = self.tx.episodes.get(refs.tolist())
+        return [(episode, min(1.0, held[ref])) for ref, episode in result.items()]
+
+    def _ranked(self, relevance: Mapping[int, float]) -> list[tuple[Episode, float]]:
+        episodes = self.tx.episodes.get([ref for ref, score in relevance.items() if score > 0.0])
+        ranked = [(episode, relevance[ref]) for ref, episode in episodes.items()]
+        return sorted(
+            ranked, key=lambda pair: (-pair[1], pair[0].start_at, pair[0].thread_id, pair[0].first_seq)
+        )
+
+    def _cosines(self, kind: str, refs: Refs) -> Floats:
+        """Return cosines on the fitted scale; NaN where this embedder's say nothing there."""
+        fitted = self.deps.calibration is not None
+        if not (fitted or self.deps.embedder_name.startswith(ranking.CALIBRATED_FOR)):
+            return np.full(len(refs), np.nan)
+        return self.gatherer.cosines(kind, refs)
+
+    def _held(self, kind: str, refs: Refs) -> Floats:
+        """Return which share of the topic's words, weighed by rarity, each document holds."""
+        terms = self.query.content or self.query.terms
+        statistics = self.tx.index.statistics(kind, list(terms))
+        documents = statistics.documents
+        limits = kept_terms({t: statistics.frequencies.get(t, 0) for t in terms}, documents)
+        weights = {t: term_weight(t, count, documents) for t, count in limits.items()}
+        total = sum(term_weight(t, limits.get(t, 0), documents) for t in terms)
+        if not weights or not len(refs) or total <= 0:
+            return np.zeros(len(refs))
+        held = self.tx.index.text_scores(
+            kind, weights, refs, k1=0.0, b=0.0, average_length=statistics.average_length
+        )[1]
+        return held.astype(np.float64) / total
+
+    def _relevance(self, seen: Sequence[tuple[float, float]]) -> float:
+        """Return how likely an episode is about the topic, by the best signs of its words and messages."""
+        held = min(max(share for share, _ in seen), 1.0)
+        cosines = [cosine for _, cosine in seen if not np.isnan(cosine)]
+        if not cosines and held <= 0.0:
+            return 0.0
+        bigrams = self.query.script in BIGRAM_SCRIPTS
+        signs = Signs(held, held, max(cosines) if cosines else None, bigrams=bigrams)
+        return round(support(signs), 6)
+
+
+def _sequenced(
+    tx: Transaction, visibility: Visibility, chosen: Sequence[Episode], relevance: Mapping[UUID, float]
+) -> list[Sequenced]:
+    parents = parents_of(tx, chosen)
+    stored = tx.episodes.get(list({parent for parent in parents.values() if parent is not None}))
+    hidden = visibility.why_all(list(stored.values()))
+    answer = []
+    for episode in map(visibility.worded, chosen):
+        parent = stored.get(identity) if (identity := parents[episode.id]) is not None else None
+        if parent is not None and parent.id in hidden:
+            parent = None  # that it is not shown is not told either
+        title = "" if parent is None else visibility.worded(parent).title
+        answer.append(
+            Sequenced(
+                episode_id=episode.id,
+                thread_id=episode.thread_id,
+                title=episode.title,
+                summary=episode.summary,
+                start_at=episode.start_at,
+                end_at=episode.end_at,
+                relevance=relevance.get(episode.id, 0.0),
+                parent_episode_id=None if parent is None else parent.id,
+                parent_title=title,
+                metadata=read_metadata(episode.metadata)
+                if episode.encoding_version
+                else declared(tx, episode),
+            )
+        )
+    return answer
+
+
+def parents_of(tx: Transaction, chosen: Sequence[Episode]) -> dict[UUID, UUID | None]:
+    """Return what each episode goes on with: its own parent, or that of the session it is the first of.
+
+    Chains join sessions, a sequence tells what happened in them: where an episode of the session before is
+    told too, the last of those stands for it.
+    """
+    parents: dict[UUID, UUID | None] = {}
+    last_of: dict[UUID, UUID] = {}  # by session, the last of its episodes told so far
+    for episode in chosen:
+        section = tx.threads.section(episode.thread_id, episode.first_seq)
+        own = episode.parent_episode_id
+        if own is None and section is not None and section.episode_id not in last_of:
+            session = tx.episodes.get(section.episode_id)
+            own = None if session is None else session.parent_episode_id
+        parents[episode.id] = last_of.get(own, own) if own is not None else None
+        if section is not None:
+            last_of[section.episode_id] = episode.id
+    return parents

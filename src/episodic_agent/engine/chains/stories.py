@@ -1,0 +1,116 @@
+"""How a story goes on: the sessions that follow those of some episodes, and how the last of them ended."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.chains import TreeNode
+from episodic_agent.core.chains.deciding import AUTO
+from episodic_agent.core.chains.deciding import CHAIN as LINKED
+from episodic_agent.core.chains.metadata import read_metadata
+from episodic_agent.core.chains.outcomes import UNKNOWN
+from episodic_agent.core.language.windows import windows
+from episodic_agent.engine.chains.ancestry import CHAIN
+from episodic_agent.engine.threads.session_records import declared
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.errors import ProviderError
+from episodic_agent.protocols import Embedder, Transaction
+from episodic_agent.schemas import Episode, EpisodeState, Vector
+
+SURE: Final = 0.9  # the score from which a link that was judged is followed
+MOST_SESSIONS: Final = 200  # that are followed: no story told is longer
+
+
+def following(
+    tx: Transaction,
+    visibility: Visibility,
+    episodes: Sequence[Episode],
+    among: Collection[UUID] | None = None,
+) -> list[tuple[Episode, bool]]:
+    """Return the last episode of every session that goes on from those of some episodes, earliest first.
+
+    Each with whether nothing goes on from its session: there the story ends. Sessions that the episodes tell
+    of already are left out, and so is what is hidden or not `among` those given.
+    """
+    here = {identity for one in episodes if (identity := _session(tx, one)) is not None}
+    below = tx.episodes.nodes(sorted(here, key=str), "below")
+    nodes = _surely_below(tx, here, sorted(below, key=lambda n: (n.start_at, n.id.bytes))[:MOST_SESSIONS])
+    gone_on = {node.parent for node in nodes}
+    further = [node.id for node in nodes if node.id not in here]
+    full_episodes = tx.episodes.get(further)
+    events: dict[UUID, list[Episode]] = {one.thread_id: [] for one in full_episodes.values()}
+    for episode in tx.episodes.list(threads=list(events)):
+        events[episode.thread_id].append(episode)
+    result = []
+    for identity in further:
+        full_episode = full_episodes.get(identity)
+        inside = (
+            [] if full_episode is None else _inside(tx, full_episode, events.get(full_episode.thread_id, ()))
+        )
+        if inside and (among is None or inside[-1].id in among):
+            result.append((inside[-1], identity not in gone_on))
+    hidden = visibility.why_all([one for one, _ in result])
+    return [pair for pair in result if pair[0].id not in hidden]
+
+
+def _surely_below(tx: Transaction, here: Collection[UUID], nodes: Sequence[TreeNode]) -> list[TreeNode]:
+    """Return those of some sessions, in order, that links nobody need doubt lead to from where one is."""
+    reached, result = set(here), []
+    for node in nodes:
+        if node.id not in here:
+            made = [d for d in tx.relations.decisions(subject=node.id, type=CHAIN) if d.verdict == LINKED]
+            judged = [d for d in made if d.detail.get("candidate") == str(node.parent)][-1:]
+            doubted = any(d.detail.get("method") == AUTO and d.score < SURE for d in judged)
+            if doubted or node.parent not in reached:
+                continue
+        reached.add(node.id)
+        result.append(node)
+    return result
+
+
+def ending_of(tx: Transaction, visibility: Visibility, last: Episode) -> str:
+    """Return how the session of the last episode told ended, in a sentence; "" outside of chains."""
+    identity = _session(tx, last)
+    episode = None if identity is None else tx.episodes.get(identity)
+    further = episode is not None and bool(tx.episodes.nodes([episode.id], "children"))
+    if episode is None or (episode.parent_episode_id is None and not further):
+        return ""
+    if further:
+        return "The story goes on after this."
+    if episode.state is EpisodeState.OPEN:
+        return f"Last on {last.end_at:%Y-%m-%d}; it is still open."
+    shown = visibility.worded(last)
+    outcome = (read_metadata(shown.metadata) if last.encoding_version else declared(tx, last)).outcome
+    how = "nobody said how it came out" if outcome == UNKNOWN else f"outcome {outcome}"
+    return f"It ended on {last.end_at:%Y-%m-%d}: {how}."
+
+
+def text_vectors(embedder: Embedder | None, episodes: Sequence[Episode]) -> dict[UUID, Vector]:
+    """Return one vector of title and summary together of each episode that has words; {} without an embedder.
+
+    What is searched otherwise has vectors of its summary alone, and of what was said.
+    """
+    worded = [one for one in episodes if one.title or one.summary]
+    if embedder is None or not worded:
+        return {}
+    try:
+        rows = embedder.embed([windows(f"{one.title}\n{one.summary}".strip())[0] for one in worded])
+    except ProviderError:
+        return {}
+    return dict(zip((one.id for one in worded), rows, strict=True))
+
+
+def _session(tx: Transaction, episode: Episode) -> UUID | None:
+    section = tx.threads.section(episode.thread_id, episode.first_seq)
+    return None if section is None else section.episode_id
+
+
+def _inside(tx: Transaction, episode: Episode, events: Sequence[Episode]) -> list[Episode]:
+    """Return the closed events of a session, in order."""
+    section = tx.threads.section(episode.thread_id, episode.first_seq)
+    if section is None:
+        return []
+    last = [
+        one.first_seq for one in tx.threads.sections(episode.thread_id) if one.first_seq > section.first_seq
+    ]
+    return [e for e in events if section.first_seq <= e.first_seq < min(last, default=e.first_seq + 1)]

@@ -1,0 +1,240 @@
+"""The verbs about chains: read one, read the whole arc, link by hand, take a link back."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final, Unpack
+from uuid import UUID
+
+from episodic_agent.core.chains import (
+    ChainChoice,
+    Refusal,
+    TreeNode,
+    Walk,
+    ancestors,
+    arc,
+    check_order,
+    check_parent,
+    decision_of,
+    heads,
+    unjudged_verdict,
+)
+from episodic_agent.core.chains.deciding import AUTO, HAND
+from episodic_agent.core.chains.deciding import CHAIN as LINKED
+from episodic_agent.core.chains.sequences import DEFAULT, LEAST_RELEVANCE, RELEVANT
+from episodic_agent.core.identity import decision_id
+from episodic_agent.core.links.outcomes import BEHAVIOUR, CORRECT, INCORRECT
+from episodic_agent.engine.arguments import clean_name, counted, episode_identity
+from episodic_agent.engine.chains.ancestry import CHAIN, parents_above, tree_of
+from episodic_agent.engine.chains.arcs import Arc, arc_of
+from episodic_agent.engine.chains.job import chain_decisions
+from episodic_agent.engine.chains.sequences import EpisodeSequence, replay_of, sequence_of
+from episodic_agent.engine.filters import Filter, Narrowed, narrowed
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.sections.bounds import with_end
+from episodic_agent.engine.tuning.outcomes import KnownOutcome, labelled
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.protocols import Transaction
+from episodic_agent.schemas import Decision, Episode, EpisodeKind
+
+_EVER: Final = datetime.max.replace(tzinfo=UTC)
+log = logging.getLogger(__name__)
+
+
+class ChainRoom:
+    """Which of a user's sessions goes on from which, and the episodes of a topic in order."""
+
+    def __init__(self, at: Scoped) -> None:
+        self._at = at
+        self._deps = at.deps
+
+    def get(self, episode: "UUID | str") -> Sequence[Episode]:
+        """Return a session with those before it in its chain, the root first; NotFound for an unknown one.
+
+        Where a damaged store has parents run in a circle each is told once, with a warning in the log.
+        """
+        identity = episode_identity(episode)
+        with self._at.read() as tx:
+            _there(tx, identity)
+            return _walk_episodes(tx, ancestors(identity, parents_above(tx, [identity])))
+
+    def tree(self, episode: "UUID | str") -> Sequence[Episode]:
+        """Return the whole tree a session stands in, branches too, by start; NotFound for an unknown one."""
+        identity = episode_identity(episode)
+        with self._at.read() as tx:
+            _there(tx, identity)
+            return _walk_episodes(tx, arc(identity, tree_of(tx, identity)))
+
+    def heads(self, *, limit: int = 20) -> Sequence[Episode]:
+        """Return the closed sessions that nothing goes on from yet, where a story may go on; latest first.
+
+        Raises InvalidInput for a limit under 1.
+        """
+        counted("limit", limit)
+        with self._at.read() as tx:
+            asked = limit
+            while True:
+                closed = tx.episodes.latest(limit=asked, before=_EVER)
+                children = tx.episodes.nodes(closed, "children")
+                nodes = {n.id: n for n in (*tx.episodes.nodes(closed), *children)}
+                among = set(closed)
+                ends = [one for one in heads(list(nodes.values())) if one in among]
+                if len(ends) >= limit or len(closed) < asked:
+                    break
+                asked *= 2
+            episodes = tx.episodes.get(ends[:limit])
+            return [episodes[one] for one in ends[:limit] if one in episodes]
+
+    def add(self, episode: "UUID | str", parent: "UUID | str") -> Decision | None:
+        """Let a session go on from an earlier one, by hand; return the record (None: it does so already).
+
+        A refusal of the pair is forgotten. Raises NotFound for either, InvalidInput for the session itself,
+        for what goes on from it, began after it, or is no session.
+        """
+        child, above = episode_identity(episode), episode_identity(parent)
+        with self._at.write() as tx:
+            tx.hold_threads()
+            before = _session(tx, child).parent_episode_id
+            check_parent(child, above, parents_above(tx, [above]))
+            earlier = _session(tx, above)
+            check_order(_node(_there(tx, child)), _node(earlier))
+            tx.relations.lift(child, above)
+            _judge(tx, child, above, belongs=True)
+            if before == above:
+                return None
+            tx.episodes.lead(child, above)
+            keep_above(tx, above)
+            return _by_hand(tx, child, above, self._deps.clock())
+
+    def remove(self, episode: "UUID | str", *, by: str = "") -> Refusal:
+        """Take the link of a session to its parent back: neither that chain is proposed for it again.
+
+        `by` says who did. Raises NotFound for an unknown session and for one without a parent.
+        """
+        child = episode_identity(episode)
+        with self._at.write() as tx:
+            tx.hold_threads()
+            parent = _there(tx, child).parent_episode_id
+            if parent is None:
+                raise NotFound(f"episode {child} goes on from none; `episodic chain {child}` shows its chain")
+            refusal = Refusal(child, parent, self._deps.clock(), clean_name(by) or "")
+            tx.episodes.lead(child, None)
+            tx.relations.refuse(refusal)
+            _judge(tx, child, parent, belongs=False)
+            return refusal
+
+    def refusals(self) -> Sequence[Refusal]:
+        """Return the links of sessions that were taken back, oldest first."""
+        with self._at.read() as tx:
+            return list(tx.relations.refusals())
+
+    def arc(self, episode: "UUID | str") -> Arc:
+        """Return the tree a session stands in, placed for a picture; NotFound for an unknown session.
+
+        `episodic_agent.plots` draws it (`arc_svg`, `arc_png`, `arc_terminal`).
+        """
+        identity = episode_identity(episode)
+        with self._at.read() as tx:
+            return arc_of(tx, identity)
+
+    def sequence(
+        self,
+        topic: str = "",
+        limit: int = 10,
+        min_relevance: float = LEAST_RELEVANCE,
+        *,
+        order: str = RELEVANT,
+        policy: str = DEFAULT,
+        filter: Filter | None = None,
+        **narrow: Unpack[Narrowed],
+    ) -> EpisodeSequence:
+        """Return the closed episodes of a topic, earliest first: the `limit` most relevant, or the newest.
+
+        The sessions that go on from theirs are told too, each by its last episode, the end of a chain before
+        anything else; `left_out` says how many there are more than the limit.
+
+        Only what is over `min_relevance` (a calibrated probability, strict) counts. `order` is `relevant` or
+        `recent`; an empty topic takes the newest whatever they are about. A filter's `since <= start < until`
+        and `where` narrow it. Policy `seed-004` is the seed's own. What is suppressed or archived is left
+        out. Raises InvalidInput for what cannot be read.
+        """
+        filter_ = narrowed(filter, narrow, takes=("since", "until", "where"))
+        return sequence_of(self._at, topic, limit, min_relevance, filter_, order=order, policy=policy)
+
+    def replay(
+        self,
+        topic: str,
+        limit: int = 5,
+        *,
+        order: str = RELEVANT,
+        policy: str = DEFAULT,
+        filter: Filter | None = None,
+        **narrow: Unpack[Narrowed],
+    ) -> str:
+        """Return the story of a topic as text, in seed 004's form; takes what `sequence` does."""
+        sequence = self.sequence(topic, limit, order=order, policy=policy, filter=filter, **narrow)
+        return replay_of(topic, sequence, policy=policy)
+
+
+def _there(tx: Transaction, identity: UUID) -> Episode:
+    episode = tx.episodes.get(identity)
+    if episode is None:
+        raise NotFound(f"no episode {identity}; `episodic summaries` lists sessions")
+    return episode
+
+
+def _node(episode: Episode) -> TreeNode:
+    return TreeNode(episode.id, episode.parent_episode_id, episode.start_at)
+
+
+def _session(tx: Transaction, identity: UUID) -> Episode:
+    episode = _there(tx, identity)
+    if episode.kind is not EpisodeKind.PRIMARY:
+        raise InvalidInput(f"{identity} is no session; `episodic summaries` lists sessions")
+    return episode
+
+
+def _walk_episodes(tx: Transaction, walk: Walk) -> list[Episode]:
+    if walk.looped:
+        log.warning("the chain of %s runs in a circle; unlink one of its episodes", walk.ids[-1])
+    episodes = tx.episodes.get(walk.ids)
+    return [with_end(tx, episodes[one]) for one in walk.ids if one in episodes]
+
+
+def _judge(tx: Transaction, child: UUID, parent: UUID, *, belongs: bool) -> None:
+    """Keep what a hand says of the newest automatic verdict, where it says anything of it."""
+    for decision in _judged(tx, child):
+        chained, same = decision.verdict == LINKED, decision.detail.get("candidate") == str(parent)
+        if same:
+            outcome = CORRECT if chained == belongs else INCORRECT
+            tx.relations.decide(replace(decision, outcome=outcome), amend=True)
+        elif chained and belongs:  # it goes on from another one
+            tx.relations.decide(replace(decision, outcome=INCORRECT), amend=True)
+
+
+def keep_above(tx: Transaction, episode_id: UUID) -> None:
+    """Keep that somebody went on with a session: as far as that tells, it was chained rightly."""
+    for decision in _judged(tx, episode_id):
+        if decision.verdict == LINKED and decision.outcome is None:
+            label = KnownOutcome(CORRECT, BEHAVIOUR, "behaviour", why="it was gone on with")
+            tx.relations.decide(labelled(decision, label), amend=True)
+
+
+def _judged(tx: Transaction, episode_id: UUID) -> list[Decision]:
+    """Return the automatic verdict on an episode that stands, of its end or its start, if there is any."""
+    decisions = [one for one in chain_decisions(tx, episode_id) if one.detail.get("method") == AUTO]
+    return sorted(decisions, key=lambda one: one.detail.get("stage") == "close")[-1:]
+
+
+def _by_hand(tx: Transaction, child: UUID, parent: UUID, now: datetime) -> Decision:
+    made = decision_of(child, ChainChoice(unjudged_verdict(parent, HAND)), now, "open")
+    assert made is not None  # there is a parent
+    count = len(_of_hand(chain_decisions(tx, child)))
+    made = replace(made, id=decision_id(child, f"{CHAIN}:{HAND}:{count}"))
+    tx.relations.decide(made)
+    return made
+
+
+def _of_hand(decisions: Sequence[Decision]) -> list[Decision]:
+    return [one for one in decisions if one.detail.get("method") == HAND]

@@ -1,0 +1,358 @@
+"""The context of the next prompt, read from what is stored; nothing is written (seed 002, section 3).
+
+The message is embedded once, before the transaction. A message that is not stored yet is resolved on trial,
+by the same rules as it will be when it is added.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal, TypeAlias, get_args
+from uuid import UUID
+
+from episodic_agent.core.context import ContextItem, LineKind, Linked, assemble
+from episodic_agent.core.ingest import Item, read_item, read_time
+from episodic_agent.core.language import plural
+from episodic_agent.core.language.windows import windows
+from episodic_agent.core.threads import is_reply
+from episodic_agent.engine.arguments import clean_name
+from episodic_agent.engine.context.gathering import situation
+from episodic_agent.engine.context.prompting import prompt, source_of
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.links.linked import Near, NearThread, chosen, links_of, on_both_sides
+from episodic_agent.engine.scoped import find_thread
+from episodic_agent.engine.threads.recounting import Asking, Recounted, SummaryOf, mention, recount
+from episodic_agent.engine.threads.resolving import Placement
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.errors import InvalidInput, NotFound, ProviderError
+from episodic_agent.protocols import Transaction
+from episodic_agent.schemas import Observation, Scope, Thread, Vector
+from episodic_agent.showing import as_card, described
+
+Form: TypeAlias = Literal["default", "seed-002"]
+FORMS: Final[tuple[Form, ...]] = get_args(Form)
+MAX_TOKENS: Final = 1500
+MOST_LINKED: Final = 3
+_MOST_RECENT: Final = 3
+_RECENT: Final = timedelta(hours=24)
+_LOOKED_AT: Final = 8  # threads of the last day, of which the current one is none
+_TRIAL: Final = UUID(int=0)  # the id of a message that is not stored
+
+Foresee: TypeAlias = Callable[
+    [Transaction, str, Vector | None, datetime, UUID | None], Iterable[tuple[UUID, str, bool]]
+]
+"""Tell what a message that would open a thread would be linked to: thread, basis (as a `Link`'s), uncertain.
+
+Takes the transaction, the message, its vector and event time, and a thread that is none of them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLine:
+    """A recalled line of a context and where it is from: thread, episode and observations.
+
+    `line` counts the text's lines from 0. `observations` are the caller's own ids where there are any;
+    `episode_id` may be that of an open frame.
+    """
+
+    line: int
+    kind: LineKind
+    text: str
+    thread: str
+    thread_id: UUID
+    episode_id: UUID | None
+    first_seq: int
+    last_seq: int
+    observations: tuple[str, ...]
+    score: float
+
+    def __repr__(self) -> str:
+        return described(self, self.kind, self.thread, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadContext:
+    """The text for the next prompt, and where each recalled line of it is from.
+
+    `thread` is the name of the thread the message is in, or would join; None where it would begin one.
+    `tokens` is what the text is estimated at. `notes` tell in words what limited it.
+    """
+
+    text: str
+    items: Sequence[ContextLine]
+    tokens: int
+    thread: str | None = None
+    thread_id: UUID | None = None
+    notes: Sequence[str] = ()
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            self.thread,
+            plural(len(self.items), "line"),
+            f"{self.tokens} tokens",
+            *(one.text for one in self.items[:1]),
+        )
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+    def _repr_html_(self) -> str:
+        """Show the text in a notebook."""
+        return as_card(self.thread or "a new thread", f"{self.tokens} tokens", [self.text])
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """What a context is asked for; see `UserMemory.context`."""
+
+    message: Item
+    at: datetime | None
+    thread: str | None
+    max_tokens: int
+    form: Form = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class _Current:
+    """The message's thread: `before` is the message's seq where it is stored, `at` when it was said."""
+
+    thread: Thread | None
+    explicit: bool
+    at: datetime
+    before: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Contexts:
+    """Assembles contexts over one store."""
+
+    def __init__(
+        self, deps: Deps, *, foreseen: Foresee | None = None, summary_of: SummaryOf | None = None
+    ) -> None:
+        """Take `foreseen` to link what is not stored yet, and `summary_of` for the summary of a thread."""
+        self._deps = deps
+        self._foreseen = foreseen
+        self._summary_of = summary_of
+
+    def run(self, scope: Scope, request: ContextRequest) -> ThreadContext:
+        """Assemble one context; see `UserMemory.context`."""
+        vector, notes = self._embed(request.message.text)
+        with self._deps.store.begin(scope, write=False) as tx:
+            current = self._current(tx, request)
+            deps = self._deps
+            visibility = Visibility(tx, max(current.at, deps.clock()))
+            asking = Asking(
+                vector,
+                current.at,
+                deps.embedder_name,
+                calibration=deps.calibration,
+                language=deps.language,
+                summary_of=self._summary_of,
+                visibility=visibility,
+            )
+            if request.form == "seed-002":
+                context = self._assembled(tx, request, current, asking)
+            else:
+                context = self._default_form(tx, request, current, asking, visibility)
+        return replace(context, notes=(*notes, *current.notes))
+
+    def _embed(self, text: str) -> tuple[Vector | None, list[str]]:
+        if self._deps.embedder is None:
+            return None, []
+        try:
+            return self._deps.embedder.embed(windows(text)[:1])[0], []
+        except ProviderError as error:
+            return None, [f"likeness by words only: {error}"]
+
+    def _current(self, tx: Transaction, request: ContextRequest) -> _Current:
+        """Find the message's thread: the one that is named, or the one it would join."""
+        message, channels = request.message, self._deps.channels
+        at = request.at or self._deps.clock()
+        explicit = channels.is_explicit(message.channel)
+        if request.thread is None:
+            placement = Placement(tx, channels, [(message, at)], {}, hold=False)
+            placed = placement.take(_TRIAL, message, at)
+            thread = _begun_by(tx, message) if placed.resolution.new else tx.threads.get(placed.thread)
+        else:
+            try:
+                thread = find_thread(tx, request.thread)
+            except NotFound:
+                # as with `add`: a name nobody knows is that of a thread to begin
+                note = f"no thread {request.thread!r} yet; the message would begin it"
+                return _Current(None, message.channel is None or explicit, at, notes=(note,))
+            explicit = thread.explicit if message.channel is None else explicit
+        if thread is None:
+            return _Current(None, explicit, at)
+        last = _last(tx, thread)
+        if last is None or is_reply(last) or last.text != message.text:
+            return _Current(thread, explicit, at)
+        return _Current(thread, explicit, request.at or last.at, before=last.seq)
+
+    def _assembled(
+        self, tx: Transaction, request: ContextRequest, current: _Current, asking: Asking
+    ) -> ThreadContext:
+        thread = current.thread
+        own = None if thread is None else recount(tx, thread, asking, before=current.before)
+        near = self._near(tx, request, current, asking)
+        linked = [(one, recount(tx, one.thread, asking)) for one in near]
+        recent = [] if current.explicit or near else _recent(tx, thread, asking)
+        if asking.visibility is not None and asking.visibility.drawn:
+            own = own if own is not None and own.names else None
+            linked = [(one, told) for one, told in linked if told.names]
+            recent = [told for told in recent if told.names]
+        context = assemble(
+            request.message.text,
+            None if own is None else own.background,
+            at=current.at,
+            linked=[Linked(told.background, one.basis, one.uncertain) for one, told in linked],
+            recent=[told.background for told in recent],
+            explicit=current.explicit,
+            max_tokens=request.max_tokens,
+            language=self._deps.language,
+        )
+        recounteds = [*recent, *(one for _, one in linked), *([] if own is None else [own])]
+        by_thread = {one.thread.id: one for one in recounteds}
+        lines = context.text.split("\n")
+        return ThreadContext(
+            text=context.text,
+            items=[_line(item, lines[item.line], by_thread) for item in context.items],
+            tokens=context.tokens,
+            thread=None if thread is None else thread.origin,
+            thread_id=None if thread is None else thread.id,
+        )
+
+    def _default_form(
+        self,
+        tx: Transaction,
+        request: ContextRequest,
+        current: _Current,
+        asking: Asking,
+        visibility: Visibility,
+    ) -> ThreadContext:
+        """Return the default form: what is known, this conversation, and what was said earlier."""
+        thread, text = current.thread, request.message.text
+        into = situation(
+            tx, text, asking.vector, current.at, thread, end=current.before, visibility=visibility
+        )
+        written = prompt(
+            tx,
+            self._deps,
+            current=into,
+            near=self._near(tx, request, current, asking),
+            explicit=current.explicit,
+            max_tokens=request.max_tokens,
+            visibility=visibility,
+        )
+        lines = written.context.text.split("\n")
+        items = [
+            ContextLine(
+                line=item.line,
+                kind=item.kind,
+                text=lines[item.line],
+                thread=written.threads[item.thread_id].origin,
+                thread_id=item.thread_id,
+                episode_id=written.episodes.get(item.line),
+                first_seq=item.first_seq,
+                last_seq=item.last_seq,
+                observations=source_of(item, written),
+                score=item.score,
+            )
+            for item in written.context.items
+        ]
+        return ThreadContext(
+            text=written.context.text,
+            items=items,
+            tokens=written.context.tokens,
+            thread=None if thread is None else thread.origin,
+            thread_id=None if thread is None else thread.id,
+        )
+
+    def _near(
+        self, tx: Transaction, request: ContextRequest, current: _Current, asking: Asking
+    ) -> list[NearThread]:
+        own = None if current.thread is None else current.thread.id
+        if own is not None:
+            direct = links_of(tx, own)
+        elif self._foreseen is not None:
+            foreseen = self._foreseen(tx, request.message.text, asking.vector, asking.at, None)
+            direct = [Near(*one) for one in foreseen]
+        else:
+            direct = []
+        return chosen(tx, direct, own, explicit=current.explicit, most=MOST_LINKED)
+
+
+def read_request(
+    message: str,
+    *,
+    thread: str | None,
+    channel: str | None,
+    at: "str | float | datetime | None",
+    max_tokens: int,
+    largest: int,
+    form: str = "default",
+) -> ContextRequest:
+    """Read what a context is asked for with; InvalidInput for what cannot be read."""
+    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
+        raise InvalidInput(f"`max_tokens` is a whole number from 1 on, not {max_tokens!r}")
+    if form not in FORMS:
+        raise InvalidInput(f"no form {form!r} of a context; there are {', '.join(FORMS)}")
+    if not isinstance(message, str):
+        raise InvalidInput(f"the message is a text, not {type(message).__name__}")
+    if not message.strip():
+        raise InvalidInput("the message is empty; give the words that are about to be answered")
+    moment = None if at is None else read_time(at).at
+    item = read_item(message, channel=clean_name(channel), largest=largest)
+    requested_form: Form = "seed-002" if form == "seed-002" else "default"
+    return ContextRequest(item, moment, clean_name(thread), max_tokens, requested_form)
+
+
+def context_of(contexts: Contexts, deps: Deps, scope: Scope, request: ContextRequest) -> ThreadContext:
+    """Assemble a context, with a note where nothing is remembered of the user yet."""
+    context = contexts.run(scope, request)
+    if context.thread is None and not context.items and not deps.store.exists(scope):
+        return replace(context, notes=(*context.notes, f"nothing is remembered of {scope.user_id!r} yet"))
+    return context
+
+
+def _begun_by(tx: Transaction, message: Item) -> Thread | None:
+    """Return the thread a message has just begun, where it is stored already; else None."""
+    for thread in tx.threads.list("current", limit=1):
+        last = _last(tx, thread)
+        if last is not None and (last.text, last.channel) == (message.text, message.channel):
+            return thread
+    return None
+
+
+def _last(tx: Transaction, thread: Thread) -> Observation | None:
+    """Return a thread's last observation, unless it is erased."""
+    end = tx.threads.frame(thread.id).next_seq
+    observations = tx.observations.read(thread.id, end - 1, end - 1) if end else ()
+    return observations[-1] if observations else None
+
+
+def _recent(tx: Transaction, current: Thread | None, asking: Asking) -> list[Recounted]:
+    """Return the other threads of the last day that nobody denied, the most recently active first."""
+    own = None if current is None else current.id
+    apart = set() if own is None else {own, *on_both_sides(tx, own)}
+    threads = [t for t in tx.threads.list(begun=asking.at, limit=_LOOKED_AT) if t.id not in apart]
+    fresh = [t for t in threads if asking.at - t.last_activity_at <= _RECENT]
+    return [mention(tx, thread, asking) for thread in fresh[:_MOST_RECENT]]
+
+
+def _line(item: ContextItem, text: str, recounteds: Mapping[UUID, Recounted]) -> ContextLine:
+    source = recounteds[item.thread_id]
+    seqs = range(item.first_seq, item.last_seq + 1)
+    return ContextLine(
+        line=item.line,
+        kind=item.kind,
+        text=text,
+        thread=source.thread.origin,
+        thread_id=item.thread_id,
+        episode_id=item.episode_id,
+        first_seq=item.first_seq,
+        last_seq=item.last_seq,
+        observations=tuple(source.names[seq] for seq in seqs if seq in source.names),
+        score=item.score,
+    )

@@ -1,0 +1,304 @@
+"""Read what was said earlier and may be needed now, by meaning, words, links and nearness in time."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from episodic_agent.core.context import LineKind, estimate
+from episodic_agent.core.context.relevance import LAST, SITTING, EarlierWords, fading, relevances
+from episodic_agent.core.context.telling import Block, QuotedText
+from episodic_agent.core.echo import is_echo, own_words
+from episodic_agent.core.language import tokens
+from episodic_agent.core.recall import kept_terms, term_weight
+from episodic_agent.core.recall.bm25 import K1, B
+from episodic_agent.core.threads import is_reply
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.protocols import OBSERVATIONS, Refs, Transaction, ref_of, split_ref
+from episodic_agent.schemas import Kind, Observation, Thread, Vector
+
+PER_LEG: Final = 120  # candidates each way of looking brings
+OWN: Final = 40  # messages of the thread that are looked at as what goes before
+NEWEST: Final = 4  # threads that were active last, and
+OF_EACH: Final = 24  # so many of their last messages: what is not said again is often just there
+PAUSE: Final = timedelta(minutes=30)  # begins a new sitting inside one thread
+_SEVERAL: Final = 2  # people, of whom each is named
+_SKIPS: Final = 24  # messages between two candidates of one sitting
+_FIGURE: Final = re.compile(r"\d")
+_QUESTION_MARKS: Final = ("?", "？", "؟")
+_LINKED, _MAYBE, _CHOSEN = 0.7, 0.3, 1.0  # log-odds that a link adds
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a message is said into: its thread with what went before it there, oldest first.
+
+    `sitting` is the part of `before` that is one stretch of talk with the message.
+    """
+
+    text: str
+    vector: Vector | None
+    at: datetime
+    thread: Thread | None
+    number: int | None
+    end: int  # the seq from which on nothing counts
+    before: Sequence[Observation]
+    sitting: Sequence[Observation]
+
+
+def situation(
+    tx: Transaction,
+    text: str,
+    vector: Vector | None,
+    at: datetime,
+    thread: Thread | None,
+    *,
+    end: int | None,
+    visibility: Visibility,
+) -> Situation:
+    """Read what goes before a message in its thread."""
+    if thread is None:
+        return Situation(text, vector, at, None, None, 0, (), ())
+    number = tx.threads.number(thread.id)
+    last = tx.threads.frame(thread.id).next_seq
+    last = last if end is None else min(end, last)
+    read = tx.observations.read(thread.id, max(0, last - OWN), last - 1) if last else ()
+    before = [item for item in visibility.visible(number, read) if not is_echo(item)]
+    first = len(before)
+    following = at
+    while first and following - before[first - 1].at <= PAUSE:
+        first -= 1
+        following = before[first].at
+    return Situation(text, vector, at, thread, number, last, before, before[first:])
+
+
+def gathered(
+    tx: Transaction,
+    deps: Deps,
+    now: Situation,
+    *,
+    linked: Mapping[UUID, float],
+    apart: Iterable[UUID],
+    visibility: Visibility,
+    shown: frozenset[int],
+) -> tuple[list[QuotedText], dict[int, Observation]]:
+    """Return what was said earlier with what it is worth, and the observations by reference.
+
+    `linked` says what a link to a thread adds; `apart` are threads nothing is told of; `shown` are references
+    that stand elsewhere in the text.
+    """
+    legs = _Legs(tx, deps, now)
+    refs = _candidates(tx, legs, now, linked, apart, shown)
+    refs = visibility.shown(refs)
+    stored = {
+        ref: item
+        for ref, item in tx.observations.get(refs.tolist()).items()
+        if item.at <= now.at and not is_echo(item) and item.text.strip()
+    }
+    if not stored:
+        return [], {}
+    order = sorted(stored)
+    sitting = _sittings(order, stored)
+    texts = [own_words(stored[ref]) for ref in order]
+    seen = _seen(legs, now, np.array(order, np.int64), texts, sitting)
+    worths = relevances(seen, vectors=legs.vectors)
+    people = {item.actor for item in texts if not is_reply(item)}
+    quotes = [
+        QuotedText(
+            Block.BEFORE,
+            LineKind.RECALLED,
+            item.text,
+            item.thread_id,
+            None,
+            item.seq,
+            item.seq,
+            item.at,
+            float(worth) + linked.get(item.thread_id, 0.0),
+            speaker="" if is_reply(item) or len(people) < _SEVERAL else item.actor,
+            reply=is_reply(item),
+            sitting=int(part),
+        )
+        for item, worth, part in zip(texts, worths.round(6), sitting, strict=True)
+    ]
+    return quotes, stored
+
+
+def link_worth(*, chosen: bool, uncertain: bool) -> float:
+    """Return what a link adds to the worth of what its thread says."""
+    return _CHOSEN if chosen else _MAYBE if uncertain else _LINKED
+
+
+class _Legs:
+    """The ways of looking: likeness and words, of the message and of what went before it."""
+
+    def __init__(self, tx: Transaction, deps: Deps, now: Situation) -> None:
+        self._tx = tx
+        self._deps = deps
+        last = now.sitting[-LAST:]
+        self.terms = tokens(now.text)
+        weights: dict[str, float] = dict.fromkeys(self.terms, 1.0)
+        before: dict[str, float] = {}
+        for weight, item in zip(fading(len(last)), last, strict=True):
+            share = float(weight / fading(1)[0])
+            for term in tokens(item.text):
+                before[term] = max(before.get(term, 0.0), share)
+        statistics = tx.index.statistics(OBSERVATIONS, list({**weights, **before}))
+        frequent = kept_terms(dict(statistics.frequencies), statistics.documents)
+        self._length = statistics.average_length
+        self.asking, self.before = (
+            {
+                t: w * term_weight(t, frequent[t], statistics.documents)
+                for t, w in some.items()
+                if t in frequent
+            }
+            for some in (weights, before)
+        )
+        self.message: Floats | None = None
+        self.around: Floats | None = None
+        self.matter: Floats | None = None
+        if now.vector is not None:
+            self._combine(now, np.asarray(now.vector, np.float64))
+
+    @property
+    def vectors(self) -> bool:
+        return self.message is not None
+
+    def _combine(self, now: Situation, vector: Floats) -> None:
+        number = now.number or 0
+        refs = [ref_of(number, item.seq) for item in now.sitting[-SITTING:]]
+        stored = self._tx.index.vectors(OBSERVATIONS, self._deps.embedder_name, refs) if refs else {}
+        rows = [np.asarray(stored[ref], np.float64) for ref in refs if ref in stored]
+        around = vector.copy()
+        for weight, row in zip(fading(len(rows[-LAST:])), rows[-LAST:], strict=True):
+            around += weight * row
+        self.message = vector
+        self.around = around / (np.linalg.norm(around) or 1.0)
+        if rows:
+            total: Floats = np.sum(rows, axis=0)
+            self.matter = total / (np.linalg.norm(total) or 1.0)
+
+    def nearest(self, vector: Floats | None) -> Refs:
+        if vector is None:
+            return np.zeros(0, np.int64)
+        query = vector.astype(np.float32)
+        return self._tx.index.vector_scores(OBSERVATIONS, self._deps.embedder_name, query, limit=PER_LEG)[0]
+
+    def worded(self, weights: Mapping[str, float]) -> Refs:
+        if not weights:
+            return np.zeros(0, np.int64)
+        return self._tx.index.text_scores(
+            OBSERVATIONS, weights, k1=K1, b=B, average_length=self._length, limit=PER_LEG
+        )[0]
+
+    def cosines(self, vector: Floats | None, refs: Refs) -> Floats:
+        if vector is None:
+            return np.zeros(len(refs))
+        query = vector.astype(np.float32)
+        scores = self._tx.index.vector_scores(OBSERVATIONS, self._deps.embedder_name, query, refs)[1]
+        results = scores.astype(np.float64)
+        own = self._deps.calibration
+        return np.nan_to_num(results if own is None else own.as_default(results))
+
+    def words(self, weights: Mapping[str, float], refs: Refs) -> Floats:
+        if not weights:
+            return np.zeros(len(refs))
+        scores = self._tx.index.text_scores(
+            OBSERVATIONS, weights, refs, k1=K1, b=B, average_length=self._length
+        )[1]
+        return scores.astype(np.float64)
+
+
+def _candidates(
+    tx: Transaction,
+    legs: _Legs,
+    now: Situation,
+    linked: Mapping[UUID, float],
+    apart: Iterable[UUID],
+    shown: frozenset[int],
+) -> Refs:
+    """Return the references of what may be told, rising."""
+    legs_refs = [legs.nearest(legs.message), legs.nearest(legs.around), legs.worded(legs.asking)]
+    legs_refs.append(legs.worded(legs.before))
+    hits = np.unique(np.concatenate(legs_refs).astype(np.int64))
+    ends = dict.fromkeys(linked)
+    ends |= {thread.id: None for thread in tx.threads.list(limit=NEWEST + 1)}
+    frames = tx.threads.frames(list(ends))
+    reach = [
+        np.arange(
+            ref_of(tx.threads.number(item), max(0, frame.next_seq - OF_EACH)),
+            ref_of(tx.threads.number(item), frame.next_seq),
+        )
+        for item, frame in frames.items()
+    ]
+    refs = np.unique(np.concatenate([hits - 1, hits, hits + 1, *reach]).astype(np.int64))
+    numbers = {tx.threads.number(item) for item in apart}
+    keep = [
+        ref
+        for ref in refs.tolist()
+        if ref >= 0
+        and ref not in shown
+        and split_ref(ref)[0] not in numbers
+        and not (split_ref(ref)[0] == now.number and split_ref(ref)[1] >= now.end)
+    ]
+    return np.array(keep, np.int64)
+
+
+def _sittings(order: Sequence[int], stored: Mapping[int, Observation]) -> npt.NDArray[np.int64]:
+    """Number the stretches of talk: another thread, a long pause or many messages between begin one."""
+    numbers = [0]
+    for item, other in pairwise(order):
+        earlier, later = stored[item], stored[other]
+        apart = (
+            earlier.thread_id != later.thread_id
+            or other - item > _SKIPS
+            or later.at - earlier.at > PAUSE * max(1, min(other - item, 4))
+        )
+        numbers.append(numbers[-1] + apart)
+    return np.array(numbers, np.int64)
+
+
+def _seen(
+    legs: _Legs, now: Situation, refs: Refs, texts: Sequence[Observation], sitting: npt.NDArray[np.int64]
+) -> EarlierWords:
+    moments = np.array([item.at.timestamp() for item in texts])
+    ends = np.full(int(sitting[-1]) + 1, -np.inf)
+    np.maximum.at(ends, sitting, moments)
+    replies = [is_reply(item) for item in texts]
+    speaker = _speaker(now, texts)
+    return EarlierWords(
+        sitting=sitting,
+        cosine=legs.cosines(legs.message, refs),
+        around=legs.cosines(legs.around, refs),
+        matter=legs.cosines(legs.matter, refs),
+        words=legs.words(legs.asking, refs),
+        words_around=legs.words(legs.before, refs),
+        days=(now.at.timestamp() - ends[sitting]) / 86_400,
+        tokens=np.array([estimate(item.text) for item in texts], np.float64),
+        replies=np.array(replies, np.float64),
+        tools=np.array([item.kind is Kind.TOOL for item in texts], np.float64),
+        asks=np.array([any(mark in item.text for mark in _QUESTION_MARKS) for item in texts], np.float64),
+        figures=np.array([_FIGURE.search(item.text) is not None for item in texts], np.float64),
+        same_speaker=np.array([item.actor == speaker for item in texts], np.float64),
+        terms=len(legs.terms),
+        begins=not now.sitting,
+    )
+
+
+def _speaker(now: Situation, texts: Sequence[Observation]) -> str:
+    """Return who speaks now, as far as one can tell: who spoke last here, or speaks most."""
+    here = [item.actor for item in now.sitting if not is_reply(item)]
+    if here:
+        return here[-1]
+    counts: dict[str, int] = {}
+    for item in texts:
+        if not is_reply(item):
+            counts[item.actor] = counts.get(item.actor, 0) + 1
+    return max(counts, key=lambda name: (counts[name], name), default="")

@@ -1,0 +1,267 @@
+"""The default context: what is known, the session before, this conversation, and what was said earlier.
+
+Everything is read in the caller's transaction; `core/context/telling.py` chooses and writes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core import recall as ranking
+from episodic_agent.core.chains.metadata import read_metadata
+from episodic_agent.core.chains.outcomes import UNKNOWN
+from episodic_agent.core.context import Basis, LineKind
+from episodic_agent.core.context.frames import frame_for
+from episodic_agent.core.context.telling import Block, Continued, QuotedText, tell
+from episodic_agent.core.identity import episode_id
+from episodic_agent.core.language import tokens
+from episodic_agent.core.threads import is_reply
+from episodic_agent.engine.chains.ancestry import parents_above
+from episodic_agent.engine.context.gathering import Situation, gathered, link_worth
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.links.linked import NearThread, on_both_sides
+from episodic_agent.engine.recall.facts import best_facts
+from episodic_agent.engine.threads.session_records import declared
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.protocols import Transaction, ref_of
+from episodic_agent.schemas import Episode, Observation, Thread
+from episodic_agent.schemas.contexts import Context, ContextItem
+from episodic_agent.schemas.facts import Category, Fact
+
+STANDING: Final = (Category.GUIDELINE, Category.IDENTITY, Category.PREFERENCE)
+MOST_STANDING: Final = 4
+MOST_FACTS: Final = 8
+_LOOKED_AT: Final = 400  # the newest facts, for those that always stand
+_BEARS: Final = 0.25  # score from which a fact bears on the message
+HERE: Final = 6  # messages of this conversation
+_FIRST: Final = 6.0  # worth of what stands first, above all that is recalled
+_SESSION: Final = 4.0
+_HERE: Final = 3.0
+_STEP: Final = 0.5
+_ASKED: Final = 40  # texts the language of the frame is read from
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A context as it was written, with what names the sources of its lines."""
+
+    context: Context
+    episodes: Mapping[int, UUID]  # by line
+    threads: Mapping[UUID, Thread]
+    names: Mapping[tuple[UUID, int], str]  # of observations
+
+
+def prompt(
+    tx: Transaction,
+    deps: Deps,
+    *,
+    current: Situation,
+    near: Sequence[NearThread],
+    explicit: bool,
+    max_tokens: int,
+    visibility: Visibility,
+) -> Prompt:
+    """Return the default context of a message, by what it is said into."""
+    facts, proofs = _known(tx, deps, current, visibility)
+    here = _here(current)
+    number = current.number or 0
+    shown = frozenset(ref_of(number, item.first_seq) for item in here)
+    linked = {
+        item.thread.id: link_worth(chosen=item.basis is not Basis.CONTINUITY, uncertain=item.uncertain)
+        for item in near
+    }
+    apart = set() if current.thread is None else on_both_sides(tx, current.thread.id) - set(linked)
+    earlier, stored = gathered(
+        tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown
+    )
+    session = _session(tx, deps, current, visibility)
+    lines = [*facts, *session, *here, *earlier]
+    asked = [item.text for item in current.before if not is_reply(item)]
+    asked += [item.text for item in sorted(earlier, key=lambda item: -item.worth) if not item.reply][:_ASKED]
+    context = tell(
+        current.text,
+        lines,
+        max_tokens=max_tokens,
+        continued=None if explicit else _continued(current, near),
+        asked=asked,
+        language=deps.language,
+    )
+    observations = [*stored.values(), *current.before, *proofs]
+    return _sourced(tx, context, observations)
+
+
+def _sourced(tx: Transaction, context: Context, observations: Sequence[Observation]) -> Prompt:
+    names = {(item.thread_id, item.seq): item.external_id or str(item.id) for item in observations}
+    ids = list(dict.fromkeys(item.thread_id for item in context.items))
+    threads = {item.id: item for item in tx.threads.list(ids=ids)} if ids else {}
+    numbers = {item: tx.threads.number(item) for item in threads}
+    refs = {item.line: ref_of(numbers[item.thread_id], item.first_seq) for item in context.items}
+    owners = tx.index.episode_marks(list(refs.values()), covering=True)
+    frames = tx.threads.frames(ids) if ids else {}
+    episodes: dict[int, UUID] = {}
+    for item in context.items:
+        mark = owners.get(refs[item.line])
+        frame = frames.get(item.thread_id)
+        if mark is not None:
+            episodes[item.line] = UUID(hex=mark.name)
+        elif frame is not None and item.first_seq >= frame.first_seq:
+            thread = threads[item.thread_id]
+            episodes[item.line] = episode_id(thread.id, frame.first_seq, thread.generation)
+    return Prompt(context, episodes, threads, names)
+
+
+def source_of(item: ContextItem, prompt: Prompt) -> tuple[str, ...]:
+    """Return the observations an item rests on, as their caller named them."""
+    seqs = range(item.first_seq, item.last_seq + 1)
+    return tuple(name for seq in seqs if (name := prompt.names.get((item.thread_id, seq))))
+
+
+def _named(lines: Sequence[QuotedText]) -> list[QuotedText]:
+    """Return lines with speakers only where several people speak."""
+    people = {item.speaker for item in lines if item.speaker}
+    return [replace(item, speaker="") for item in lines] if len(people) <= 1 else list(lines)
+
+
+def _here(now: Situation) -> list[QuotedText]:
+    """Return the last messages of this conversation, the newest worth most."""
+    last = list(now.before[-HERE:])
+    if last and len(now.before) > HERE and is_reply(last[0]):
+        last = last[1:]
+    quotes = [
+        QuotedText(
+            Block.HERE,
+            LineKind.PAIR,
+            item.text,
+            item.thread_id,
+            None,
+            item.seq,
+            item.seq,
+            item.at,
+            _HERE - _STEP * place,
+            speaker="" if is_reply(item) else item.actor,
+            reply=is_reply(item),
+        )
+        for place, item in enumerate(reversed(last))
+        if item.text.strip() and not (place == 0 and item.text == now.text)
+    ]
+    return _named(quotes)
+
+
+def _continued(now: Situation, near: Sequence[NearThread]) -> Continued | None:
+    """Return the most recent linked thread that ended before this one began."""
+    began = now.at if now.thread is None else now.thread.created_at
+    if now.before:
+        began = min(began, now.before[0].at)
+    ended = [item for item in near if item.thread.last_activity_at <= began]
+    if not ended:
+        return None
+    last = max(ended, key=lambda item: (item.thread.last_activity_at, item.thread.id))
+    return Continued(last.thread.id, 0, last.thread.last_activity_at, began, last.uncertain)
+
+
+def _session(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> list[QuotedText]:
+    """Return what the session before this one came to: its summary, outcome and decisions."""
+    section = None if now.thread is None else tx.threads.section(now.thread.id)
+    parent = None if section is None else parents_above(tx, [section.episode_id]).get(section.episode_id)
+    episodes = {} if parent is None else tx.episodes.get([parent])
+    if parent is None or parent not in episodes or visibility.why_episode(episodes[parent]):
+        return []
+    episode = visibility.worded(episodes[parent])
+    summary = _came_to(tx, episode, now, deps.language)
+    if not summary:
+        return []
+    first, last = episode.first_seq, max(episode.first_seq, episode.last_seq)
+    thread = episode.thread_id
+    source = QuotedText(
+        Block.SESSION, LineKind.SESSION, summary, thread, episode.id, first, last, episode.end_at, _SESSION
+    )
+    return [source]
+
+
+def _came_to(tx: Transaction, episode: Episode, now: Situation, language: str | None) -> str:
+    asked = [item.text for item in now.before if not is_reply(item)]
+    frame = frame_for(now.text, asked, language)
+    metadata = declared(tx, episode)
+    encoded = read_metadata(episode.metadata)
+    outcome = metadata.outcome if metadata.outcome != UNKNOWN else encoded.outcome
+    decided = metadata.key_decisions or encoded.key_decisions
+    parts = [" ".join(part for part in (_sentence(episode.title), episode.summary) if part)]
+    if outcome != UNKNOWN:
+        parts.append(frame.outcome.replace("{}", outcome) + ".")
+    if decided:
+        parts.append(frame.decided.replace("{}", "; ".join(decided)) + ".")
+    return " ".join(part for part in parts if part)
+
+
+def _sentence(title: str) -> str:
+    title = title.strip()
+    return title if not title or title[-1] in ".?!。？！" else f"{title}."
+
+
+def _known(
+    tx: Transaction, deps: Deps, now: Situation, visibility: Visibility
+) -> tuple[list[QuotedText], list[Observation]]:
+    """Return standing wishes and who this is, then facts that bear on the message, and their proofs."""
+    standing = [
+        kept.fact
+        for kept in tx.knowledge.facts(current=True, limit=_LOOKED_AT)
+        if kept.fact.holds
+        and kept.fact.held_at(now.at)
+        and (kept.fact.category in STANDING or kept.fact.pinned)
+    ]
+    if not standing and not tx.count("facts", limit=1):
+        return [], []
+    query = ranking.analyse(now.text, (), now.at, language=deps.language)
+    pairs = best_facts(tx, deps, query, now.vector, limit=60, at=now.at)
+    scores = {fact.id: score for fact, score in pairs}
+    standing.sort(
+        key=lambda item: (
+            not item.pinned,
+            STANDING.index(item.category) if item.category in STANDING else 0,
+            -scores.get(item.id, 0.0),
+            -item.valid_at.timestamp(),
+            item.id,
+        )
+    )
+    bearing = [fact for fact, score in pairs if score >= _BEARS]
+    ranked: dict[UUID, Fact] = {item.id: item for item in [*standing[:MOST_STANDING], *bearing]}
+    chosen = list(ranked.values())[:MOST_FACTS]
+    proofs = tx.observations.get([e.observation_id for item in chosen for e in item.evidence])
+    quotes, used = [], []
+    numbers = {item.thread_id: tx.threads.number(item.thread_id) for item in proofs.values()}
+    for place, fact in enumerate(chosen):
+        proof = _proof(fact, proofs, numbers, visibility)
+        if proof is None or visibility.holds(fact.fact) or proof.at > now.at or not tokens(fact.fact):
+            continue
+        used.append(proof)
+        standing_line = place < len(standing[:MOST_STANDING])
+        worth = _FIRST - 0.1 * place if standing_line else _HERE + scores.get(fact.id, 0.0)
+        quotes.append(
+            QuotedText(
+                Block.KNOWN,
+                LineKind.FACT,
+                fact.fact,
+                proof.thread_id,
+                None,
+                proof.seq,
+                proof.seq,
+                fact.valid_at,
+                worth,
+            )
+        )
+    return quotes, used
+
+
+def _proof(
+    fact: Fact,
+    proofs: Mapping[UUID, Observation],
+    numbers: Mapping[UUID, int],
+    visibility: Visibility,
+) -> Observation | None:
+    """Return the newest shown observation that proves a fact."""
+    there = [proofs[e.observation_id] for e in fact.evidence if e.observation_id in proofs]
+    refs = {ref_of(numbers[item.thread_id], item.seq): item for item in there}
+    hidden = visibility.why(list(refs))
+    shown = [item for ref, item in refs.items() if ref not in hidden]
+    return max(shown, key=lambda item: (item.at, item.seq), default=None)

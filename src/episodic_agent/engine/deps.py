@@ -1,0 +1,84 @@
+"""What the verbs share: the store, the embedder, the policy and the clock, introduced by `wiring`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from episodic_agent.core.boundary.contract import Policy
+from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.chains.policies import DEFAULT as DEFAULT_CHAINING
+from episodic_agent.core.ingest import IntakeLimits
+from episodic_agent.core.links.policies import DEFAULT as DEFAULT_LINKING
+from episodic_agent.core.links.policies import link_policy
+from episodic_agent.core.strength.retention import Retention
+from episodic_agent.core.threads import Channels
+from episodic_agent.engine.recently_shown import RecentlyShown
+from episodic_agent.engine.trace.usage import Meter, model_of
+from episodic_agent.engine.trace.work import KEPT_DAYS, Tracer
+from episodic_agent.protocols import Embedder, LanguageModel, SpanSink, Store
+from episodic_agent.schemas import Scope
+
+NO_EMBEDDER = "none"
+NO_LINKING = "none"  # the name of the linking policy that links nothing
+
+
+def check_link_policy(name: str) -> str:
+    """Return the name of a linking policy, or `none`; InvalidInput for an unknown one."""
+    if name != NO_LINKING:
+        link_policy(name)
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Deps:
+    """The engine's collaborators. `clock` gives aware UTC times; `entropy(bits)` gives random bits;
+    `owner` names this process for leases, so that a dead one's jobs are taken over; `gone` tells whether a
+    process so named is known to be no more.
+
+    `embedder` None means recall by words and segmentation by lexical cues; `resolve_policy` turns a
+    stored policy name back into its value, so that a frame keeps the policy it began with. `calibration` is
+    how recall reads the cosines of an embedder that is not the default; None: as they are. `channels` says
+    where silence ends a thread, and how long it must be. `budget` is how many tokens a day language models
+    may cost a space; None: as many as they like. `retention` is what users let go who have set no policy of
+    their own. `link_policy` names what links threads, before any tuning; `chain_policy` what chains sessions.
+    `limits` bound what is taken in.
+    """
+
+    store: Store
+    embedder: Embedder | None
+    policy: str
+    resolve_policy: Callable[[str], Policy[Any]]
+    clock: Callable[[], datetime]
+    entropy: Callable[[int], int]
+    owner: str
+    language_model: LanguageModel | None = None
+    language: str | None = None
+    calibration: Calibration | None = None
+    channels: Channels = field(default_factory=Channels)
+    budget: int | None = None
+    link_policy: str = DEFAULT_LINKING
+    chain_policy: str = DEFAULT_CHAINING
+    trace_days: int = KEPT_DAYS
+    retention: Retention = field(default_factory=Retention)
+    sink: SpanSink | None = None
+    limits: IntakeLimits = field(default_factory=IntakeLimits)
+    gone: Callable[[str], bool] = lambda _owner: False
+    meter: Meter = field(init=False)
+    tracer: Tracer = field(init=False)
+    recently_shown: RecentlyShown = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "meter", Meter(self.store, self.clock, self.budget))
+        object.__setattr__(self, "recently_shown", RecentlyShown())
+        object.__setattr__(self, "tracer", Tracer(self.store, self.clock, self.trace_days, self.sink))
+
+    @property
+    def embedder_name(self) -> str:
+        """Name the embedder whose vectors this process writes and reads."""
+        return self.embedder.name if self.embedder is not None else NO_EMBEDDER
+
+    def model_for(self, scope: Scope, stage: str) -> LanguageModel | None:
+        """Return the stage's language model, counting what it costs this scope; None where there is none."""
+        model = model_of(self.language_model, stage)
+        return None if model is None else self.meter.of(model, scope)

@@ -1,0 +1,212 @@
+"""The encode job: give closed episodes their title, summary, metadata, words and vector.
+
+Runs in batches, because embedding thirty summaries together costs half of embedding them one by one; with a
+language model one by one, because a slow answer must not hold up the others. Everything is computed outside
+the transaction; the effect and the end of the job commit together.
+
+An episode can be encoded again: every encoding is a version, the newest counts, and what is searched is
+replaced. What was observed, and how strong the memory is, stay as they are.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
+
+from episodic_agent.core.chains.metadata import NOTHING
+from episodic_agent.core.echo import all_own_words
+from episodic_agent.core.episodes import EpisodeText, encode_extractive, encode_steps
+from episodic_agent.core.language import term_counts
+from episodic_agent.core.language.windows import windows
+from episodic_agent.engine.boundary.segmenting import ENCODE
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.episodes.wording import EXTRACTIVE, LATER, REFUSED, Worded, described, worded
+from episodic_agent.engine.facts.job import note_encoded
+from episodic_agent.engine.facts.transcripts import speaks_for_people
+from episodic_agent.engine.jobs.asking import ROUNDS
+from episodic_agent.engine.skills.job import note_episodes
+from episodic_agent.engine.strength.reviewing import call_reviews
+from episodic_agent.engine.threads.session_records import SessionFacts, session_of_episode, topic_over
+from episodic_agent.errors import NotFound
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Transaction, ref_of
+from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
+
+RECALLED = EpisodeText("Recalled memories", "", {})  # of an episode that holds nothing else
+
+
+@dataclass(slots=True)
+class _EncodingWork:
+    job: Job
+    episode: Episode
+    ref: int
+    observations: Sequence[Observation]
+    wording: Worded
+    vectors: Vector | None = None
+    spoken: bool = True  # not all of it an agent's steps
+    silent: bool = False  # nobody says anything of people
+    session: SessionFacts | None = None  # that it happened in
+    topic: str = ""  # of the session that begins with it
+
+    @property
+    def words(self) -> EpisodeText:
+        """Return the words found last."""
+        return self.wording.words
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Return what is embedded: the summary, in pieces."""
+        return windows(self.words.summary) if self.words.summary.strip() else []
+
+    @property
+    def changes(self) -> bool:
+        """Tell whether a new version says anything else than the one there is."""
+        own, words = self.episode, self.words
+        answers = (own.title, own.summary, dict(own.metadata), own.encoded_by)
+        new = (words.title, words.summary, dict(words.metadata), self.wording.by)
+        return not own.encoding_version or answers != new
+
+
+class Encoder:
+    """The handler of `encode` jobs."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Encode the episodes the jobs name; an episode that is gone or encoded only ends its job."""
+        works, idle = self._read(scope, jobs)
+        for work in works:
+            if work.spoken:  # what an agent's steps were is known exactly: nothing is to be understood
+                own = partial(self._extracted, scope, work)
+                rounds = 1 if REFUSED in work.episode.metadata else ROUNDS  # it had its rounds before
+                work.wording = worded(self._deps, scope, work.job, work.observations, own, rounds=rounds)
+            guessed = work.wording.by != EXTRACTIVE
+            work.wording = replace(work.wording, words=_declared(work, self._deps.language, guessed=guessed))
+        idle += [work.job for work in works if not work.changes]
+        works = [work for work in works if work.changes]
+        self._embed(works)
+        now = self._deps.clock()
+        with self._deps.store.begin(scope) as tx:
+            for job in (*idle, *(work.job for work in works)):
+                tx.work.finish(job)
+            works = _write_words(tx, works, now)
+            language = self._deps.language
+            again = [work.ref for work in works if work.episode.encoding_version]
+            if again:
+                tx.index.drop(EPISODES, again)  # the vectors of other embedders say what it no longer says
+            postings = [posting_of(w.ref, w.words.title, w.words.summary, language) for w in works]
+            tx.index.put_postings(EPISODES, postings)
+            first = [work for work in works if not work.episode.encoding_version]
+            note_episodes(tx, [work.ref for work in first if work.spoken], now)
+            for work in works:
+                if work.vectors is not None:
+                    refs = [work.ref] * len(work.vectors)
+                    tx.index.put_vectors(EPISODES, self._deps.embedder_name, refs, work.vectors)
+            for episode in (work.episode for work in first if work.wording.again):
+                ask_again(tx, [replace(episode, encoding_version=1)], now, after=LATER)
+            call_reviews(tx, [work.episode for work in first], now)
+            episodes = [work.episode for work in first if not work.silent]
+            note_encoded(tx, episodes, [work.episode for work in first if work.silent], now)
+
+    def _read(self, scope: Scope, jobs: Sequence[Job]) -> tuple[list[_EncodingWork], list[Job]]:
+        works: list[_EncodingWork] = []
+        idle: list[Job] = []
+        with self._deps.store.begin(scope, write=False) as tx:
+            for job in jobs:
+                identity, _, version = job.key.partition(":")
+                episode = tx.episodes.get(UUID(identity))
+                if (
+                    episode is None
+                    or episode.encoding_version != int(version or 0)  # somebody was faster
+                    or episode.generation_to is not None
+                ):
+                    idle.append(job)
+                    continue
+                number = tx.threads.number(episode.thread_id)
+                cover = all_own_words(
+                    tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq)
+                )
+                spoken = any(one.kind is not Kind.STEP for one in cover)
+                words = RECALLED if spoken else self._words(tx, episode, cover)
+                ref = ref_of(number, episode.first_seq)
+                silent = not spoken and not any(map(speaks_for_people, cover))
+                session = session_of_episode(tx, episode)
+                work = _EncodingWork(job, episode, ref, cover, Worded(words), spoken=spoken, silent=silent)
+                if session is not None:
+                    work.session, work.topic = session, topic_over(tx, session, episode)
+                works.append(work)
+        return works, idle
+
+    def _words(self, tx: Transaction, episode: Episode, cover: Sequence[Observation]) -> EpisodeText:
+        if not cover:
+            return RECALLED
+        decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+        return encode_steps(cover, decision.detail if decision is not None else None)
+
+    def _extracted(self, scope: Scope, work: _EncodingWork) -> EpisodeText:
+        """Return the words of an episode that need no model; found only where they are needed."""
+        first = work.episode.first_seq
+        refs = [work.ref + o.seq - first for o in work.observations]
+        with self._deps.store.begin(scope, write=False) as tx:
+            vectors = tx.index.vectors(OBSERVATIONS, self._deps.embedder_name, refs)
+        return encode_extractive(
+            work.observations, [vectors.get(r) for r in refs], language=self._deps.language
+        )
+
+    def _embed(self, works: Sequence[_EncodingWork]) -> None:
+        embedder = self._deps.embedder
+        pieces = [work.texts for work in works]
+        texts = [text for of_one in pieces for text in of_one]
+        if embedder is None or not texts:
+            return
+        vectors = embedder.embed(texts)  # a failure leaves the jobs to be tried again
+        start = 0
+        for work, of_one in zip(works, pieces, strict=True):
+            work.vectors = vectors[start : start + len(of_one)] if of_one else None
+            start += len(of_one)
+
+
+def _declared(work: _EncodingWork, language: str | None, *, guessed: bool) -> EpisodeText:
+    """Return an episode's words with what was said of its session; its topic titles the first one."""
+    session = work.session
+    metadata = NOTHING if session is None else session.supplied
+    words = described(work.words, work.observations, language, guessed=guessed, metadata=metadata)
+    return replace(words, title=work.topic) if work.topic else words
+
+
+def _write_words(tx: Transaction, works: Sequence[_EncodingWork], now: datetime) -> list[_EncodingWork]:
+    """Give the episodes their words; return the works of those that nobody replaced meanwhile.
+
+    Writing first holds the episodes, so that what is read after it stays true to the end.
+    """
+    ordered = sorted(works, key=lambda w: w.episode.id.bytes)
+    for work in ordered:
+        with suppress(NotFound):  # what made it was undone
+            tx.episodes.put(_encoding(work, now))
+    there = tx.episodes.get([work.episode.id for work in ordered])
+    return [w for w in ordered if w.episode.id in there and there[w.episode.id].generation_to is None]
+
+
+def _encoding(work: _EncodingWork, now: datetime) -> Encoding:
+    words, version = work.words, work.episode.encoding_version + 1
+    return Encoding(
+        work.episode.id, version, words.title, words.summary, words.metadata, work.wording.by, now
+    )
+
+
+def ask_again(
+    tx: Transaction, episodes: Sequence[Episode], now: datetime, *, after: timedelta | None = None
+) -> None:
+    """Ask for a new version of the words of episodes; asking twice for the same one asks once."""
+    due = None if after is None else now + after
+    for episode in episodes:
+        key = f"{episode.id}:{episode.encoding_version}"
+        tx.work.ask(ENCODE, key, f"{ENCODE}:{episode.id}", now=now, run_after=due)
+
+
+def posting_of(ref: int, title: str, summary: str, language: str | None) -> Posting:
+    """Return the searchable words of an episode: those of its title and summary."""
+    counts = term_counts(f"{title}\n{summary}", language)
+    return Posting(ref, counts, sum(counts.values()))

@@ -1,0 +1,323 @@
+"""Read what is there: episodes in order, open frames as episodes-to-be, and counts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from episodic_agent.core.echo import all_own_words
+from episodic_agent.core.identity import episode_id
+from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.engine.arguments import counted, listed
+from episodic_agent.engine.boundary.segmenting import overlap
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.links.joining import heir, shown
+from episodic_agent.engine.recall.places import known_visits, owners_of
+from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit, Stats
+from episodic_agent.engine.sections.bounds import with_end
+from episodic_agent.engine.visibility.hidden import WIDER, Visibility
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.protocols import Transaction
+from episodic_agent.schemas import Episode, EpisodeKind, Observation, Thread
+
+LINKED = "linked threads"  # where a cross-thread episode is from
+PREVIEW = 72  # characters of the first message that stand for the title of an open frame
+DAY = 86_400.0
+
+
+def recent(
+    tx: Transaction,
+    now: datetime,
+    *,
+    limit: int,
+    since: datetime | None = None,
+    thread_id: UUID | None = None,
+    suppressed: bool = False,
+) -> list[EpisodeCard]:
+    """Return cards (of a thread) by end of event time, newest first; open frames count like episodes.
+
+    What is suppressed or archived is left out unless `suppressed`; what has expired always.
+    """
+    origins = {t.id: t.origin for t in tx.threads.list()}
+    visibility = Visibility(tx, now)
+    asked = limit
+    while True:
+        episodes = _newest(tx, asked, since, thread_id)
+        hidden = {} if suppressed else visibility.why_all(episodes)
+        shown = [e for e in episodes if e.id not in hidden]
+        if len(shown) >= limit or len(episodes) < asked:
+            break
+        asked *= WIDER
+    closed = _marked(visibility, shown[:limit], origins, now)
+    lifted = Visibility(tx, now, lifted=True) if suppressed else visibility
+    opened = (c for c in open_frames(tx, lifted) if thread_id is None or c.thread_id == thread_id)
+    cards = [*(c for c in opened if since is None or c.end_at >= since), *closed]
+    return sorted(cards, key=lambda c: -c.end_at.timestamp())[:limit]  # stable: of equals the latest first
+
+
+def _newest(tx: Transaction, limit: int, since: datetime | None, thread_id: UUID | None) -> Sequence[Episode]:
+    if thread_id is None:
+        return tx.episodes.list(limit=limit, since=since)
+    episodes = [e for e in tx.episodes.of_thread(thread_id) if since is None or e.end_at >= since]
+    return sorted(episodes, key=lambda e: (-e.end_at.timestamp(), -e.first_seq))[:limit]
+
+
+def chronological(
+    tx: Transaction, now: datetime, *, thread_id: UUID | None = None, limit: int | None = None
+) -> list[EpisodeCard]:
+    """Return cards by start of event time, oldest first; the newest `limit` of them."""
+    most = None if limit is None else counted("limit", limit, 0)
+    threads = [t for t in tx.threads.list() if thread_id is None or t.id == thread_id]
+    closed = [e for t in threads for e in tx.episodes.of_thread(t.id)]
+    opened = open_frames(tx, Visibility(tx, now, lifted=True))
+    cards = in_order(tx, now, closed, [c for c in opened if thread_id is None or c.thread_id == thread_id])
+    return cards if most is None else cards[max(0, len(cards) - most) :]
+
+
+def in_order(
+    tx: Transaction, now: datetime, closed: Sequence[Episode], opened: Sequence[EpisodeCard]
+) -> list[EpisodeCard]:
+    """Return the cards of episodes with those of open frames, by start of event time, oldest first.
+
+    What begins and ends at once stands thread by thread, in the order it was said.
+    """
+    closed = sorted(closed, key=lambda e: (e.thread_id.bytes, e.first_seq))
+    threads = {t.id: t for t in tx.threads.list(ids=list({e.thread_id for e in closed}))}
+    cards = _marked(Visibility(tx, now), closed, {t.id: t.origin for t in threads.values()}, now)
+    return sorted([*cards, *opened], key=lambda c: (c.start_at, c.end_at, c.thread_id.bytes))
+
+
+def at_place(
+    tx: Transaction, now: datetime, place: str, *, thread_id: UUID | None = None, limit: int | None = None
+) -> list[EpisodeCard]:
+    """Return the cards of episodes that reach into visits of a place, as `chronological` does; NotFound."""
+    most = None if limit is None else counted("limit", limit, 0)
+    closed, opened = owners_of(tx, known_visits(tx, place, thread_id))
+    cards = []
+    for identity in opened:
+        thread, frame = tx.threads.get(identity), tx.threads.frame(identity)
+        inside = tx.observations.read(identity, frame.first_seq, frame.next_seq - 1)
+        if thread is not None and inside:
+            cards.append(open_card(thread, frame.first_seq, inside))
+    cards = in_order(tx, now, list(tx.episodes.get(closed).values()), cards)
+    return cards if most is None else cards[max(0, len(cards) - most) :]
+
+
+def open_frames(tx: Transaction, visibility: Visibility | None = None) -> Iterator[EpisodeCard]:
+    """Yield a card for every thread's open frame that holds something (I2: it is never invisible).
+
+    What a `visibility` hides of it is not shown, nor a frame that is hidden whole.
+    """
+    for thread in tx.threads.list():
+        frame = tx.threads.frame(thread.id)
+        if frame.first_seq < frame.next_seq:
+            inside = tx.observations.read(thread.id, frame.first_seq, frame.next_seq - 1)
+            if visibility is not None and visibility.drawn:
+                inside = visibility.visible(tx.threads.number(thread.id), inside)
+            if inside:
+                yield open_card(thread, frame.first_seq, inside)
+
+
+def open_card(thread: Thread, first_seq: int, inside: Sequence[Observation]) -> EpisodeCard:
+    """Describe an open frame as the episode it may become (its id if it is cut with this beginning)."""
+    lines = (line for one in all_own_words(inside) for line in one.text.strip().splitlines()[:1])
+    first = next(lines, "…")
+    title = first if len(first) <= PREVIEW else first[: PREVIEW - 1].rstrip() + "…"
+    times = [o.at for o in inside]
+    return EpisodeCard(
+        episode_id=episode_id(thread.id, first_seq, thread.generation),
+        thread_id=thread.id,
+        origin=thread.origin,
+        title=title,
+        summary="",
+        start_at=min(times),
+        end_at=max(times),
+        observations=len(inside),
+        state="open",
+        reason="",
+        surprise=0.0,
+        stability=0.0,
+        retrievability=1.0,
+        thread_title=(thread.title or "").strip(),
+    )
+
+
+def _marked(
+    visibility: Visibility, episodes: Sequence[Episode], origins: Mapping[UUID, str], now: datetime
+) -> list[EpisodeCard]:
+    """Describe episodes with their marks: a pinned one does not fade."""
+    cards = [_card(visibility.worded(e), origins.get(e.thread_id, ""), now) for e in episodes]
+    hidden, pinned = visibility.why_all(episodes), visibility.pinned_of(episodes)
+    if not hidden and not pinned:
+        return cards
+    return [
+        replace(
+            card,
+            pinned=card.episode_id in pinned,
+            hidden=hidden.get(card.episode_id, ""),
+            retrievability=1.0 if card.episode_id in pinned else card.retrievability,
+        )
+        for card in cards
+    ]
+
+
+def _card(episode: Episode, origin: str, now: datetime) -> EpisodeCard:
+    days = max(0.0, (now - episode.last_reviewed_at).total_seconds() / DAY)
+    return EpisodeCard(
+        episode_id=episode.id,
+        thread_id=episode.thread_id,
+        origin=origin,
+        title=episode.title,
+        summary=episode.summary,
+        start_at=episode.start_at,
+        end_at=episode.end_at,
+        observations=episode.size,
+        state=str(episode.state),
+        reason=episode.reason,
+        surprise=episode.surprise,
+        stability=episode.stability,
+        retrievability=float(retrievability(episode.stability, days)),
+    )
+
+
+def episode(tx: Transaction, identity: UUID) -> Episode:
+    """Return an episode, or the one that stands in its place; NotFound otherwise."""
+    episode = tx.episodes.get(current := successor(tx, identity))
+    if episode is None and current != identity:
+        raise NotFound(f"episode {identity} was replaced; its messages are in the open frame {current} now")
+    if episode is None:
+        raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
+    return shown(tx, episode) if episode.kind is EpisodeKind.CROSS_THREAD else with_end(tx, episode)
+
+
+def card(tx: Transaction, identity: UUID, now: datetime) -> EpisodeCard:
+    """Return the card of an episode of any kind, or of an open frame; NotFound otherwise."""
+    card = next((c for c in open_frames(tx) if c.episode_id == identity), None)
+    if card is not None:
+        return card
+    closed = episode(tx, identity)
+    if closed.kind is EpisodeKind.CROSS_THREAD:
+        return _card(closed, LINKED, now)
+    thread = tx.threads.get(closed.thread_id)
+    origins = {} if thread is None else {thread.id: thread.origin}
+    return _marked(Visibility(tx, now), [closed], origins, now)[0]
+
+
+def successor(tx: Transaction, identity: UUID) -> UUID:
+    """Return the id under which the messages of an episode are found today.
+
+    That is its own id, unless the thread was segmented again and the episode replaced: then that of the
+    current episode or open frame that shares most observations with it, the earlier one of equals. Of a
+    cross-thread episode, the one its threads are in today. An id nobody knows comes back as it is.
+    """
+    replaced = tx.episodes.get(identity)
+    if replaced is not None and replaced.kind is EpisodeKind.CROSS_THREAD:
+        return heir(tx, replaced)
+    if replaced is None or replaced.generation_to is None:
+        return identity
+    thread = tx.threads.get(replaced.thread_id)
+    frame = tx.threads.frame(replaced.thread_id)
+    heirs = [(e.first_seq, e.last_seq, e.id) for e in tx.episodes.of_thread(replaced.thread_id)]
+    if thread is not None and frame.first_seq < frame.next_seq:
+        named = episode_id(thread.id, frame.first_seq, thread.generation)
+        heirs.append((frame.first_seq, frame.next_seq - 1, named))
+    shared = {heir: overlap(replaced, first, last) for first, last, heir in heirs}
+    return max(shared, key=lambda heir: shared[heir], default=identity)
+
+
+def replaced_ids(tx: Transaction) -> list[UUID]:
+    """Return the ids of all episodes that others stand in the place of."""
+    return [
+        e.id
+        for thread in tx.threads.list()
+        for generation in range(thread.generation)
+        for e in tx.episodes.of_thread(thread.id, generation=generation)
+        if e.generation_to == generation + 1
+    ]
+
+
+def messages(tx: Transaction, identity: UUID) -> list[Observation]:
+    """Return the observations of an episode, or of the open frame that has this id.
+
+    For a replaced episode, those of the one that stands in its place.
+    """
+    identity = successor(tx, identity)
+    episode = tx.episodes.get(identity)
+    if episode is not None and episode.kind is EpisodeKind.CROSS_THREAD:
+        return spoken(tx, episode)
+    if episode is not None:
+        episode = with_end(tx, episode)
+        return list(tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq))
+    for card in open_frames(tx):
+        if card.episode_id == identity:
+            frame = tx.threads.frame(card.thread_id)
+            return list(tx.observations.read(card.thread_id, frame.first_seq, frame.next_seq - 1))
+    raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
+
+
+def full_episodes(
+    tx: Transaction, cards: Sequence[EpisodeCard | Hit], now: datetime
+) -> list[FullEpisode | None]:
+    """Return what is behind event episodes and open frames, all at once; None for what is there no more.
+
+    Messages that recall leaves out are left out, but of a card that is itself shown though it is hidden.
+    """
+    if not all(isinstance(card, EpisodeCard | Hit) for card in listed(cards)):
+        raise InvalidInput("give cards or hits, as `recent` and `search` return them")
+    episodes = tx.episodes.get([card.episode_id for card in cards])
+    ids = list({card.thread_id for card in cards})
+    threads, frames = {t.id: t for t in tx.threads.list(ids=ids)}, tx.threads.frames(ids)
+    spans = {}
+    for card in cards:
+        episode, thread, frame = (
+            episodes.get(card.episode_id),
+            threads.get(card.thread_id),
+            frames.get(card.thread_id),
+        )
+        if episode is not None:
+            spans[card.episode_id] = (episode.thread_id, episode.first_seq, episode.last_seq)
+        elif thread is not None and frame is not None:
+            named = episode_id(thread.id, frame.first_seq, thread.generation)
+            if named == card.episode_id and frame.first_seq < frame.next_seq:
+                spans[named] = (thread.id, frame.first_seq, frame.next_seq - 1)
+    read = dict(zip(spans, tx.observations.read(list(spans.values())), strict=True))
+    visibility, lifted = Visibility(tx, now), Visibility(tx, now, lifted=True)
+    behind: list[FullEpisode | None] = []
+    for card in cards:
+        closed, observations = episodes.get(card.episode_id), list(read.get(card.episode_id, ()))
+        if observations and visibility.drawn:
+            meant = lifted if isinstance(card, EpisodeCard) and card.hidden else visibility
+            observations = meant.visible(tx.threads.number(card.thread_id), observations)
+        there = card.episode_id in read and (closed is not None or observations)
+        behind.append(FullEpisode(threads[card.thread_id].origin, closed, observations) if there else None)
+    return behind
+
+
+def spoken(tx: Transaction, episode: Episode) -> list[Observation]:
+    """Return what was said in the threads of a cross-thread episode, by event time."""
+    observations = [
+        o
+        for thread in tx.relations.members(episode.id)
+        for o in tx.observations.read(thread, 0, tx.threads.frame(thread).next_seq - 1)
+    ]
+    return sorted(observations, key=lambda o: o.at)
+
+
+def stats(tx: Transaction, deps: Deps, policy: str) -> Stats:
+    """Count the scope."""
+    threads = tx.threads.list()
+    frames = [tx.threads.frame(t.id) for t in threads]
+    return Stats(
+        user_id=tx.scope.user_id,
+        threads=len(threads),
+        observations=tx.count("observations"),
+        episodes=tx.count("episodes"),
+        open_observations=sum(f.next_seq - f.first_seq for f in frames),
+        waiting_jobs=sum(len(tx.work.jobs(state=state)) for state in ("waiting", "leased")),
+        embedder=deps.embedder_name,
+        policy=policy,
+        first_at=min((t.created_at for t in threads), default=None),
+        last_at=max((t.last_activity_at for t in threads), default=None),
+        facts=tx.count("current facts"),
+        unconsolidated=tx.count("unconsolidated"),
+    )

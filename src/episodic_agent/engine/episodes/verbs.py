@@ -1,0 +1,218 @@
+"""Episodes: list, show, pin, suppress, and have them told again."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final, Unpack
+from uuid import UUID
+
+from episodic_agent.engine.arguments import clean_name, counted, episode_identity
+from episodic_agent.engine.episodes import listing
+from episodic_agent.engine.episodes.reencoding import reencode
+from episodic_agent.engine.filters import Filter, Narrowed, metadata_filter, narrowed
+from episodic_agent.engine.later import Later
+from episodic_agent.engine.recall.filtering import cards_about, threads_of_channel
+from episodic_agent.engine.recently_shown import shown_by
+from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
+from episodic_agent.engine.scoped import Scoped, thread_meant
+from episodic_agent.engine.strength.reviewing import REVIEW
+from episodic_agent.engine.visibility import verbs as caring
+from episodic_agent.engine.visibility.verbs import Marked, words_of
+from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import MarkKind
+from episodic_agent.schemas import Decision, Encoding, Episode, Observation
+
+LONGEST_AGE: Final = 100_000.0  # days; before any time that is accepted
+
+
+class EpisodeRoom:
+    """A user's episodes."""
+
+    def __init__(self, at: Scoped, later: Later) -> None:
+        self._at = at
+        self._deps = at.deps
+        self._later = later
+
+    # --- read --------------------------------------------------------------------------------------------
+
+    def list(
+        self, *, limit: int | None = None, filter: Filter | None = None, **narrow: Unpack[Narrowed]
+    ) -> Sequence[EpisodeCard]:
+        """Return episodes in chronological order, open frames included; the last `limit` of them.
+
+        A filter leaves those of a `thread`, of threads that a `channel` leads to, that begin from `since` and
+        before `until`, reach into a `place`, or are about something (`where`): open frames are about nothing
+        yet. Raises InvalidInput for what is no filter.
+        """
+        filter_ = narrowed(filter, narrow, takes=("thread", "channel", "since", "until", "place", "where"))
+        about, place = (
+            metadata_filter(filter_),
+            None if filter_.place is None else clean_name(filter_.place) or "",
+        )
+        now, most = self._deps.clock(), limit if filter_.channel is None else None
+        with self._at.read() as tx:
+            thread_id = thread_meant(tx, filter_.thread)
+            if not about.empty:
+                cards = cards_about(tx, now, about, thread_id=thread_id, place=place, limit=most)
+            elif place is not None:
+                cards = listing.at_place(tx, now, place, thread_id=thread_id, limit=most)
+            else:
+                cards = listing.chronological(tx, now, thread_id=thread_id, limit=most)
+            if filter_.channel is None:
+                return cards
+            identifiers = threads_of_channel(tx, filter_.channel)
+        cards = [card for card in cards if card.thread_id in identifiers]
+        return cards if limit is None else cards[max(0, len(cards) - limit) :]
+
+    def recent(
+        self,
+        *,
+        limit: int = 10,
+        days: float | None = None,
+        thread: str | None = None,
+        suppressed: bool = False,
+    ) -> Sequence[EpisodeCard]:
+        """Return episodes (of a thread) by end of event time, newest first, open frames included.
+
+        `suppressed` shows what is suppressed or archived too, each with why it is (`hidden`).
+        """
+        counted("limit", limit)
+        if days is not None and not (isinstance(days, int | float) and days >= 0):
+            raise InvalidInput(f"`days` is a number, 0 or more, not {days!r}")
+        now = self._deps.clock()
+        since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
+        with self._at.read() as tx:
+            thread_id = thread_meant(tx, thread)
+            cards = listing.recent(
+                tx, now, limit=limit, since=since, thread_id=thread_id, suppressed=suppressed
+            )
+        self._deps.recently_shown.note(self._at.scope, shown_by(cards))
+        return cards
+
+    def get(self, episode_id: "UUID | str") -> Episode:
+        """Return one closed episode (in place of a replaced one its `successor`); NotFound otherwise."""
+        with self._at.read() as tx:
+            return listing.episode(tx, episode_identity(episode_id))
+
+    def card(self, episode_id: "UUID | str") -> EpisodeCard:
+        """Return what listings show of an episode, of a part of a thread too; NotFound otherwise."""
+        with self._at.read() as tx:
+            return listing.card(tx, episode_identity(episode_id), self._deps.clock())
+
+    def messages(self, episode_id: "UUID | str") -> Sequence[Observation]:
+        """Return the observations of an episode or open frame, in order."""
+        with self._at.read() as tx:
+            return listing.messages(tx, episode_identity(episode_id))
+
+    def contents(self, cards: Sequence[EpisodeCard | Hit]) -> Sequence[FullEpisode | None]:
+        """Return what is behind cards or hits (events, open frames), read at once; None for what is gone.
+
+        Messages that recall leaves out (`suppress`, expiry) are left out here too.
+        """
+        with self._at.read() as tx:
+            return listing.full_episodes(tx, cards, self._deps.clock())
+
+    def history(self, episode_id: "UUID | str") -> Sequence[Encoding]:
+        """Return every version of an episode's words, oldest first."""
+        with self._at.read() as tx:
+            return [*tx.episodes.encodings(listing.episode(tx, episode_identity(episode_id)).id)]
+
+    def reviews(self, episode_id: "UUID | str") -> Sequence[Decision]:
+        """Return how an episode served each time it was judged, oldest first."""
+        with self._at.read() as tx:
+            subject = listing.episode(tx, episode_identity(episode_id)).id
+            return [*tx.relations.decisions(subject=subject, type=REVIEW)]
+
+    def successor(self, episode_id: "UUID | str") -> UUID:
+        """Return the id under which an episode's messages are found today: another one once it was replaced.
+
+        That of the current episode or open frame that shares most messages with it.
+        """
+        with self._at.read() as tx:
+            return listing.successor(tx, episode_identity(episode_id))
+
+    def replaced(self) -> Sequence[UUID]:
+        """Return the ids of episodes that a `resegment` replaced, for which `successor` knows another."""
+        with self._at.read() as tx:
+            return listing.replaced_ids(tx)
+
+    # --- pin ---------------------------------------------------------------------------------------------
+
+    def pin(
+        self, episode_id: "UUID | str | None" = None, *, thread: str | None = None, reason: str = ""
+    ) -> Marked:
+        """Pin an episode or open frame, or a whole thread with what is still to come.
+
+        What is pinned is let go by no policy and does not fade in recall; what was archived comes back.
+        """
+        with self._at.write() as tx:
+            return caring.pin(tx, episode_id, thread, reason=reason, now=self._deps.clock())
+
+    def unpin(self, episode_id: "UUID | str | None" = None, *, thread: str | None = None) -> bool:
+        """Take the pin off an episode or a thread; tell whether there was one."""
+        with self._at.write() as tx:
+            return caring.take_off(tx, MarkKind.PINNED, episode_id, thread)
+
+    def pinned(self) -> Sequence[Marked]:
+        """Return what is pinned, by thread and place in it."""
+        with self._at.read() as tx:
+            return caring.pinned(tx)
+
+    # --- suppress ----------------------------------------------------------------------------------------
+
+    def suppress(
+        self,
+        episode_id: "UUID | str | None" = None,
+        *,
+        thread: str | None = None,
+        words: str | None = None,
+        reason: str = "",
+    ) -> Marked:
+        """Keep an episode, a whole thread, or whatever holds some words, but show it no more.
+
+        `search`, `recent` and `context` leave it out, and no skills are learnt from it. Words are compared
+        whole and in any case, with messages and with the titles and summaries of episodes.
+        """
+        now = self._deps.clock()
+        with self._at.write() as tx:
+            if words is None:
+                return caring.suppress(tx, episode_id, thread, reason=reason, now=now)
+            return caring.suppress_words(tx, words_of(words, episode_id, thread), reason=reason, now=now)
+
+    def unsuppress(
+        self,
+        episode_id: "UUID | str | None" = None,
+        *,
+        thread: str | None = None,
+        words: str | None = None,
+    ) -> bool:
+        """Take an episode, a thread or words off the suppression list; tell whether they were on it.
+
+        An episode of a suppressed thread can be shown alone; the thread takes all of its episodes off.
+        """
+        with self._at.write() as tx:
+            if words is None:
+                return caring.take_off(tx, MarkKind.SUPPRESSED, episode_id, thread)
+            return tx.visibility.unsuppress_words(words_of(words, episode_id, thread))
+
+    def suppressed(self) -> Sequence[Marked]:
+        """Return what is suppressed, with reason and time: words first, then by thread and place in it."""
+        with self._at.read() as tx:
+            return caring.suppressed(tx)
+
+    # --- words -------------------------------------------------------------------------------------------
+
+    def reencode(self, *, thread: str | None = None, every: bool = False, by: str | None = None) -> int:
+        """Find the words of closed episodes anew, with what this memory is opened with; return of how many.
+
+        Those of one `thread`, or with `every` all the user's; `by` narrows it to what was encoded by this (as
+        `Episode.encoded_by` says, or its beginning: "extractive"). What comes out otherwise than it was
+        becomes the newest version (`history` lists them) and replaces what is searched; observations and
+        strength stay. With `jobs="workers"` it waits for nobody. Raises InvalidInput where nothing says which
+        episodes.
+        """
+        if (thread is None) == (not every):
+            raise InvalidInput("name a thread, or say that all of them are meant (`every=True`), not both")
+        scope, maker = self._at.known(), clean_name(by)
+        count = reencode(self._deps, scope, None if thread is None else self._at.thread_id(thread), maker)
+        self._later.run(scope)
+        return count

@@ -1,0 +1,124 @@
+"""Who finds an episode's words: a language model where one is there and what it says holds, else extraction.
+
+Asked outside of any transaction. What was said is never lost for a model: whatever it answers, or does not,
+the extractive words can be had of it, and what became of the question stands in the metadata.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from episodic_agent.core.chains import SuppliedMetadata, metadata_of, read_guess
+from episodic_agent.core.chains.metadata import NOTHING
+from episodic_agent.core.episodes import EpisodeText, plain_metadata
+from episodic_agent.core.prompts import episode as question
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.jobs.asking import LAST_TRY, ROUNDS, ask, may_pass, say_failed
+from episodic_agent.errors import BadReply, ProviderError
+from episodic_agent.protocols import LanguageModel
+from episodic_agent.schemas import Job, Json, Observation, Scope
+
+EXTRACTIVE: Final = "extractive-1"
+LEAST: Final = 120  # characters; so little is told whole by its own sentences, at no cost
+LATER: Final = timedelta(hours=1)  # until a model whose answer could not be read is asked once more
+REFUSED: Final = "refused"  # in the metadata: what of a model's answer could not be used, and why
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """An episode's words and who found them; `again`: a model's answer could not be read, so ask later."""
+
+    words: EpisodeText
+    by: str = EXTRACTIVE
+    again: bool = False
+
+
+def worded(
+    deps: Deps,
+    scope: Scope,
+    job: Job,
+    observations: Sequence[Observation],
+    own: Callable[[], EpisodeText],
+    *,
+    rounds: int = ROUNDS,
+) -> Worded:
+    """Return the words of an episode of messages: the model's where they can be used, else its `own`.
+
+    A model that cannot be reached is tried again with the job, thrice in all; a spent budget, a refusal and
+    an answer that is wrong twice are not waited for; one that could not be read is asked for again later.
+    """
+    model = deps.model_for(scope, question.STAGE)
+    if model is None or sum(len(o.text) for o in observations) < LEAST:
+        return Worded(own())
+    try:
+        reported_words, faults = _asked(model, observations, deps.language, rounds)
+    except ProviderError as error:
+        if job.attempts < LAST_TRY and may_pass(error):
+            raise
+        say_failed(log, "episode %s is told without a language model: %s", job.key, error=error)
+        return Worded(_refused(own(), {"answer": str(error)}), again=isinstance(error, BadReply))
+    if "summary" in faults:
+        return Worded(_refused(own(), faults))
+    title = own().title if "title" in faults else reported_words.title
+    about: dict[str, Json] = {
+        "entities": list(reported_words.entities),
+        "tags": list(reported_words.tags),
+        "outcome": reported_words.outcome,
+    }
+    # its subjects are what key phrases would be looked for to find
+    plain = plain_metadata(observations, list(reported_words.tags), language=deps.language)
+    words = EpisodeText(title, reported_words.summary, {**plain, **about})
+    return Worded(_refused(words, faults), f"{model.name} {question.VERSION}")
+
+
+def described(
+    words: EpisodeText,
+    observations: Sequence[Observation],
+    language: str | None,
+    *,
+    guessed: bool = False,
+    metadata: SuppliedMetadata = NOTHING,
+) -> EpisodeText:
+    """Return words whose metadata also say who took part, with what, what was named, and how it ended.
+
+    `guessed` tells that a model named what was talked of: that comes before what is looked for. `metadata` is
+    what the caller said of it, which comes before all.
+    """
+    if not observations:
+        return words
+    guess = read_guess(words.metadata) if guessed else None
+    results = metadata_of(
+        observations, words.metadata, metadata=metadata, guess=guess, language=language
+    ).as_json()
+    return replace(words, metadata={**words.metadata, **results})
+
+
+def _asked(
+    model: LanguageModel, observations: Sequence[Observation], language: str | None, rounds: int
+) -> tuple[question.EpisodeWords, Mapping[str, str]]:
+    """Return the answer with what is wrong with it; a fault is worth asking once more, as a bad form is."""
+    faults: dict[str, str] = {}
+    answers = 0
+
+    def read(value: Mapping[str, Json]) -> question.EpisodeWords:
+        nonlocal answers, faults
+        answers += 1
+        words = question.grounded(question.read(value), observations, language)
+        faults = question.faults(words, observations, language)
+        if faults and answers < rounds:
+            raise BadReply("; ".join(f"{name}: {why}" for name, why in faults.items()))
+        return words
+
+    prompt = question.prompt(observations)
+    return ask(model, prompt, question.SCHEMA, question.STAGE, read, rounds=rounds), faults
+
+
+def _refused(words: EpisodeText, faults: Mapping[str, str]) -> EpisodeText:
+    if not faults:
+        return words
+    answers: list[Json] = [f"{name}: {why}" for name, why in faults.items()]
+    return replace(words, metadata={**words.metadata, REFUSED: answers})

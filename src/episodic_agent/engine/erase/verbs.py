@@ -1,0 +1,206 @@
+"""The verbs that erase: forget something, see what that would take away, read receipts, look for residue."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.erasing import fingerprint, samples
+from episodic_agent.engine.arguments import aware, clean_name, episode_identity, listed, worded
+from episodic_agent.engine.erase.erasing import PREVIEW, Eraser, refs_of
+from episodic_agent.engine.jobs.retrying import until_unopposed
+from episodic_agent.engine.later import Later
+from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.protocols import Transaction, ref_of
+from episodic_agent.schemas import EpisodeKind, Observation, Scope, Thread
+from episodic_agent.schemas.erasures import REQUEST, Erasure, What
+
+LOOKED_AT: Final = 64  # observations of a thread among which strings to look for are chosen
+THREADS: Final = 16  # threads of a user
+REPEATED: Final = 1000  # observations that hold the same words; more are not told
+
+
+class _Previewed(Exception):
+    """Carries what an erasure would be out of a transaction that is not kept."""
+
+    def __init__(self, erasure: Erasure) -> None:
+        super().__init__()
+        self.erasure = erasure
+
+
+class Forgetter:
+    """Erases for good."""
+
+    def __init__(self, at: Scoped, later: Later, eraser: Eraser) -> None:
+        self._at = at
+        self._deps = at.deps
+        self._later = later
+        self._eraser = eraser
+
+    def run(
+        self,
+        *,
+        observation: "UUID | str | None" = None,
+        episode: "UUID | str | None" = None,
+        thread: str | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+        sweep: bool = True,
+        now: datetime | None = None,
+    ) -> Erasure:
+        """Erase what is named; see `UserMemory.erase`."""
+        if not isinstance(everything, bool):  # what only looks like yes must not erase all
+            raise InvalidInput(f"`everything` is True or False, not {everything!r}")
+        is_knowns = [observation is not None, episode is not None, thread is not None, everything]
+        if sum(is_knowns) != 1:
+            raise InvalidInput("name one thing to forget: an observation, an episode, a thread or everything")
+        scope, at = self._at.known(), aware(now) or self._deps.clock()
+        if everything:
+            return self._forget_user(scope, at, dry_run=dry_run, sweep=sweep)
+        if thread is not None:
+            return self._forget_thread(scope, clean_name(thread) or "", at, dry_run=dry_run, sweep=sweep)
+        named = observation if observation is not None else episode
+        assert named is not None
+        what = What.OBSERVATION if observation is not None else What.EPISODE
+        return self._forget_some(scope, what, named, at, dry_run=dry_run, sweep=sweep)
+
+    def _forget_some(
+        self, scope: Scope, what: What, named: "UUID | str", at: datetime, *, dry_run: bool, sweep: bool
+    ) -> Erasure:
+        texts: list[str] = []
+
+        def once() -> Erasure:
+            with self._deps.store.begin(scope) as tx:
+                refs, identity = _refs_named(tx, what, named)
+                texts[:] = [one.text for one in tx.observations.get(refs).values()]
+                made = self._eraser.erase(tx, refs, reason=REQUEST, now=at, what=what, name=str(identity))
+                if made is None:
+                    raise NotFound(
+                        f"{what} {identity} is erased already; `episodic forget receipts` lists when"
+                    )
+                if dry_run:
+                    raise _Previewed(replace(made, repeated_by=_repeated(tx, texts)))
+            return made
+
+        try:
+            made = until_unopposed(once)
+        except _Previewed as seen:
+            return replace(seen.erasure, state=PREVIEW)
+        return self._swept(scope, made, texts, sweep=sweep)
+
+    def _forget_thread(self, scope: Scope, name: str, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
+        if dry_run:
+            with self._deps.store.begin(scope, write=False) as tx:
+                matching_thread = find_thread(tx, name)
+                draft = self._eraser.draft(scope, What.THREAD, matching_thread.origin, REQUEST, at)
+                elsewhere = _repeated(tx, _sample_texts(tx, matching_thread), but=matching_thread.id)
+                counts = tx.holdings(matching_thread.id)
+                return replace(draft, counts=counts, state=PREVIEW, repeated_by=elsewhere)
+        texts: list[str] = []
+
+        def once() -> Erasure:
+            with self._deps.store.begin(scope) as tx:
+                thread = find_thread(tx, name)
+                texts[:] = _sample_texts(tx, thread)
+                return self._eraser.erase_thread(tx, thread, reason=REQUEST, now=at)
+
+        return self._swept(scope, until_unopposed(once), texts, sweep=sweep)
+
+    def _forget_user(self, scope: Scope, at: datetime, *, dry_run: bool, sweep: bool) -> Erasure:
+        with self._deps.store.begin(scope, write=False) as tx:
+            if dry_run:
+                draft = self._eraser.draft(scope, What.USER, scope.user_id, REQUEST, at)
+                return replace(draft, counts=tx.holdings(), state=PREVIEW)
+            texts = [text for thread in tx.threads.list(limit=THREADS) for text in _sample_texts(tx, thread)]
+        made = until_unopposed(lambda: self._eraser.erase_user(scope, reason=REQUEST, now=at))
+        return self._swept(scope, made, texts, sweep=sweep)
+
+    def _swept(self, scope: Scope, made: Erasure, texts: Sequence[str], *, sweep: bool) -> Erasure:
+        """Sweep the database, unless that is left to `upkeep`, and do the later work that was asked for."""
+        self._deps.recently_shown.erase(scope)
+        pairs = {made.id: (scope, samples(texts))}
+        settled = self._eraser.settle(scope.space, pairs) if sweep else ()
+        self._later.run(scope)
+        done = next((one for one in settled if one.id == made.id), made)
+        if made.what is What.USER:
+            return done
+        with self._deps.store.begin(scope, write=False) as tx:
+            return replace(done, repeated_by=_repeated(tx, texts))
+
+
+class ErasureRoom:
+    """What was erased of a user, and whether anything is left of it."""
+
+    def __init__(self, at: Scoped) -> None:
+        self._at = at
+        self._deps = at.deps
+
+    def list(
+        self,
+        *,
+        observation: "UUID | str | None" = None,
+        episode: "UUID | str | None" = None,
+        thread: str | None = None,
+    ) -> Sequence[Erasure]:
+        """Return the receipts of the user (an erased one too), oldest first; or of one thing."""
+        scope = self._at.scope
+        erasures = [*self._deps.store.erasures(scope.space, scope)]
+        asked = (What.OBSERVATION, observation), (What.EPISODE, episode), (What.THREAD, thread)
+        prints = {fingerprint(scope, what, str(name)) for what, name in asked if name is not None}
+        return [one for one in erasures if not prints or one.subject in prints]
+
+    def residue(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return those of these strings that the database still holds beside observations that are kept.
+
+        A file is searched byte by byte with its log, on a server the user's rows are. Raises InvalidInput for
+        an empty string.
+        """
+        targets = [worded("texts", text) for text in listed(texts)]
+        if not all(text.strip() for text in targets):
+            raise InvalidInput("an empty string is everywhere; name the words to look for")
+        return list(self._deps.store.residue(self._at.scope, targets))
+
+
+def _refs_named(tx: Transaction, what: What, named: "UUID | str") -> tuple[list[int], UUID]:
+    """Return the references that go, and the id of what was named."""
+    if what is What.EPISODE:
+        identity = episode_identity(named)
+        episode = tx.episodes.get(identity)  # one that was replaced is its own span, not its successor's
+        if episode is None:
+            raise NotFound(
+                f"no closed episode {identity}; `episodic episodes` lists them, `flush` closes one"
+            )
+        if episode.kind is not EpisodeKind.EVENT:
+            raise InvalidInput(f"{episode.id} is made up of others; forget its thread, or its episodes")
+        return refs_of(tx, episode), episode.id
+    observation = _observation(tx, named)
+    return [ref_of(tx.threads.number(observation.thread_id), observation.seq)], observation.id
+
+
+def _observation(tx: Transaction, named: "UUID | str") -> Observation:
+    """Return an observation by its id; NotFound for one that is erased, too."""
+    try:
+        identity = named if isinstance(named, UUID) else UUID(named)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise NotFound(f"no observation {named!r}; `episodic show EPISODE --json` lists their ids") from error
+    observation = tx.observations.get([identity]).get(identity)
+    if observation is not None:
+        return observation
+    if identity in tx.observations.known([identity]):
+        raise NotFound(f"observation {identity} is erased already; `episodic forget receipts` lists when")
+    raise NotFound(f"no observation {identity}; `episodic show EPISODE --json` lists their ids")
+
+
+def _repeated(tx: Transaction, texts: Sequence[str], *, but: UUID | None = None) -> Sequence[UUID]:
+    """Return observations that are kept, of threads `but` one, and hold the words of some texts."""
+    values = tx.observations.get(tx.observations.quoting(samples(texts), limit=REPEATED)).values()
+    return tuple(one.id for one in values if one.thread_id != but)
+
+
+def _sample_texts(tx: Transaction, thread: Thread) -> list[str]:
+    """Return some of what was said in a thread: what it began and ended with."""
+    end = tx.threads.frame(thread.id).next_seq
+    spans = ((0, LOOKED_AT - 1), (max(LOOKED_AT, end - LOOKED_AT), end - 1))
+    return [one.text for span in spans for one in tx.observations.read(thread.id, *span)]

@@ -1,0 +1,282 @@
+"""The `facts` job: what episodes tell that lasts becomes facts (seed 003, semantic consolidation).
+
+A scope is due when three of its episodes are not consolidated, or one that was very surprising. A run takes a
+few of them, oldest first; with a language model it predicts and calibrates, else rules read what was said. A
+model that fails leaves the episodes as they are, to be tried again for hours; then rules read them (I8).
+Facts, what became of old ones, a decision for each episode and the mark that it is consolidated are one
+transaction; calls are made outside.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.facts import VERSION, Changes, learn, mark_of, marks
+from episodic_agent.core.facts.consolidating import PENDING, is_due, read_in_turn
+from episodic_agent.core.identity import decision_id
+from episodic_agent.core.prompts import facts as asking
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.facts.asking import FactReply, ask_for_facts
+from episodic_agent.engine.facts.transcripts import Transcript, read_page, statement_of
+from episodic_agent.engine.facts.writing import embedded, reworded, write_facts
+from episodic_agent.engine.jobs.asking import ROUNDS, may_pass, say_failed
+from episodic_agent.engine.jobs.retrying import until_unopposed
+from episodic_agent.errors import BadReply, ProviderError
+from episodic_agent.protocols import LanguageModel, Store, Transaction
+from episodic_agent.schemas import Decision, Episode, Job, Json, Scope
+from episodic_agent.schemas.facts import FactCandidate, StoredFact
+
+FACTS: Final = asking.STAGE  # the kind of job, and the type of decision
+PAGE: Final = 32  # episodes one run reads by rules
+TOGETHER: Final = 8  # episodes one question to a model is about
+MOST_KNOWN: Final = 1_000  # facts that a correction may mean, the newest
+PAUSE: Final = timedelta(minutes=1)  # between runs over what was there long before
+LONG_BEFORE: Final = timedelta(hours=1)
+LONGEST_TOLD: Final = 500  # characters a decision keeps of what a model expected
+LAST_TRY: Final = 16  # attempts at a model that is away: some four hours
+LAST_UNREAD: Final = 2  # at one that talks nonsense: of all together, then of each alone
+LAST_REFUSED: Final = 4  # at one that refuses the request for good
+WRITES: Final = 3  # tries before what was changed meanwhile is read again
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _FactsRead:
+    """What was read in some episodes, by what, what of it was refused; why by no model where there is one."""
+
+    candidates: Sequence[FactCandidate]
+    by: str = VERSION
+    reply: FactReply = field(default_factory=FactReply)
+    without_model: str = ""
+
+
+# --- when ------------------------------------------------------------------------------------------------
+
+
+def due(tx: Transaction, ended_before: datetime | None = None) -> bool:
+    """Say whether what waits in a scope is to be consolidated now: any that ended so long ago is."""
+    waiting = tx.episodes.list(unconsolidated=True, limit=PENDING)
+    if ended_before is not None and any(episode.end_at <= ended_before for episode in waiting):
+        return True
+    return is_due(len(waiting), max((episode.surprise for episode in waiting), default=0.0))
+
+
+def request_facts(tx: Transaction, now: datetime, *, run_after: datetime | None = None) -> None:
+    """Ask for a run; asking twice asks once."""
+    tx.work.ask(FACTS, FACTS, FACTS, now=now, run_after=run_after)
+
+
+def note_encoded(
+    tx: Transaction, spoken: Sequence[Episode], silent: Sequence[Episode], now: datetime
+) -> None:
+    """Ask for a run where newly encoded episodes make one due; those in which nobody speaks need none."""
+    quiet = [episode.id for episode in silent if episode.consolidated_at is None]
+    if quiet:
+        tx.episodes.consolidate(quiet, now)
+    if spoken and due(tx):
+        request_facts(tx, now)
+
+
+def request_where_due(
+    store: Store,
+    scope: Scope,
+    now: datetime,
+    *,
+    any_waiting: bool = False,
+    ended_before: datetime | None = None,
+) -> int:
+    """Ask for a run where one is due (or anything waits, or waits that ended before a moment).
+
+    Return how many episodes wait then, 0 otherwise.
+
+    Where a run is among the dead letters it is not asked for by the way: it would fail again at every turn.
+    Episodes encoded since, a hand, and `jobs retry` ask all the same.
+    """
+    with store.begin(scope, write=False) as tx:
+        waiting = tx.count("unconsolidated")
+        if not waiting or not (any_waiting or due(tx, ended_before)):
+            return 0
+        if not any_waiting and any(job.kind == FACTS for job in tx.work.jobs(state="dead")):
+            return 0
+    with store.begin(scope) as tx:
+        request_facts(tx, now)
+    return waiting
+
+
+def request_of_old(store: Store, scope: Scope, now: datetime) -> int:
+    """Ask for a run where something ended long ago, though too few wait: no other may ever follow."""
+    return request_where_due(store, scope, now, ended_before=now - LONG_BEFORE)
+
+
+# --- the job ---------------------------------------------------------------------------------------------
+
+
+class Consolidator:
+    """The handler of `facts` jobs."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Consolidate some of what waits, once for each job; there is one at a time, of a scope."""
+        for job in jobs:
+            self._consolidate(scope, job)
+
+    def _consolidate(self, scope: Scope, job: Job) -> None:
+        model = self._deps.model_for(scope, asking.STAGE)
+        with self._deps.store.begin(scope, write=False) as tx:
+            page, more = read_page(tx, PAGE if model is None else TOGETHER)
+        # what failed together is tried one by one: a single bad one must not hold back the others
+        alone = model is not None and job.attempts > 1
+        groups = [[one] for one in page] if alone else [page] if page else []
+        refused: BadReply | None = None
+        for group in groups:
+            try:
+                read = self._read_facts(scope, group, model, job.attempts)
+            except BadReply as error:
+                say_failed(log, "%d episodes are not consolidated yet: %s", len(group), error=error)
+                refused = error
+            else:
+                until_unopposed(lambda g=group, t=read: self._keep(scope, g, t), tries=WRITES)  # type: ignore[misc]
+        if refused is not None:
+            raise refused
+        with self._deps.store.begin(scope) as tx:
+            tx.work.finish(job)
+            self._go_on(tx, more=more)
+
+    def _go_on(self, tx: Transaction, *, more: bool) -> None:
+        """Ask for the next run where more waits than one reads: what is new at once, a backlog by and by."""
+        now = self._deps.clock()
+        left = tx.episodes.list(unconsolidated=True, limit=1)
+        if left and (more or due(tx)):
+            old = now - left[0].created_at > LONG_BEFORE
+            request_facts(tx, now, run_after=now + PAUSE if old else None)
+
+    def _read_facts(
+        self, scope: Scope, group: Sequence[Transcript], model: LanguageModel | None, attempts: int
+    ) -> _FactsRead:
+        """Read episodes, by a model where one is there and people speak, ProviderError while that may do."""
+        why = ""
+        if model is not None and any(one.people for one in group):
+            try:
+                rounds = ROUNDS if attempts == 1 else 1
+                asked = ask_for_facts(self._deps, scope, model, group, rounds=rounds)
+                return _FactsRead(asked.candidates, asking.VERSION, asked)
+            except ProviderError as error:
+                if attempts < _last_try(error):
+                    raise
+                why = str(error)
+                say_failed(log, "facts are read by rules: %s", error=error)
+        statements = [statement_of(o, one, self._deps.language) for one in group for o in one.people]
+        with self._deps.store.begin(scope, write=False) as tx:
+            known = tx.knowledge.facts(limit=MOST_KNOWN) if statements else ()
+        return _FactsRead(read_in_turn(statements, [kept.fact for kept in known]), without_model=why)
+
+    def _keep(self, scope: Scope, group: Sequence[Transcript], read: _FactsRead) -> None:
+        """Write what came of episodes, in one transaction; Conflict where somebody was faster."""
+        deps = self._deps
+        vectors = {}
+        if read.candidates:
+            with deps.store.begin(scope, write=False) as tx:
+                known, changes = _weighed(tx, read.candidates)
+            vectors = embedded(deps, [fact.fact for fact in reworded(known, changes)])
+        now = deps.clock()
+        with deps.store.begin(scope) as tx:
+            tx.hold_facts()  # erasing holds them too: what is still there now is not erased meanwhile
+            if not _is_there(tx, group, read.reply):
+                return  # what was read may tell of it; erasing had the run asked for again
+            tx.episodes.consolidate([one.episode.id for one in group], now)
+            known, changes = _weighed(tx, read.candidates)
+            write_facts(tx, deps, known, changes, vectors, now=now)
+            for transcript in group:
+                if transcript.people:
+                    tx.relations.decide(_decision(transcript, group, read, known, changes, now=now))
+
+
+def _is_there(tx: Transaction, group: Sequence[Transcript], asked: FactReply) -> bool:
+    """Tell whether nothing of what was read, or shown to a model, was erased since."""
+    identifiers = {o.id for one in group for o in one.observations} | set(asked.known.values())
+    return len(tx.observations.get(sorted(identifiers))) == len(identifiers)
+
+
+def _weighed(tx: Transaction, candidates: Sequence[FactCandidate]) -> tuple[Sequence[StoredFact], Changes]:
+    """Return the facts that candidates bear on, and what they change of them."""
+    if not candidates:
+        return (), Changes()
+    known = tx.knowledge.facts(candidates=candidates)
+    observations = {one.evidence.observation_id for one in candidates}
+    stones = tx.knowledge.tombstones(sorted(observations))
+    return known, learn([kept.fact for kept in known], candidates, stones)
+
+
+# --- what is told of it ------------------------------------------------------------------------------------
+
+
+def _decision(
+    transcript: Transcript,
+    group: Sequence[Transcript],
+    read: _FactsRead,
+    known: Iterable[StoredFact],
+    changes: Changes,
+    *,
+    now: datetime,
+) -> Decision:
+    """Return the record of what an episode told: each statement, and the fact it became (if it did)."""
+    after = changes.applied([kept.fact for kept in known])
+    where = {mark: fact.id for fact in after for mark in marks(fact)}
+    own = {o.id for o in transcript.observations}
+    mine = [c for c in read.candidates if c.evidence.observation_id in own]
+    rows = [_row(c, where) for c in mine]
+    became = list(dict.fromkeys(row["became"] for row in rows if row["became"]))
+    against = [c.fact for c in changes.conflicts if c.evidence.observation_id in own]
+    detail: dict[str, Json] = {"told": rows, "facts": became, "pinned_against": against}
+    if read.without_model:
+        detail["without_model"] = read.without_model
+    if read.by == asking.VERSION:
+        together = [str(other.episode.id) for other in group]
+        refused = list(read.reply.refused)
+        expected = read.reply.expected[:LONGEST_TOLD]
+        shown: dict[str, Json] = {str(fact): str(said) for fact, said in read.reply.known.items()}
+        detail |= {"model": read.reply.model, "expected": expected, "refused": refused, "together": together}
+        detail["known"] = shown
+    return Decision(
+        id=decision_id(transcript.episode.id, FACTS),
+        type=FACTS,
+        at=now,
+        subject=transcript.episode.id,
+        features={
+            "told": float(len(rows)),
+            "facts": float(len(became)),
+            "refused": float(len(read.reply.refused)),
+        },
+        score=float(len(rows)),
+        threshold=1.0,
+        verdict="told" if rows else "nothing",
+        policy_version=read.by,
+        detail=detail,
+    )
+
+
+def _row(candidate: FactCandidate, where: Mapping[tuple[UUID, str], UUID]) -> dict[str, Json]:
+    evidence = candidate.evidence
+    became = where.get(mark_of(candidate))
+    return {
+        "fact": evidence.fact,
+        "observation": str(evidence.observation_id),
+        "start": evidence.start,
+        "end": evidence.end,
+        "became": None if became is None else str(became),
+    }
+
+
+def _last_try(error: ProviderError) -> int:
+    """Return at which attempt rules read what a model did not: at once where waiting is of no use."""
+    if isinstance(error, BadReply):
+        return LAST_UNREAD
+    if not may_pass(error):
+        return 1
+    return LAST_TRY if error.retryable else LAST_REFUSED

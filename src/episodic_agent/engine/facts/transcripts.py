@@ -1,0 +1,71 @@
+"""What facts are read from: episodes with what was said in them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from episodic_agent.core.echo import silenced
+from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
+from episodic_agent.core.language import fold
+from episodic_agent.engine.visibility.hidden import span_of
+from episodic_agent.protocols import MarkKind, Transaction
+from episodic_agent.schemas import Episode, Kind, Observation, TimeSource
+from episodic_agent.schemas.facts import Statement
+
+MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read alone
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """An episode with what was said in it, tools apart."""
+
+    episode: Episode
+    observations: Sequence[Observation]
+
+    @property
+    def people(self) -> Sequence[Observation]:
+        """Return what people said: the words of assistants and devices prove nothing about anybody."""
+        return [o for o in self.observations if speaks_for_people(o)]
+
+
+def speaks_for_people(observation: Observation) -> bool:
+    """Say whether an observation may tell of people: somebody said something, no tool or device did."""
+    if observation.kind is Kind.TOOL or not observation.text.strip():
+        return False
+    return fold(observation.actor) not in ASSISTANTS | SOURCES
+
+
+def read_page(tx: Transaction, most: int) -> tuple[list[Transcript], bool]:
+    """Read the episodes one run takes, oldest first, at least one where any waits; and whether more do.
+
+    Of those that are suppressed nothing is heard.
+    """
+    waiting = tx.episodes.list(unconsolidated=True, limit=most + 1)
+    page: list[Transcript] = []
+    left = MOST_READ
+    spans = [span_of(tx, e.thread_id, e.first_seq, e.last_seq) for e in waiting[:most]]
+    suppressed = tx.visibility.touched([MarkKind.SUPPRESSED], spans) if spans else {}
+    for place, episode in enumerate(waiting[:most]):
+        cover = (episode.thread_id, episode.first_seq, episode.last_seq)
+        statement = () if place in suppressed else silenced(tx.observations.read(*cover))
+        transcript = Transcript(episode, [o for o in statement if o.kind is not Kind.TOOL])
+        left -= sum(len(o.text) for o in transcript.observations)
+        if page and left < 0:
+            break
+        page.append(transcript)
+    return page, len(page) < len(waiting)
+
+
+def statement_of(observation: Observation, transcript: Transcript, language: str | None) -> Statement:
+    """Return an observation as facts are read from it: an assumed time dates nothing."""
+    return Statement(
+        observation.text,
+        observation.at,
+        observation.actor,
+        observation.id,
+        episode_id=transcript.episode.id,
+        language=language,
+        utc_offset=observation.utc_offset,
+        dated=observation.at_source is not TimeSource.ASSUMED,
+        learned_at=observation.received_at,
+    )

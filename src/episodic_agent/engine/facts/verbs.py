@@ -1,0 +1,327 @@
+"""The verbs about facts: list and find them, show what proves one, put it right by hand, learn what waits."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core import facts as core
+from episodic_agent.core import recall as ranking
+from episodic_agent.core.facts import Changes
+from episodic_agent.core.facts.slots import group_of
+from episodic_agent.core.language import fold
+from episodic_agent.engine.arguments import aware, clean_name, counted
+from episodic_agent.engine.facts.writing import embedded_if_possible, reworded, slots_of, write_facts
+from episodic_agent.engine.jobs.retrying import until_unopposed
+from episodic_agent.engine.later import Later
+from episodic_agent.engine.recall.facts import best_facts
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.errors import InvalidInput, NotFound, ProviderError
+from episodic_agent.protocols import Transaction, ref_of
+from episodic_agent.schemas import Json, Observation, Scope
+from episodic_agent.schemas.facts import Category, Fact, FactEvidence, StoredFact
+from episodic_agent.showing import as_card, described
+
+MOST: Final = 100_000  # facts a query looks at
+Change = Callable[[Fact], Fact | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The words that prove a fact, as they stand in an observation, and the episode that holds them today.
+
+    `text` is "" where the observation is gone. `said_at` and `valid_at` (since when it is so) are event time,
+    `learned_at` is record time.
+    """
+
+    observation_id: UUID
+    episode_id: UUID | None
+    actor: str
+    text: str
+    said_at: datetime
+    valid_at: datetime
+    learned_at: datetime | None
+
+    def __repr__(self) -> str:
+        return described(self, self.said_at, f"{self.actor}: {self.text}")
+
+
+@dataclass(frozen=True, slots=True)
+class FactCard:
+    """A fact as it is shown; `score` is how well it answers. Cards of a list carry no quotes."""
+
+    fact: Fact
+    score: float = 0.0
+    quotes: Sequence[Quote] = ()
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            self.fact.fact,
+            f"since {self.fact.valid_at:%Y-%m-%d}",
+            *(f"{one.actor}: “{one.text}”" for one in self.quotes[:1]),
+            self.id,
+        )
+
+    @property
+    def id(self) -> UUID:
+        """Return the fact's id."""
+        return self.fact.id
+
+    @property
+    def record(self) -> Mapping[str, Json]:
+        """Return it as plain JSON, with seed 003's field names and what people did to it."""
+        versions: list[Json] = [
+            {"fact": one.fact, "value": one.value, "changed_at": one.changed_at.isoformat()}
+            for one in self.fact.versions
+        ]
+        return {**self.fact.as_record(), "versions": versions}
+
+    def _repr_html_(self) -> str:
+        """Show the fact in a notebook, with the words that prove it."""
+        beside = f"{self.fact.category.value}, since {self.fact.valid_at:%Y-%m-%d}"
+        return as_card(self.fact.fact, beside, [f"{one.actor}: “{one.text}”" for one in self.quotes])
+
+
+def find_fact(tx: Transaction, value: "UUID | str") -> StoredFact:
+    """Return a fact by its id or the unambiguous beginning of it; an old id leads to who holds its evidence.
+
+    Raises NotFound.
+    """
+    text = (clean_name(value) or "").strip().lower()
+    with suppress(ValueError):
+        identity = UUID(text)
+        fact = next(iter(tx.knowledge.facts(ids=[identity])), None)
+        heir = tx.knowledge.moves(identity).get(identity) if fact is None else None
+        fact = next(iter(tx.knowledge.facts(ids=[heir])), None) if heir is not None else fact
+        if fact is not None:
+            return fact
+    near = tx.knowledge.near(*span) if (span := _span(text)) is not None else ()
+    if len(near) == 1 and (this_fact := next(iter(tx.knowledge.facts(ids=[near[0]])), None)) is not None:
+        return this_fact
+    problem = "no fact begins with" if not near else "more than one fact begins with"
+    raise NotFound(f"{problem} {text!r}; `episodic facts list` shows the ids")
+
+
+def _span(text: str) -> tuple[UUID, UUID] | None:
+    """Return the first and the last id that begin with a text; None where none can."""
+    digits = text.replace("-", "")
+    with suppress(ValueError):
+        first, last = (UUID(digits.ljust(32, filler)) for filler in "0f")
+        return (first, last) if text and str(first).startswith(text) else None
+    return None
+
+
+def quotes_of(tx: Transaction, fact: Fact) -> list[Quote]:
+    """Return the words that prove a fact, in the order of event time."""
+    observations = tx.observations.get([one.observation_id for one in fact.evidence])
+    return [_quote(tx, one, observations.get(one.observation_id)) for one in fact.evidence]
+
+
+def _quote(tx: Transaction, evidence: FactEvidence, observation: Observation | None) -> Quote:
+    identity, episode, actor, text = evidence.observation_id, evidence.episode_id, "", ""
+    if observation is not None:
+        ref = ref_of(tx.threads.number(observation.thread_id), observation.seq)
+        owner = tx.index.covers([(ref, ref)])
+        episode = UUID(owner[0].name) if owner else None  # segmented again: another one than it was then
+        actor, text = observation.actor, observation.text[evidence.start : evidence.end]
+    return Quote(identity, episode, actor, text, evidence.said_at, evidence.valid_at, evidence.learned_at)
+
+
+class FactRoom:
+    """What is known of a user's world, each fact with the words that prove it."""
+
+    def __init__(self, at: Scoped, later: Later) -> None:
+        self._at = at
+        self._deps = at.deps
+        self._later = later
+
+    def list(
+        self,
+        query: str | None = None,
+        *,
+        category: "Category | str | None" = None,
+        subject: str | None = None,
+        at: datetime | None = None,
+        known_by: datetime | None = None,
+        history: bool = False,
+        limit: int = 20,
+    ) -> Sequence[FactCard]:
+        """Return facts that hold: those that answer a query, best first, else the newest first.
+
+        `at` is another moment of event time than now; with `known_by`, a moment of record time, what was
+        believed on the evidence taken in by then; `history` shows all, over or still to come. Raises
+        InvalidInput for a blank query or an unknown category.
+        """
+        requested_category, moment, told_by = (
+            _category(category),
+            aware(at) or self._deps.clock(),
+            aware(known_by),
+        )
+        about = None if subject is None else fold((clean_name(subject) or "").strip())
+        most = counted("limit", limit)
+        scope = self._at.known()
+        analysed = None if query is None else _analysed(query, moment, self._deps.language)
+        vector = None
+        if analysed is not None and self._deps.embedder is not None:
+            with suppress(ProviderError):  # words alone then answer
+                vector = self._deps.embedder.embed([analysed.dense_text])[0]
+        with self._deps.store.begin(scope, write=False) as tx:
+            scores: dict[UUID, float] | None = None
+            if analysed is not None:
+                rows = best_facts(tx, self._deps, analysed, vector, limit=MOST, history=True)
+                scores = {fact.id: score for fact, score in rows}
+                facts = [fact for fact, _ in rows]
+                # what was believed of a matter hangs on all that is known of it
+                known = tx.knowledge.facts(slots=slots_of(facts)) if told_by is not None else ()
+            else:
+                known = tx.knowledge.facts()
+                facts = [kept.fact for kept in known]
+            if told_by is not None:
+                reported_facts = [kept.fact for kept in known]
+                facts = list(core.settled(reported_facts, told_by))
+                scores = None if scores is None else _scored(facts, reported_facts, scores)
+        cards = [
+            FactCard(fact, 0.0 if scores is None else scores[fact.id])
+            for fact in facts
+            if (history or fact.held_at(moment))
+            and requested_category in (None, fact.category)
+            and about in (None, fold(fact.subject))
+            and (scores is None or fact.id in scores)
+        ]
+        cards.sort(key=lambda card: (-card.score, -card.fact.valid_at.timestamp(), card.id))
+        return cards[:most]
+
+    def get(self, fact_id: "UUID | str") -> FactCard:
+        """Return one fact with the words that prove it.
+
+        Takes an id or its unambiguous beginning, and that of a fact whose evidence another one holds now.
+        """
+        with self._at.read() as tx:
+            fact = find_fact(tx, fact_id)
+            return FactCard(fact.fact, quotes=quotes_of(tx, fact.fact))
+
+    def history(self, fact_id: "UUID | str") -> Sequence[FactCard]:
+        """Return what was so of one matter, past and present, oldest first.
+
+        Of a slot that holds one value that is every value it had; of another, the one value.
+        """
+        with self._at.read() as tx:
+            fact = find_fact(tx, fact_id).fact
+            matter = group_of(fact.subject, fact.attribute, fact.value)
+            slot = [kept.fact for kept in tx.knowledge.facts(slots=slots_of([fact]))]
+            return [
+                FactCard(one) for one in slot if group_of(one.subject, one.attribute, one.value) == matter
+            ]
+
+    def edit(
+        self,
+        fact_id: "UUID | str",
+        *,
+        text: str | None = None,
+        value: str | None = None,
+        category: "Category | str | None" = None,
+    ) -> FactCard:
+        """Put a fact right by hand: its sentence, the value it is compared by, its category.
+
+        How it read before is kept in `versions`, and the words it came from do not teach it again. Raises
+        InvalidInput where nothing is given, or what is given leaves no fact.
+        """
+        if text is None and value is None and category is None:
+            raise InvalidInput("give a text, a value or a category to put the fact right")
+        kind, now = None if category is None else str(category), self._deps.clock()
+        answer, held = clean_name(text), clean_name(value)
+        return self._by_hand(
+            fact_id, lambda fact: core.edit(fact, now, text=answer, value=held, category=kind)
+        )
+
+    def pin(self, fact_id: "UUID | str", pinned: bool = True) -> FactCard:
+        """Let no statement end a fact by itself (or, unpinned, let those end it that were made)."""
+        return self._by_hand(fact_id, lambda fact: core.pin(fact, pinned))
+
+    def confirm(self, fact_id: "UUID | str") -> FactCard:
+        """Say yes to a fact: it is certain."""
+        return self._by_hand(fact_id, core.confirm)
+
+    def delete(self, fact_id: "UUID | str") -> FactCard:
+        """Delete a fact, and return what it was; the same words do not teach it again, others may.
+
+        What it had ended holds again. What was observed stays.
+        """
+        return self._by_hand(fact_id, lambda _fact: None)
+
+    def consolidate(self) -> int:
+        """Learn facts from every episode that waits for it, though too few wait; return how many there were.
+
+        Where a language model fails they wait on, and are not counted. With `jobs="workers"` it only asks for
+        it, and returns 0.
+        """
+        return self._later.learn(self._at.known(), any_waiting=True)
+
+    def _by_hand(self, fact_id: "UUID | str", change: Change) -> FactCard:
+        scope = self._at.known()
+        return until_unopposed(lambda: self._changed(scope, fact_id, change))
+
+    def _changed(self, scope: Scope, fact_id: "UUID | str", change: Change) -> FactCard:
+        """Change one fact and tell its slot anew: what it had ended, or what had ended it, may hold again."""
+        deps, now = self._deps, self._deps.clock()
+        with deps.store.begin(scope, write=False) as tx:
+            _, known, changes = _by_hand(tx, fact_id, change)
+        vectors = embedded_if_possible(deps, [fact.fact for fact in reworded(known, changes)])
+        with deps.store.begin(scope) as tx:
+            tx.hold_facts()
+            before, known, changes = _by_hand(tx, fact_id, change)
+            if change(before) is None:
+                tx.knowledge.bury(core.delete(before, now))
+            write_facts(tx, deps, known, changes, vectors, now=now)
+            heir = tx.knowledge.moves(before.id).get(
+                before.id
+            )  # what a hand made the same as another is one with it
+            after = next(iter(tx.knowledge.facts(ids=[before.id if heir is None else heir])), None)
+            return FactCard(before if after is None else after.fact)
+
+
+def _by_hand(
+    tx: Transaction, fact_id: "UUID | str", change: Change
+) -> tuple[Fact, Sequence[StoredFact], Changes]:
+    """Return a fact as it is, what it bears on, and what a change by hand makes of all that."""
+    before = find_fact(tx, fact_id).fact
+    after = change(before)
+    known = tx.knowledge.facts(slots=slots_of([before] if after is None else [before, after]))
+    return before, known, core.retold([kept.fact for kept in known], {before.id: after})
+
+
+def _scored(
+    settled: Sequence[Fact], facts: Sequence[Fact], scores: Mapping[UUID, float]
+) -> dict[UUID, float]:
+    """Return how well facts answer as they stood once: as those do that hold their evidence today.
+
+    Their ids may have been others then: an earlier statement that came later gives a fact another one.
+    """
+    best: dict[tuple[UUID, str], float] = {}
+    for fact in facts:
+        best |= dict.fromkeys(core.marks(fact), scores[fact.id]) if fact.id in scores else {}
+    result = {}
+    for fact in settled:
+        held = [best[mark] for mark in core.marks(fact) if mark in best]
+        held += [scores[fact.id]] if fact.id in scores else []
+        if held:
+            result[fact.id] = max(held)
+    return result
+
+
+def _analysed(query: str, moment: datetime, language: str | None) -> ranking.Query:
+    if not isinstance(query, str) or not query.strip():
+        raise InvalidInput("the query is empty; ask something, or leave it out")
+    return ranking.analyse(query, (), moment, language=language)
+
+
+def _category(category: "Category | str | None") -> Category | None:
+    if category is None or isinstance(category, Category):
+        return category
+    try:
+        return Category(category.strip().lower())
+    except (ValueError, AttributeError) as error:
+        raise InvalidInput(f"no category {category!r}; there are {', '.join(Category)}") from error

@@ -1,0 +1,83 @@
+"""What narrows a search or a listing: one value, whose fields may be given as keywords as well."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import TypedDict
+
+from episodic_agent.core.chains.filters import MetadataFilter
+from episodic_agent.engine.arguments import aware
+from episodic_agent.engine.recall.filtering import Where, filter_of
+from episodic_agent.errors import InvalidInput
+
+Moment = datetime | str | float | None  # as a caller gives it; naive times are UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which episodes, messages and facts count; a field that is None leaves everything.
+
+    `thread` is a name or an id; `channel` leaves the threads that something came to by it; `since` and
+    `until` bound the time at which it was said (`since <= time < until`), `place` where. `where` is what
+    episodes are about, as in `tool=bash tag=memory,leak` (docs/chains.md): only closed ones are about
+    something. `category` is one of facts.
+
+    >>> Filter(thread="work", since="2026-03-01").thread
+    'work'
+    """
+
+    thread: str | None = None
+    channel: str | None = None
+    since: Moment = None
+    until: Moment = None
+    place: str | None = None
+    where: Where = None
+    category: str | None = None
+
+
+class Narrowed(TypedDict, total=False):
+    """The fields of a `Filter`, as keywords."""
+
+    thread: str | None
+    channel: str | None
+    since: Moment
+    until: Moment
+    place: str | None
+    where: str | Sequence[str] | None
+    category: str | None
+
+
+ALL = tuple(field.name for field in fields(Filter))
+
+
+def narrowed(filter_: Filter | None, keywords: Narrowed, *, takes: Sequence[str] = ALL) -> Filter:
+    """Return the filter a call means: that given, with what its keywords say instead.
+
+    `takes` names the fields that can narrow this call. Raises InvalidInput for another one, and for what is
+    no filter, TypeError for an unknown keyword.
+
+    >>> narrowed(Filter(thread="work"), {"place": "kitchen"})
+    Filter(thread='work', channel=None, since=None, until=None, place='kitchen', where=None, category=None)
+    """
+    if not isinstance(filter_, Filter | None):
+        raise InvalidInput(f"`filter` is a Filter, not {type(filter_).__name__}")
+    if unknown := [name for name in keywords if name not in ALL]:
+        raise TypeError(f"unexpected keyword {unknown[0]!r}; a filter has {', '.join(ALL)}")
+    filter = replace(filter_ or Filter(), **keywords)
+    if other := [name for name in ALL if name not in takes and getattr(filter, name) is not None]:
+        raise InvalidInput(f"this cannot be narrowed by {other[0]!r}; it can by {', '.join(takes)}")
+    return filter
+
+
+def metadata_filter(filter: Filter) -> MetadataFilter:
+    """Return what episodes are to be about, with the times of the filter as those of their start.
+
+    Raises InvalidInput for what is no filter, and where no time passes.
+    """
+    conditions = filter_of(filter.where)
+    begins = [time for time in (conditions.since, aware(filter.since)) if time is not None]
+    ends = [time for time in (conditions.until, aware(filter.until)) if time is not None]
+    both = replace(conditions, since=max(begins, default=None), until=min(ends, default=None))
+    if both.since is not None and both.until is not None and both.since >= both.until:
+        raise InvalidInput("`since` must be before `until`")
+    return both

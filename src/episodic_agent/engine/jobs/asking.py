@@ -1,0 +1,63 @@
+"""Put a question to a language model, and once more with what was wrong with the answer.
+
+The one way to a model for every stage: here an answer is read leniently, and here is said when asking again
+is of no use.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Final, TypeVar
+
+from episodic_agent.core.prompts.lenient import fitted
+from episodic_agent.core.prompts.quoting import asked_again
+from episodic_agent.errors import BadReply, BudgetSpent, ProviderError, ProviderRefused
+from episodic_agent.protocols import LanguageModel
+from episodic_agent.schemas import Json
+
+ROUNDS: Final = 2  # answers to one question that may be unusable
+LAST_TRY: Final = 3  # attempts of a job at a model that is away, before what needs none does its work (I8)
+
+T = TypeVar("T")
+
+_unusable: Final = set[str]()  # kinds of work of this process whose model was said to answer unusably
+
+
+def ask(
+    model: LanguageModel,
+    prompt: str,
+    schema: Mapping[str, Json],
+    stage: str,
+    read: Callable[[Mapping[str, Json]], T],
+    *,
+    rounds: int = ROUNDS,
+) -> T:
+    """Return what `read` makes of the answer, as far as it fits the schema.
+
+    Where it raises BadReply the model is asked again, `rounds` times in all, with what was wrong.
+    """
+    text = prompt
+    while True:
+        rounds -= 1
+        try:
+            return read(fitted(model.complete(text, schema, stage).value, schema))
+        except BadReply as error:
+            if rounds < 1:
+                raise
+            text = asked_again(prompt, error)
+
+
+def may_pass(error: ProviderError) -> bool:
+    """Tell whether to try again by and by: not where a budget, a key or the answer itself is in the way."""
+    return not isinstance(error, BudgetSpent | BadReply | ProviderRefused)
+
+
+def say_failed(log: logging.Logger, message: str, *details: object, error: Exception) -> None:
+    """Log that work goes on without a model: `message` ends in what the error is put into.
+
+    A warning; at debug level where it repeats itself: a refusal was said when it came, and an answer that
+    is of no use is said once for each message and process.
+    """
+    repeated = isinstance(error, ProviderRefused) or (isinstance(error, BadReply) and message in _unusable)
+    if isinstance(error, BadReply):
+        _unusable.add(message)
+    log.log(logging.DEBUG if repeated else logging.WARNING, message, *details, error)

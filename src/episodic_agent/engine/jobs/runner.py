@@ -1,0 +1,385 @@
+"""Run later work: claim, handle in batches, retry with backoff, keep dead letters with their reason.
+
+The same runner serves the process that made the work (`engine.jobs.background`) and worker processes
+(`engine.jobs.worker`). Whoever dies leaves the jobs; whoever comes next takes their leases over.
+"""
+
+import logging
+import re
+import threading
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from episodic_agent.engine.jobs.asking import say_failed
+from episodic_agent.engine.jobs.heartbeat import Heartbeat, HeldJobs
+from episodic_agent.engine.jobs.retrying import until_unopposed
+from episodic_agent.errors import (
+    Conflict,
+    EpisodicError,
+    InvalidInput,
+    ProviderRefused,
+    StoreError,
+    StoreUnavailable,
+)
+from episodic_agent.protocols import Store
+from episodic_agent.schemas import Job, Scope
+
+HERE, WORKERS = "here", "workers"  # who does later work
+LEASE = timedelta(minutes=2)
+BATCH = 64
+ATTEMPTS = 5  # at work that fails by itself
+PATIENCE = 4 * ATTEMPTS  # at work that a provider may still do
+SUSPICIOUS = 2  # processes that died while they held a job, before it is run alone
+DEATHS = 30  # of processes, before the job is given up; one that is merely unlucky is done long before
+AT_ONCE = 3  # tries of a job whose effect another writer was in the way of, before it waits
+BACKOFF = timedelta(seconds=2)
+JITTER_BITS = 16
+LOOK = 1.0  # seconds between looks at whether another thread has ended or was halted
+
+log = logging.getLogger(__name__)
+_FAILED = re.compile(r"attempt (\d+): ")
+_UNDER: "ContextVar[Runner | None]" = ContextVar("runner of the work this thread does", default=None)
+
+
+def check_jobs(jobs: str) -> str:
+    """Return who does later work, `here` or `workers`; InvalidInput for anything else.
+
+    >>> check_jobs("workers")
+    'workers'
+    """
+    if jobs not in (HERE, WORKERS):
+        raise InvalidInput(f"no way to do later work is called {jobs!r}; there are {HERE} and {WORKERS}")
+    return jobs
+
+
+class Halted(EpisodicError):
+    """The runner was told to stop: the job in hand is given back, as if it had not begun."""
+
+
+def stop_if_halted() -> None:
+    """Raise Halted where the runner of this work was told to stop; long work asks now and then."""
+    runner = _UNDER.get()
+    if runner is not None and runner.halted:
+        raise Halted("the process ends; what it was doing is done by the next one")
+
+
+class Handler(Protocol):
+    """Handle claimed jobs of one kind and scope; finishing them is part of the effect's transaction."""
+
+    def __call__(self, scope: Scope, jobs: Sequence[Job], /) -> None:
+        """Do the work and finish the jobs in one transaction."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """What came of one claim: jobs done, failed (to be tried again, or dead letters), lost to another."""
+
+    scope: Scope
+    kind: str
+    done: int = 0
+    failed: int = 0
+    lost: int = 0
+    given_back: int = 0
+
+
+class Runner:
+    """Claims due jobs of a store and hands them to their kind's handler."""
+
+    def __init__(
+        self,
+        store: Store,
+        handlers: Mapping[str, Handler],
+        *,
+        clock: Callable[[], datetime],
+        entropy: Callable[[int], int],
+        owner: str,
+        space: str | None = None,
+        scope: Scope | None = None,
+        singly: Collection[str] = (),
+        awaited: Collection[str] | None = None,
+        lease: timedelta = LEASE,
+    ) -> None:
+        """Take `owner` to name this process for leases; `space` or `scope` bound what it ever claims.
+
+        Jobs of the kinds in `singly` go to their handler one by one, and what is not begun yet is given
+        back when the runner is halted. `awaited` are the kinds that `run_due` of a scope waits for where
+        another thread does them; None: all.
+        """
+        self._store = store
+        self._handlers = handlers
+        self._clock = clock
+        self._entropy = entropy
+        self._owner = owner
+        self._space = space
+        self._scope = scope
+        self._singly = singly
+        self._lease = lease
+        self._heartbeat = Heartbeat(store, clock, lease)
+        self._stranded: deque[HeldJobs] = (
+            deque()
+        )  # claimed, but the store went away before it could be said why
+        self._halted = False
+        self._awaited = awaited
+        # by thread: whose jobs of which kind it has; None while it looks for some
+        self._at_work: dict[int, tuple[Scope, str] | None] = {}
+        self._ended = threading.Condition()
+
+    def run_due(self, scope: Scope | None = None) -> int:
+        """Run what is due until nothing is (or the runner is halted), and return how many jobs ran.
+
+        A job that fails is tried again later, and after its last attempt becomes a dead letter; it
+        never stops the others. What is `awaited` and another thread is doing for `scope` is waited for.
+        """
+        ran = 0
+        while not self._halted:
+            batch = self.run_batch(scope)
+            if batch is not None:
+                ran += batch.done + batch.failed + batch.lost
+            elif scope is None or not self._waited_for(scope):
+                break
+        return ran
+
+    def _waited_for(self, scope: Scope) -> bool:
+        """Wait until no other thread has jobs of a scope; tell whether any had."""
+        me = threading.get_ident()
+
+        def idle() -> bool:
+            others = (work for thread, work in self._at_work.items() if thread != me)
+            return self._halted or not any(work is None or self._is_awaited(scope, *work) for work in others)
+
+        with self._ended:
+            if idle():
+                return False
+            while not idle():
+                self._ended.wait(LOOK)  # a signal handler halts, and may not notify
+            return True
+
+    def _is_awaited(self, scope: Scope, whose: Scope, kind: str) -> bool:
+        return whose == scope and (self._awaited is None or kind in self._awaited)
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        me = threading.get_ident()
+        with self._ended:
+            around = self._at_work.get(me)  # work may call for work
+            self._at_work[me] = None
+        try:
+            yield
+        finally:
+            with self._ended:
+                if around is None:
+                    del self._at_work[me]
+                else:
+                    self._at_work[me] = around
+                self._ended.notify_all()
+
+    def try_due(self, scope: Scope | None = None) -> None:
+        """Run what is due; where the store refuses the work waits, for its cause is stored already."""
+        try:
+            self.run_due(scope)
+        except EpisodicError as error:
+            log.warning("later work waits: %s", error)
+
+    def run_batch(self, scope: Scope | None = None) -> Batch | None:
+        """Claim once and handle what came; None when nothing is due. Raises StoreError when it is away."""
+        with self._working():
+            return self._run_batch(scope or self._scope)
+
+    def _run_batch(self, scope: Scope | None) -> Batch | None:
+        self._give_back_stranded()
+        claimed = self._store.claim(
+            self._owner,
+            now=self._clock(),
+            lease=self._lease,
+            limit=BATCH,
+            space=None if scope else self._space,
+            scope=scope,
+            kinds=list(self._handlers),
+        )
+        if claimed is None:
+            return None
+        held = HeldJobs(*claimed)
+        with self._ended:
+            self._at_work[threading.get_ident()] = (held.scope, held.jobs[0].kind)
+            self._ended.notify_all()
+        batch = Batch(held.scope, held.jobs[0].kind)
+        under = _UNDER.set(self)
+        try:
+            with self._heartbeat.holding(held):
+                self._bury_poison(held, batch)
+                self._run(held, batch, self._company(held, batch))
+        finally:
+            _UNDER.reset(under)
+            if held.jobs:
+                self._stranded.append(held)
+        return batch
+
+    def _company(self, held: HeldJobs, batch: Batch) -> Sequence[Job]:
+        """Return the jobs to run together: all of the claim, or just one when there is a suspect.
+
+        A job that kills its process takes along whatever was claimed with it; run alone it dies alone.
+        The likeliest innocent goes first.
+        """
+        suspects = [job for job in held.jobs if deaths(job) >= SUSPICIOUS]
+        if not suspects:
+            return held.jobs
+        alone = min(suspects, key=deaths)
+        self._give_back(held, batch, [job for job in held.jobs if job is not alone])
+        return [job for job in held.jobs if job is alone]
+
+    def _bury_poison(self, held: HeldJobs, batch: Batch) -> None:
+        for job in held.jobs:
+            if deaths(job) >= DEATHS:
+                log.error("job %s %s is given up: its process died %d times", job.kind, job.key, deaths(job))
+                batch.failed += 1
+                self._put_back(held, job, f"its process died {deaths(job)} times while it ran", None)
+
+    def _run(self, held: HeldJobs, batch: Batch, jobs: Sequence[Job]) -> None:
+        if len(jobs) > 1 and batch.kind not in self._singly:
+            try:
+                self._handlers[batch.kind](held.scope, jobs)
+            except Exception as error:  # noqa: BLE001 - find the poisoned one: the others must not pay for it
+                log.info("%d %s jobs failed together, trying each: %s", len(jobs), batch.kind, error)
+            else:
+                batch.done += len(jobs)
+                held.drop(jobs)
+                return
+        for n, job in enumerate(jobs):
+            if n and self._halted:
+                self._give_back(held, batch, jobs[n:])
+                return
+            self._run_one(held, batch, job)
+
+    def _run_one(self, held: HeldJobs, batch: Batch, job: Job) -> None:
+        try:
+            self._until_done(held, job)
+        except Halted:
+            self._give_back(held, batch, [job])
+        except Exception as error:  # noqa: BLE001 - the worker's job boundary: a poisoned job must not stop the rest
+            if isinstance(error, Conflict) and not self._is_ours(held, job):
+                log.warning("job %s %s was taken over meanwhile; its effect here was refused", *_names(job))
+                batch.lost += 1
+                held.drop([job])
+                return
+            say_failed(log, "job %s %s failed: %s", *_names(job), error=error)
+            batch.failed += 1
+            text = f"attempt {job.attempts}: {type(error).__name__}: {error}"
+            self._put_back(held, job, text, self._retry_at(job, error))
+        else:
+            batch.done += 1
+            held.drop([job])
+
+    def _until_done(self, held: HeldJobs, job: Job) -> None:
+        """Handle one job; at once again while another writer is in the way and the job is still ours."""
+        for left in reversed(range(AT_ONCE)):
+            try:
+                self._handlers[job.kind](held.scope, [job])
+                return
+            except Conflict:
+                if not left or not self._is_ours(held, job):
+                    raise
+
+    def _is_ours(self, held: HeldJobs, job: Job) -> bool:
+        return bool(self._store.renew(held.scope, [job], now=self._clock(), lease=self._lease))
+
+    def _retry_at(self, job: Job, error: Exception) -> datetime | None:
+        """Return when to try again; None when the job is to be given up.
+
+        What another writer, an absent store or a refused key prevents is never given up: it is not the
+        job's fault.
+        """
+        passing = isinstance(error, Conflict | StoreUnavailable | ProviderRefused)
+        patience = PATIENCE if isinstance(error, EpisodicError) and error.retryable else ATTEMPTS
+        if job.attempts >= patience and not passing:
+            return None
+        share = 0.5 + 0.5 * self._entropy(JITTER_BITS) / (1 << JITTER_BITS)
+        return self._clock() + BACKOFF * (1 << min(job.attempts, 10)) * share
+
+    def _put_back(self, held: HeldJobs, job: Job, reason: str, retry_at: datetime | None) -> None:
+        try:
+            until_unopposed(lambda: self._fail(held.scope, job, reason, retry_at), tries=AT_ONCE)
+        except Conflict:
+            log.warning("job %s %s was taken over meanwhile", *_names(job))
+        held.drop([job])
+
+    def _fail(self, scope: Scope, job: Job, reason: str, retry_at: datetime | None) -> None:
+        with self._store.begin(scope) as tx:
+            tx.work.put_back(job, error=reason, retry_at=retry_at)
+
+    def _give_back(self, held: HeldJobs, batch: Batch | None, jobs: Sequence[Job]) -> None:
+        """Let others have jobs that were claimed and not begun; those no longer ours are let go of."""
+        for _ in range(AT_ONCE):
+            if not jobs:
+                return
+            try:
+                with self._store.begin(held.scope) as tx:
+                    for job in jobs:
+                        tx.work.put_back(job)
+            except Conflict:  # one of them at least is not ours: find out which are
+                ours = {
+                    job.id
+                    for job in self._store.renew(held.scope, jobs, now=self._clock(), lease=self._lease)
+                }
+                held.drop([job for job in jobs if job.id not in ours])
+                jobs = [job for job in jobs if job.id in ours]
+            else:
+                held.drop(jobs)
+                if batch is not None:
+                    batch.given_back += len(jobs)
+                return
+        held.drop(jobs)  # somebody is always faster: the leases run out
+
+    def _give_back_stranded(self) -> None:
+        while self._stranded:
+            try:
+                held = self._stranded.popleft()
+            except IndexError:  # another thread was faster
+                return
+            try:
+                self._give_back(held, None, held.jobs)
+            finally:
+                if held.jobs:
+                    self._stranded.append(held)
+
+    @property
+    def halted(self) -> bool:
+        """Tell whether it was told to stop."""
+        return self._halted
+
+    def halt(self) -> None:
+        """Let the batch that runs end, and claim no other. Safe to call from a signal handler."""
+        self._halted = True
+
+    def close(self) -> None:
+        """Halt, and give back what is still held; where the store is away the leases run out."""
+        self.halt()
+        with suppress(StoreError):
+            self._give_back_stranded()
+        self._heartbeat.close()
+
+
+def deaths(job: Job) -> int:
+    """Count the processes that held a job and ended without a word, since it last failed in an orderly way.
+
+    Every claim counts as an attempt, and an orderly failure writes down which attempt it was.
+
+    >>> from dataclasses import replace
+    >>> from datetime import UTC, datetime
+    >>> from uuid import UUID
+    >>> job = Job(UUID(int=1), "encode", "k", "s", datetime(2024, 5, 1, tzinfo=UTC), attempts=4)
+    >>> deaths(job), deaths(replace(job, last_error="attempt 2: BadReply: no JSON"))
+    (3, 1)
+    """
+    match = _FAILED.match(job.last_error or "")
+    failed = int(match[1]) if match else 0
+    before = job.attempts - 1
+    return before - failed if failed <= before else before  # a later number is from before a retry by hand
+
+
+def _names(job: Job) -> tuple[str, str]:
+    return job.kind, job.key

@@ -1,0 +1,85 @@
+"""The rooms of later work: what waits, what was given up, and who does it."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.jobs.backlog import Backlog, JobEntry
+from episodic_agent.engine.jobs.worker import POLL, Say, Worker
+from episodic_agent.engine.later import Later, check_kinds, runner_of
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.schemas import Scope
+
+
+class JobRoom:
+    """The later work of a whole space, or of one user."""
+
+    def __init__(self, deps: Deps, later: Later, at: Scoped | None = None) -> None:
+        """Take `at` to narrow it to one user."""
+        self._deps = deps
+        self._later = later
+        self._at = at
+
+    def list(self, *, state: str | None = None) -> Sequence[JobEntry]:
+        """Return the later work by user and time; `state` is waiting, leased or dead."""
+        return self._backlog().entries(state)
+
+    def retry(self, job_id: "UUID | str") -> JobEntry:
+        """Make a waiting or dead job due now with all its attempts back, and return what it was.
+
+        Takes an id, or its unambiguous beginning or end. Raises NotFound, and Conflict while it is done.
+        """
+        return self._backlog().retry(job_id)
+
+    def retry_dead(self) -> int:
+        """Try again every job that was given up; return how many."""
+        return self._backlog().retry_dead()
+
+    def cancel(self, job_id: "UUID | str") -> JobEntry:
+        """Delete a waiting or dead job, named as for `retry`, and return what it was."""
+        return self._backlog().cancel(job_id)
+
+    def run(self) -> int:
+        """Run the later work that waits (encodings, questions), and return how many jobs ran.
+
+        What is new is then looked through for skills, and what is due for facts, which is not counted. None
+        with `jobs="workers"`: this process then never claims any.
+        """
+        scope = None if self._at is None else self._at.known()
+        ran = self._later.run(scope)
+        self._later.finish(self._scopes())
+        return ran
+
+    def worker(
+        self,
+        *,
+        all_spaces: bool = False,
+        kinds: Sequence[str] | None = None,
+        poll: float = POLL,
+        say: Say | None = None,
+    ) -> Worker:
+        """Return a worker for this later work, or that of every space.
+
+        `kinds` narrows it to kinds of jobs; `poll` is how many seconds it waits when nothing is due; `say`
+        receives a line for each batch. Its `run` works until its `stop`. Raises InvalidInput for an unknown
+        kind, NotFound for an unknown user.
+        """
+        handlers = check_kinds(kinds, self._later.handlers)
+        scope = None if self._at is None else self._at.known()
+        space = None if all_spaces else self._later.space
+        store = self._deps.store
+        return Worker(
+            runner_of(self._deps, handlers, space=space, scope=scope),
+            lambda: store.scopes(space) if scope is None else [scope],
+            self._later.upkeep.keep_up,
+            clock=self._deps.clock,
+            entropy=self._deps.entropy,
+            poll=poll,
+            say=say,
+        )
+
+    def _scopes(self) -> Sequence[Scope]:
+        return self._deps.store.scopes(self._later.space) if self._at is None else [self._at.known()]
+
+    def _backlog(self) -> Backlog:
+        return Backlog(self._deps, self._scopes())

@@ -1,0 +1,197 @@
+"""Say in words why two threads were linked, or were not: from the decision alone (I6)."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.language import plural
+from episodic_agent.core.links import FittedPolicy, LinkPolicy, SeedPolicy, link_policy, recomputed
+from episodic_agent.core.links.policies import COMPONENTS, fitted_weights, inputs
+from episodic_agent.core.links.verdict import UNCERTAIN
+from episodic_agent.data import texts
+from episodic_agent.engine.links.job import LINK
+from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import Transaction
+from episodic_agent.schemas import Decision, Json, Link, Thread
+from episodic_agent.showing import described
+
+_LEAST: Final = 5e-4  # a contribution that moves nothing is not told
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one number of the evidence added: to the score, or to the log-odds of a fitted policy."""
+
+    name: str
+    words: str
+    value: float
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedLink:
+    """One candidate: the decision, its thread, what was concluded in words, and from what."""
+
+    decision: Decision
+    candidate: Thread | None
+    sentences: Sequence[str]
+    contributions: Sequence[Contribution]
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            "" if self.candidate is None else self.candidate.origin,
+            self.decision.verdict,
+            *self.sentences[:1],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LinkExplanation:
+    """Everything that was decided about a thread and earlier ones, best candidate of each message first."""
+
+    thread: Thread
+    links: Sequence[Link]
+    judged: Sequence[JudgedLink]
+
+    def __repr__(self) -> str:
+        return described(
+            self, self.thread.origin, plural(len(self.links), "link"), f"{len(self.judged)} judged"
+        )
+
+
+def explain_links(tx: Transaction, thread: Thread, other: Thread | None = None) -> LinkExplanation:
+    """Explain a thread's links (to one other thread) and what was not linked."""
+    decisions = [*tx.relations.decisions(subject=thread.id, type=LINK)]
+    if other is not None:  # whichever of the two came later was judged
+        decisions = [d for d in decisions if d.detail.get("candidate") == str(other.id)]
+        turned = tx.relations.decisions(subject=other.id, type=LINK)
+        decisions += [d for d in turned if d.detail.get("candidate") == str(thread.id)]
+    decisions.sort(key=lambda d: (str(d.subject), _integer(d, "number"), _integer(d, "rank")))
+    links = tx.relations.links([thread.id], taken_back=True)
+    ends = {thread.id} if other is None else {thread.id, other.id}
+    return LinkExplanation(
+        thread,
+        [link for link in links if ends <= {link.earlier, link.later}],
+        [_judged(tx, decision) for decision in decisions],
+    )
+
+
+def _integer(decision: Decision, name: str) -> int:
+    value = decision.detail.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _judged(tx: Transaction, decision: Decision) -> JudgedLink:
+    candidate = tx.threads.get(UUID(str(decision.detail["candidate"])))
+    return JudgedLink(decision, candidate, list(_sentences(decision)), contributions(decision))
+
+
+def _sentences(decision: Decision) -> Iterator[str]:
+    detail = decision.detail
+    why = detail.get("why")
+    known = texts("links/features.why")
+    reasons = [known.get(str(one), str(one)) for one in why] if isinstance(why, Sequence) else []
+    yield f"compared because {' and '.join(reasons) or 'nobody knows why'}"
+    side = "over" if decision.score > decision.threshold else "not over"
+    yield (
+        f"message {_integer(decision, 'number')} of the thread scores {decision.score:.3f} by "
+        f"{decision.policy_version}, {side} the threshold of {decision.threshold:.2f}"
+    )
+    if detail.get("without_vectors"):
+        yield f"judged by words alone: {detail['without_vectors']}"
+    yield from _model(detail.get("llm"))
+    yield from _paths(detail.get("paths"))
+    yield from _rival(decision)
+    doubt = "in doubt" if decision.confidence_label == UNCERTAIN else "sure"
+    differ = "; the two differed and the more confident one decided" if detail.get("disagreement") else ""
+    yield f"verdict: {decision.verdict}, {doubt}{differ}"
+    if detail.get("taken_back"):
+        yield "a person had unlinked the two: they stay apart"
+    if decision.outcome:
+        yield f"what came of it: {decision.outcome}"
+
+
+def _rival(decision: Decision) -> Iterator[str]:
+    rival = decision.features.get("rival")
+    if rival is None:
+        return
+    if decision.features.get("yields"):
+        yield f"another candidate of this message is better ({rival:.3f}), and it goes on with one only"
+    else:
+        yield f"it is the best of the message's candidates; the next best ({rival:.3f}) yields to it"
+
+
+def _model(value: Json) -> Iterator[str]:
+    if not isinstance(value, Mapping):
+        return
+    who = f"{value.get('model')} ({value.get('prompt')})"
+    if "failure" in value:
+        yield f"{who} gave no opinion: {value['failure']}"
+        return
+    related = "related" if value.get("related") else "not related"
+    yield (
+        f"{who} called them {related}, {_number(value.get('confidence')):.0%} sure: {value.get('reasoning')}"
+    )
+
+
+def _paths(paths: Json) -> Iterator[str]:
+    if not isinstance(paths, Mapping) or "overlap" not in paths:
+        return
+    spent = []
+    for name in ("algorithm", "llm"):
+        span = paths.get(name)
+        if isinstance(span, Mapping):
+            spent.append(_number(span.get("ended")) - _number(span.get("started")))
+    yield (
+        f"the algorithm took {spent[0] * 1e3:.1f} ms and the model {spent[1] * 1e3:.1f} ms, "
+        f"both at once for {_number(paths['overlap']) * 1e3:.1f} ms"
+    )
+
+
+def _number(value: Json) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def contributions(decision: Decision) -> list[Contribution]:
+    """Return what each number added to a decision's score, the heaviest first.
+
+    Of a fitted policy they are terms of its log-odds; of another that is not known here, none.
+    """
+    try:
+        policy = link_policy(decision.policy_version)
+    except InvalidInput:
+        return []
+    rows = _terms(policy, decision.features)
+    named = texts("links/features.words")
+    contributions = [
+        Contribution(n, named.get(n, n), value, adds) for n, value, adds in rows if abs(adds) >= _LEAST
+    ]
+    return sorted(contributions, key=lambda c: (-abs(c.adds), c.name))
+
+
+def _terms(policy: LinkPolicy, features: Mapping[str, float]) -> list[tuple[str, float, float]]:
+    if isinstance(policy, FittedPolicy):
+        read = inputs(features)
+        weighed = fitted_weights(features)
+        return [(name, read[name], weight * read[name]) for name, weight in weighed.items()]
+    if not isinstance(policy, SeedPolicy):
+        return []
+    weighed = {name: getattr(policy, name) for name in (*COMPONENTS, "recency") if name in features}
+    alone = set(weighed) == {"recency"}
+    total = 1.0 if alone else sum(weighed.values()) or 1.0
+    return [(name, features[name], weight * features[name] / total) for name, weight in weighed.items()]
+
+
+def unfounded(tx: Transaction) -> Iterator[str]:
+    """Yield the linking decisions whose verdict does not follow from what they recorded (I6)."""
+    for decision in tx.relations.decisions(type=LINK):
+        try:
+            again = recomputed(str(decision.detail["candidate"]), decision.policy_version, decision.features)
+        except (InvalidInput, KeyError) as error:
+            yield f"the linking decision {decision.id} cannot be computed again: {error}"
+            continue
+        if (again.verdict, again.label) != (decision.verdict, decision.confidence_label):
+            yield f"the linking decision {decision.id} does not follow from its numbers"

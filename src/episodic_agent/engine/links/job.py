@@ -1,0 +1,429 @@
+"""Link a new thread to the earlier ones it goes on with: the `link` job, from a message to its effect.
+
+The message that may need it asks for a job in its own transaction. The job reads candidates and evidence in
+one transaction, asks a language model outside any (where one is configured) while the algorithm computes,
+and writes decisions, links and the cross-thread episode in one more. Everything goes by event time.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.echo import all_own_words
+from episodic_agent.core.identity import decision_id
+from episodic_agent.core.links import (
+    Features,
+    LinkEvidence,
+    LinkPolicy,
+    LinkVerdict,
+    ThreadFeatures,
+    compete,
+    cues,
+    decide,
+    due,
+    judge,
+)
+from episodic_agent.core.links.candidates import LAST_TRY
+from episodic_agent.core.links.outcomes import only_denies
+from episodic_agent.core.links.reading import read_message
+from episodic_agent.core.links.verdict import UNCERTAIN
+from episodic_agent.core.prompts.thread_link import MOST_THREADS, STAGE, Earlier
+from episodic_agent.core.threads import opens_turn
+from episodic_agent.engine.deps import NO_LINKING, Deps
+from episodic_agent.engine.links.candidates import CandidateThread, EarlierThreads, find
+from episodic_agent.engine.links.features import LONGEST, PAGE, ThreadReader, weighs_vectors
+from episodic_agent.engine.links.joining import HAND, grow, other_end
+from episodic_agent.engine.links.linked import holds
+from episodic_agent.engine.links.opinions import PATIENCE, Call, OpinionAnswer, shown
+from episodic_agent.engine.tuning.outcomes import Listener, ask_for_outcomes
+from episodic_agent.engine.tuning.runs import ask_for_tuning, guidance_in_force, policy_in_force
+from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
+from episodic_agent.schemas import Decision, Job, Json, Link, Observation, Scope, Thread, Vector
+
+LINK: Final = "link"  # the job's kind, and the decision's type
+OFF: Final = NO_LINKING
+CONTINUITY, RECALL = "continuity", "recall"  # what a link rests on, where nobody made it by hand
+BEST: Final = 3  # candidates that leave a decision of their own in any case
+MOST_UNSURE: Final = 8  # and as many where the verdict was uncertain
+
+
+# --- when ------------------------------------------------------------------------------------------------
+
+
+def ask_for_link(tx: Transaction, thread: Thread, observations: Sequence[Observation], now: datetime) -> None:
+    """Ask for a job where one of these messages is to be linked; `thread` is as it was before them.
+
+    Costs nothing for all but the first messages of a thread: what was selected, or named and begun without
+    a recall cue, is never linked.
+    """
+    if thread.modality != "message" or thread.turn_count >= LAST_TRY or thread.selected_at is not None:
+        return
+    first = next((o for o in observations if opens_turn(o)), None)
+    if first is None or (thread.explicit and (thread.turn_count or not cues(first.text).recall)):
+        return
+    if not thread.turn_count or is_unsettled(tx.relations.decisions(subject=thread.id, type=LINK)):
+        put_job(tx, thread.id, now)
+
+
+def put_job(tx: Transaction, thread: UUID, now: datetime) -> None:
+    """Ask for the job of a thread; those of a scope run one after another, as their threads came."""
+    tx.work.ask(LINK, str(thread), LINK, now=now)
+
+
+def is_unsettled(decisions: Sequence[Decision]) -> bool:
+    """Tell whether the last message that was judged left room for doubt, or was elliptical."""
+    if not decisions:
+        return False
+    last = max(_number(d) for d in decisions)
+    return any(
+        d.confidence_label == UNCERTAIN or bool(d.detail.get("elliptical"))
+        for d in decisions
+        if _number(d) == last
+    )
+
+
+def _number(decision: Decision) -> int:
+    number = decision.detail.get("number")
+    return number if isinstance(number, int) else 0
+
+
+# --- the job ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkCase:
+    """A message to be judged, with everything that was read for it.
+
+    `apart` are threads whose link with the message's own was taken back.
+    """
+
+    thread: Thread
+    message: Observation
+    number: int
+    features: Features
+    candidates: Sequence[CandidateThread]
+    threads: Sequence[ThreadFeatures]
+    policy: LinkPolicy
+    apart: frozenset[str] = frozenset()
+    earlier: Sequence[Earlier] = ()
+    guidance: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The verdicts on a case, best first, and how the two paths went (seconds since the first began)."""
+
+    verdicts: Sequence[LinkVerdict]
+    answer: OpinionAnswer | None = None
+    paths: Mapping[str, Json] = field(default_factory=dict)
+
+
+class Linker:
+    """The handler of `link` jobs, and the same judgement without a trace (`foreseen`)."""
+
+    def __init__(
+        self, deps: Deps, *, ticks: Callable[[], float] = time.monotonic, patience: float = PATIENCE
+    ) -> None:
+        """Take `ticks` to time both paths by, in seconds, and `patience` for the model's answer."""
+        self._deps = deps
+        self._reader = ThreadReader(deps)
+        self._listener = Listener(deps)
+        self._ticks = ticks
+        self._patience = patience
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Judge one message for each job; a thread with nothing to judge only ends its job."""
+        for job in jobs:
+            self._settle(scope, job)
+
+    def _settle(self, scope: Scope, job: Job) -> None:
+        thread = UUID(job.key)
+        model = None if self._deps.link_policy == OFF else self._deps.model_for(scope, STAGE)
+        case = self._read(scope, thread, asks=model is not None)
+        if case is not None and case.number > 1 and self._listener.hear(scope, thread):
+            case = self._read(scope, thread, asks=model is not None)  # what was denied competes no more
+        judged = None
+        if case is not None and case.threads:
+            begun = self._ticks()
+            call = None
+            if model is not None:
+                call = Call(model, case.message, case.earlier, case.guidance, self._ticks)
+            judged = self._judge(case, call, begun)
+        with self._deps.store.begin(scope) as tx:
+            tx.hold_threads()
+            now = self._deps.clock()
+            if case is not None and judged is not None:
+                self._write(tx, case, judged, now)
+            tx.work.finish(job)
+            if case is not None and _leaves_open(case, judged) and self._due(tx, thread) is not None:
+                put_job(tx, thread, now)  # the next message came meanwhile, or with this one
+
+    def _read(self, scope: Scope, thread: UUID, *, asks: bool) -> _LinkCase | None:
+        with self._deps.store.begin(scope, write=False) as tx:
+            return self._case(tx, thread, asks=asks)
+
+    def _due(self, tx: Transaction, identity: UUID) -> tuple[Thread, Observation, int, Features] | None:
+        """Return the message of a thread that is to be judged next, its number and its features."""
+        thread = tx.threads.get(identity)
+        if thread is None or self._deps.link_policy == OFF or thread.selected_at is not None:
+            return None
+        page = all_own_words(tx.observations.read(identity, 0, PAGE - 1))
+        observations = [o for o in page if opens_turn(o)][:LAST_TRY]
+        decisions = tx.relations.decisions(subject=identity, type=LINK)
+        judged = {d.detail.get("observation") for d in decisions}
+        unsettled = is_unsettled(decisions)
+        for number, message in enumerate(observations, 1):
+            if str(message.id) in judged or (number > 1 and only_denies(message.text)):
+                continue
+            (features,) = self._reader.messages(tx, [message])
+            if due(number, features, explicit=thread.explicit, unsettled=unsettled):
+                return thread, message, number, features
+            return None
+        return None
+
+    def _case(self, tx: Transaction, identity: UUID, *, asks: bool) -> _LinkCase | None:
+        """Read everything a judgement needs."""
+        targets = self._due(tx, identity)
+        if targets is None:
+            return None
+        thread, message, number, features = targets
+        own = tx.threads.number(identity)
+        ref = ref_of(own, message.seq)
+        stored = tx.index.vectors(OBSERVATIONS, self._deps.embedder_name, [ref])
+        searched = EarlierThreads(
+            text=message.text[:LONGEST],
+            at=message.at,
+            vector=stored.get(ref),
+            utc_offset=None if message.utc_offset is None else timedelta(seconds=message.utc_offset),
+            began=thread.created_at,
+            number=own,
+            apart_from=frozenset([identity]),
+        )
+        candidates, threads = self._compared(tx, searched)
+        policy = policy_in_force(tx, self._deps.link_policy)
+        links = tx.relations.links([identity], taken_back=True)
+        apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)
+        case = _LinkCase(thread, message, number, features, candidates, threads, policy, apart)
+        if not asks:
+            return case
+        best = self._evidence(case)[:MOST_THREADS]
+        by_name = {str(one.thread.id): one.thread for one in candidates}
+        earlier = shown(tx, [by_name[one.thread_id] for one in best], message)
+        return replace(case, earlier=earlier, guidance=guidance_in_force(tx))
+
+    def _compared(
+        self, tx: Transaction, query: EarlierThreads
+    ) -> tuple[list[CandidateThread], list[ThreadFeatures]]:
+        """Return the candidates that held something at the time, and what they were."""
+        candidates = find(tx, query, self._deps)
+        read = self._reader.threads(tx, [one.thread for one in candidates], query.at)
+        held = [(one, thread) for one, thread in zip(candidates, read, strict=True) if thread is not None]
+        return [one for one, _ in held], [thread for _, thread in held]
+
+    def _evidence(self, case: _LinkCase) -> Sequence[LinkEvidence]:
+        calibration = self._deps.calibration
+        return judge(case.features, case.threads, case.message.at, case.policy, calibration=calibration)
+
+    def _judge(self, case: _LinkCase, call: Call | None, begun: float) -> _Judged:
+        """Let the algorithm score the candidates while the model thinks, and join what both say."""
+        started = self._ticks()
+        evidence = self._evidence(case)
+        ended = self._ticks()
+        paths: dict[str, Json] = {"algorithm": _span(started, ended, begun)}
+        answer = None if call is None else call.answer(self._patience)
+        if answer is not None:
+            paths["llm"] = _span(answer.started, answer.ended, begun)
+            paths["overlap"] = round(max(0.0, min(ended, answer.ended) - max(started, answer.started)), 6)
+        opinions = {} if answer is None else answer.opinions
+        alone = [decide(one, case.policy, opinions.get(one.thread_id)) for one in evidence]
+        verdicts = compete(alone, case.features.most, case.apart)
+        return _Judged(verdicts, answer, paths)
+
+    def _write(self, tx: Transaction, case: _LinkCase, judged: _Judged, now: datetime) -> None:
+        links = tx.relations.links([case.thread.id], taken_back=True)
+        there = {other_end(link, case.thread.id): link for link in links}
+        joined = []
+        for decision in self._decisions(case, judged, there, now):
+            tx.relations.decide(decision)
+            other = UUID(str(decision.detail["candidate"]))
+            before = there.get(other)
+            if before is not None and not holds(tx, before):
+                continue  # what turned out wrong is made no surer
+            link = self._link(case, decision, before, now)
+            if link is not None:
+                tx.relations.put_link(link)
+                joined.append(other)
+        self._ask_what_came(tx, case, now)
+        if joined:
+            grow(tx, case.thread.id, joined, now)
+
+    def _ask_what_came(self, tx: Transaction, case: _LinkCase, now: datetime) -> None:
+        """Ask to hear what was said since the message; what is said from now on asks by itself (`listen`)."""
+        tx.threads.frame(case.thread.id)  # in order to write: who appends now finds these decisions
+        thread = tx.threads.get(case.thread.id)
+        if thread is not None and thread.turn_count > case.number:
+            ask_for_outcomes(tx, thread.id, now)
+        else:
+            ask_for_tuning(tx, self._deps.link_policy, now)  # else whoever hears what was said asks for it
+
+    def _link(self, case: _LinkCase, decision: Decision, there: Link | None, now: datetime) -> Link | None:
+        """Return the link to be written; None where there is none, or nothing better than what stands."""
+        if decision.verdict != "LINK":
+            return None
+        if there is not None:  # what a person took back stays so; doubt may be lifted
+            firmer = there.label == UNCERTAIN and decision.confidence_label != UNCERTAIN
+            lifted = there.unlinked_at is None and firmer
+            return (
+                replace(there, label=decision.confidence_label, decision_id=decision.id) if lifted else None
+            )
+        basis = RECALL if case.features.cues.recall else CONTINUITY
+        other = UUID(str(decision.detail["candidate"]))
+        return Link(other, case.thread.id, now, basis, decision.confidence_label, decision.id)
+
+    def _decisions(
+        self, case: _LinkCase, judged: _Judged, there: Mapping[UUID, Link], now: datetime
+    ) -> list[Decision]:
+        """Return the decisions that are kept: what was linked, yielded or unsure, and the best others."""
+        why = {one.candidate.thread_id: list(one.candidate.why) for one in case.candidates}
+        asked = {one.thread_id for one in case.earlier}
+        verdicts = [
+            v
+            for n, v in enumerate(judged.verdicts)
+            if v.link
+            or v.yields
+            or n < BEST
+            or v.thread_id in asked
+            or (v.label == UNCERTAIN and n < MOST_UNSURE)
+        ]
+        names = {v.thread_id for v in verdicts}
+        others: list[Mapping[str, Json]] = [
+            {"candidate": v.thread_id, "score": round(v.algorithmic, 6), "why": why[v.thread_id]}
+            for v in judged.verdicts
+            if v.thread_id not in names
+        ]
+        made = []
+        for place, verdict in enumerate(verdicts):
+            answer = judged.answer if verdict.thread_id in asked else None
+            before = there.get(UUID(verdict.thread_id))
+            detail: dict[str, Json] = {
+                **self._shared(case),
+                "candidate": verdict.thread_id,
+                "why": why[verdict.thread_id],
+                "rank": place,
+                "confidence": verdict.confidence,
+                "disagreement": verdict.disagreement,
+                "taken_back": before is not None and before.unlinked_at is not None,
+                "llm": None if answer is None else answer.as_json(verdict.thread_id),
+                "paths": judged.paths,
+            }
+            made.append(_decision(case, verdict, detail, () if place else others, now))
+        return made
+
+    def _shared(self, case: _LinkCase) -> dict[str, Json]:
+        """Return what all decisions about a message keep of it."""
+        return {
+            "observation": str(case.message.id),
+            "number": case.number,
+            "elliptical": case.features.elliptical,
+            "explicit": case.thread.explicit,
+            "vectors": case.features.vector is not None,
+            "without_vectors": self._bare(case.features),
+        }
+
+    def _bare(self, features: Features) -> str:
+        """Say why a message was judged by words alone; nothing where it was not."""
+        if features.vector is not None:
+            return ""
+        if self._deps.embedder is None:
+            return "there is no embedder"
+        if not weighs_vectors(self._deps):
+            return f"linking has not learned to read {self._deps.embedder_name}; `calibrate` teaches it"
+        return "the message had no vector yet: the embedder was away"
+
+    # --- without a trace ---------------------------------------------------------------------------------
+
+    def foreseen(
+        self,
+        tx: Transaction,
+        text: str,
+        vector: Vector | None,
+        at: datetime,
+        apart_from: Sequence[UUID] = (),
+        *,
+        utc_offset: timedelta | None = None,
+    ) -> list[tuple[UUID, LinkVerdict]]:
+        """Return what the algorithm would say of a message that nobody added, best first; writes nothing.
+
+        `vector` is the message's embedding by this memory's embedder, `apart_from` its own thread.
+        """
+        if self._deps.link_policy == OFF:
+            return []
+        weighed = vector if weighs_vectors(self._deps) else None
+        text = text[:LONGEST]
+        features = read_message(text, at, vector=weighed, language=self._deps.language)
+        query = EarlierThreads(text, at, vector, utc_offset, apart_from=frozenset(apart_from))
+        _, threads = self._compared(tx, query)
+        policy = policy_in_force(tx, self._deps.link_policy)
+        evidence = judge(features, threads, at, policy, calibration=self._deps.calibration)
+        verdicts = compete([decide(one, policy) for one in evidence], features.most)
+        return [(UUID(one.thread_id), one) for one in verdicts]
+
+    def expected(
+        self, tx: Transaction, text: str, vector: Vector | None, at: datetime, apart_from: UUID | None
+    ) -> list[tuple[UUID, str, bool]]:
+        """Return what such a message would be linked to: the thread, on what basis, and whether unsure."""
+        own = () if apart_from is None else (apart_from,)
+        basis = RECALL if cues(text).recall else CONTINUITY
+        pairs = self.foreseen(tx, text, vector, at, own)
+        return [(one, basis, v.label == UNCERTAIN) for one, v in pairs if v.verdict == "LINK"]
+
+
+def _leaves_open(case: _LinkCase, judged: _Judged | None) -> bool:
+    """Tell whether the next message, if there is one already, is to be judged too."""
+    if judged is None or case.number >= LAST_TRY:
+        return False
+    return case.features.elliptical or any(v.label == UNCERTAIN for v in judged.verdicts)
+
+
+def _decision(
+    case: _LinkCase,
+    verdict: LinkVerdict,
+    detail: Mapping[str, Json],
+    others: Sequence[Mapping[str, Json]],
+    now: datetime,
+) -> Decision:
+    return Decision(
+        id=decision_id(case.thread.id, f"{LINK}-{case.message.id}-{verdict.thread_id}"),
+        type=LINK,
+        at=now,
+        subject=case.thread.id,
+        features=verdict.recorded(),
+        score=verdict.algorithmic,
+        threshold=verdict.threshold,
+        verdict=verdict.verdict,
+        policy_version=verdict.policy,
+        confidence_label=verdict.label,
+        alternatives=others,
+        detail=detail,
+    )
+
+
+def _span(started: float, ended: float, begun: float) -> Mapping[str, Json]:
+    """Return when a path started and ended, in seconds since the first of them began."""
+    return {"started": round(started - begun, 6), "ended": round(ended - begun, 6)}
+
+
+# --- by hand ---------------------------------------------------------------------------------------------
+
+
+def link_by_hand(tx: Transaction, thread: Thread, other: Thread, now: datetime) -> Link:
+    """Link two threads, whatever was decided about them before."""
+    tx.hold_threads()
+    earlier, later = sorted((thread, other), key=lambda t: (t.created_at, tx.threads.number(t.id)))
+    link = Link(earlier.id, later.id, now, HAND)
+    tx.relations.put_link(link)
+    grow(tx, later.id, [earlier.id], now)
+    return link

@@ -1,0 +1,112 @@
+"""Which facts answer a query: by words and by meaning, those that hold at a moment or all that ever did."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core import recall as ranking
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.recall.matching import matches
+from episodic_agent.engine.results import FactHit
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import FACTS, MarkKind, Refs, Transaction, ref_of
+from episodic_agent.schemas import Vector
+from episodic_agent.schemas.facts import Category, Fact
+
+PER_LEG: Final = 200  # what is over is found too, and falls out after
+ARCHIVED: Final = MarkKind.ARCHIVED.value  # put away, yet what it taught holds
+RELEVANT: Final = 0.2  # score below which a fact does not answer
+DIGITS: Final = 6  # scores are rounded before they order anything, so that machines agree
+
+
+def best_facts(
+    tx: Transaction,
+    deps: Deps,
+    query: ranking.Query,
+    vector: Vector | None,
+    *,
+    limit: int,
+    category: "Category | str | None" = None,
+    at: datetime | None = None,
+    history: bool = False,
+) -> Sequence[tuple[Fact, float]]:
+    """Return the facts that share words or meaning with a query, best first, with scores in [0, 1].
+
+    Only those that hold at `at` (event time; the present unless given), but with `history` past and future
+    ones too. `vector` is that of `query.dense_text`, None: words alone answer.
+    """
+    refs, scores = matches(tx, deps, FACTS, query, vector, per_leg=max(PER_LEG, limit))
+    facts = {kept.number: kept for kept in tx.knowledge.facts(numbers=refs.tolist())}
+    moment = at or deps.clock()
+    rows = [
+        (fact.fact, round(float(score), DIGITS))
+        for ref, score in zip(refs.tolist(), scores, strict=True)
+        if (fact := facts.get(ref)) is not None
+        and (history or fact.fact.held_at(moment))
+        and category in (None, fact.fact.category.value)
+    ]
+    rows.sort(key=lambda row: (-row[1], -row[0].valid_at.timestamp(), row[0].id))
+    return rows[:limit]
+
+
+def answering(
+    tx: Transaction,
+    deps: Deps,
+    query: ranking.Query,
+    vector: Vector | None,
+    visibility: Visibility,
+    *,
+    limit: int,
+    category: str | None = None,
+    at: datetime | None = None,
+    thread_id: UUID | None = None,
+    among: Refs | None = None,
+) -> Sequence[FactHit]:
+    """Return the facts worth telling with the answer to a query, best first, and where they were said.
+
+    With `thread_id` or `among`, only facts that something said in that thread, or one of these observations
+    (by ref), proves. Those stay untold that hold
+    suppressed words, or that nothing proves but what is suppressed or expired.
+    """
+    requested_limit = limit if thread_id is None and among is None else PER_LEG
+    inside = None if among is None else frozenset(among.tolist())
+    pairs = best_facts(tx, deps, query, vector, limit=requested_limit, category=category_of(category), at=at)
+    relevant = [(fact, score) for fact, score in pairs if score >= RELEVANT]
+    observations = tx.observations.get([one.observation_id for fact, _ in relevant for one in fact.evidence])
+    hits = []
+    numbers = {thread: tx.threads.number(thread) for thread in {o.thread_id for o in observations.values()}}
+    refs = {one.id: ref_of(numbers[one.thread_id], one.seq) for one in observations.values()}
+    hidden = {ref for ref, why in visibility.why(list(refs.values())).items() if not why.startswith(ARCHIVED)}
+    for fact, score in relevant:
+        proofs = [
+            observation
+            for e in fact.evidence
+            if (observation := observations.get(e.observation_id)) is not None
+        ]
+        places = [one.thread_id for one in proofs if refs[one.id] not in hidden]
+        if inside is not None and not any(refs[one.id] in inside - hidden for one in proofs):
+            continue
+        if (proofs and not places) or visibility.holds(fact.fact):
+            continue
+        hits.append(FactHit(fact, score, tuple(dict.fromkeys(places))))
+    shown = [hit for hit in hits if thread_id is None or thread_id in hit.threads][:limit]
+    first = {t.id: t for t in tx.threads.list(ids=[hit.threads[0] for hit in shown if hit.threads])}
+    named = {identity: thread.origin for identity, thread in first.items()}
+    return [replace(hit, origin=named.get(hit.threads[0], "")) if hit.threads else hit for hit in shown]
+
+
+def category_of(category: str | None) -> str | None:
+    """Return a category's name; raises InvalidInput for one there is none of.
+
+    >>> category_of(" Goal ")
+    'goal'
+    """
+    if category is None:
+        return None
+    name = category.strip().lower() if isinstance(category, str) else ""
+    if name not in list(Category):
+        raise InvalidInput(f"no category {category!r}; there are {', '.join(Category)}")
+    return name

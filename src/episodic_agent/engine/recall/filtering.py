@@ -1,0 +1,158 @@
+"""Which episodes pass a filter over metadata: found by the inverted table, not by reading what there is.
+
+What has expired tells nothing any more, and neither do suppressed words: no filter finds an episode by them.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core.chains.filters import (
+    EVERYTHING,
+    MetadataFilter,
+    in_time,
+    matches,
+    parse_filter,
+)
+from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.engine.arguments import clean_name
+from episodic_agent.engine.boundary.segmenting import ENCODE
+from episodic_agent.engine.episodes import listing
+from episodic_agent.engine.results import EpisodeCard
+from episodic_agent.engine.threads.session_records import declared, session_at
+from episodic_agent.engine.visibility.hidden import Visibility
+from episodic_agent.protocols import CoverSpan, Refs, Transaction, ref_of
+
+DECLARED: Final = frozenset(("participant", "tool", "decision", "outcome"))  # what callers say of sessions
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+Where = str | Sequence[str] | None  # a filter as callers write it
+
+
+def filter_of(where: Where) -> MetadataFilter:
+    """Read a filter; everything passes where there is none. InvalidInput for what is none."""
+    return EVERYTHING if where is None else parse_filter(where)
+
+
+def passing(
+    tx: Transaction, conditions: MetadataFilter, visibility: Visibility | None = None
+) -> Sequence[CoverSpan]:
+    """Return what the current event episodes that pass own, by reference; hidden ones are among them.
+
+    An episode whose words are still to be found passes by what was said of its session.
+    """
+    spans = tx.index.spans(conditions.fields, since=conditions.since, until=conditions.until)
+    if conditions.fields:
+        spans = sorted([*spans, *_wordless(tx, conditions)], key=lambda one: one.first_ref)
+    if visibility is None or not visibility.drawn or not conditions.fields:
+        return spans
+    if not visibility.reads:
+        expired = visibility.expired([(one.first_ref, one.last_ref) for one in spans])
+        return [one for n, one in enumerate(spans) if n not in expired]
+    stored = tx.episodes.get([one.first_ref for one in spans])
+    shown = {
+        ref
+        for ref, e in stored.items()
+        if matches(
+            visibility.worded(e).metadata if e.encoding_version else declared(tx, e), conditions, e.start_at
+        )
+    }
+    return [one for one in spans if one.first_ref in shown]
+
+
+def refs_of(spans: Iterable[CoverSpan | tuple[int, int]]) -> Refs:
+    """Return every ref of these spans, in their order."""
+    return np.concatenate(
+        [np.zeros(0, np.int64), *(np.arange(span[0], span[1] + 1, dtype=np.int64) for span in spans)]
+    )
+
+
+def refs_about(tx: Transaction, conditions: MetadataFilter, visibility: Visibility | None = None) -> Refs:
+    """Return the refs of all that episodes hold which pass; open frames pass where only time is asked for."""
+    spans: list[CoverSpan | tuple[int, int]] = [*passing(tx, conditions, visibility)]
+    for card in _open(tx, conditions, visibility):
+        frame, number = tx.threads.frame(card.thread_id), tx.threads.number(card.thread_id)
+        spans.append((ref_of(number, frame.first_seq), ref_of(number, frame.next_seq - 1)))
+    return np.sort(refs_of(spans))
+
+
+def cards_about(
+    tx: Transaction,
+    now: datetime,
+    conditions: MetadataFilter,
+    *,
+    thread_id: UUID | None = None,
+    place: str | None = None,
+    limit: int | None = None,
+) -> list[EpisodeCard]:
+    """Return the cards of episodes (of a thread, at a place) that pass, as `listing.chronological` does."""
+    visibility = Visibility(tx, now, lifted=True)
+    named = {UUID(hex=one.name) for one in passing(tx, conditions, visibility)}
+    if place is not None:
+        cards = listing.at_place(tx, now, place, thread_id=thread_id)
+        opened = {
+            card.episode_id for card in cards if card.state == "open" and _in_open(tx, conditions, card)
+        }
+        matching_cards = [card for card in cards if card.episode_id in named | opened]
+    else:
+        closed = [e for e in tx.episodes.get(sorted(named)).values() if thread_id in (None, e.thread_id)]
+        opened_cards = [c for c in _open(tx, conditions, visibility) if thread_id in (None, c.thread_id)]
+        matching_cards = listing.in_order(tx, now, closed, opened_cards)
+    return matching_cards if limit is None else matching_cards[max(0, len(matching_cards) - limit) :]
+
+
+def threads_about(tx: Transaction, now: datetime, conditions: MetadataFilter) -> set[UUID]:
+    """Return the threads of which an episode, an open frame or a part passes."""
+    visibility = Visibility(tx, now, lifted=True)
+    there = {card.thread_id for card in cards_about(tx, now, conditions)}
+    stored = tx.episodes.get(tx.index.matching(conditions.fields)) if conditions.fields else {}
+    episodes = (visibility.worded(one) for one in stored.values() if one.generation_to is None)
+    return there | {one.thread_id for one in episodes if matches(one.metadata, conditions, one.start_at)}
+
+
+def threads_of_channel(tx: Transaction, channel: str) -> set[UUID]:
+    """Return the threads that something came to by a channel."""
+    name = channel_name(clean_name(channel) or "")
+    return {thread.id for thread in tx.threads.list() if name in map(channel_name, thread.channels)}
+
+
+def refs_of_channel(tx: Transaction, channel: str) -> Refs:
+    """Return the refs of all that the threads of a channel hold."""
+    spans: list[CoverSpan | tuple[int, int]] = []
+    for identity in threads_of_channel(tx, channel):
+        number, end = tx.threads.number(identity), tx.threads.frame(identity).next_seq
+        spans += [(ref_of(number, 0), ref_of(number, end - 1))] if end else []
+    return np.sort(refs_of(spans))
+
+
+def _wordless(tx: Transaction, conditions: MetadataFilter) -> list[CoverSpan]:
+    """Return the spans of closed episodes without words yet whose sessions were declared to be so."""
+    if not all(any(one.field in DECLARED for one in field) for field in conditions.fields):
+        return []
+    waiting = [UUID(job.key) for job in tx.work.jobs() if job.kind == ENCODE and ":" not in job.key]
+    result = []
+    for episode in tx.episodes.get(waiting).values():
+        current = episode.generation_to is None and not episode.encoding_version
+        if current and matches(declared(tx, episode), conditions, episode.start_at):
+            number = tx.threads.number(episode.thread_id)
+            first, last = ref_of(number, episode.first_seq), ref_of(number, episode.last_seq)
+            start, end = (
+                (at - _EPOCH) // timedelta(microseconds=1) for at in (episode.start_at, episode.end_at)
+            )
+            result.append(CoverSpan(first, last, episode.id.hex, start, end))
+    return result
+
+
+def _open(tx: Transaction, conditions: MetadataFilter, visibility: Visibility | None) -> list[EpisodeCard]:
+    """Return the open frames that pass: they are about what was said of their session, else about nothing."""
+    return [c for c in listing.open_frames(tx, visibility) if _in_open(tx, conditions, c)]
+
+
+def _in_open(tx: Transaction, conditions: MetadataFilter, card: EpisodeCard) -> bool:
+    if not conditions.fields:
+        return in_time(conditions, card.start_at)
+    section = tx.threads.section(card.thread_id)
+    session = None if section is None else session_at(tx, section)
+    return session is not None and matches(session.fields(), conditions, card.start_at)

@@ -1,0 +1,490 @@
+"""Gather what may answer a query, in one read transaction: candidates from four legs and their episodes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.echo import is_echo
+from episodic_agent.core.recall import (
+    Candidates,
+    EpisodeArrays,
+    Query,
+    ceiling,
+    kept_terms,
+    surprise_at_strangers,
+    term_weight,
+    time_match,
+)
+from episodic_agent.core.recall.bm25 import K1, B
+from episodic_agent.core.recall.candidates import NEAR, PER_LEG
+from episodic_agent.core.recall.query import Name
+from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.engine.episodes.listing import open_card
+from episodic_agent.engine.recall.places import known_visits
+from episodic_agent.engine.results import EpisodeCard
+from episodic_agent.engine.visibility.hidden import WIDER, Visibility
+from episodic_agent.protocols import (
+    EPISODES,
+    OBSERVATIONS,
+    EpisodeMark,
+    ObservationMark,
+    Refs,
+    Transaction,
+    ref_of,
+    split_ref,
+)
+from episodic_agent.schemas import Episode, Observation, Vector
+
+AT_PLACES = 5_000  # newest observations at a place the question names that are looked through
+OWN_TEXT = 20  # episodes of each leg that join by their own words, beside those of the candidates
+DAY = 86_400.0
+_AFTER_ALL = 0xFFFFFFFF  # a place in a thread behind which nothing is said: that of an open frame
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBounds:
+    """What the caller insists on: a stretch of event time, a thread, a place; `about`: only these refs."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    thread_id: UUID | None = None
+    place: str | None = None
+    about: Refs | None = None
+
+    def __bool__(self) -> bool:
+        is_known = any(part is not None for part in (self.since, self.until, self.thread_id, self.place))
+        return is_known or self.about is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Everything the fusion needs; what the answer shows is read afterwards, for the few that are shown.
+
+    `refs` and `candidates` run parallel, and so do `cards` (of an open frame the whole card) and `episodes`.
+    `ceiling` is the BM25 score of an average document with every content word of the query; `unknown` says
+    how much it tells, in [0, 1], that the query names somebody or something no observation here holds.
+    """
+
+    refs: Refs
+    candidates: Candidates
+    episodes: EpisodeArrays
+    cards: "Sequence[EpisodeMark | EpisodeCard]"
+    ceiling: float
+    unknown: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    """One kind's text weights, ready for the store."""
+
+    weights: Mapping[str, float]
+    average_length: float
+    ceiling: float
+    unknown: float
+    named: float  # the ceiling of the words that name places
+
+
+class Gatherer:
+    """Reads candidates of one query inside a transaction."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        query: Query,
+        vector: Vector | None,
+        embedder: str,
+        calibration: Calibration | None = None,
+        *,
+        visibility: Visibility | None = None,
+        fades: bool = True,
+    ) -> None:
+        """Take `calibration` to bring every cosine that is weighed to the default embedder's scale.
+
+        Without a `visibility` nothing is left out; `fades` False takes every episode to be as on its first
+        day.
+        """
+        self._fades = fades
+        self._tx = tx
+        self._visibility = visibility
+        self._calibration = calibration
+        self._query = query
+        self._vector = vector
+        self._embedder = embedder
+        self._visits = [stay for place in query.places for stay in tx.observations.visits(place=place)]
+        self._legs = {kind: self._leg(kind) for kind in (OBSERVATIONS, EPISODES)}
+
+    def _leg(self, kind: str) -> _Leg:
+        terms = self._query.terms
+        statistics = self._tx.index.statistics(kind, terms)
+        frequencies = {t: statistics.frequencies.get(t, 0) for t in terms}
+        limits = kept_terms(frequencies, statistics.documents)
+        weights = {t: term_weight(t, df, statistics.documents) for t, df in limits.items()}
+        strangers = _strangers(self._query, frequencies)
+        surprise = surprise_at_strangers(statistics.documents)
+        own = {term for name in strangers for word in name for term in word if not frequencies.get(term, 1)}
+        known = [term for term in self._query.content if term not in own]
+        # where next to nothing was said, that a name was not either counts as little against an answer
+        top = ceiling(frequencies, statistics.documents, known)
+        top += surprise * ceiling(frequencies, statistics.documents, own.intersection(self._query.content))
+        named = ceiling(frequencies, statistics.documents, self._query.place_terms)
+        unknown = surprise if len(strangers) > self._query.anonymous else 0.0
+        return _Leg(weights, statistics.average_length, top, unknown, named)
+
+    def best_text(self, kind: str, limit: int) -> tuple[Refs, Floats]:
+        """Return the best documents by words."""
+        leg = self._legs[kind]
+        if not leg.weights:
+            return np.zeros(0, np.int64), np.zeros(0)
+        refs, scores = self._tx.index.text_scores(
+            kind, leg.weights, k1=K1, b=B, average_length=leg.average_length, limit=limit
+        )
+        return refs, scores.astype(np.float64)
+
+    def text(self, kind: str, refs: Refs, *, only: Sequence[str] | None = None) -> Floats:
+        """Score these documents by words (by some of the query's words)."""
+        leg = self._legs[kind]
+        weights = leg.weights if only is None else {t: w for t, w in leg.weights.items() if t in only}
+        if not weights or not len(refs):
+            return np.zeros(len(refs))
+        scores = self._tx.index.text_scores(
+            kind, weights, refs, k1=K1, b=B, average_length=leg.average_length
+        )[1]
+        return scores.astype(np.float64)
+
+    def best_vectors(self, kind: str, limit: int) -> tuple[Refs, Floats]:
+        """Return the best documents by meaning."""
+        if self._vector is None:
+            return np.zeros(0, np.int64), np.zeros(0)
+        refs, scores = self._tx.index.vector_scores(kind, self._embedder, self._vector, limit=limit)
+        return refs, scores.astype(np.float64)
+
+    def cosines(self, kind: str, refs: Refs) -> Floats:
+        """Return cosines of these documents, NaN where there is no vector."""
+        scores = self.raw_cosines(kind, refs)
+        return scores if self._calibration is None else self._calibration.as_default(scores)
+
+    def raw_cosines(self, kind: str, refs: Refs) -> Floats:
+        """Return cosines of these documents as the embedder gives them, NaN where there is no vector."""
+        if self._vector is None or not len(refs):
+            return np.full(len(refs), np.nan)
+        return self._tx.index.vector_scores(kind, self._embedder, self._vector, refs)[1].astype(np.float64)
+
+    def gather(self, bounds: SearchBounds, now: datetime) -> Gathered:
+        """Read candidates, their neighbours' scores, their episodes and strengths."""
+        marks = self._tx.index.observation_marks(self._choose(bounds))
+        refs = np.array([mark.ref for mark in marks], np.int64)
+        echoes = self._echoes(refs)
+        if echoes:
+            marks = [mark for mark in marks if mark.ref not in echoes]
+            refs = np.array([mark.ref for mark in marks], np.int64)
+        cards, threads, rows = self._episodes(refs, bounds)
+        candidates = self._candidates(refs, marks, rows)
+        episodes = self._episode_arrays(cards, threads, now)
+        leg = self._legs[OBSERVATIONS]
+        return Gathered(refs, candidates, episodes, cards, leg.ceiling + leg.named, leg.unknown)
+
+    def _echoes(self, refs: Refs) -> set[int]:
+        """Return which of these only repeat recalled text: in no index, they come as neighbours."""
+        silent = refs[(self.text(OBSERVATIONS, refs) == 0) & np.isnan(self.cosines(OBSERVATIONS, refs))]
+        if not len(silent):
+            return set()
+        return {ref for ref, o in self._tx.observations.get(silent.tolist()).items() if is_echo(o)}
+
+    def _choose(self, bounds: SearchBounds) -> Refs:
+        if bounds:
+            return self._uncovered(self._best_of(within(self._tx, bounds)))
+        lexical = self.best_shown(self.best_text, OBSERVATIONS, PER_LEG)
+        dense = self.best_shown(self.best_vectors, OBSERVATIONS, PER_LEG)
+        seeds = np.concatenate([lexical[:NEAR], dense[:NEAR]])
+        there = [self._best_of(self._there())] if self._query.places else []
+        chosen: Refs = np.unique(np.concatenate([lexical, dense, seeds - 1, seeds + 1, *there]))
+        return self._uncovered(chosen.astype(np.int64))
+
+    def best_shown(self, leg: Callable[[str, int], tuple[Refs, Floats]], kind: str, limit: int) -> Refs:
+        """Return the best documents of a leg that are shown, best first; what is hidden takes no place."""
+        if self._visibility is None or not self._visibility.drawn:
+            return leg(kind, limit)[0]
+        # for words every text is read: better a second look than twice as many texts
+        asked = limit if self._visibility.reads else WIDER * limit
+        while True:
+            refs, _ = leg(kind, asked)
+            if kind == OBSERVATIONS:
+                shown = self._visibility.shown(refs)
+            else:
+                hidden = self._visibility.why_episodes(refs.tolist())
+                shown = refs[[ref not in hidden for ref in refs.tolist()]] if hidden else refs
+            if len(shown) >= limit or len(refs) < asked:
+                return shown[:limit]
+            asked *= WIDER * WIDER
+
+    def _uncovered(self, refs: Refs) -> Refs:
+        """Return the refs that are not hidden, nor in an episode that is."""
+        if self._visibility is None or not self._visibility.drawn:
+            return refs
+        refs = self._visibility.shown(refs)
+        owners = self._tx.index.episode_marks(refs, covering=True)
+        hidden = self._visibility.why_episodes(list(dict.fromkeys(mark.ref for mark in owners.values())))
+        return refs[[ref not in owners or owners[ref].ref not in hidden for ref in refs.tolist()]]
+
+    def _there(self) -> Refs:
+        """Return the newest observations at the places the question names."""
+        refs: list[int] = []
+        for visit in sorted(self._visits, key=lambda stay: stay.end_at, reverse=True):
+            if len(refs) >= AT_PLACES:
+                break
+            refs.extend(range(visit.last_ref, max(visit.first_ref, visit.last_ref - AT_PLACES + 1) - 1, -1))
+        return np.sort(np.array(refs[:AT_PLACES], np.int64))
+
+    def _best_of(self, refs: Refs) -> Refs:
+        """Choose exactly, by scoring everything there is that is shown."""
+        if self._visibility is not None:
+            refs = self._visibility.shown(refs)
+        if len(refs) <= 2 * PER_LEG:
+            return refs
+        lexical, dense = self.text(OBSERVATIONS, refs), np.nan_to_num(self.cosines(OBSERVATIONS, refs))
+        best = np.concatenate(
+            [np.argsort(-lexical, kind="stable")[:PER_LEG], np.argsort(-dense, kind="stable")[:PER_LEG]]
+        )
+        chosen: Refs = refs[np.unique(best)]
+        return chosen
+
+    def _candidates(
+        self, refs: Refs, marks: Sequence[ObservationMark], rows: NDArray[np.int64]
+    ) -> Candidates:
+        around = np.concatenate([refs - 1, refs, refs + 1])
+        before, own, after = np.split(self.text(OBSERVATIONS, around), 3)
+        cosine_before, cosine, cosine_after = np.split(self.cosines(OBSERVATIONS, around), 3)
+        own_times = np.array([mark.at for mark in marks], np.int64) / 1e6
+        event_times = np.where([mark.assumed for mark in marks], np.nan, own_times)
+        beside = np.concatenate([refs - 1, refs + 1])
+        time_before, time_after = np.split(_event_seconds(self._tx.index.times(beside)), 2)
+        return Candidates(
+            ids=[_place(mark.ref) for mark in marks],
+            bm25=own,
+            cosine=cosine,
+            bm25_before=before,
+            bm25_after=after,
+            cosine_before=cosine_before,
+            cosine_after=cosine_after,
+            gap_before=np.abs(np.nan_to_num(own_times - time_before)),
+            gap_after=np.abs(np.nan_to_num(time_after - own_times)),
+            actors=[mark.actor for mark in marks],
+            at=event_times,
+            moment=own_times,
+            octets=np.array([mark.octets for mark in marks], np.float64),
+            episode=rows,
+            phrase=self._phrase_shares(refs),
+            parts=self._section_scores(refs),
+            held=self._held(refs, event_times),
+            place=self._at_places(refs),
+        )
+
+    def _at_places(self, refs: Refs) -> Floats:
+        """Return 1 for each ref inside a visit of a place the question names, nothing when it names none."""
+        if not self._query.places:
+            return np.zeros(0)
+        visits = sorted(self._visits)
+        first = np.array([stay.first_ref for stay in visits], np.int64)
+        last = np.array([stay.last_ref for stay in visits], np.int64)
+        at = np.searchsorted(first, refs, side="right") - 1
+        inside: Floats = ((at >= 0) & (refs <= last[np.maximum(at, 0)])).astype(np.float64)
+        return inside
+
+    def _phrase_shares(self, refs: Refs) -> Floats:
+        """Return the share of the quoted phrases each text holds; only for them are all the texts read."""
+        phrases = [p.casefold() for p in self._query.phrases]
+        if not phrases:
+            return np.zeros(0)
+        stored = self._tx.observations.get(refs.tolist())
+        texts = [stored[ref].text.casefold() for ref in refs.tolist()]
+        return np.array([sum(p in text for p in phrases) / len(phrases) for text in texts])
+
+    def _held(self, refs: Refs, times: Floats) -> Floats:
+        """Return which share of the question's words, weighed by rarity, each text holds.
+
+        An expression of time counts as two words more ("last April"), held by what happened then. Words that
+        name a place do not count: that it was there proves nothing. BM25 with k1 = 0 counts a word once
+        however often it occurs and however long the text is.
+        """
+        leg, content = self._legs[OBSERVATIONS], self._query.content
+        weights = {t: w for t, w in leg.weights.items() if t in content}
+        held, total = np.zeros(len(refs)), leg.ceiling
+        if weights and len(refs):
+            held += self._tx.index.text_scores(
+                OBSERVATIONS, weights, refs, k1=0.0, b=0.0, average_length=leg.average_length
+            )[1]
+        if self._query.time:
+            weight = 2 * leg.ceiling / len(content) if content else 1.0
+            held, total = held + weight * time_match(self._query.time, times), total + weight
+        return held / total if total > 0 else held
+
+    def _section_scores(self, refs: Refs) -> Floats:
+        """Score each question of several asked at once by its own words."""
+        parts = self._query.parts
+        return np.array([self.text(OBSERVATIONS, refs, only=p) for p in parts]) if parts else np.zeros(0)
+
+    def _episodes(
+        self, refs: Refs, bounds: SearchBounds
+    ) -> "tuple[list[EpisodeMark | EpisodeCard], list[int], NDArray[np.int64]]":
+        """Return the episodes of the candidates and those found by their own text, with the number of each
+        one's thread, and the row of each candidate's episode.
+        """
+        covers = self._tx.index.episode_marks(refs, covering=True)
+        cards: list[EpisodeMark | EpisodeCard] = []
+        threads: list[int] = []
+        row_of: dict[int, int] = {}  # by ref; a thread's open frame by its number below zero
+        rows: list[int] = []
+        for ref in refs.tolist():
+            cover = covers.get(ref)
+            number = split_ref(ref)[0]
+            key = -number if cover is None else cover.ref
+            if key not in row_of:
+                row_of[key] = len(cards)
+                cards.append(self._open(number) if cover is None else cover)
+                threads.append(number)
+            rows.append(row_of[key])
+        for mark in [] if bounds else self._by_own_text():
+            if mark.ref not in row_of:
+                cards.append(mark)
+                threads.append(split_ref(mark.ref)[0])
+        return cards, threads, np.array(rows, np.int64)
+
+    def _open(self, number: int) -> EpisodeCard:
+        thread_id = self._tx.threads.by_numbers([number])[number]
+        thread, frame = self._tx.threads.get(thread_id), self._tx.threads.frame(thread_id)
+        inside = self._tx.observations.read(thread_id, frame.first_seq, frame.next_seq - 1)
+        if thread is None:  # a foreign key forbids it
+            raise LookupError(f"observations without their thread {thread_id}")
+        if self._visibility is not None:
+            inside = self._visibility.visible(number, inside)
+        return open_card(thread, frame.first_seq, inside)
+
+    def _by_own_text(self) -> list[EpisodeMark]:
+        lexical = self.best_shown(self.best_text, EPISODES, OWN_TEXT)
+        dense = self.best_shown(self.best_vectors, EPISODES, OWN_TEXT)
+        refs = list(dict.fromkeys([*lexical.tolist(), *dense.tolist()]))
+        marks = self._tx.index.episode_marks(refs)
+        return [marks[r] for r in refs if r in marks]
+
+    def _episode_arrays(
+        self, cards: "Sequence[EpisodeMark | EpisodeCard]", threads: Sequence[int], now: datetime
+    ) -> EpisodeArrays:
+        refs = np.array([c.ref if isinstance(c, EpisodeMark) else -1 for c in cards], np.int64)
+        ages = np.array([_age(c, now) for c in cards])
+        ages[np.isin(refs, self.unfading([c.ref for c in cards if isinstance(c, EpisodeMark)]))] = 0.0
+        stability = np.array([c.stability if isinstance(c, EpisodeMark) else 1.0 for c in cards])
+        return EpisodeArrays(
+            ids=[
+                _place(c.ref if isinstance(c, EpisodeMark) else ref_of(number, _AFTER_ALL))
+                for c, number in zip(cards, threads, strict=True)
+            ],
+            bm25=self.text(EPISODES, refs),
+            cosine=self.cosines(EPISODES, refs),
+            retrievability=np.asarray(retrievability(stability, ages), np.float64)
+            if len(cards)
+            else np.zeros(0),
+            thread=np.array(threads, np.int64),
+        )
+
+    def unfading(self, refs: Sequence[int]) -> list[int]:
+        """Return the episodes, by first ref, that are as strong as on their first day: the pinned ones."""
+        if not self._fades:
+            return list(refs)
+        return [] if self._visibility is None else sorted(self._visibility.pinned(refs))
+
+    def observations(self, gathered: Gathered, rows: Sequence[int]) -> Mapping[int, Observation]:
+        """Read the candidates that are shown, by row."""
+        refs = {row: int(gathered.refs[row]) for row in rows}
+        stored = self._tx.observations.get(list(refs.values()))
+        return {row: stored[ref] for row, ref in refs.items()}
+
+    def episodes(self, gathered: Gathered, rows: Sequence[int]) -> "Mapping[int, Episode | EpisodeCard]":
+        """Read the episodes that are shown, by row; those still open are cards."""
+        marks = {row: card for row in rows if isinstance(card := gathered.cards[row], EpisodeMark)}
+        stored = self._tx.episodes.get([mark.ref for mark in marks.values()])
+        closed = {row: self.worded(stored[mark.ref]) for row, mark in marks.items()}
+        opened = {row: card for row in rows if isinstance(card := gathered.cards[row], EpisodeCard)}
+        return {**closed, **opened}
+
+    def worded(self, episode: Episode) -> Episode:
+        """Return an episode as it may be shown."""
+        return episode if self._visibility is None else self._visibility.worded(episode)
+
+    def candidate_vectors(self, gathered: Gathered, order: NDArray[np.int64]) -> Vector:
+        """Return the vectors of the best candidates by row (zero rows elsewhere), to tell near-duplicates."""
+        head = order[: 2 * PER_LEG // 4].tolist()
+        refs = [int(gathered.refs[n]) for n in head]
+        results = self._tx.index.vectors(OBSERVATIONS, self._embedder, refs)
+        width = len(next(iter(results.values()))) if results else 1
+        vectors = np.zeros((len(gathered.refs), width), np.float32)
+        for row, ref in zip(head, refs, strict=True):
+            if ref in results:
+                vectors[row] = results[ref]
+        return vectors
+
+    def proof(self, episode: Episode, count: int) -> list[tuple[Observation, float]]:
+        """Return the observations of an episode found by its summary alone that come nearest the query."""
+        number = self._tx.threads.number(episode.thread_id)
+        refs = np.arange(ref_of(number, episode.first_seq), ref_of(number, episode.last_seq) + 1)
+        if self._visibility is not None:
+            refs = self._visibility.shown(refs)
+        scores = np.nan_to_num(self.cosines(OBSERVATIONS, refs)) + self.text(OBSERVATIONS, refs)
+        best = refs[np.lexsort((refs, -scores))][:count]
+        stored = self._tx.observations.get(best.tolist())
+        return [(stored[r], 0.0) for r in best.tolist() if r in stored]
+
+
+def _place(ref: int) -> str:
+    """Return what sorts as observations do: thread by thread, in the order they were said."""
+    return f"{ref:016x}"
+
+
+def _strangers(query: Query, frequencies: Mapping[str, int]) -> list[Name]:
+    """Return the names of which some word occurs nowhere, in none of its forms."""
+    return [
+        name
+        for name in query.names
+        if any(not any(frequencies.get(term, 1) for term in word) for word in name)
+    ]
+
+
+def within(tx: Transaction, bounds: SearchBounds) -> Refs:
+    """Return the refs a filter leaves."""
+    refs = bounds.about
+    if bounds.thread_id is not None:
+        number, frame = tx.threads.number(bounds.thread_id), tx.threads.frame(bounds.thread_id)
+        own = np.arange(ref_of(number, 0), ref_of(number, frame.next_seq), dtype=np.int64)
+        refs = own if refs is None else np.intersect1d(refs, own)
+    if bounds.place is not None:
+        visits = known_visits(tx, bounds.place, bounds.thread_id)
+        there = np.concatenate(
+            [np.zeros(0, np.int64), *(np.arange(s.first_ref, s.last_ref + 1) for s in visits)]
+        )
+        refs = there if refs is None else np.intersect1d(refs, there)
+    if bounds.since is not None or bounds.until is not None:
+        start, end = bounds.since or FIRST, bounds.until or LAST
+        timed = tx.index.between(start, end, limit=tx.count("observations"))
+        refs = timed if refs is None else np.intersect1d(refs, timed)
+    return np.sort(refs) if refs is not None else np.zeros(0, np.int64)
+
+
+FIRST = datetime.fromisoformat("0001-01-01T00:00:00+00:00")
+LAST = datetime.fromisoformat("9999-12-31T23:59:59+00:00")
+
+
+def _event_seconds(times: NDArray[np.int64]) -> Floats:
+    missing = times == np.iinfo(np.int64).min
+    seconds: Floats = np.where(missing, np.nan, times / 1e6)
+    return seconds
+
+
+def _age(card: "EpisodeMark | EpisodeCard", now: datetime) -> float:
+    if not isinstance(card, EpisodeMark):
+        return 0.0
+    return max(0.0, (now.timestamp() - card.last_reviewed_at / 1e6) / DAY)

@@ -1,0 +1,453 @@
+"""The verb `search`: read the query, embed it, gather candidates, fuse, and show what proves each hit.
+
+Never writes, and holds no transaction open while the query is embedded. A search is one read transaction. Who
+speaks in a scope decides what is embedded, and is remembered from search to search; where that was not known
+yet, and the question names one of them, the query is embedded again and a second transaction answers.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from threading import Lock
+from typing import NamedTuple
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core import recall as ranking
+from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
+from episodic_agent.core.context.retrieved import DETAILS, Detail, is_detailed
+from episodic_agent.core.recall.seed import PER_LEG
+from episodic_agent.core.strength.decay import retrievability
+from episodic_agent.engine.arguments import counted, worded
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.episodes.listing import full_episodes
+from episodic_agent.engine.recall import whereabouts
+from episodic_agent.engine.recall.facts import answering, category_of
+from episodic_agent.engine.recall.filtering import refs_about, refs_of_channel
+from episodic_agent.engine.recall.gathering import DAY, Gathered, Gatherer, SearchBounds
+from episodic_agent.engine.results import (
+    DetailedRecall,
+    EpisodeCard,
+    Evidence,
+    FactHit,
+    Hit,
+    Recall,
+    Suppressed,
+    hit_of,
+)
+from episodic_agent.engine.scoped import check_known, find_thread
+from episodic_agent.engine.visibility.hidden import FADED, Visibility
+from episodic_agent.errors import InvalidInput, ProviderError
+from episodic_agent.protocols import EPISODES, Refs, Transaction, ref_of
+from episodic_agent.schemas import Episode, Observation, Scope, Vector
+
+POLICIES = ("default", "seed-003")
+ALIASES = {"rrf-decay": "seed-003"}
+FEW_FACTS = 20  # seed 003
+PLACE = "place"  # what answers a question for a place alone
+HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
+SCENES = 256  # scopes of which a process remembers who speaks there
+PROOFS = 5  # observations shown with a hit
+SEED_DIGITS = 7  # rank fusion's scores are small
+DIGITS = 6  # scores are rounded before they order anything, so that machines agree
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How a search is to be done; see `UserMemory.search`."""
+
+    limit: int = 5
+    observations: int = 5
+    policy: str = "default"
+    since: datetime | None = None
+    until: datetime | None = None
+    thread: str | None = None
+    asking: str | None = None
+    place: str | None = None
+    channel: str | None = None
+    now: datetime | None = None
+    explain: bool = False
+    facts: int = FEW_FACTS
+    category: str | None = None
+    suppressed: bool = False
+    where: MetadataFilter = EVERYTHING
+    detail: Detail = "none"
+
+
+class Answered(NamedTuple):
+    """The answer to a query, and the thread that asked where one was named."""
+
+    recall: Recall
+    asker: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What reading a query takes of a scope: who spoke there, when last, and the places by key."""
+
+    speakers: tuple[str, ...] = ()
+    last: datetime | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Embedded:
+    """A text that was embedded; `vector` None where there is no embedder or it failed, as `notes` say."""
+
+    text: str | None
+    vector: Vector | None = None
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _SearchRequest:
+    """A query that was read and embedded, and how it is to be answered."""
+
+    query: ranking.Query
+    policy: str
+    filter_: SearchBounds
+    options: SearchOptions
+    now: datetime
+    vector: Vector | None
+    notes: Sequence[str]
+
+
+class Recaller:
+    """Answers queries over one store."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+        self._scenes: OrderedDict[Scope, _Scene] = OrderedDict()  # of the scopes searched last
+        self._lock = Lock()
+
+    def run(self, scope: Scope, text: str, options: SearchOptions, *, known: bool = False) -> Answered:
+        """Answer a query; see `UserMemory.search`. `known`: NotFound where nothing was ever written."""
+        policy = _checked(text, options)
+        now = options.now or self._deps.clock()
+        scene = self._scenes.get(scope, _Scene())
+        query = self._analysed(scope, text, scene, now)
+        embedded = self._embedded(query, policy, options)
+        while True:
+            with self._deps.store.begin(scope, write=False) as tx:
+                seen = _scene(tx)
+                if seen != scene:
+                    query, scene = self._analysed(scope, text, seen, now), seen
+                ready = embedded.text == query.dense_text or _by_place(query, policy, options)
+                if ready and not (known and not seen.speakers):
+                    self._remember(scope, seen)
+                    return self._answered(tx, _asked(tx, query, policy, options, now, embedded))
+            if known and not seen.speakers:
+                check_known(self._deps.store, scope)
+                known = False  # something was written, but no message: that is an answer too
+            if not ready:
+                embedded = self._embedded(query, policy, options)
+
+    def _remember(self, scope: Scope, scene: _Scene) -> None:
+        with self._lock:
+            self._scenes[scope] = scene
+            self._scenes.move_to_end(scope)
+            while len(self._scenes) > SCENES:
+                self._scenes.popitem(last=False)
+
+    def _answered(self, tx: Transaction, asked: "_SearchRequest") -> Answered:
+        options = asked.options
+        asker = None if options.asking is None else find_thread(tx, options.asking).id
+        clock = self._deps.clock()
+        at = max(asked.now, clock)  # what has expired by now never shows, whenever is asked about
+        visibility = Visibility(tx, at)
+        about = _about(tx, options, visibility)
+        asked = replace(asked, filter_=replace(asked.filter_, about=about))
+        recall = replace(self._answer(tx, asked, visibility), facts=self._facts(tx, asked, visibility))
+        if options.suppressed:
+            recall = replace(recall, suppressed=self._left_out(tx, asked, recall, visibility, at))
+        return Answered(_detailed(tx, recall, options.detail, clock), asker)
+
+    def _facts(self, tx: Transaction, asked: "_SearchRequest", visibility: Visibility) -> Sequence[FactHit]:
+        """Return the facts that answer; those of a place alone are asked for nowhere."""
+        options = asked.options
+        if not options.facts or options.place:
+            return ()
+        return answering(
+            tx,
+            self._deps,
+            asked.query,
+            asked.vector,
+            visibility,
+            limit=options.facts,
+            category=options.category,
+            at=options.now if options.until is None else options.until,
+            thread_id=asked.filter_.thread_id,
+            among=asked.filter_.about,
+        )
+
+    def _answer(
+        self, tx: Transaction, asked: "_SearchRequest", visibility: Visibility, *, fades: bool = True
+    ) -> Recall:
+        """Answer with what a curtain shows; `fades` False without what time has done."""
+        query, options = asked.query, asked.options
+        if asked.policy == PLACE:
+            return whereabouts.recall(
+                tx,
+                query,
+                asked.filter_,
+                asked.now,
+                limit=options.limit,
+                observations=options.observations,
+                visibility=visibility,
+            )
+        gatherer = Gatherer(
+            tx,
+            query,
+            asked.vector,
+            self._deps.embedder_name,
+            self._deps.calibration,
+            visibility=visibility,
+            fades=fades,
+        )
+        if asked.policy == "seed-003":
+            return self._by_ranks(tx, gatherer, asked)
+        gathered = gatherer.gather(asked.filter_, asked.now)
+        if not len(gathered.refs):
+            nothing = HIDDEN if visibility.drawn else self._nothing(tx.scope)
+            return Recall(asked.query.text, (), (), 0.0, [*asked.notes, nothing])
+        return self._fused(gatherer, query, gathered, options, list(asked.notes))
+
+    def _left_out(
+        self, tx: Transaction, asked: "_SearchRequest", recall: Recall, visibility: Visibility, at: datetime
+    ) -> list[Suppressed]:
+        """Return what would be a hit but for marks and suppressed words, then but for its strength."""
+        shown = {hit.episode_id for hit in _best(recall)}
+        left: list[Suppressed] = []
+        for hit in (
+            _best(self._answer(tx, asked, Visibility(tx, at, lifted=True))) if visibility.drawn else ()
+        ):
+            why = _why_hidden(tx, visibility, hit)
+            if why and hit.episode_id not in shown:
+                left.append(Suppressed(hit, why))
+        if asked.policy == PLACE:  # where somebody was counts, not how strong it is
+            return left
+        fresh = _best(self._answer(tx, asked, visibility, fades=False))
+        stored = tx.episodes.get([hit.episode_id for hit in fresh])
+        for hit in fresh:
+            if hit.episode_id not in shown and hit.episode_id in stored:
+                strength = round(_strength(stored[hit.episode_id], asked.now), DIGITS)
+                left.append(Suppressed(replace(hit, retrievability=strength), f"{FADED}: {strength:.2f}"))
+        return left
+
+    def _analysed(self, scope: Scope, text: str, scene: _Scene, now: datetime) -> ranking.Query:
+        speakers, last, places = scene.speakers, scene.last, scene.places
+        owner = None if scope.user_id == Scope().user_id else scope.user_id
+        language = self._deps.language
+        query = ranking.analyse(text, speakers, now, owner=owner, language=language, places=places)
+        if last is None or not query.time.ranges or any(r.start <= last for r in query.time.ranges):
+            return query
+        # "in April" asked long after the last message means the April this memory knows
+        return ranking.analyse(text, speakers, last, owner=owner, language=language, places=places)
+
+    def _nothing(self, scope: Scope) -> str:
+        store = self._deps.store
+        users = sorted(s.user_id for s in store.scopes(scope.space))
+        if store.exists(scope) or not users:
+            return "the memory holds nothing to search here"
+        return f"nothing is remembered of {scope.user_id!r}; known users: {', '.join(users[:10])}"
+
+    def _embedded(self, query: ranking.Query, policy: str, options: SearchOptions) -> _Embedded:
+        embedder, text = self._deps.embedder, query.dense_text
+        if _by_place(query, policy, options):
+            return _Embedded(None)
+        if embedder is None:
+            words_only = "no embedding model: recall by words only (`episodic models pull` fetches it)"
+            return _Embedded(text, notes=[words_only])
+        try:
+            return _Embedded(text, embedder.embed([text])[0])
+        except ProviderError as error:
+            return _Embedded(text, notes=[f"recall by words only: {error}"])
+
+    def _fused(
+        self,
+        gatherer: Gatherer,
+        query: ranking.Query,
+        gathered: Gathered,
+        options: SearchOptions,
+        notes: list[str],
+    ) -> Recall:
+        candidates, episodes = gathered.candidates, gathered.episodes
+        observations = ranking.fuse(query, candidates, episodes)
+        fused = ranking.fuse_episodes(query, observations, candidates, episodes)
+        calibration = self._deps.calibration
+        known = calibration is not None or self._deps.embedder_name.startswith(ranking.CALIBRATED_FOR)
+        trust = ranking.assess(
+            query, candidates, observations, gathered.ceiling, unknown=gathered.unknown, known=known
+        )
+        duplicates = (
+            ranking.NEAR_DUPLICATE if calibration is None else calibration.as_own(ranking.NEAR_DUPLICATE)
+        )
+        order, _ = ranking.diversify(
+            observations.order, gatherer.candidate_vectors(gathered, observations.order), duplicates
+        )
+        chosen = order[: options.observations].tolist()
+        rows = fused.order[: options.limit].tolist()
+        proofs = {row: _proofs(gathered, observations, row) for row in rows}
+        fromkeys = dict.fromkeys([*chosen, *(n for inside in proofs.values() for n in inside)])
+        stored = gatherer.observations(gathered, list(fromkeys))
+        shown = {n: _evidence(stored[n], observations, n, explain=options.explain) for n in fromkeys}
+        cards = gatherer.episodes(gathered, rows)
+        evidence = {
+            row: [shown[n] for n in inside] if inside else _nearest(gatherer, cards[row])
+            for row, inside in proofs.items()
+        }
+        hits = [_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
+        abstains = trust.abstains()
+        return Recall(
+            query=query.text,
+            hits=[] if abstains else hits,
+            observations=[shown[n] for n in chosen],
+            confidence=round(trust.answerable, DIGITS),
+            notes=[*notes, _why_nothing(trust, gathered)] if abstains else notes,
+            candidates=hits if abstains else (),
+        )
+
+    def _by_ranks(self, tx: Transaction, gatherer: Gatherer, asked: "_SearchRequest") -> Recall:
+        """Recall by policy `seed-003`: rank fusion over summaries times retrievability, to the letter."""
+        options = asked.options
+        lexical = gatherer.best_shown(gatherer.best_text, EPISODES, PER_LEG)
+        dense = gatherer.best_shown(gatherer.best_vectors, EPISODES, PER_LEG)
+        refs = list(dict.fromkeys([*lexical.tolist(), *dense.tolist()]))
+        results = tx.episodes.get(refs)
+        stored = {str(e.id): e for e in results.values()}
+        names = {r: str(e.id) for r, e in results.items()}
+        strengths = {n: _strength(e, asked.now) for n, e in stored.items()}
+        strengths |= {names[r]: 1.0 for r in gatherer.unfading(list(results))}
+        by_words, by_meaning = ([names[r] for r in leg.tolist() if r in names] for leg in (lexical, dense))
+        hits = []
+        for name, score in ranking.seed_003(by_words, by_meaning, strengths, options.limit):
+            proofs = [Evidence(o, s) for o, s in gatherer.proof(stored[name], PROOFS)]
+            strength = round(strengths[name], DIGITS)
+            card = gatherer.worded(stored[name])
+            hits.append(hit_of(card, round(score, SEED_DIGITS), 0.0, strength, proofs, {}))
+        observations = [e for h in hits for e in h.evidence][: options.observations]
+        return Recall(asked.query.text, hits, observations, 0.0, asked.notes)
+
+
+def _about(tx: Transaction, options: SearchOptions, visibility: Visibility) -> Refs | None:
+    """Return the only refs that count, by what episodes are about and by channel; None: all do."""
+    about = None if options.where.empty else refs_about(tx, options.where, visibility)
+    if options.channel is None:
+        return about
+    statements = refs_of_channel(tx, options.channel)
+    return statements if about is None else np.intersect1d(about, statements)
+
+
+def _scene(tx: Transaction) -> _Scene:
+    return _Scene(tuple(tx.observations.actors()), tx.observations.last_at(), dict(tx.observations.places()))
+
+
+def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
+    """Tell whether a question asks for a place alone: then nothing is embedded."""
+    return policy != "seed-003" and whereabouts.answers(query, SearchBounds(place=options.place))
+
+
+def _asked(
+    tx: Transaction,
+    query: ranking.Query,
+    policy: str,
+    options: SearchOptions,
+    now: datetime,
+    embedded: _Embedded,
+) -> _SearchRequest:
+    thread = None if options.thread is None else find_thread(tx, options.thread).id
+    bounds = SearchBounds(options.since, options.until, thread, options.place)
+    if _by_place(query, policy, options):
+        return _SearchRequest(query, PLACE, bounds, options, now, None, [])
+    return _SearchRequest(query, policy, bounds, options, now, embedded.vector, embedded.notes)
+
+
+def _detailed(tx: Transaction, recall: Recall, detail: Detail, now: datetime) -> Recall:
+    """Return an answer with the messages of those hits that are shown with them."""
+    meant = [hit for n, hit in enumerate(recall.hits, 1) if is_detailed(n, hit.surprise, detail)]
+    if not meant:
+        return recall
+    read = zip(meant, full_episodes(tx, meant, now), strict=True)
+    contents = {hit.episode_id: content for hit, content in read if content is not None}
+    return DetailedRecall(**{f.name: getattr(recall, f.name) for f in fields(recall)}, contents=contents)
+
+
+def _why_nothing(trust: ranking.Confidence, gathered: Gathered) -> str:
+    needed = (
+        f"nothing relevant: confidence {trust.answerable:.2f}, {ranking.ABSTENTION_THRESHOLD:g} is needed"
+    )
+    return f"{needed}; the question names what is never mentioned here" if gathered.unknown else needed
+
+
+def _best(recall: Recall) -> Sequence[Hit]:
+    """Return the hits, or what is not good enough to be some."""
+    return recall.hits or recall.candidates
+
+
+def _strength(episode: Episode, now: datetime) -> float:
+    days = max(0.0, (now - episode.last_reviewed_at).total_seconds() / DAY)
+    return float(retrievability(episode.stability, days))
+
+
+def _why_hidden(tx: Transaction, visibility: Visibility, hit: Hit) -> str:
+    """Return why a hit is left out: its episode is hidden, or what proves it."""
+    closed = tx.episodes.get(hit.episode_id)
+    if closed is not None and (why := visibility.why_episode(closed)):
+        return why
+    number = tx.threads.number(hit.thread_id)
+    hidden = visibility.why([ref_of(number, one.observation.seq) for one in hit.evidence])
+    return next(iter(hidden.values()), "")
+
+
+def _checked(text: str, options: SearchOptions) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidInput("the query is empty; ask something")
+    policy = ALIASES.get(named := worded("policy", options.policy), named)
+    if policy not in POLICIES:
+        raise InvalidInput(f"no recall policy {options.policy!r}; there are {', '.join(POLICIES)}")
+    if options.detail not in DETAILS:
+        raise InvalidInput(f"no detail {options.detail!r}; there are {', '.join(DETAILS)}")
+    counted("limit", options.limit)
+    counted("observations", options.observations)
+    counted("facts", options.facts, 0)
+    category_of(options.category)
+    if options.since and options.until and options.since >= options.until:
+        raise InvalidInput("`since` must be before `until`")
+    filtered = options.since or options.until or options.thread or options.channel or options.place
+    if policy == "seed-003" and (filtered or not options.where.empty):
+        raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")
+    return policy
+
+
+def _evidence(observation: Observation, fused: ranking.Fused, n: int, *, explain: bool) -> Evidence:
+    legs = {name: round(float(values[n]), DIGITS) for name, values in fused.legs.items()} if explain else {}
+    return Evidence(observation, round(float(fused.scores[n]), DIGITS), legs)
+
+
+def _proofs(gathered: Gathered, fused: ranking.Fused, row: int) -> list[int]:
+    """Return the rows of the observations that made an episode a hit, best first."""
+    inside: list[int] = fused.order[gathered.candidates.episode[fused.order] == row][:PROOFS].tolist()
+    return inside
+
+
+def _nearest(gatherer: Gatherer, card: "Episode | EpisodeCard") -> list[Evidence]:
+    """Return what proves an episode found by its summary alone."""
+    return [Evidence(o, s) for o, s in gatherer.proof(card, PROOFS)] if isinstance(card, Episode) else []
+
+
+def _hit(
+    gathered: Gathered,
+    fused: ranking.Fused,
+    trust: ranking.Confidence,
+    row: int,
+    card: "Episode | EpisodeCard",
+    proofs: Sequence[Evidence],
+) -> Hit:
+    legs = {name: round(float(values[row]), DIGITS) for name, values in fused.legs.items()}
+    inside = trust.hits[gathered.candidates.episode == row]
+    confidence = float(inside.max()) if len(inside) else 0.0
+    strength = float(gathered.episodes.retrievability[row])
+    score = round(float(fused.scores[row]), DIGITS)
+    return hit_of(card, score, round(confidence, DIGITS), round(strength, DIGITS), proofs, legs)

@@ -1,0 +1,88 @@
+"""Recall as a caller asks for it: the options read, the answer noted and shown as a prompt is told it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import UUID
+
+from episodic_agent.core.context.retrieved import Detail, RetrievedEpisode, RetrievedFact, retrieved
+from episodic_agent.engine.arguments import aware, clean_name
+from episodic_agent.engine.filters import Filter
+from episodic_agent.engine.recall.filtering import filter_of
+from episodic_agent.engine.recall.searching import Recaller, SearchOptions
+from episodic_agent.engine.recently_shown import shown_by
+from episodic_agent.engine.results import DetailedRecall, FullEpisode, Hit, Recall
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.strength.reviewing import note_recall
+
+
+def options_of(
+    filter: Filter,
+    *,
+    limit: int,
+    observations: int,
+    policy: str,
+    now: datetime | None,
+    explain: bool,
+    facts: int,
+    suppressed: bool,
+    asking: str | None,
+    detail: Detail,
+) -> SearchOptions:
+    """Read how a search is to be done."""
+    return SearchOptions(
+        limit=limit,
+        observations=observations,
+        policy=policy,
+        since=aware(filter.since),
+        until=aware(filter.until),
+        thread=(clean_name(filter.thread) or "") if filter.thread else None,
+        asking=(clean_name(asking) or "") if asking else None,
+        channel=filter.channel,
+        place=clean_name(filter.place),
+        now=now,
+        explain=explain,
+        facts=facts,
+        category=filter.category,
+        suppressed=suppressed,
+        where=filter_of(filter.where),
+        detail=detail,
+    )
+
+
+def recall(at: Scoped, recaller: Recaller, query: str, options: SearchOptions) -> Recall:
+    """Answer a query, and keep in mind what was shown: what the thread that asked says next judges it."""
+    scope, deps = at.scope, at.deps
+    answer, asker = recaller.run(scope, query, options, known=not at.new)
+    deps.recently_shown.note(scope, shown_by(answer.hits, answer.observations))
+    if asker is not None and not answer.abstained:
+        closed = [hit.episode_id for hit in answer.hits if hit.state != "open"]
+        note_recall(deps, scope, asker, answer.query, closed, policy=options.policy, identity=at.fresh())
+    return answer
+
+
+def recall_markdown(recall: Recall, detail: Detail, now: datetime) -> str:
+    """Return an answer as a prompt is told it (seed 003); it was searched for with this `detail`."""
+    facts = [RetrievedFact(hit.fact.category.value, hit.fact.fact, len(hit.episodes)) for hit in recall.facts]
+    contents = contents_of(recall)
+    episodes = [_retrieved(hit, contents.get(hit.episode_id)) for hit in recall.hits]
+    return retrieved(facts, episodes, detail, now, recall.query)
+
+
+def contents_of(recall: Recall) -> Mapping[UUID, FullEpisode]:
+    """Return the messages that an answer came with, by episode."""
+    return recall.contents if isinstance(recall, DetailedRecall) else {}
+
+
+def _retrieved(hit: Hit, content: FullEpisode | None) -> RetrievedEpisode:
+    messages = [] if content is None else [(o.actor, o.text) for o in content.messages]
+    return RetrievedEpisode(
+        hit.thread_title if hit.state == "open" else hit.title,
+        hit.summary,
+        hit.start_at,
+        hit.end_at,
+        hit.surprise,
+        messages,
+        hit.score,
+        [(one.observation.seq, one.observation.actor, one.observation.text) for one in hit.evidence],
+        hit.state == "open",
+    )

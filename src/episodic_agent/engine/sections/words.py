@@ -1,0 +1,162 @@
+"""Words of a part that a language model has found already: those of its events, or of what it was before.
+
+A question about a part costs as much as the whole conversation does, so it is put only where its answer could
+say more than what there is: where the words of the events do not stand for the part, or it has grown much.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from episodic_agent.core.context import estimate
+from episodic_agent.core.context.tokens import cut_to
+from episodic_agent.core.episodes import EpisodeText
+from episodic_agent.core.language import sentences
+from episodic_agent.core.prompts import episode as question
+from episodic_agent.core.sections import Resolutions
+from episodic_agent.core.sections.resolutions import (
+    MACRO_TOKENS,
+    MESO_TOKENS,
+    MICRO_SENTENCES,
+    MICRO_TOKENS,
+    resolutions,
+    source_tokens,
+)
+from episodic_agent.engine.episodes.wording import LEAST
+from episodic_agent.protocols import Transaction, ref_of
+from episodic_agent.schemas import Episode, Json, Observation
+
+BY_EVENTS: Final = "events-1"  # after the name of who found the words of the events
+MUCH: Final = 0.25  # share of a part's tokens that is new from which it is asked about again
+_SUBJECTS: Final = 40  # tokens a macro may have where the paragraph tells all
+_MOST_LISTED: Final = 20
+
+
+def events_of(
+    tx: Transaction, part: Episode, last_seq: int, inside: Sequence[Observation]
+) -> tuple[Sequence[Episode], bool]:
+    """Return the events that tell a part up to a seq, in order, and whether words of one are still to come.
+
+    An event that reaches over a border is told where most of it is; of a part that has the smaller half of
+    one alone, that one is returned. No event where any that bears on the part is open, or has no words yet.
+    """
+    number = tx.threads.number(part.thread_id)
+    refs = np.asarray([ref_of(number, one.seq) for one in inside], dtype=np.int64)
+    marks = tx.index.episode_marks(refs, covering=True)
+    if len(marks) < len(refs):
+        return (), True
+    episodes = tx.episodes.get(sorted({mark.ref for mark in marks.values()}))
+    events = sorted(episodes.values(), key=lambda one: one.first_seq)
+    if not all(one.encoding_version for one in events):
+        return (), True
+    mostly = [one for one in events if _mostly_in(one, part.first_seq, last_seq)]
+    return mostly or events, False
+
+
+def _mostly_in(event: Episode, first_seq: int, last_seq: int) -> bool:
+    shared = min(event.last_seq, last_seq) - max(event.first_seq, first_seq) + 1
+    return 2 * shared > event.last_seq - event.first_seq + 1
+
+
+def words_of_events(
+    events: Sequence[Episode], observations: Sequence[Observation], skills: Sequence[str]
+) -> tuple[Resolutions, EpisodeText, str] | None:
+    """Return a part's texts, its title with metadata, and by whom, from events a model found words for.
+
+    None where one has no model's words (so little that it is told whole apart), or where the summaries of
+    several are together more than a paragraph.
+    """
+    by = next((one.encoded_by for one in events if _by_model(one)), "")
+    if not by or not all(_by_model(one) or _is_little(one) for one in events):
+        return None
+    size = source_tokens(observations)
+    most = min(MESO_TOKENS, size)
+    meso = " ".join(one.summary for one in events)
+    if len(events) == 1:
+        meso = cut_to(meso, most)
+        micro = " ".join(sentences(meso)[:MICRO_SENTENCES])
+    else:
+        micro = "; ".join(one.title for one in events)
+        micro = " ".join(sentences(micro)[:MICRO_SENTENCES])
+    if not meso or estimate(meso) > most:
+        return None
+    about = _about(events)
+    left = min(MACRO_TOKENS, max(size - estimate(meso), min(size, _SUBJECTS)))
+    macro = _macro(about.metadata, skills, left)
+    matching_resolutions = Resolutions(cut_to(micro, min(MICRO_TOKENS, size)), meso, macro, size)
+    return matching_resolutions, about, f"{by} {BY_EVENTS}"
+
+
+def previous_words(
+    part: Episode, through: int | None, observations: Sequence[Observation], language: str | None
+) -> tuple[Resolutions, EpisodeText, str] | None:
+    """Return the words a model found for most of a part, with what was said since in a few sentences.
+
+    None where none did, where much is new, or where both are together more than a paragraph.
+    """
+    new = [one for one in observations if through is None or one.seq > through]
+    size = source_tokens(observations)
+    if through is None or not new or not _is_models(part.encoded_by) or source_tokens(new) > MUCH * size:
+        return None
+    meso = f"{part.summary} {resolutions(new, language=language).micro}"
+    if estimate(meso) > min(MESO_TOKENS, size):
+        return None
+    old = Resolutions(str(part.metadata.get("micro", "")), meso, str(part.metadata.get("macro", "")), size)
+    about = {name: one for name, one in part.metadata.items() if name != "outcome"}  # it went on since
+    return old, EpisodeText(part.title, "", about), part.encoded_by
+
+
+def _by_model(event: Episode) -> bool:
+    return event.encoded_by.endswith(f" {question.VERSION}")
+
+
+def _is_models(by: str) -> bool:
+    return " compact-" in by or by.endswith(f" {BY_EVENTS}")  # whatever the version of the question
+
+
+def _is_little(event: Episode) -> bool:
+    characters = event.metadata.get("characters")
+    return isinstance(characters, int) and characters < LEAST
+
+
+def _about(events: Sequence[Episode]) -> EpisodeText:
+    """Return the title of the longest event, and the metadata of all of them."""
+    title = max(events, key=lambda one: one.size).title
+    answers = [one.metadata for one in events]
+    actors: Counter[str] = Counter()
+    for items in answers:
+        result = items.get("actors")
+        if isinstance(result, Mapping):
+            actors.update({name: n for name, n in result.items() if isinstance(n, int)})
+    about: dict[str, Json] = {**answers[-1], "actors": dict(actors)}
+    about.pop("refused", None)
+    for name in ("keywords", "tags", "entities", "channels", "places"):
+        if listed := _listed(one.get(name) for one in answers):
+            about[name] = listed
+    tagged = Counter(tag for one in answers for tag in _listed([one.get("tags")]) if isinstance(tag, str))
+    if tagged:  # there is room for five: what most of the events were about
+        about["tags"] = [tag for tag, _ in tagged.most_common()]
+    for name in ("observations", "characters"):
+        about[name] = sum(n for one in answers if isinstance(n := one.get(name), int))
+    starts = [str(one["start"]) for one in answers if "start" in one]
+    return EpisodeText(title, "", about | ({"start": starts[0]} if starts else {}))
+
+
+def _listed(lists: Iterable[Json]) -> list[Json]:
+    every = [one for some in lists if isinstance(some, list) for one in some if isinstance(one, str)]
+    distinct: list[Json] = [*dict.fromkeys(every)]
+    return distinct[:_MOST_LISTED]
+
+
+def _macro(about: Mapping[str, Json], skills: Sequence[str], budget: int) -> str:
+    """Return what was talked of, and the skills shown in it, as far as they find room."""
+    keywords = about.get("keywords")
+    subjects = [str(one) for one in keywords] if isinstance(keywords, list) else []
+    lines: list[str] = []
+    for head, names in (("Subjects", subjects), ("Skills", skills)):
+        line = f"{head}: {', '.join(names)}"
+        if names and estimate("\n".join([*lines, line])) <= budget:
+            lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,200 @@
+"""Find the thread of what came without one, inside the transaction that stores it (seed 002, section 1.2).
+
+The scope is held meanwhile, so two first messages at once open one thread. What a resolution did is kept as a
+decision of type `thread`, except that a message went on with the current thread: that follows from the times.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.identity import decision_id, thread_id
+from episodic_agent.core.ingest import Item
+from episodic_agent.core.threads import (
+    Arriving,
+    Channels,
+    IntakeVerdict,
+    Resolution,
+    Resolver,
+    ThreadView,
+    idle,
+    is_reply,
+)
+from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.protocols import Transaction
+from episodic_agent.schemas import Decision, Observation, Scope, Thread
+
+THREAD: Final = "thread"
+POLICY: Final = "threads-2026-12"
+_NEAREST: Final = 8  # threads that may be current; the first is, unless it is closed in this call
+_EARLIER: Final = 200  # threads looked at for a place in time
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedItem:
+    """Where one item goes: the thread's resolution and, where it opens one, the name given to it."""
+
+    resolution: Resolution
+    thread: UUID
+    origin: str | None
+
+
+class Placement:
+    """The resolutions of one transaction, item after item."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        channels: Channels,
+        items: Sequence[tuple[Item, datetime]],
+        opened: Mapping[str, UUID],
+        *,
+        hold: bool = True,
+    ) -> None:
+        """Hold the scope and read what the items may join; `items` come with their event times.
+
+        `opened` is what the same call has opened so far, by explicit channel. Without `hold` nothing is
+        promised to last, and a read transaction will do: for asking where something would go.
+        """
+        if hold:
+            tx.hold_threads()
+        self._tx = tx
+        self._channels = own_channels(channels, tx.scope, tx.threads.timeouts())
+        self._names: dict[UUID, str] = {}
+        threads = {thread.id: thread for thread in self._candidates(items)}
+        threads |= {t.id: t for t in map(tx.threads.get, opened.values()) if t is not None}
+        self._resolver = Resolver(
+            map(view_of, threads.values()), tx.scope.user_id, self._channels, name=self._name, opened=opened
+        )
+
+    @property
+    def opened(self) -> Mapping[str, UUID]:
+        """Return what the call has opened by now."""
+        return self._resolver.opened
+
+    def take(self, observation: UUID, item: Item, at: datetime) -> PlacedItem:
+        """Resolve the next item."""
+        arriving = Arriving(observation, at, item.channel, reply=is_reply(item))
+        resolution = self._resolver.take(arriving)
+        thread = resolution.thread
+        return PlacedItem(resolution, thread, self._names.get(thread) if resolution.new else None)
+
+    def _name(self, arriving: Arriving) -> UUID:
+        """Name a new thread by its channel and its beginning, as people speak of it."""
+        name = f"{channel_name(arriving.channel)} {arriving.at:%Y-%m-%dT%H:%M:%SZ}"
+        origin, number = name, 1
+        while origin in self._names.values() or self._tx.threads.get(origin) is not None:
+            number += 1
+            origin = f"{name} ({number})"
+        identity = thread_id(self._tx.scope, origin)
+        self._names[identity] = origin
+        return identity
+
+    def _candidates(self, items: Sequence[tuple[Item, datetime]]) -> Iterator[Thread]:
+        current = self._tx.threads.list("current", limit=_NEAREST)
+        seen = {thread.id for thread in current}
+        yield from current
+        if not self._looks_back(current, items):
+            return
+        latest = max(at for _, at in items) + self._channels.longest
+        for thread in self._tx.threads.list(begun=latest, limit=_EARLIER):
+            if thread.id not in seen and is_shared(thread):
+                yield thread
+
+    def _looks_back(self, current: Sequence[Thread], items: Sequence[tuple[Item, datetime]]) -> bool:
+        """Tell whether an item may belong before the current thread, or to what is over."""
+        # a reply on an explicit channel belongs to the last thread there, whatever is current
+        chosen = any(is_reply(item) and self._channels.is_explicit(item.channel) for item, _ in items)
+        if not current or chosen:
+            return True
+        first = view_of(current[0])
+        longest = max(self._channels.longest, first.timeout or timedelta(0))
+        return min(at for _, at in items) < first.created_at - longest
+
+
+def view_of(thread: Thread) -> ThreadView:
+    """Return what resolution reads of a thread; having been selected counts as activity."""
+    active = thread.last_activity_at
+    if thread.selected_at is not None:
+        active = max(active, thread.selected_at)
+    return ThreadView(
+        thread.id,
+        thread.channels,
+        thread.explicit,
+        thread.created_at,
+        active,
+        thread.status,
+        thread.timeout,
+        thread.closed_for,
+        thread.selected_at,
+    )
+
+
+def is_shared(thread: Thread) -> bool:
+    """Tell whether a message without a thread may join it: not what only its caller's name leads to."""
+    return not (thread.explicit and not thread.channels and thread.selected_at is None)
+
+
+def lapsed(tx: Transaction, channels: Channels, thread: Thread, first: Observation) -> Thread:
+    """Return a thread without the selection that the silence before an observation has ended, if it has."""
+    if thread.selected_at is None:
+        return thread
+    own = own_channels(channels, tx.scope, tx.threads.timeouts())
+    longest = own.silence(tx.scope.user_id, first.channel or None, thread.timeout)
+    over = first.at - max(thread.last_activity_at, thread.selected_at) > longest
+    return replace(thread, selected_at=None) if over else thread
+
+
+def own_channels(channels: Channels, scope: Scope, own: Mapping[str, timedelta]) -> Channels:
+    """Return the channels with a user's own timeouts in them ("" stands for all channels)."""
+    if not own:
+        return channels
+    user = scope.user_id
+    by_channel = {(user, channel): timeout for channel, timeout in own.items() if channel}
+    everywhere = {user: own[""]} if "" in own else {}
+    return replace(
+        channels,
+        by_user={**channels.by_user, **everywhere},
+        by_user_channel={**channels.by_user_channel, **by_channel},
+    )
+
+
+def silent_threads(
+    tx: Transaction, threads: Iterable[Thread], now: datetime, channels: Channels
+) -> set[UUID]:
+    """Return which threads silence has ended, in event time and in record time."""
+    known = {thread.id: thread for thread in threads}
+    views = [view_of(thread) for thread in known.values() if thread.modality != "step"]
+    own = own_channels(channels, tx.scope, tx.threads.timeouts())
+    result = set()
+    for view in idle(views, now, tx.scope.user_id, own):
+        received = tx.threads.frame(view.id).last_received_at
+        # a backlog that is still being read is not silent
+        if received is None or idle([replace(view, last_activity_at=received)], now, tx.scope.user_id, own):
+            result.add(view.id)
+    return result
+
+
+def resolved(placed: PlacedItem, observation: UUID, now: datetime) -> Decision | None:
+    """Return the decision to be kept of a resolution; None where a message only went on."""
+    resolution = placed.resolution
+    if resolution.verdict in (IntakeVerdict.CONTINUES, IntakeVerdict.DUPLICATE):
+        return None
+    return Decision(
+        id=decision_id(placed.thread, f"{THREAD}-{observation}"),
+        type=THREAD,
+        at=now,
+        subject=placed.thread,
+        features=resolution.features(),
+        score=resolution.gap.total_seconds() if resolution.gap is not None else 0.0,
+        threshold=resolution.timeout.total_seconds() if resolution.timeout is not None else 0.0,
+        verdict=resolution.verdict.value,
+        policy_version=POLICY,
+        detail={
+            "why": resolution.why,
+            "observation": str(observation),
+            "closed": None if resolution.closes is None else str(resolution.closes),
+        },
+    )

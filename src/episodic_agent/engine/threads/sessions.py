@@ -1,0 +1,500 @@
+"""Sessions that a caller frames: started with a topic, ended with an outcome, segmented inside as ever.
+
+A session is a part of a thread, of one opened for it or of one that runs; its episode is that part's primary
+and owns no observation (I3). Each verb is one transaction, so that whoever dies in it did nothing or all of
+it, and a retry finds what was done.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.core.chains import (
+    ChainChoice,
+    EpisodeStanding,
+    SuppliedMetadata,
+    TreeNode,
+    capped,
+    check_order,
+    check_parent,
+    decision_of,
+    read_metadata,
+    unjudged_verdict,
+)
+from episodic_agent.core.chains.deciding import EXPLICIT
+from episodic_agent.core.chains.outcomes import ABANDONED, OUTCOMES
+from episodic_agent.core.identity import session_id
+from episodic_agent.core.identity import thread_id as thread_identity
+from episodic_agent.core.ingest.times import read_time
+from episodic_agent.core.sections import Trigger
+from episodic_agent.core.threads.records import CLOSED, OPEN
+from episodic_agent.engine.arguments import clean_name, counted, episode_identity, worded
+from episodic_agent.engine.boundary.segmenting import Segmenter, end_frame, end_thread
+from episodic_agent.engine.chains.ancestry import CHAIN, OFF, parents_above
+from episodic_agent.engine.chains.job import Chainer
+from episodic_agent.engine.chains.verbs import keep_above
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.episodes.encoding import ask_again
+from episodic_agent.engine.episodes.wording import LATER, REFUSED
+from episodic_agent.engine.jobs.retrying import until_unopposed
+from episodic_agent.engine.later import Later
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.sections.bounds import abandon, current, end_section, primary, request
+from episodic_agent.engine.sections.job import embeddable, index_section, searchable
+from episodic_agent.engine.threads.session_records import (
+    LONGEST_TOPIC,
+    SESSION,
+    SessionFacts,
+    facts_of,
+    read_record,
+    record_of,
+    sections_in,
+    together,
+)
+from episodic_agent.engine.threads.verbs import MANUAL
+from episodic_agent.errors import InvalidInput, NotFound, ProviderError
+from episodic_agent.protocols import Transaction, ref_of
+from episodic_agent.schemas import (
+    Encoding,
+    Episode,
+    EpisodeKind,
+    EpisodeState,
+    Frame,
+    Scope,
+    Section,
+    Thread,
+    Vector,
+)
+from episodic_agent.showing import described
+
+BY_CALLER: Final = "session-1"  # who found the words of a session in which nothing is said yet
+RUNNING, CLOSED_SESSION = "open", "closed"
+STATES: Final = (RUNNING, CLOSED_SESSION, ABANDONED)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as its caller knows it. `id` is its episode's, `thread` the name of the thread to speak in.
+
+    `state` is open, closed or abandoned (nothing was said in it: it left no episode). `ended_at` is record
+    time, None where nobody called for the end. `outcome` is what the caller said of it, None where nothing.
+    """
+
+    id: UUID
+    thread: str
+    topic: str
+    state: str
+    started_at: datetime
+    key: str | None = None
+    agent_id: str = ""
+    parent_episode_id: UUID | None = None
+    title: str = ""
+    participants: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    key_decisions: tuple[str, ...] = ()
+    outcome: str | None = None
+    ended_at: datetime | None = None
+
+    def __repr__(self) -> str:
+        return described(
+            self, self.started_at, self.title or self.topic, self.thread, self.state, self.outcome, self.id
+        )
+
+
+class Sessions:
+    """Starts and ends sessions."""
+
+    def __init__(self, deps: Deps, segmenter: Segmenter) -> None:
+        self._deps = deps
+        self._segmenter = segmenter
+        self._chainer = Chainer(deps)
+
+    # --- start ------------------------------------------------------------------------------------------
+
+    def start(self, scope: Scope, facts: SessionFacts, thread: str | None, parent: UUID | None) -> Session:
+        """Start a session, or return the one of its id; `facts.thread_id` and `own_thread` are found here."""
+        with self._deps.store.begin(scope, write=False) as tx:
+            there = facts_of(tx, facts.episode_id)
+            if there is not None:
+                return session_of(tx, there)
+            known = None if thread is None else tx.threads.get(thread)
+        vector = self._embedded(facts.topic)
+        choice = None
+        if parent is None:
+            standing = EpisodeStanding(
+                facts.episode_id,
+                facts.episode_id if known is None else known.id,
+                facts.started_at,
+                facts.started_at,
+                agent_id=facts.agent_id,
+                closed=False,
+            )
+            choice = self._chainer.opening(scope, standing, facts.topic, vector)
+        return until_unopposed(lambda: self._begun(scope, facts, thread, parent or choice, vector))
+
+    def _embedded(self, topic: str) -> Vector | None:
+        embedder = self._deps.embedder
+        if embedder is None:
+            return None
+        try:
+            row: Vector = embedder.embed(embeddable("", "", topic))[0]
+        except ProviderError:
+            return None  # words will do until it has its own
+        return row
+
+    def _begun(
+        self,
+        scope: Scope,
+        facts: SessionFacts,
+        thread: str | None,
+        parent: "UUID | ChainChoice | None",
+        vector: Vector | None,
+    ) -> Session:
+        now = self._deps.clock()
+        with self._deps.store.begin(scope) as tx:
+            tx.hold_threads()
+            there = facts_of(tx, facts.episode_id)
+            if there is not None:  # another one with the same key was faster
+                return session_of(tx, there)
+            if isinstance(parent, UUID):
+                _check(tx, facts, parent)
+            where, frame = self._thread(tx, thread, facts.started_at, now)
+            facts = replace(facts, thread_id=where.id, own_thread=thread is None)
+            self._open(tx, where, frame, facts, now)
+            tx.relations.decide(record_of(facts))
+            self._name(tx, facts, frame.next_seq, vector, now)
+            self._lead(tx, facts.episode_id, parent, now)
+            return session_of(tx, facts)
+
+    def _thread(self, tx: Transaction, name: str | None, at: datetime, now: datetime) -> tuple[Thread, Frame]:
+        """Return the thread to speak in: the one named, which runs on, or one of the session's own."""
+        thread = None if name is None else tx.threads.get(name)
+        if thread is not None:
+            frame = tx.threads.frame(thread.id)
+            end_frame(tx, self._segmenter, thread, now)  # what was told before is not of the session
+            thread = replace(tx.threads.get(thread.id) or thread, status=OPEN, closed_for="")
+            tx.threads.save(thread)
+            return thread, frame
+        origin = name or _unused(tx, at)
+        made = Thread(thread_identity(tx.scope, origin), origin, at, at, explicit=name is not None)
+        target = self._segmenter.of(made).policy.name
+        tx.threads.create(made, Frame(made.id, target, self._deps.embedder_name))
+        return made, tx.threads.frame(made.id)
+
+    def _open(
+        self, tx: Transaction, thread: Thread, frame: Frame, facts: SessionFacts, now: datetime
+    ) -> None:
+        """Begin the session's part behind all that was said; what ran until now is over."""
+        last = tx.threads.section(thread.id)
+        if (
+            last is not None and last.first_seq == frame.next_seq
+        ):  # another session, in which nothing was said
+            abandon(tx, last, now)
+        if frame.next_seq:
+            before = current(tx, thread, frame.next_seq - 1, now)
+            _closed(tx, before, frame.next_seq - 1, now)
+        turns = frame.next_seq if thread.modality == "step" else thread.turn_count
+        section = Section(
+            thread.id,
+            frame.next_seq,
+            facts.episode_id,
+            facts.started_at,
+            turns,
+            opened_for=SESSION,
+            grown=False,
+        )
+        tx.episodes.put(primary(section, None, now))
+        tx.threads.save_section(section)
+
+    def _name(
+        self, tx: Transaction, facts: SessionFacts, seq: int, vector: Vector | None, now: datetime
+    ) -> None:
+        """Let the topic stand for the session, and lead to it, until it has words."""
+        words = Encoding(facts.episode_id, 1, facts.topic, "", facts.metadata(), BY_CALLER, now)
+        tx.episodes.put(words)
+        ref = ref_of(tx.threads.number(facts.thread_id), seq)
+        vectors = None if vector is None else vector[None, :]
+        index_section(tx, ref, searchable("", "", "", "", facts.topic), self._deps, vectors)
+
+    def _lead(self, tx: Transaction, child: UUID, parent: "UUID | ChainChoice | None", now: datetime) -> None:
+        choice = ChainChoice(unjudged_verdict(parent, EXPLICIT)) if isinstance(parent, UUID) else parent
+        decision = None if choice is None else decision_of(child, choice, now, "open")
+        if choice is None or decision is None:
+            return
+        above = choice.parent.parent if choice.parent is not None else None
+        if above is not None:
+            if above not in parents_above(tx, [above]):
+                return  # it was erased meanwhile; closing judges again
+            tx.episodes.lead(child, above)
+            if isinstance(parent, UUID):
+                keep_above(tx, parent)
+        tx.relations.decide(decision)
+
+    # --- end --------------------------------------------------------------------------------------------
+
+    def end(self, scope: Scope, identity: UUID, more: SuppliedMetadata) -> UUID:
+        """End a session, and return its id; one that has ended already stays as it is."""
+        return until_unopposed(lambda: self._ended(scope, identity, more))
+
+    def _ended(self, scope: Scope, identity: UUID, more: SuppliedMetadata) -> UUID:
+        now = self._deps.clock()
+        with self._deps.store.begin(scope) as tx:
+            tx.hold_threads()
+            facts = _known(tx, identity)
+            if None not in (more.outcome, facts.outcome) and more.outcome != facts.outcome:
+                raise InvalidInput(
+                    f"session {identity} has ended already, as {facts.outcome};"
+                    " leave the outcome out, or start another session"
+                )
+            known = replace(facts, supplied=together(facts.supplied, more))
+            over = known if known.ended_at is not None else self._over(tx, known, now)
+            if over != facts:
+                tx.relations.decide(record_of(over), amend=True)
+                _tell(tx, over, now)
+            return identity
+
+    def _over(self, tx: Transaction, facts: SessionFacts, now: datetime) -> SessionFacts:
+        """End the part a session is in, unless something ended it before; return when that was."""
+        sections = tx.threads.sections(facts.thread_id)
+        own = sections_in(facts, sections)
+        thread = tx.threads.get(facts.thread_id)
+        last_seq = tx.threads.frame(facts.thread_id).next_seq - 1
+        if not own or thread is None:  # all of it is gone
+            return replace(facts, ended_at=now, last_seq=-1)
+        if own[-1] != sections[-1]:
+            following = sections[sections.index(own[-1]) + 1]
+            return replace(facts, ended_at=now, last_seq=following.first_seq - 1)
+        facts = replace(facts, ended_at=now, last_seq=last_seq)
+        tx.relations.decide(record_of(facts), amend=True)  # an empty one is not to be called abandoned then
+        if facts.own_thread:
+            end_thread(tx, self._segmenter, thread.id, MANUAL, now)
+        elif thread.status != CLOSED:
+            end_frame(tx, self._segmenter, thread, now)
+            end_section(tx, thread, last_seq, now)
+        for section in own:
+            self._chain(tx, section, now)
+        return facts
+
+    def _chain(self, tx: Transaction, section: Section, now: datetime) -> None:
+        """Have a session chained that was compacted before it ended: no compaction will ask for it."""
+        episode = tx.episodes.get(section.episode_id)
+        if episode is None or episode.state is not EpisodeState.COMPACTED:
+            return
+        if self._deps.chain_policy != OFF:
+            tx.work.ask(CHAIN, str(episode.id), CHAIN, now=now)
+
+
+def _unused(tx: Transaction, at: datetime) -> str:
+    """Return a name for a session's own thread that no thread has."""
+    name = origin = f"session {at:%Y-%m-%dT%H:%M:%SZ}"
+    number = 1
+    while tx.threads.get(origin) is not None:
+        number += 1
+        origin = f"{name} ({number})"
+    return origin
+
+
+def _check(tx: Transaction, child: SessionFacts, parent: UUID) -> None:
+    """Refuse a parent that is unknown, no session, still open, goes on from the session or began after it."""
+    check_parent(child.episode_id, parent, parents_above(tx, [parent]))
+    episode = tx.episodes.get(parent)
+    if episode is None or episode.kind is not EpisodeKind.PRIMARY:
+        raise InvalidInput(f"{parent} is no session to go on from; `episodic summaries` lists sessions")
+    if episode.state is EpisodeState.OPEN:
+        raise InvalidInput(f"session {parent} is still open; end it before another goes on from it")
+    check_order(TreeNode(child.episode_id, None, child.started_at), TreeNode(parent, None, episode.start_at))
+
+
+def _closed(tx: Transaction, section: Section, last_seq: int, now: datetime) -> None:
+    """Close the part that a session follows, and ask for its compaction."""
+    ended = replace(section, ended=True)
+    if section.compacted_through is not None and section.compacted_through >= last_seq:
+        tx.threads.save_section(ended)
+        return
+    request(tx, ended, Trigger.THREAD_END, last_seq, now, followed=True)
+
+
+def _known(tx: Transaction, identity: UUID) -> SessionFacts:
+    facts = facts_of(tx, identity)
+    if facts is not None:
+        return facts
+    if tx.episodes.get(identity) is not None:
+        raise InvalidInput(
+            f"episode {identity} is no session that was started; `threads.close` ends a thread"
+        )
+    raise NotFound(f"no session {identity} in this memory; `episodic session list` shows those there are")
+
+
+def _tell(tx: Transaction, facts: SessionFacts, now: datetime) -> None:
+    """Let what the caller said at the end stand in the words of a session and of all that happened in it.
+
+    What has no words yet gets them with it.
+    """
+    sections = tx.threads.sections(facts.thread_id)
+    own = sections_in(facts, sections)
+    if not own:
+        return
+    following = sections[sections.index(own[-1]) + 1 :]
+    behind = following[0].first_seq if following else None
+    events = [
+        one
+        for one in tx.episodes.of_thread(facts.thread_id)
+        if own[0].first_seq <= one.first_seq and (behind is None or one.first_seq < behind)
+    ]
+    values = tx.episodes.get([part.episode_id for part in own]).values()
+    for episode in (*values, *events):
+        if episode.encoding_version:
+            _declare(tx, facts, episode, now)
+
+
+def _declare(tx: Transaction, facts: SessionFacts, episode: Episode, now: datetime) -> None:
+    known, metadata = read_metadata(episode.metadata), facts.supplied
+    now_known = replace(
+        known,
+        participants=capped([*metadata.participants, *known.participants]),
+        tools_used=capped([*metadata.tools_used, *known.tools_used]),
+        key_decisions=capped([*metadata.key_decisions, *known.key_decisions]),
+        outcome=metadata.outcome or known.outcome,
+    )
+    if now_known == known:
+        return
+    version, about = episode.encoding_version + 1, {**episode.metadata, **now_known.as_json()}
+    by = episode.encoded_by or BY_CALLER
+    tx.episodes.put(Encoding(episode.id, version, episode.title, episode.summary, about, by, now))
+    if episode.kind is EpisodeKind.EVENT and REFUSED in about:  # a model is asked again for these words
+        ask_again(tx, [replace(episode, encoding_version=version)], now, after=LATER)
+
+
+def session_of(tx: Transaction, facts: SessionFacts) -> Session:
+    """Return a session as its caller knows it."""
+    episode, thread = tx.episodes.get(facts.episode_id), tx.threads.get(facts.thread_id)
+    sections = tx.threads.sections(facts.thread_id)
+    own = sections_in(facts, sections)
+    runs = bool(own) and own[-1] == sections[-1] and not own[-1].ended
+    return Session(
+        id=facts.episode_id,
+        thread="" if thread is None else thread.origin,
+        topic=facts.topic,
+        state=ABANDONED if episode is None else RUNNING if runs else CLOSED_SESSION,
+        started_at=facts.started_at,
+        key=facts.key,
+        agent_id=facts.agent_id,
+        parent_episode_id=None if episode is None else episode.parent_episode_id,
+        title=facts.topic if episode is None else episode.title,
+        participants=facts.supplied.participants,
+        tools=facts.supplied.tools_used,
+        key_decisions=facts.supplied.key_decisions,
+        outcome=facts.supplied.outcome,
+        ended_at=facts.ended_at,
+    )
+
+
+class SessionRoom:
+    """The sessions a caller frames."""
+
+    def __init__(self, at: Scoped, later: Later, sessions: Sessions) -> None:
+        self._at = at
+        self._deps = at.deps
+        self._later = later
+        self._sessions = sessions
+
+    def start(
+        self,
+        topic: str,
+        *,
+        parent_episode_id: "UUID | str | None" = None,
+        thread: str | None = None,
+        key: str | None = None,
+        agent_id: str | None = None,
+        participants: Iterable[str] = (),
+        tools: Iterable[str] = (),
+        timestamp: "str | float | datetime | None" = None,
+    ) -> Session:
+        """Start a session about a topic; speak in its `thread` until `end`.
+
+        It opens a thread, or a new part of the one named. A second call with the same `key` returns the same
+        session, whatever became of it. It goes on from `parent_episode_id`, else from the earlier session of
+        the same agent that its topic leads to, if to any; closing judges that again. Raises NotFound for an
+        unknown parent, InvalidInput for one that is open, no session or began later, and for an empty topic.
+        """
+        scope, now = self._at.scope, self._deps.clock()
+        named = _named(topic, key)
+        identity = self._at.fresh() if key is None else session_id(scope, named[1])
+        facts = SessionFacts(
+            episode_id=identity,
+            thread_id=identity,  # found with its thread
+            topic=named[0],
+            started_at=now if timestamp is None else read_time(timestamp).at,
+            at=now,
+            key=None if key is None else named[1],
+            agent_id=clean_name(agent_id) or "",
+            supplied=SuppliedMetadata(_listed(participants), _listed(tools)),
+        )
+        parent = None if parent_episode_id is None else episode_identity(parent_episode_id)
+        started = self._sessions.start(scope, facts, clean_name(thread), parent)
+        self._later.run(scope)
+        return started
+
+    def end(
+        self,
+        episode: "UUID | str",
+        outcome: str | None = None,
+        key_decisions: Iterable[str] = (),
+        *,
+        participants: Iterable[str] = (),
+        tools: Iterable[str] = (),
+    ) -> Session:
+        """End a session: its last event is cut, it gets its words and its place in a chain.
+
+        `outcome` is success, partial, failure, ongoing, abandoned or unknown; what is given comes before what
+        would be read from what was said. Ending it again changes nothing but what was not said yet. Raises
+        NotFound for an unknown session, InvalidInput for what is none and for another outcome than before.
+        """
+        text = None if outcome is None else worded("outcome", outcome).strip().casefold()
+        if text is not None and text not in OUTCOMES:
+            raise InvalidInput(f"no outcome {outcome!r}; use one of {', '.join(OUTCOMES)}")
+        metadata = SuppliedMetadata(_listed(participants), _listed(tools), _listed(key_decisions), text)
+        scope = self._at.known()
+        self._later.embed_first(scope)
+        ended = self._sessions.end(scope, episode_identity(episode), metadata)
+        self._later.run(scope)
+        return self.get(ended)
+
+    def list(self, *, state: str | None = None, limit: int = 50) -> Sequence[Session]:
+        """Return sessions that were started, the newest first; `state` is open, closed or abandoned."""
+        if state is not None and worded("state", state) not in STATES:
+            raise InvalidInput(f"no state {state!r}; use one of {', '.join(STATES)}")
+        most = counted("limit", limit, 0)
+        with self._at.read() as tx:
+            stored_facts = [read_record(one) for one in tx.relations.decisions(type=SESSION)]
+            stored_facts.sort(
+                key=lambda facts: (facts.started_at, facts.at, facts.episode_id.bytes), reverse=True
+            )
+            sessions = (session_of(tx, facts) for facts in stored_facts)
+            return list(islice((one for one in sessions if state in (None, one.state)), most))
+
+    def get(self, episode: "UUID | str") -> Session:
+        """Return a session as it stands; raises as `end`."""
+        with self._at.read() as tx:
+            return session_of(tx, _known(tx, episode_identity(episode)))
+
+
+def _named(topic: str, key: str | None) -> tuple[str, str]:
+    """Return a topic and a key as they are kept; InvalidInput where either is empty."""
+    text, called = " ".join((clean_name(topic) or "").split()), clean_name(key) or ""
+    if not text:
+        raise InvalidInput("the topic is empty; say in some words what the session is about")
+    if key is not None and not called.strip():
+        raise InvalidInput("the key is empty; give it some characters, or leave it out")
+    return text[:LONGEST_TOPIC].rstrip(), called
+
+
+def _listed(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as metadata keep them; one alone may be given as a text."""
+    several = [names] if isinstance(names, str) else names
+    if not isinstance(several, Iterable):
+        raise InvalidInput(f"give names as a list of texts, not {type(names).__name__}")
+    return capped(clean_name(name) or "" for name in several)

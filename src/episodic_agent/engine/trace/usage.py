@@ -1,0 +1,232 @@
+"""What language models cost: every call is counted by day, stage and model, and a budget can refuse it.
+
+The budget is of tokens a day and space: tokens are what every server reports and nobody changes; prices
+differ, change, and a server of one's own has none. Days are UTC, as everywhere.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from episodic_agent.core.language import plural, repair
+from episodic_agent.core.trace import CALL, current, span
+from episodic_agent.errors import BadReply, BudgetSpent, EpisodicError, ProviderError, ProviderRefused
+from episodic_agent.protocols import LONGEST_ANSWER, LanguageModel, Reply, Routed, Store
+from episodic_agent.schemas import Json, ModelUse, Scope
+
+BYTES_A_TOKEN: Final = 3  # of UTF-8: English has four, Chinese three; estimates are rather too high
+ANY_DAY: Final = (date.min, date.max)
+
+_Key = tuple[Scope, date, str, str]
+log = logging.getLogger(__name__)
+
+
+class Meter:
+    """Counts calls for any number of scopes, keeps the sums in the store, and keeps to the budget.
+
+    A sum is written after its call, by whoever is not waiting for another writer; what cannot be written
+    waits for the next call. Thread safe.
+    """
+
+    def __init__(self, store: Store, clock: Callable[[], datetime], budget: int | None = None) -> None:
+        """Take `budget` as tokens a day that a space may cost; None: no budget."""
+        self._store = store
+        self._clock = clock
+        self._budget = budget
+        self._lock = threading.Lock()
+        self._writer = threading.Lock()
+        self._waiting: dict[_Key, ModelUse] = {}
+        self._reserved: dict[tuple[str, date], int] = {}
+
+    def of(self, model: LanguageModel, scope: Scope) -> LanguageModel:
+        """Return the model, with its calls counted for a scope."""
+        return Metered(model, self, scope)
+
+    @contextmanager
+    def allowed(self, scope: Scope, tokens: int) -> Iterator[date]:
+        """Hold so many tokens of today's budget while a call runs; BudgetSpent where they are not left.
+
+        Read from the store each time, so that processes that share a space share its budget: together they
+        may pass it by the calls under way in the others, and by what was underestimated.
+        """
+        today = self._clock().date()
+        if self._budget is None:
+            yield today
+            return
+        place = (scope.space, today)
+        with self._lock:
+            spent = self._spent(scope.space, today) + self._reserved.get(place, 0)
+            if spent + tokens > self._budget:
+                raise BudgetSpent(
+                    f"the budget of {plural(self._budget, 'token')} for {today} is spent ({spent}, a "
+                    "call may take "
+                    f"{tokens}) until {today + timedelta(days=1)} 00:00 UTC; "
+                    "raise EPISODIC_LLM_BUDGET, or wait"
+                )
+            self._reserved[place] = self._reserved.get(place, 0) + tokens
+        try:
+            yield today
+        finally:
+            with self._lock:
+                self._reserved[place] -= tokens
+
+    def _spent(self, space: str, today: date) -> int:
+        # Under the lock, as sums move from here to the store: for a moment counted twice, never not at all.
+        written = sum(use.tokens for use in self._store.usage(space, today, today))
+        waiting = (use.tokens for (whose, *_), use in self._waiting.items() if whose.space == space)
+        return written + sum(waiting)
+
+    def count(self, scope: Scope, use: ModelUse) -> None:
+        """Add what a call cost; never raises for a ledger that cannot be written."""
+        with self._lock:
+            self._add((scope, use.day, use.stage, use.model), use)
+        self.write()
+
+    def write(self) -> None:
+        """Write what waits, unless somebody is writing: who writes takes it along."""
+        while self._waiting and self._writer.acquire(blocking=False):
+            try:
+                with self._lock:
+                    batch = dict(self._waiting)
+                self._write(batch)
+            except EpisodicError as error:  # the call was made and answered: that stands
+                log.warning("what language models cost is not written yet: %s", error)
+                return
+            finally:
+                self._writer.release()
+
+    def _write(self, batch: Mapping[_Key, ModelUse]) -> None:
+        for scope in dict.fromkeys(scope for scope, *_ in batch):
+            mine = {key: use for key, use in batch.items() if key[0] == scope}
+            with self._store.begin(scope) as tx:
+                tx.work.add_usage(list(mine.values()))
+            with self._lock:
+                for key, use in mine.items():
+                    self._add(key, negated(use))
+
+    def _add(self, key: _Key, use: ModelUse) -> None:
+        total = added(self._waiting.get(key), use)
+        if total.calls:
+            self._waiting[key] = total
+        else:
+            self._waiting.pop(key, None)
+
+
+class Metered:
+    """A language model whose calls are counted for one scope."""
+
+    def __init__(
+        self, model: LanguageModel, meter: Meter, scope: Scope, *, ticks: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._model = model
+        self._meter = meter
+        self._scope = scope
+        self._ticks = ticks
+        self._within = current()  # whose work it is, should the call be made in another thread
+        self.name = model.name
+
+    def complete(self, prompt: str, schema: Mapping[str, Json], stage: str) -> Reply:
+        """Return the model's reply; BudgetSpent, before anything is sent, where the budget allows no more."""
+        asked = tokens_in(prompt)
+        with self._meter.allowed(self._scope, asked + LONGEST_ANSWER) as today:
+            use = ModelUse(today, stage, self.name, calls=1)
+            begun = self._ticks()
+            try:
+                with span(stage, within=self._within, **{CALL: stage, "model": self.name}) as remaining:
+                    reply = self._model.complete(prompt, schema, stage)
+                    remaining |= {
+                        "prompt_tokens": reply.prompt_tokens,
+                        "completion_tokens": reply.completion_tokens,
+                    }
+            except ProviderError as error:
+                if isinstance(error, ProviderRefused) and not error.sent:
+                    raise  # nobody was called
+                use = replace(use, failures=1, seconds=self._ticks() - begun)
+                if isinstance(error, BadReply):  # it cost what an answer costs
+                    pair = error.prompt_tokens or asked, error.completion_tokens
+                    use = replace(use, prompt_tokens=pair[0], completion_tokens=pair[1])
+                self._meter.count(self._scope, use)
+                raise
+            use = replace(
+                use,
+                prompt_tokens=reply.prompt_tokens or asked,
+                completion_tokens=reply.completion_tokens or tokens_in(str(dict(reply.value))),
+                seconds=self._ticks() - begun,
+            )
+            self._meter.count(self._scope, use)
+        return replace(reply, value={name: _repaired(value) for name, value in reply.value.items()})
+
+
+def _repaired(value: Json) -> Json:
+    """Return an answer without what no store can keep: JSON may escape NUL and halves of characters."""
+    if isinstance(value, str):
+        return repair(value)[0]
+    if isinstance(value, Mapping):
+        return {repair(name)[0]: _repaired(one) for name, one in value.items()}
+    return [_repaired(one) for one in value] if isinstance(value, Sequence) else value
+
+
+def model_of(model: LanguageModel | None, stage: str) -> LanguageModel | None:
+    """Return who answers a stage; None where nobody does."""
+    return model.model_of(stage) if isinstance(model, Routed) else model
+
+
+def tokens_in(text: str) -> int:
+    """Estimate the tokens of a text, rather too many.
+
+    >>> tokens_in("A dripping tap"), tokens_in("水龙头")
+    (5, 3)
+    """
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
+
+
+def added(use: ModelUse | None, other: ModelUse) -> ModelUse:
+    """Return the sum of two costs of the same day, stage and model.
+
+    >>> one = ModelUse(date(2024, 5, 1), "topic_shift", "small", calls=1, prompt_tokens=10)
+    >>> added(one, one).tokens
+    20
+    """
+    if use is None:
+        return other
+    return replace(
+        other,
+        calls=use.calls + other.calls,
+        failures=use.failures + other.failures,
+        prompt_tokens=use.prompt_tokens + other.prompt_tokens,
+        completion_tokens=use.completion_tokens + other.completion_tokens,
+        seconds=use.seconds + other.seconds,
+    )
+
+
+def negated(use: ModelUse) -> ModelUse:
+    """Return what takes a cost away again when it is added."""
+    return replace(
+        use,
+        calls=-use.calls,
+        failures=-use.failures,
+        prompt_tokens=-use.prompt_tokens,
+        completion_tokens=-use.completion_tokens,
+        seconds=-use.seconds,
+    )
+
+
+def usage(store: Store, space: str, scope: Scope | None, since: date, until: date) -> list[ModelUse]:
+    """Return what language models cost a space, or one scope of it, by day, stage and model."""
+    if scope is None:
+        return list(store.usage(space, since, until))
+    with store.begin(scope, write=False) as tx:
+        return list(tx.work.usage(since, until))
+
+
+def summed(uses: Sequence[ModelUse]) -> ModelUse | None:
+    """Return everything together, under the names of the last; None for nothing."""
+    total: ModelUse | None = None
+    for use in uses:
+        total = added(total, use)
+    return total

@@ -1,0 +1,346 @@
+"""`UserMemory`: one user's memory, the everyday verbs at hand and a room for each idea."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Unpack
+from uuid import UUID
+
+from episodic_agent.agents.run import RunReport, Seen
+from episodic_agent.core.boundary.contract import Policy
+from episodic_agent.core.chains.filters import MetadataFilter
+from episodic_agent.core.context.retrieved import Detail
+from episodic_agent.engine.arguments import aware, clean_name, file_path, item_of, listed, worded
+from episodic_agent.engine.boundary.verbs import BoundaryRoom
+from episodic_agent.engine.chains.verbs import ChainRoom
+from episodic_agent.engine.context.assembling import MAX_TOKENS, Form, ThreadContext, context_of, read_request
+from episodic_agent.engine.episodes import listing
+from episodic_agent.engine.episodes.verbs import EpisodeRoom
+from episodic_agent.engine.erase.verbs import ErasureRoom, Forgetter
+from episodic_agent.engine.facts.verbs import FactRoom
+from episodic_agent.engine.files.exporting import export
+from episodic_agent.engine.files.importing import Importer
+from episodic_agent.engine.filters import Filter, Narrowed, narrowed
+from episodic_agent.engine.ingest.appending import Progress
+from episodic_agent.engine.jobs.verbs import JobRoom
+from episodic_agent.engine.links.verbs import LinkRoom
+from episodic_agent.engine.recall.filtering import Where, filter_of, threads_about
+from episodic_agent.engine.recall.place_verbs import PlaceRoom
+from episodic_agent.engine.recall.searching import FEW_FACTS
+from episodic_agent.engine.recall.verbs import options_of, recall, recall_markdown
+from episodic_agent.engine.results import ImportReport, Recall, Stats
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.sections.verbs import SectionRoom
+from episodic_agent.engine.skills.verbs import SkillRoom
+from episodic_agent.engine.threads.sessions import SessionRoom
+from episodic_agent.engine.threads.verbs import ThreadRoom
+from episodic_agent.engine.trace.turns import TraceRoom
+from episodic_agent.engine.tuning.verbs import TuningRoom
+from episodic_agent.engine.visibility.verbs import RetentionRoom
+from episodic_agent.engine.works import Works, incoming, run_agent
+from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import Sensor
+from episodic_agent.schemas import Receipt
+from episodic_agent.schemas.erasures import Erasure
+
+
+class UserMemory:
+    """The memory of one user; nothing in it reaches another user's (I11). `Memory.user` makes one.
+
+    It holds nothing but a name: making one reads nothing, and any number may be in use at once. What is not
+    done every day stands in its rooms.
+    """
+
+    def __init__(self, at: Scoped, works: Works) -> None:
+        self._at = at
+        self._deps = at.deps
+        self._works = works
+        later = works.later
+        self.name = at.scope.user_id
+        self.episodes = EpisodeRoom(at, later)
+        self.threads = ThreadRoom(at, later, works.closer)
+        self.sessions = SessionRoom(at, later, works.sessions)
+        self.facts = FactRoom(at, later)
+        self.links = LinkRoom(at, works.linker)
+        self.chains = ChainRoom(at)
+        self.skills = SkillRoom(at)
+        self.sections = SectionRoom(at, later)
+        self.places = PlaceRoom(at)
+        self.boundaries = BoundaryRoom(at, later, works.segmenter, works.resegmenter)
+        self.retention = RetentionRoom(at, works.keeper)
+        self.tuning = TuningRoom(at)
+        self.trace = TraceRoom(at)
+        self.erasures = ErasureRoom(at)
+        self.jobs = JobRoom(at.deps, later, at)
+
+    @property
+    def missing(self) -> bool:
+        """Tell whether reading raises NotFound because nothing is remembered of the user."""
+        return not self._at.new and not self._deps.store.exists(self._at.scope)
+
+    def __repr__(self) -> str:
+        return f"<UserMemory of {self.name!r}>"
+
+    # --- observe -----------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        items: "str | Mapping[str, Any] | Iterable[str | Mapping[str, Any]]",
+        *,
+        thread: str | None = None,
+        channel: str | None = None,
+        source: str | None = None,
+        role: str = "user",
+        timestamp: "str | float | datetime | None" = None,
+        id: str | None = None,
+        ttl: "str | float | timedelta | None" = None,
+        expires_at: "str | float | datetime | None" = None,
+        wait: bool = True,
+        progress: Progress | None = None,
+    ) -> list[Receipt]:
+        """Keep observations, exactly once, and return a receipt for each, in order.
+
+        Takes a string, a chat message (`{"role", "content", "timestamp"?, "name"?, "id"?}`), a step, or an
+        iterable of them. Without `thread` each joins the thread its channel and its time lead to (see
+        docs/threads.md). A repeated id adds nothing; with another text it is IdTaken.
+        What has a `ttl` (seconds, or "30d") is erased so long after its time, or at `expires_at` where that
+        is given; items may say so themselves. It is not shown from then on.
+        `wait=False` returns after the durable append and leaves vectors, boundaries, titles and summaries to
+        the background; until then the observations are found by their words alone. A memory opened with
+        `jobs="workers"` leaves what nobody waits for to worker processes. Raises InvalidInput for an item
+        that cannot be accepted (TooLarge for one of more bytes than EPISODIC_MESSAGE_BYTES): nothing of this
+        call is stored then.
+        """
+        scope, role = self._at.scope, worded("role", role)
+        thread, channel, source = clean_name(thread), clean_name(channel), clean_name(source)
+        about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
+        largest = self._deps.limits.message
+        read = [item_of(n, r, role, channel, about, largest=largest) for n, r in enumerate(listed(items))]
+        if not (progress is None or callable(progress)):
+            raise InvalidInput("`progress` is told how many are kept: give what can be called with a number")
+        if id is not None and len(read) != 1:
+            raise InvalidInput("`id` names one item; give ids inside the messages of a list")
+        works, later = self._works, self._works.later
+        encode = (lambda: later.try_run(scope)) if wait and later.here else None
+        named = incoming(self._at, read, thread, source)
+        counts = works.ingest.run(scope, named, embeds=wait, progress=progress, after_group=encode)
+        later.after(scope, wait=wait)
+        return counts.receipts
+
+    def import_file(
+        self,
+        path: "str | Path",
+        *,
+        source: str | None = None,
+        encoding: str | None = None,
+        progress: Progress | None = None,
+    ) -> ImportReport:
+        """Import a chat file or an export of this project; importing it again adds nothing.
+
+        Unreadable records are reported with their line and do not stop the rest. Raises InvalidInput
+        when the file is missing or of no known format.
+        """
+        importer = Importer(self._deps, self._works.ingest, self._works.later.run)
+        return importer.run(file_path(path), self._at.scope, clean_name(source), encoding, progress)
+
+    def run(
+        self,
+        sensor: Sensor,
+        *,
+        thread: str | None = None,
+        steps: int | None = None,
+        fps: float = 10.0,
+        policy: "str | Policy[Any] | None" = None,
+        watch: Callable[[Seen], object] | None = None,
+        say: Callable[[str], object] | None = None,
+    ) -> RunReport:
+        """Let an agent's sensor fill a thread step by step until it ends; return how that went.
+
+        Ends after `steps`, at the stream's end, when the sensor fails or on KeyboardInterrupt; the report
+        says which, and what was read is kept and its last episode closed. `policy` is this memory's unless
+        given; `fps` (steps a second) places readings that bring no time; `watch` is told of every step,
+        `say` of the first failure of a detector of your own (else the log).
+        Without `thread` the run gets one of its own. Errors of the store are raised.
+        """
+        return run_agent(
+            self._at,
+            self._works,
+            sensor,
+            thread=thread,
+            steps=steps,
+            fps=fps,
+            policy=policy,
+            watch=watch,
+            say=say,
+        )
+
+    def flush(self, *, thread: str | None = None) -> int:
+        """Close the open frames (of one thread, or all of the user's) and wait for their words.
+
+        Return how many were closed. With `jobs="workers"` it waits for nobody: the words come when a worker
+        made them.
+        """
+        scope, works = self._at.known(), self._works
+        works.later.embed_first(scope)
+        closed = works.closer.flush(scope, self._at.thread_id(thread) if thread else None)
+        works.later.run(scope)
+        works.later.finish([scope])
+        return closed
+
+    # --- recall ------------------------------------------------------------------------------------------
+
+    def context(
+        self,
+        message: str,
+        *,
+        thread: str | None = None,
+        channel: str | None = None,
+        at: "str | float | datetime | None" = None,
+        max_tokens: int = MAX_TOKENS,
+        form: Form = "default",
+    ) -> ThreadContext:
+        """Return what the next prompt should be told of the past, before or after the message was added.
+
+        Standing wishes and facts that bear on it, the session before, this conversation, and what was said
+        earlier that it needs, within the budget. `thread`, `channel` and `at` are those the message is added
+        with. `form="seed-002"` tells of threads and their last questions as the founding document does.
+        Stores nothing. What nobody knows yet, a user or a thread that the message would begin, has no past
+        and is no error. Raises InvalidInput for an empty message, a time that cannot be read, a budget below
+        1 or an unknown form.
+        """
+        largest = self._deps.limits.message
+        request = read_request(
+            message,
+            thread=thread,
+            channel=channel,
+            at=at,
+            max_tokens=max_tokens,
+            largest=largest,
+            form=form,
+        )
+        return context_of(self._works.contexts, self._deps, self._at.scope, request)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        observations: int | None = None,
+        policy: str = "default",
+        now: datetime | None = None,
+        explain: bool = False,
+        asking: str | None = None,
+        facts: int = FEW_FACTS,
+        suppressed: bool = False,
+        detail: Detail = "none",
+        filter: Filter | None = None,
+        **narrow: Unpack[Narrowed],
+    ) -> Recall:
+        """Return the episodes and facts that best answer a query, with the observations that prove it.
+
+        `limit` counts episodes, `observations` the ranked observations over all (`limit` of them unless
+        given). Raises InvalidInput for a blank query and NotFound for an unknown user or place.
+
+        A `filter`, or its fields as keywords (`thread="work"`), narrows it. `since` and `until` are on event
+        time, `place` on where it was; time words and places in the query are a preference, and all of a
+        question that asks for nothing else. `where` leaves only closed episodes that are about something, as
+        in `tool=bash tag=memory,leak` (docs/chains.md), and the facts they prove.
+
+        `facts` is how many at most: those that hold now (or at `until`), of one `category` where it is given;
+        `thread` narrows them too, and a `place` leaves them out.
+
+        `asking` names the thread that asks: what it says next tells how the episodes served, and they are
+        stronger or weaker for it (a review). Otherwise nothing is written.
+
+        `suppressed` fills `Recall.suppressed`: the hits that the suppression list, retention or fading kept
+        out, each with its reason. With a `detail` the answer is a `DetailedRecall`: it has the messages of
+        those hits that `retrieve` would show with it.
+        """
+        options = options_of(
+            narrowed(filter, narrow),
+            limit=limit,
+            observations=limit if observations is None else observations,
+            policy=policy,
+            now=aware(now),
+            explain=explain,
+            facts=facts,
+            suppressed=suppressed,
+            asking=asking,
+            detail=detail,
+        )
+        return recall(self._at, self._works.recaller, query, options)
+
+    def retrieve(
+        self,
+        query: str,
+        *,
+        detail: Detail = "auto",
+        limit: int = 5,
+        facts: int = FEW_FACTS,
+        now: datetime | None = None,
+        asking: str | None = None,
+        filter: Filter | None = None,
+        **narrow: Unpack[Narrowed],
+    ) -> str:
+        """Return what `search` finds as Markdown for a prompt, in seed 003's form; "" where nothing answers.
+
+        `detail` says which episodes show what was said: `auto` key moments of the first two, `low` of the
+        first, `high` all, `none` none. Takes a filter and raises as `search` does, and InvalidInput for
+        another `detail`.
+        """
+        answer = self.search(
+            query, limit=limit, facts=facts, now=now, asking=asking, detail=detail, filter=filter, **narrow
+        )
+        return recall_markdown(answer, detail, aware(now) or self._deps.clock())
+
+    # --- care --------------------------------------------------------------------------------------------
+
+    def stats(self) -> Stats:
+        """Count what the memory holds of the user."""
+        with self._at.read() as tx:
+            return listing.stats(tx, self._deps, self._works.policy.name)
+
+    def upkeep(self, *, now: datetime | None = None) -> int:
+        """Do for this user what `Memory.upkeep` does for all; return how many frames that closed."""
+        return self._works.later.keep_up([self._at.known()], aware(now))
+
+    def export(self, *, where: Where = None) -> Iterator[str]:
+        """Yield the user's memory as JSON lines that `import_file` takes back without loss.
+
+        With `where` (docs/chains.md), the threads of which an episode is about that, whole: no part of a
+        thread could be taken back alone. Skills, which rest on all threads, are then learned anew.
+        """
+        self._at.known()  # what is wrong is refused here, not at the first line
+        return self._exported(filter_of(where))
+
+    def _exported(self, conditions: MetadataFilter) -> Iterator[str]:
+        with self._at.read() as tx:
+            now = self._deps.clock()
+            yield from export(tx, now, None if conditions.empty else threads_about(tx, now, conditions))
+
+    def erase(
+        self,
+        *,
+        observation: "UUID | str | None" = None,
+        episode: "UUID | str | None" = None,
+        thread: str | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+        sweep: bool = True,
+        now: datetime | None = None,
+    ) -> Erasure:
+        """Erase one observation, episode or thread, or `everything` of the user, and return the receipt.
+
+        What was made of it goes too, or is made again without it (docs/forgetting.md). `dry_run` only counts.
+        Without `sweep` the receipt stays pending until `upkeep` cleans the file. Raises InvalidInput unless
+        exactly one thing is named, NotFound for what is not there.
+        """
+        return Forgetter(self._at, self._works.later, self._works.eraser).run(
+            observation=observation,
+            episode=episode,
+            thread=thread,
+            everything=everything,
+            dry_run=dry_run,
+            sweep=sweep,
+            now=now,
+        )

@@ -1,0 +1,422 @@
+"""Commands of decisions: explain, whatif, resegment, reencode, trace, tune and outcome."""
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from episodic_agent.core.context.retrieved import heading
+from episodic_agent.core.language import plural
+from episodic_agent.core.trace import CALL, FAILED
+from episodic_agent.engine.boundary.explain import Edge, ExplainedSpan, Explanation
+from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
+from episodic_agent.engine.trace.turns import TracedObservation, TracedVerdict, TraceNode, TurnTrace
+from episodic_agent.engine.tuning.runs import LINK, TUNED, TuningRun
+from episodic_agent.errors import InvalidInput
+from episodic_agent.faces.cli.app import (
+    ID,
+    App,
+    common,
+    out,
+    parse_id,
+    print_json,
+    say,
+    say_replaced,
+)
+from episodic_agent.schemas import Decision, Json, Kind
+from episodic_agent.showing import clipped
+
+QUIET = ("job", CALL, FAILED)  # told in another way, or only to scripts
+NUMBERS = 6  # of a decision's numbers, the largest first, that a person is shown
+LONGEST = 200  # characters of a text
+QUOTED = 90  # of a message that a boundary is told by
+OUTCOMES = click.Choice(["correct", "incorrect"], case_sensitive=False)
+of_links_or_chains = click.option(
+    "--what", type=click.Choice(TUNED), default=LINK, show_default=True, help="What is tuned."
+)
+RATES = ("accuracy", "false_positive_rate", "false_negative_rate")
+
+
+@click.command()
+@click.argument("episode")
+@common
+def explain(app: App, episode: str, user: str | None, as_json: bool) -> None:
+    """Say why an episode begins and ends where it does."""
+    with app.user(user) as memory:
+        explanation = memory.boundaries.explain(parse_id(episode, memory))
+    if as_json:
+        print_json(explanation)
+        return
+    if explanation.asked is not None:
+        say_replaced(explanation.asked, explanation.episode.id)
+    render_explanation(explanation)
+
+
+def render_explanation(explanation: Explanation) -> None:
+    """Print an explanation for people."""
+    console = out()
+    console.print(Text(heading(explanation.episode.title, explanation.episode.start_at), style="bold"))
+    told_of = explanation.begins.observation
+    unit = "steps" if told_of is not None and told_of.kind is Kind.STEP else "messages"
+    console.print(Text(f"{unit} {explanation.episode.first_seq}-{explanation.episode.last_seq}", style="dim"))
+    for name, edge in (("begins", explanation.begins), ("ends", explanation.ends)):
+        at = f"{name} at {edge.seq}: " if edge.decision is not None or name == "begins" else ""
+        console.print(Text(at + edge.sentence))
+        _quote(edge)
+        if edge.decision is not None and edge.decision.features:
+            cues = "  ".join(f"{k} {v:.2f}" for k, v in sorted(edge.decision.features.items()))
+            console.print(Text(f"    cues: {cues}", style="dim"))
+    for near in explanation.runners_up:
+        quoted = f' "{clipped(near.observation.text, QUOTED)}"' if near.observation is not None else ""
+        console.print(
+            Text(f"nearly cut at {near.seq}: {near.probability:.2f} of {near.threshold:.2f}{quoted}")
+        )
+    for line in explanation.echoes:
+        console.print(Text(line, style="dim"))
+    for line in explanation.what_would_change:
+        console.print(Text(f"→ {line}"))
+
+
+def _quote(edge: Edge) -> None:
+    if edge.observation is not None:
+        out().print(
+            Text(f'    "{edge.observation.actor}: {clipped(edge.observation.text, QUOTED)}"', style="italic")
+        )
+
+
+@click.command()
+@click.argument("thread")
+@click.option(
+    "--policy", "other", required=True, help="The policy to try, e.g. seed-001 or default?threshold=0.6."
+)
+@common
+def whatif(app: App, thread: str, other: str, user: str | None, as_json: bool) -> None:
+    """Show what another policy would have made of THREAD (`stats` names them); nothing is written."""
+    with app.user(user) as memory:
+        compared = memory.boundaries.whatif(thread, other)
+    if as_json:
+        print_json(compared)
+        return
+    console = out()
+    console.print(
+        f"{compared.policy}: {plural(len(compared.proposed), 'episode')} instead of {len(compared.stored)}, "
+        f"{compared.same} the same"
+    )
+    _render_diff(compared.stored, compared.proposed)
+
+
+def _render_diff(stored: Sequence[ExplainedSpan], proposed: Sequence[ExplainedSpan]) -> None:
+    before, after = set(stored), set(proposed)
+    for span in sorted(before ^ after, key=lambda s: (s.first_seq, s.last_seq, s in after)):
+        out().print(_diff(span, added=span in after))
+
+
+@click.command()
+@click.argument("thread")
+@click.option(
+    "--policy", "other", help="The policy to segment by (default: the memory's); parameters may follow."
+)
+@click.option(
+    "--online", is_flag=True, help="As if the messages came again one by one, not the whole at once."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
+@click.option("--undo", is_flag=True, help="Go back to the episodes before the last resegment.")
+@common
+def resegment(
+    app: App,
+    thread: str,
+    other: str | None,
+    online: bool,
+    dry_run: bool,
+    undo: bool,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """Segment THREAD again (`stats` names them), with the whole of it known; --undo takes it back."""
+    if undo and (other or online or dry_run):
+        raise InvalidInput("--undo goes back to what was before: leave --policy, --online and --dry-run out")
+    with app.user(user) as memory:
+        if undo:
+            undone = memory.boundaries.undo(thread)
+        else:
+            done = memory.boundaries.resegment(thread, other, complete=not online, dry_run=dry_run)
+    if as_json:
+        print_json(undone if undo else done)
+    elif undo:
+        render_undone(undone)
+    else:
+        render_resegmented(done, dry_run=dry_run, undo=_undo_command(app, thread, user))
+
+
+def _undo_command(app: App, thread: str, user: str | None) -> str:
+    place = ["--db", app.shown_url] if app.db else []
+    return shlex.join(
+        ["episodic", *place, "resegment", thread, "--undo", *(["--user", user] if user else [])]
+    )
+
+
+def render_resegmented(done: Resegmented, *, dry_run: bool, undo: str) -> None:
+    """Print what segmenting again did, and how to take it back; `undo` is the command for that."""
+    console = out()
+    if not (done.replaced or done.new):
+        console.print(Text(f"{done.policy}: the same episodes as stored; nothing to change"))
+        return
+    counts = f"{done.kept} kept, {done.replaced} replaced, {done.new} new"
+    console.print(Text(f"{done.policy} ({done.mode}): {counts}{' (nothing written)' if dry_run else ''}"))
+    _render_diff(done.stored, _as_kept(done))
+    if done.unembedded:
+        say(
+            f"{plural(done.unembedded, 'message without a vector was', 'messages without a vector were')} "
+            "judged by words; `doctor --repair` embeds what is left"
+        )
+    if done.written:
+        say(f"`{undo}` takes it back")
+
+
+def _as_kept(done: Resegmented) -> list[ExplainedSpan]:
+    """Return the proposed spans, those that are there already with the reason they keep."""
+    there = {(s.first_seq, s.last_seq): s for s in done.stored if s.reason != "open"}
+    last = len(done.proposed) - 1
+    return [
+        s if n == last and s.reason == "open" else there.get((s.first_seq, s.last_seq), s)
+        for n, s in enumerate(done.proposed)
+    ]
+
+
+def render_undone(undone: Undone) -> None:
+    """Print what undoing did."""
+    later = f"; {plural(undone.later, 'message')} came since, segmented on arrival" if undone.later else ""
+    counts = f"{plural(undone.restored, 'episode')} restored, {undone.removed} removed, {undone.kept} kept"
+    out().print(Text(f"back at generation {undone.generation}: {counts}{later}"))
+
+
+def _diff(span: ExplainedSpan, *, added: bool) -> Text:
+    sign, style = ("+", "green") if added else ("-", "red")
+    return Text(f"{sign} {span.first_seq}-{span.last_seq} {span.reason}", style=style)
+
+
+@click.command()
+@click.option("--thread", metavar="THREAD", help="The episodes of this thread.")
+@click.option("--all", "every", is_flag=True, help="All of the user's.")
+@click.option("--by", metavar="NAME", help="Only what was encoded by this: `extractive`, a model's name.")
+@common
+def reencode(
+    app: App, thread: str | None, every: bool, by: str | None, user: str | None, as_json: bool
+) -> None:
+    """Find titles and summaries of closed episodes anew; the versions before are kept."""
+    if (thread is None) == (not every):
+        raise InvalidInput("give --thread THREAD, or --all for all of them")
+    with app.user(user) as memory:
+        asked = memory.episodes.reencode(thread=thread, every=every, by=by)
+        waiting = memory.stats().waiting_jobs
+    if as_json:
+        print_json({"asked": asked, "waiting_jobs": waiting})
+    else:
+        say(
+            f"{plural(asked, 'episode')} encoded again"
+            + (f"; {plural(waiting, 'job waits', 'jobs wait')}" if waiting else "")
+        )
+
+
+@click.command()
+@click.argument("turn")
+@click.option("--text", is_flag=True, help="Let words into it: messages, reasons of a model.")
+@common
+def trace(app: App, turn: str, text: bool, user: str | None, as_json: bool) -> None:
+    """Show what was done for one turn: work and its times, decisions, calls of models.
+
+    TURN is an observation's id, its beginning, or THREAD:SEQ.
+    """
+    with app.user(user) as memory:
+        trace = memory.trace.turn(turn, text=text)
+    if as_json:
+        print_json(trace)
+    else:
+        out().print(tree(trace))
+
+
+def tree(trace: TurnTrace) -> Tree:
+    """Lay a turn out for the terminal."""
+    first, last = trace.messages[0], trace.messages[-1]
+    span = f"{first.seq}" if first is last else f"{first.seq}-{last.seq}"
+    root = Tree(Text.assemble((f"turn {trace.thread}:{span}", "bold"), f"  {trace.turn}"))
+    for observation in trace.messages:
+        root.add(_observation_text(observation))
+    for node in trace.work:
+        _hang(root, node, "" if node.at is None else f"{node.at:%Y-%m-%d %H:%M:%S}")
+    return root
+
+
+def _observation_text(observation: TracedObservation) -> Text:
+    words = "" if observation.text is None else f"  {clipped(observation.text, LONGEST)}"
+    return Text.assemble(f"{observation.actor}  ", (f"{observation.at:%Y-%m-%d %H:%M:%S}", "dim"), words)
+
+
+def _hang(above: Tree, node: TraceNode, began: str = "") -> None:
+    attributes = dict(node.attributes)
+    took = ("time not kept", "dim") if node.seconds is None else duration(node.seconds)
+    line = Text.assemble((node.name, "bold"), "  ", took)
+    if FAILED in attributes:
+        line.append(f"  {attributes[FAILED]}", style="red")
+    text = ", ".join(f"{name} {value}" for name, value in attributes.items() if name not in QUIET)
+    line.append(f"  {text}" if text else "")
+    line.append(f"  {began}" if began else "", style="dim")
+    branch = above.add(line)
+    for child in node.children:
+        _hang(branch, child)
+    for verdict in node.verdicts:
+        _hang_verdict(branch, verdict)
+
+
+def _hang_verdict(above: Tree, verdict: TracedVerdict) -> None:
+    sure = f", {verdict.confidence.lower()}" if verdict.confidence else ""
+    by = f"  {verdict.policy}, decision {str(verdict.decision)[:ID]}" if verdict.decision else ""
+    # a resolution compares seconds of silence
+    score = f"{_number(verdict.score)} against {_number(verdict.threshold)}"
+    branch = above.add(Text.assemble((verdict.verdict, "cyan"), f"  {score}{sure}", (by, "dim")))
+    numbers = {
+        k: v for k, v in verdict.detail.items() if isinstance(v, int | float) and not isinstance(v, bool)
+    }
+    largest = sorted((k for k, v in numbers.items() if v), key=lambda k: -abs(float(numbers[k])))[:NUMBERS]
+    if largest:
+        branch.add(Text(", ".join(f"{k} {_number(float(numbers[k]))}" for k in largest), style="dim"))
+    rest = {
+        k: v
+        for k, v in verdict.detail.items()
+        if k not in numbers and k != "observation" and v not in (None, "", [], {})
+    }
+    if rest:
+        branch.add(Text(", ".join(f"{k} {_plain(v)}" for k, v in rest.items()), style="dim"))
+
+
+def duration(seconds: float) -> str:
+    """Write a length of time in three digits or so.
+
+    >>> duration(0.00042), duration(0.0123), duration(2.5), duration(90)
+    ('0.42 ms', '12.3 ms', '2.50 s', '90.0 s')
+    """
+    if seconds < 1:
+        return f"{seconds * 1000:.2f} ms" if seconds < 0.01 else f"{seconds * 1000:.1f} ms"
+    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def _plain(value: Json) -> str:
+    return clipped(str(value), LONGEST)
+
+
+@click.group()
+def tune() -> None:
+    """Let links and chains learn from what came of them; it happens by itself every hundred of either."""
+
+
+@tune.command("run")
+@of_links_or_chains
+@common
+def tune_run(app: App, what: str, user: str | None, as_json: bool) -> None:
+    """Learn from the labelled links (or chains) now, and put what is certainly better in force."""
+    with app.user(user) as memory:
+        _tell(memory.tuning.run(what), as_json=as_json)
+
+
+@tune.command("dry-run")
+@of_links_or_chains
+@common
+def tune_dry_run(app: App, what: str, user: str | None, as_json: bool) -> None:
+    """Say what a run would change; nothing is written."""
+    with app.user(user) as memory:
+        _tell(memory.tuning.run(what, dry_run=True), as_json=as_json)
+
+
+@tune.command("history")
+@click.option("--all", "everything", is_flag=True, help="Also runs that changed nothing.")
+@common
+def tune_history(app: App, everything: bool, user: str | None, as_json: bool) -> None:
+    """List what was tuned, newest first."""
+    with app.user(user) as memory:
+        runs = [run for run in memory.tuning.list() if everything or run.changed]
+    if as_json:
+        print_json({"runs": [_run_json(run) for run in runs]})
+    elif runs:
+        out().print(_runs(runs))
+    else:
+        out().print("nothing was tuned yet")
+
+
+@tune.command("rollback")
+@of_links_or_chains
+@common
+def tune_rollback(app: App, what: str, user: str | None, as_json: bool) -> None:
+    """Take the last change back; asked again, the one before."""
+    with app.user(user) as memory:
+        _tell(memory.tuning.rollback(what), as_json=as_json)
+
+
+@tune.command("outcome")
+@click.argument("decision")
+@click.argument("outcome", type=OUTCOMES)
+@common
+def tune_outcome(app: App, decision: str, outcome: str, user: str | None, as_json: bool) -> None:
+    """Say whether an automatic decision was right: by its id, or that of the episode it made."""
+    with app.user(user) as memory:
+        _tell_outcome(memory.tuning.outcome(decision, outcome), as_json=as_json)
+
+
+@click.command("outcome")
+@click.argument("link")
+@click.argument("outcome", type=OUTCOMES)
+@common
+def link_outcome(app: App, link: str, outcome: str, user: str | None, as_json: bool) -> None:
+    """Say whether a link, or a refusal to link, was right; it is called by its decision's id."""
+    with app.user(user) as memory:
+        _tell_outcome(memory.links.outcome(link, outcome), as_json=as_json)
+
+
+def _tell_outcome(decision: Decision, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"decision": decision.id, "type": decision.type, "outcome": decision.outcome})
+    else:
+        shown = f"{str(decision.id)[:ID]} ({decision.type}: {decision.verdict})"
+        out().print(f"{shown} is {str(decision.outcome).lower()}")
+
+
+def _run_json(run: TuningRun) -> dict[str, Any]:
+    return {"decision": run.decision_id, "policy": run.policy, **run.record}
+
+
+def _tell(run: TuningRun, *, as_json: bool) -> None:
+    if as_json:
+        print_json(_run_json(run))
+        return
+    console = out()
+    console.print(Text(run.record["reason"] if isinstance(run.record["reason"], str) else ""))
+    console.print(_runs([run]))
+    prompt = f", prompt {run.prompt}" if run.prompt else ""
+    console.print(Text(f"policy {run.policy}{prompt}"))
+    for finding in run.findings:
+        console.print(Text(f"the {finding.side} loses {finding.lost:.0%} of {finding.cases}: {finding.line}"))
+    if run.decision_id is None:
+        console.print("a dry run: nothing is changed")
+
+
+def _runs(runs: list[TuningRun]) -> Table:
+    table = Table(box=None, header_style="bold")
+    for name in ("date", "what", "threshold", "labels", "accuracy", "false links", "missed links", "why"):
+        table.add_column(name, no_wrap=name not in ("why",))
+    for run in runs:
+        answer: Any = run.record
+        rates = (
+            f"{answer['metrics'][f'{n}_before']:.1%} > {answer['metrics'][f'{n}_after']:.1%}" for n in RATES
+        )
+        moved = f"{answer['previous_threshold']:.2f} > {answer['new_threshold']:.2f}"
+        labels = str(answer["counts"]["labelled"])
+        what = run.kind if answer["decision_type"] == LINK else f"{run.kind} ({answer['decision_type']})"
+        table.add_row(answer["tuning_date"], what, moved, labels, *rates, Text(answer["reason"]))
+    return table

@@ -1,0 +1,254 @@
+"""Commands of what belongs together: links of threads, chains of episodes, and skills."""
+
+from collections.abc import Sequence
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from episodic_agent.core.language import plural
+from episodic_agent.core.skills import SkillKind
+from episodic_agent.engine.links.explaining import JudgedLink
+from episodic_agent.engine.skills.verbs import SkillCard
+from episodic_agent.errors import InvalidInput
+from episodic_agent.faces.cli.app import App, common, out, print_json, say, tell
+from episodic_agent.faces.cli.boundaries import link_outcome
+from episodic_agent.schemas import Episode
+
+HEAVIEST = 8  # contributions shown to people
+KINDS = [kind.value for kind in SkillKind]
+
+
+@click.group()
+def link() -> None:
+    """Show, explain or change which threads belong together; threads are called as `threads` lists them."""
+
+
+@link.command("list")
+@click.option("--thread", "name", help="Only this thread's.")
+@click.option("--taken-back", is_flag=True, help="Also those that were taken back.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
+@common
+def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | None, as_json: bool) -> None:
+    """List links, newest first."""
+    with app.user(user) as memory:
+        cards = memory.links.list(thread=name, taken_back=taken_back, limit=limit)
+        episodes = memory.links.episodes()
+    if as_json:
+        print_json({"links": cards, "cross_thread_episodes": episodes})
+        return
+    if not cards:
+        say("no threads are linked")
+        return
+    table = Table(box=None, header_style="bold")
+    for column in ("later thread", "goes on with", "by", "sure", "score"):
+        table.add_column(column, overflow="fold")
+    for card in cards:
+        table.add_row(
+            card.later.origin,
+            card.earlier.origin,
+            card.link.basis + (" (taken back)" if card.link.unlinked_at else ""),
+            card.link.label,
+            "" if card.decision is None else f"{card.decision.score:.3f}",
+        )
+    out().print(table)
+    for episode in episodes:
+        say(f"cross-thread episode {episode.id}: {episode.title}")
+
+
+@link.command()
+@click.argument("thread")
+@click.argument("other", required=False)
+@common
+def explain(app: App, thread: str, other: str | None, user: str | None, as_json: bool) -> None:
+    """Say why THREAD was linked to earlier threads (to OTHER), or was not."""
+    with app.user(user) as memory:
+        explanation = memory.links.explain(thread, other)
+    if as_json:
+        print_json(explanation)
+        return
+    if not explanation.judged:
+        say("nothing was decided: no message of this thread was compared with that of another")
+    for judged in explanation.judged:
+        _print(judged)
+
+
+def _print(judged: JudgedLink) -> None:
+    console, decision = out(), judged.decision
+    name = judged.candidate.origin if judged.candidate else str(decision.detail["candidate"])
+    console.print(Text(f"{name}: {decision.verdict}, {decision.confidence_label}", style="bold"))
+    for sentence in judged.sentences:
+        console.print(Text(f"  {sentence}"))
+    for contribution in judged.contributions[:HEAVIEST]:
+        console.print(
+            Text(
+                f"  {contribution.adds:+.3f}  {contribution.words} ({contribution.name} "
+                f"{contribution.value:.3f})",
+                style="dim",
+            )
+        )
+
+
+@link.command()
+@click.argument("thread")
+@click.argument("other")
+@common
+def add(app: App, thread: str, other: str, user: str | None, as_json: bool) -> None:
+    """Link two threads by hand."""
+    with app.user(user) as memory:
+        made = memory.links.add(thread, other)
+    _tell(made, f"{thread} and {other} are linked", as_json=as_json)
+
+
+@link.command()
+@click.argument("thread")
+@click.argument("other")
+@common
+def unlink(app: App, thread: str, other: str, user: str | None, as_json: bool) -> None:
+    """Take the link of two threads back; they stay apart until `link add`."""
+    with app.user(user) as memory:
+        gone = memory.links.remove(thread, other)
+    _tell(gone, f"{thread} and {other} are apart", as_json=as_json)
+
+
+def _tell(changed: object, text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(changed)
+    else:
+        say(text)
+
+
+link.add_command(link_outcome)
+
+
+@click.command()
+@click.argument("episode")
+@click.option("--to", "parent", metavar="EPISODE", help="Let it go on from this one, by hand.")
+@click.option("--unlink", "apart", is_flag=True, help="Take the link to its parent back, for good.")
+@common
+def chain(app: App, episode: str, parent: str | None, apart: bool, user: str | None, as_json: bool) -> None:
+    """Show a session with those before it in its chain, the first one first; `summaries` lists sessions."""
+    if parent is not None and apart:
+        raise InvalidInput("--to and --unlink do not go together; name one")
+    with app.user(user) as memory:
+        if parent is not None:
+            memory.chains.add(episode, parent)
+        if apart:
+            memory.chains.remove(episode)
+        episodes = memory.chains.get(episode)
+    print_chain(episodes, as_json=as_json)
+
+
+def print_chain(episodes: Sequence[Episode], *, as_json: bool) -> None:
+    """Print sessions in their order, each with the one it goes on from where that is shown too."""
+    if as_json:
+        print_json(episodes)
+        return
+    titles = {one.id: one.title or "Untitled" for one in episodes}
+    for episode in episodes:
+        before = titles.get(episode.parent_episode_id) if episode.parent_episode_id is not None else None
+        text = f' (continues from "{before}")' if before is not None else ""
+        tell(f"[{episode.start_at:%Y-%m-%d}] {titles[episode.id]}{text}  {episode.id}")
+
+
+@click.command()
+@click.argument("query", required=False)
+@click.option("--kind", type=click.Choice(KINDS), help="Only skills of this kind.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True)
+@common
+def skills(
+    app: App, query: str | None, kind: str | None, limit: int, user: str | None, as_json: bool
+) -> None:
+    """List skills, the surest first, or those that answer a QUERY, best first."""
+    with app.user(user) as memory:
+        cards = memory.skills.list(query, kind=kind, limit=limit)
+    if as_json:
+        print_json({"skills": [{**_record(card), "score": card.score} for card in cards]})
+        return
+    if not cards:
+        say("no skill answers this" if query else "no skills yet; what serves fifteen times becomes one")
+        return
+    table = Table(box=None, header_style="bold")
+    for name in ("skill", "kind"):
+        table.add_column(name, overflow="fold")
+    for name in ("confidence", "seen", "uses"):
+        table.add_column(name, justify="right")
+    table.add_column("description", overflow="fold")
+    for card in cards:
+        skill = card.skill
+        counts = (f"{card.confidence:.2f}", str(skill.frequency), str(skill.uses))
+        table.add_row(skill.name, skill.kind.value, *counts, skill.description)
+    out().print(table)
+
+
+@click.group()
+def skill() -> None:
+    """Show or change one skill; it is called by its name as `skills` lists it, or by its id."""
+
+
+@skill.command()
+@click.argument("name")
+@common
+def show(app: App, name: str, user: str | None, as_json: bool) -> None:
+    """Show a skill with its steps, the turns that show it, and why it is one."""
+    with app.user(user) as memory:
+        card = memory.skills.get(name)
+    if as_json:
+        print_json({**card.record, "decision": card.decision})
+    else:
+        _print_skill(card)
+
+
+@skill.command()
+@click.argument("name")
+@click.option("--success/--failure", default=True, help="Whether it served (default: it did).")
+@common
+def used(app: App, name: str, success: bool, user: str | None, as_json: bool) -> None:
+    """Say that a skill was used, and whether it served; its confidence follows."""
+    with app.user(user) as memory:
+        card = memory.skills.used(name, success)
+    skill = card.skill
+    text = (
+        f"{skill.name}: {skill.successes} of {plural(skill.uses, 'use')} served, confidence "
+        f"{card.confidence:.3f}"
+    )
+    _tell_skill(card, text, as_json=as_json)
+
+
+@skill.command()
+@click.argument("name")
+@common
+def forget(app: App, name: str, user: str | None, as_json: bool) -> None:
+    """Forget a skill for good; the messages that showed it stay."""
+    with app.user(user) as memory:
+        card = memory.skills.delete(name)
+    _tell_skill(card, f"{card.skill.name} is forgotten", as_json=as_json)
+
+
+def _record(card: SkillCard) -> dict[str, object]:
+    return {name: value for name, value in card.record.items() if name != "evidence"}
+
+
+def _tell_skill(card: SkillCard, text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(_record(card))
+    else:
+        say(text)
+
+
+def _print_skill(card: SkillCard) -> None:
+    table = Table(box=None, show_header=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    shown = {k: v for k, v in card.record.items() if k not in ("evidence", "checks")}
+    for name, value in shown.items():
+        lines = "\n".join(map(str, value)) if isinstance(value, list) else value
+        table.add_row(name, "" if lines is None else str(lines))
+    table.add_row("evidence", plural(len(card.skill.evidence), "turn"))
+    if card.decision is not None:
+        failed = [name for name, held in card.skill.checks.items() if not held]
+        checks = f"all but {', '.join(failed)}" if failed else "all"
+        count, score = card.decision.features["count"], card.decision.score
+        passed = f"seen {plural(round(count), 'time')} when judged, checks passed: {checks}"
+        table.add_row("why", f"{passed}; {score:.3f} > {card.decision.threshold}")
+    out().print(table)

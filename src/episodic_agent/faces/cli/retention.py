@@ -1,0 +1,420 @@
+"""Commands of what stays: pin, suppress, retention and forget."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from episodic_agent.core.language import plural
+from episodic_agent.engine.user import UserMemory
+from episodic_agent.engine.visibility.verbs import LetGo, Marked, RetentionState
+from episodic_agent.errors import InvalidInput
+from episodic_agent.faces.cli.app import (
+    ID,
+    App,
+    common,
+    make_sure,
+    moment,
+    out,
+    parse_id,
+    print_json,
+    say,
+)
+from episodic_agent.schemas.erasures import Erasure
+from episodic_agent.showing import plain
+
+LISTED = ("observations", "episodes", "threads", "summaries", "decisions", "vectors", "skills")  # told first
+NAMED = 5  # messages that hold the same words
+
+NOBODY = "nobody"  # whose database is searched where no user is left
+
+
+def _about(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an EPISODE, or a thread in its place."""
+    episode = click.argument("episode", required=False)
+    thread = click.option("--thread", metavar="NAME", help="A whole thread, with what is still to come.")
+    return episode(thread(function))
+
+
+def _meant(memory: UserMemory, episode: str | None, thread: str | None) -> dict[str, Any]:
+    identity = None if episode is None else parse_id(episode, memory)
+    return {"episode_id": identity, "thread": thread}
+
+
+@click.command()
+@_about
+@click.option("--reason", default="", help="Why, for later readers.")
+@common
+def pin(
+    app: App, episode: str | None, thread: str | None, reason: str, user: str | None, as_json: bool
+) -> None:
+    """Pin an EPISODE: no policy lets it go, and it does not fade."""
+    with app.user(user) as memory:
+        marked = memory.episodes.pin(**_meant(memory, episode, thread), reason=reason)
+    _tell(marked, as_json=as_json)
+
+
+@click.command()
+@_about
+@common
+def unpin(app: App, episode: str | None, thread: str | None, user: str | None, as_json: bool) -> None:
+    """Take the pin off an EPISODE."""
+    with app.user(user) as memory:
+        taken = memory.episodes.unpin(**_meant(memory, episode, thread))
+    _tell_taken("unpinned", taken, as_json=as_json)
+
+
+@click.command()
+@common
+def pinned(app: App, user: str | None, as_json: bool) -> None:
+    """List what is pinned."""
+    with app.user(user) as memory:
+        markeds = memory.episodes.pinned()
+    _list("pinned", markeds, as_json=as_json)
+
+
+@click.command()
+@_about
+@click.option("--words", help="Whatever holds these words.")
+@click.option("--reason", default="", help="Why, for later readers.")
+@common
+def suppress(
+    app: App,
+    episode: str | None,
+    thread: str | None,
+    words: str | None,
+    reason: str,
+    user: str | None,
+    as_json: bool,
+) -> None:
+    """Keep an EPISODE, but show it no more."""
+    with app.user(user) as memory:
+        marked = memory.episodes.suppress(**_meant(memory, episode, thread), words=words, reason=reason)
+    _tell(marked, as_json=as_json)
+
+
+@click.command()
+@_about
+@click.option("--words", help="Words on the list.")
+@common
+def unsuppress(
+    app: App, episode: str | None, thread: str | None, words: str | None, user: str | None, as_json: bool
+) -> None:
+    """Show an EPISODE again."""
+    with app.user(user) as memory:
+        taken = memory.episodes.unsuppress(**_meant(memory, episode, thread), words=words)
+    _tell_taken("unsuppressed", taken, as_json=as_json)
+
+
+@click.command()
+@common
+def suppressed(app: App, user: str | None, as_json: bool) -> None:
+    """List what is suppressed, with reasons and times."""
+    with app.user(user) as memory:
+        markeds = memory.episodes.suppressed()
+    _list("suppressed", markeds, as_json=as_json)
+
+
+@click.group()
+def retention() -> None:
+    """Say what is put away and erased with time, and see it beforehand."""
+
+
+@retention.command("show")
+@common
+def show_retention(app: App, user: str | None, as_json: bool) -> None:
+    """Show the policy and what it has put away."""
+    with app.user(user) as memory:
+        state = memory.retention.get()
+    _print_state(state, as_json=as_json)
+
+
+@retention.command("set")
+@click.argument("policy", required=False)
+@click.option("--default", "as_setting", is_flag=True, help="Go back to EPISODIC_RETENTION.")
+@common
+def set_retention(app: App, policy: str | None, as_setting: bool, user: str | None, as_json: bool) -> None:
+    """Set the POLICY: rules such as `age=365d,strength=0.2,count=10000,grace=30d`, or `none`."""
+    if (policy is None) != as_setting:
+        raise InvalidInput("give a policy, or --default")
+    with app.user(user, create=True) as memory:
+        state = memory.retention.set(policy)
+    _print_state(state, as_json=as_json)
+
+
+@retention.command("preview")
+@click.option("--policy", metavar="RULES", help="What these rules would do (default: those that are set).")
+@click.option("--now", help="As if it were this time.")
+@common
+def preview_retention(app: App, policy: str | None, now: str | None, user: str | None, as_json: bool) -> None:
+    """Show what would be put away or erased, and why; nothing is written."""
+    with app.user(user) as memory:
+        releaseds = memory.retention.preview(policy, now=moment(now))
+    if as_json:
+        print_json({"episodes": releaseds})
+    elif not releaseds:
+        say("nothing would go")
+    else:
+        _print_plan(releaseds)
+
+
+@retention.command("apply")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common
+def apply_retention(app: App, yes: bool, user: str | None, as_json: bool) -> None:
+    """Do now what upkeep does bit by bit."""
+    with app.user(user) as memory:
+        going = [one for one in memory.retention.preview() if one.action == "erase"]
+        if going and not yes and not sys.stdin.isatty():
+            raise InvalidInput(f"{plural(len(going), 'episode')} would be erased for good; say so with --yes")
+        if going and not yes:
+            make_sure(f"{plural(len(going), 'episode is', 'episodes are')} erased for good. Go on?")
+        done = memory.retention.apply()
+    if as_json:
+        print_json(done)
+    else:
+        text = f"{plural(done.archived, 'episode')} archived, {done.returned} returned, {done.erased} erased"
+        say(f"{text}; {plural(done.expired, 'expired message')} erased")
+
+
+def _tell(marked: Marked, *, as_json: bool) -> None:
+    if as_json:
+        print_json(marked)
+    else:
+        say(f"{marked.kind}: {_what(marked)}")
+
+
+def _tell_taken(verb: str, taken: bool, *, as_json: bool) -> None:
+    if as_json:
+        print_json({verb: taken})
+    else:
+        say(verb if taken else "it was not on the list")
+
+
+def _what(marked: Marked) -> str:
+    if marked.words:
+        return f"the words {marked.words!r}"
+    if marked.last_seq is None:
+        return f"thread {marked.thread}"
+    named = ", ".join(str(one)[:ID] for one in marked.episodes) or "the open frame"
+    return f"{marked.title} ({named}, thread {marked.thread})"
+
+
+def _list(kind: str, markeds: Sequence[Marked], *, as_json: bool) -> None:
+    if as_json:
+        print_json({kind: markeds})
+        return
+    if not markeds:
+        say(f"nothing is {kind}")
+        return
+    table = Table(box=None, header_style="bold")
+    for name in ("what", "since", "reason"):
+        table.add_column(name, overflow="fold")
+    for marked in markeds:
+        table.add_row(Text(_what(marked)), f"{marked.at:%Y-%m-%d %H:%M}", Text(marked.reason))
+    out().print(table)
+
+
+def _print_state(state: RetentionState, *, as_json: bool) -> None:
+    if as_json:
+        print_json(state)
+        return
+    whose = "own" if state.own else "EPISODIC_RETENTION"
+    console = out()
+    console.print(Text(f"{state.policy} ({whose})"))
+    console.print(
+        f"{state.archived} archived, {state.pinned} pinned, "
+        f"{plural(state.expiring, 'message expires', 'messages expire')}"
+    )
+
+
+def _print_plan(releaseds: Sequence[LetGo]) -> None:
+    table = Table(box=None, header_style="bold")
+    for name in ("action", "when", "episode", "ended", "why", "title"):
+        table.add_column(name, overflow="fold")
+    for released in releaseds:
+        when = "" if released.at is None else f"{released.at:%Y-%m-%d}"
+        ended = f"{released.end_at:%Y-%m-%d}"
+        table.add_row(
+            released.action, when, str(released.episode_id)[:ID], ended, released.reason, Text(released.title)
+        )
+    out().print(table)
+    if any(one.action != "return" for one in releaseds):
+        say("an archived episode keeps all, its facts too; erasing takes the messages they rest on")
+
+
+@click.group()
+def forget() -> None:
+    """Erase for good; what was made of it is made again without it."""
+
+
+def erasing(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of those that erase."""
+    dry = click.option("--dry-run", is_flag=True, help="Only count what would go; write nothing.")
+    yes = click.option("--yes", is_flag=True, help="Do not ask.")
+    later = click.option("--later", is_flag=True, help="Leave cleaning the file to `upkeep`.")
+    return dry(yes(later(common(function))))
+
+
+@forget.command("observation")
+@click.argument("id")
+@erasing
+def forget_observation(app: App, id: str, **options: Any) -> None:
+    """Erase one message or step by its ID, as `show --json` prints it."""
+    _erase(app, {"observation": id}, f"observation {id}", options)
+
+
+@forget.command("episode")
+@click.argument("id")
+@erasing
+def forget_episode(app: App, id: str, **options: Any) -> None:
+    """Erase an episode with all of its messages, by its ID or the beginning of one."""
+    with app.user(options["user"]) as memory:
+        identifier = parse_id(id, memory)
+    _erase(app, {"episode": identifier}, f"episode {identifier}", options)
+
+
+@forget.command("thread")
+@click.argument("name")
+@erasing
+def forget_thread(app: App, name: str, **options: Any) -> None:
+    """Erase a thread with everything in it."""
+    _erase(app, {"thread": name}, f"thread {name!r}", options)
+
+
+@forget.command("user")
+@click.argument("name")
+@click.option("--dry-run", is_flag=True, help="Only count what would go; write nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--later", is_flag=True, help="Leave cleaning the file to `upkeep`.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for scripts.")
+@click.pass_obj
+def forget_user(app: App, /, name: str, **options: Any) -> None:
+    """Erase everything of a user, who must be named."""
+    _erase(app, {"everything": True}, f"everything of user {name!r}", {**options, "user": name})
+
+
+@forget.command()
+@common
+def receipts(app: App, user: str | None, as_json: bool) -> None:
+    """List what was erased in this space, or of one user, oldest first."""
+    with app.memory() as memory:
+        erasures = memory.erasures() if user is None else memory.user(user).erasures.list()
+    if as_json:
+        print_json({"receipts": erasures})
+        return
+    if not erasures:
+        say("nothing was erased")
+        return
+    table = Table(box=None, header_style="bold")
+    table.add_column("receipt", no_wrap=True)
+    for name in ("at", "what", "reason", "state", "residue", "counts"):
+        table.add_column(name, overflow="fold")
+    for erasure in erasures:
+        residue = "" if erasure.residue is None else str(erasure.residue)
+        when = f"{erasure.at:%Y-%m-%d %H:%M}"
+        table.add_row(
+            str(erasure.id),
+            when,
+            erasure.what.value,
+            erasure.reason,
+            erasure.state,
+            residue,
+            _counted(erasure.counts),
+        )
+    out().print(table)
+    for remains in dict.fromkeys(one.remains for one in erasures if one.remains):
+        out().print(f"bytes may stay: {remains}", markup=False)
+
+
+@forget.command()
+@click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
+@common
+def check(app: App, texts: tuple[str, ...], user: str | None, as_json: bool) -> None:
+    """Look for texts in the database beside messages that are kept; exit code 1 when one is found."""
+    # it is asked for most when everybody was erased: then there is nobody whose memory it could be
+    with app.user(user, first=NOBODY) as memory:
+        results = memory.erasures.residue(texts)
+    if as_json:
+        print_json({"found": results, "clean": not results})
+    else:
+        for text in results:
+            out().print(f"still there: {text}")
+        out().print(
+            "nothing of it is left" if not results else f"{len(results)} of {len(texts)} are still there"
+        )
+    if results:
+        sys.exit(1)
+
+
+def _erase(app: App, what: Mapping[str, Any], text: str, arguments: Mapping[str, Any]) -> None:
+    user, as_json = arguments["user"], arguments["as_json"]
+    with app.user(user) as memory:
+        preview = memory.erase(**what, dry_run=True)
+        if arguments["dry_run"]:
+            would = f"{text} would go: {_counted(preview.counts)}{_repeats(preview)}"
+            _tell_erasure(preview, would, as_json=as_json)
+            return
+        if not arguments["yes"]:
+            _confirm(text, preview)
+        done = memory.erase(**what, sweep=not arguments["later"])
+    gone = f"{text} is erased: {_counted(done.counts)}\n{_state(done)}{_repeats(done)}"
+    _tell_erasure(done, gone, as_json=as_json)
+
+
+def _confirm(text: str, preview: Erasure) -> None:
+    if not sys.stdin.isatty():
+        raise InvalidInput(f"{text} would be erased for good; say so with --yes, or look with --dry-run")
+    asked = f"Erase {text} for good ({_counted(preview.counts)})?{_repeats(preview)}"
+    make_sure(asked)
+
+
+def _tell_erasure(erasure: Erasure, text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({**plain(erasure), "done": erasure.is_done})
+    else:
+        out().print(text)
+
+
+def _state(erasure: Erasure) -> str:
+    if not erasure.is_done:
+        why = erasure.waits_for or "the file is not cleaned yet"
+        return f"receipt {erasure.id}: pending, {why}; `episodic upkeep` completes it{_remains(erasure)}"
+    left = "" if erasure.residue is None else f", residue {erasure.residue}"
+    return f"receipt {erasure.id}: done{left} ({erasure.measures}){_remains(erasure)}"
+
+
+def _remains(erasure: Erasure) -> str:
+    return f"\nbytes may stay: {erasure.remains}" if erasure.remains else ""
+
+
+def _repeats(erasure: Erasure) -> str:
+    """Say which messages that stay hold the same words, "" where none does."""
+    if not erasure.repeated_by:
+        return ""
+    named = ", ".join(str(one) for one in erasure.repeated_by[:NAMED])
+    more = ", …" if len(erasure.repeated_by) > NAMED else ""
+    count = plural(len(erasure.repeated_by), "message")
+    return f"\nkept, though they hold the same words: {count} ({named}{more})"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    """Say what was counted, what matters most first.
+
+    >>> _counted({"stays": 1, "observations": 3})
+    '3 observations, 1 stay'
+    """
+    order = [*(n for n in LISTED if n in counts), *(n for n in counts if n not in LISTED)]
+    return ", ".join(plural(counts[name], _single(name), name) for name in order) or "nothing"
+
+
+def _single(name: str) -> str:
+    """Return the name of one of those that are counted.
+
+    >>> _single("summaries"), _single("stays")
+    ('summary', 'stay')
+    """
+    return f"{name.removesuffix('ies')}y" if name.endswith("ies") else name.removesuffix("s")

@@ -1,0 +1,157 @@
+"""What every HTTP face asks of a request before anything reads it: that it is local, small and in time.
+
+Every refusal is a problem document (RFC 9457).
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from episodic_agent.core.language import plural
+from episodic_agent.faces.loopback import refusal
+
+LARGEST: Final = 4 << 20  # bytes of a request
+MOST_BODIES: Final = 64  # requests with a body at the same time: each is whole in memory until it is answered
+SLOWEST: Final = 20.0  # seconds a request's body may take to arrive
+PROBLEM: Final = "application/problem+json"
+SOON: Final = "1"  # seconds after which a caller may try again
+
+
+def problem_document(status: int, detail: str, **more: object) -> dict[str, object]:
+    """Return an error as RFC 9457 writes it."""
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        **more,
+    }
+
+
+def problem_headers(status: int) -> dict[str, str]:
+    """Return the headers of an error besides its type; one that may pass says when to try again."""
+    return {"Retry-After": SOON} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+
+
+def guarded(
+    app: ASGIApp, *, largest: int = LARGEST, most: int = MOST_BODIES, slowest: float = SLOWEST
+) -> ASGIApp:
+    """Return an application that answers local requests alone, whose bodies are bounded.
+
+    `largest` is in bytes, `most` counts the bodies held at a time, `slowest` is in seconds.
+    """
+    return LocalOnly(Bounded(app, largest=largest, most=most, slowest=slowest))
+
+
+class LocalOnly:
+    """Refuse requests that name another host than this machine, or come from another site's page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or answer 421 (another host) or 403 (another site)."""
+        if scope["type"] == "http":
+            refused = refusal(_values(scope, b"host"), _values(scope, b"origin"))
+            if refused is not None:
+                await _refuse(send, *refused)
+                return
+        await self._app(scope, receive, send)
+
+
+class Bounded:
+    """Refuse requests that are too large (by what they say and by what they send), too slow or too many."""
+
+    def __init__(self, app: ASGIApp, *, largest: int, most: int, slowest: float) -> None:
+        self._app = app
+        self._largest = largest
+        self._most = most
+        self._slowest = slowest
+        self._held = 0  # bodies in memory; one event loop alone counts them
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or answer 408, 413 or 503."""
+        if scope["type"] != "http" or not _has_body(scope):
+            await self._app(scope, receive, send)
+            return
+        if any(said.isdigit() and int(said) > self._largest for said in _values(scope, b"content-length")):
+            await self._too_large(send)
+            return
+        if self._held >= self._most:
+            detail = (
+                f"{plural(self._held, 'request is', 'requests are')} being answered already; "
+                f"try again in {SOON} s"
+            )
+            await _refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, detail)
+            return
+        self._held += 1
+        try:
+            await self._serve(scope, receive, send)
+        finally:
+            self._held -= 1
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            async with asyncio.timeout(self._slowest):
+                body = await self._read(receive)
+        except TimeoutError:
+            detail = f"the request did not arrive within {self._slowest:g} s; send it again, faster"
+            await _refuse(send, HTTPStatus.REQUEST_TIMEOUT, detail)
+            return
+        if body is None:
+            return
+        if len(body) > self._largest:
+            await self._too_large(send)
+            return
+        full: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def again() -> Message:
+            return full.pop() if full else await receive()
+
+        await self._app(scope, again, send)
+
+    async def _read(self, receive: Receive) -> bytes | None:
+        """Return the body, or its beginning where it is too large; None where the caller went away."""
+        body = bytearray()
+        more = True
+        while more and len(body) <= self._largest:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        return bytes(body)
+
+    async def _too_large(self, send: Send) -> None:
+        detail = f"the request is larger than {self._largest} bytes; send less at once"
+        await _refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+
+
+def _has_body(scope: Scope) -> bool:
+    """Tell whether a body follows: HTTP/1.1 says so in one of two headers, later versions need not."""
+    if not str(scope.get("http_version", "1.1")).startswith("1"):
+        return scope["method"] not in ("GET", "HEAD")
+    texts = _values(scope, b"content-length")
+    return bool(_values(scope, b"transfer-encoding")) or any(value != "0" for value in texts)
+
+
+async def _refuse(send: Send, status: HTTPStatus, detail: str) -> None:
+    """Answer with a problem document and close: what is left of the request is read by nobody."""
+    body = json.dumps(problem_document(status, detail)).encode()
+    headers: Mapping[str, Any] = {
+        "content-type": PROBLEM,
+        "content-length": str(len(body)),
+        "connection": "close",
+        **problem_headers(status),
+    }
+    encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": int(status), "headers": encoded})
+    await send({"type": "http.response.body", "body": body})

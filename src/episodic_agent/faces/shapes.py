@@ -1,0 +1,233 @@
+"""What every face shows of a noun, once: as JSON for scripts, as an item for a model, as seed 003's record.
+
+Keys and their order are the wire form (`tests/faces/test_wire.py` holds them). What somebody wrote stands
+`harmless` on the line a model reads, and names as `shown_name`; in the data of an item a message keeps its
+own line ends, which JSON quotes. Where people read, `faces/cli` makes what acts unseen visible.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from episodic_agent.core.context import harmless, shown_name
+from episodic_agent.core.context.retrieved import heading
+from episodic_agent.core.language import plural
+from episodic_agent.core.strength.decay import initial_strength
+from episodic_agent.engine.boundary.explain import Explanation
+from episodic_agent.engine.chains.sequences import Sequenced
+from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
+from episodic_agent.schemas import Observation, Thread
+
+STRENGTH: Final = (  # of a stored episode, as seed 003 records it
+    "stability", "difficulty", "surprise", "created_at", "last_reviewed_at", "consolidated_at"
+)  # fmt: skip
+
+
+def minute(at: datetime) -> str:
+    """Return a time as people and models are shown it.
+
+    >>> minute(datetime(2026, 3, 2, 9, 5, 59))
+    '2026-03-02 09:05'
+    """
+    return f"{at:%Y-%m-%d %H:%M}"
+
+
+# --- JSON for scripts: the contract of `episodic search --json` ------------------------------------------
+
+
+def recall_json(recall: Recall, *, explain: bool = False, suppressed: bool = False) -> dict[str, Any]:
+    """Shape an answer; `explain` adds the scores of each leg and the candidates, `suppressed` the hidden."""
+    shaped = {
+        "facts": [{**found.fact.as_record(), "score": found.score} for found in recall.facts],
+        "hits": [hit_json(hit, explain=explain) for hit in recall.hits],
+        "observations": [evidence_json(proof, explain=explain) for proof in recall.observations],
+        "abstained": recall.abstained,
+        "confidence": recall.confidence,
+        "notes": list(recall.notes),
+    }
+    if explain:
+        shaped["candidates"] = [hit_json(hit, explain=True) for hit in recall.candidates]
+    if suppressed:
+        shaped["suppressed"] = [
+            {**hit_json(hidden.hit, explain=explain), "reason": hidden.reason} for hidden in recall.suppressed
+        ]
+    return shaped
+
+
+def hit_json(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
+    """Shape a recalled episode with the messages that prove it."""
+    shaped = {
+        "episode_id": hit.episode_id,
+        "title": hit.title,
+        "summary": hit.summary,
+        "score": hit.score,
+        "confidence": hit.confidence,
+        "start_at": hit.start_at,
+        "end_at": hit.end_at,
+        "state": hit.state,
+        "retrievability": hit.retrievability,
+        "key_moment": hit.key_moment,
+        "observations": [evidence_json(proof, explain=explain) for proof in hit.evidence],
+    }
+    return {**shaped, "legs": hit.legs} if explain else shaped
+
+
+def evidence_json(proof: Evidence, *, explain: bool = False) -> dict[str, Any]:
+    """Shape a message that proves a hit."""
+    o = proof.observation
+    shaped = {"id": proof.id, "actor": o.actor, "text": o.text, "at": o.at, "score": proof.score}
+    return {**shaped, "legs": proof.legs} if explain else shaped
+
+
+# --- items for a model: lines, and the same as data ------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerItem:
+    """One thing of an answer: its lines for a model, and its data."""
+
+    text: str
+    data: Mapping[str, Any]
+
+
+def fact_item(hit: FactHit) -> AnswerItem:
+    """Show a fact that answers."""
+    since, fact = f"{hit.fact.valid_at:%Y-%m-%d}", harmless(hit.fact.fact)
+    data: dict[str, Any] = {"kind": "fact", "title": fact, "start": since, "episode_id": None, "messages": []}
+    return AnswerItem(f"- fact since {since}: {fact}", data)
+
+
+def hit_item(hit: Hit) -> AnswerItem:
+    """Show a recalled episode with the messages that prove it."""
+    messages, title = [proof.observation for proof in hit.evidence], harmless(hit.heading)
+    data = {
+        "kind": "episode",
+        "title": title,
+        "start": hit.start_at.isoformat(),
+        "episode_id": str(hit.episode_id),
+        "messages": [f"{shown_name(o.actor)}: {harmless(o.text, lines=True)}" for o in messages],
+    }
+    lines = [f"  {shown_name(o.actor)}: {harmless(o.text)}" for o in messages]
+    return AnswerItem(
+        "\n".join([f"- [{minute(hit.start_at)}] {title} (episode {hit.episode_id})", *lines]), data
+    )
+
+
+def episode_item(card: EpisodeCard) -> AnswerItem:
+    """Show an episode of a listing."""
+    title, summary = harmless(card.heading), harmless(card.summary)
+    data = _episode_data(card, title, summary)
+    beside = f": {summary}" if summary else ""
+    return AnswerItem(f"- [{minute(card.start_at)}] {title}{beside} (episode {card.episode_id})", data)
+
+
+def sequenced_data(episode: Sequenced) -> dict[str, Any]:
+    """Return the data of an episode of a story, whose lines the story tells."""
+    return {
+        **_episode_data(episode, harmless(episode.title), harmless(episode.summary)),
+        "relevance": episode.relevance,
+        "continues": None if episode.parent_episode_id is None else str(episode.parent_episode_id),
+        "outcome": episode.metadata.outcome,
+    }
+
+
+def _episode_data(episode: EpisodeCard | Sequenced, title: str, summary: str) -> dict[str, Any]:
+    return {
+        "episode_id": str(episode.episode_id),
+        "title": title,
+        "summary": summary,
+        "start": episode.start_at.isoformat(),
+        "end": episode.end_at.isoformat(),
+    }
+
+
+def thread_item(thread: Thread) -> AnswerItem:
+    """Show a thread of a listing."""
+    name, last = shown_name(thread.origin), thread.last_activity_at
+    title = None if thread.title is None else harmless(thread.title)
+    data = {"name": name, "title": title, "last": last.isoformat(), "status": thread.status}
+    return AnswerItem(f"- {name}: {title or 'untitled'}, last {minute(last)}", data)
+
+
+def message_item(message: Observation) -> AnswerItem:
+    """Show a message of an episode."""
+    actor = shown_name(message.actor)
+    data = {"id": str(message.id), "actor": actor, "text": harmless(message.text, lines=True)}
+    return AnswerItem(f"- [{minute(message.at)}] {actor}: {harmless(message.text)}", data)
+
+
+def explanation_item(explained: Explanation) -> AnswerItem:
+    """Show what an episode is called, and why it begins and ends where it does."""
+    episode = explained.episode
+    data = {
+        "episode_id": str(episode.id),
+        "title": harmless(heading(episode.title, episode.start_at)),
+        "begins": harmless(explained.begins.sentence),
+        "ends": harmless(explained.ends.sentence),
+    }
+    return AnswerItem(f"{data['title']}\nbegins: {data['begins']}\nends: {data['ends']}", data)
+
+
+# --- records of seed 003 ---------------------------------------------------------------------------------
+
+
+def fact_record(hit: FactHit, conversation: str | None) -> dict[str, Any]:
+    """Return seed 003's fields of a fact; its conversation is the first that proves it."""
+    fact = hit.fact
+    return {
+        "id": fact.id,
+        "conversation_id": conversation or hit.origin,
+        "category": fact.category.value,
+        "fact": fact.fact,
+        "keywords": list(fact.keywords),
+        "source_episodic_ids": list(hit.episodes),
+        "valid_at": fact.valid_at,
+        "invalid_at": fact.invalid_at,
+        "score": hit.score,
+    }
+
+
+def episode_record(
+    content: FullEpisode, episode: Hit | EpisodeCard, conversation: str | None
+) -> dict[str, Any]:
+    """Return seed 003's fields of an episode; one that is still open has the strength it would begin with."""
+    messages = content.messages
+    shared = {
+        "id": episode.episode_id,
+        "conversation_id": conversation or content.origin,
+        "messages": [{"role": o.actor, "content": o.text, "timestamp": o.at} for o in messages],
+        "title": episode.title,
+        "summary": episode.summary,
+        "start_at": episode.start_at,
+        "end_at": episode.end_at,
+    }
+    if content.episode is not None:
+        return shared | {name: getattr(content.episode, name) for name in STRENGTH}
+    strength, begun = initial_strength(), min(o.received_at for o in messages)
+    fresh = (strength.stability, strength.difficulty, 0.0, begun, episode.end_at, None)
+    return shared | dict(zip(STRENGTH, fresh, strict=True))
+
+
+# --- Markdown --------------------------------------------------------------------------------------------
+
+
+def episode_markdown(card: EpisodeCard, messages: Sequence[Observation]) -> str:
+    """Return an episode as a page with the messages that are its evidence."""
+    origin = shown_name(card.origin).replace("`", "'")
+    lines = [
+        f"# {harmless(card.heading)}",
+        "",
+        f"- from {minute(card.start_at)} to {minute(card.end_at)} UTC, thread `{origin}`",
+        f"- {plural(card.observations, 'message')}; ended by: {card.reason or 'still open'}",
+        f"- surprise {card.surprise:.2f}, stability {card.stability:.2f} days, R {card.retrievability:.2f}",
+        f"- id `{card.episode_id}`",
+        "",
+    ]
+    if card.summary:
+        lines += ["## Summary", "", harmless(card.summary), ""]
+    lines += ["## Messages", ""]
+    for o in messages:
+        body = "\n".join(f"> {line}" for line in harmless(o.text, lines=True).split("\n"))
+        lines += [f"**{shown_name(o.actor)}** · {minute(o.at)}", "", body, ""]
+    return "\n".join(lines)

@@ -1,0 +1,106 @@
+"""Observations as a store keeps them, with the records of their checks and where they were made."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol, overload
+from uuid import UUID
+
+from episodic_agent.schemas import Observation, Receipt
+from episodic_agent.schemas.places import Visit
+
+
+class Observations(Protocol):
+    """What was observed, and the stays that `append` writes (`core/places.py`)."""
+
+    def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
+        """Return first receipts (added=False) of those observation ids that are stored already."""
+        ...
+
+    def append(self, observations: Sequence[Observation]) -> None:
+        """Insert observations of one thread with consecutive seqs, and begin or go on with its stays.
+
+        Conflict on a taken id or seq.
+        """
+        ...
+
+    @overload
+    def read(self, thread: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
+        """Read `first_seq..last_seq` (inclusive) of a thread in order; erased ones are left out."""
+        ...
+
+    @overload
+    def read(self, thread: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]:
+        """Read several ranges (thread, first seq, last seq) at once."""
+        ...
+
+    @overload
+    def get(self, keys: Sequence[int]) -> Mapping[int, Observation]:
+        """Read those at these references; unknown and erased ones are left out."""
+        ...
+
+    @overload
+    def get(self, keys: Sequence[UUID]) -> Mapping[UUID, Observation]:
+        """Read those of these ids."""
+        ...
+
+    def near(self, first: UUID, last: UUID, *, limit: int) -> Sequence[UUID]:
+        """Return the ids of observations that lie in `first..last`, in order: those that begin alike."""
+        ...
+
+    def quoting(self, texts: Sequence[str], *, limit: int) -> Sequence[int]:
+        """Return the references of observations that hold one of some texts to the letter, in order.
+
+        Every observation of the scope is read.
+        """
+        ...
+
+    def save_records(self, thread_id: UUID, records: Mapping[int, bytes | None]) -> None:
+        """Keep the packed record of the check at each seq; None takes one away."""
+        ...
+
+    def records(self, thread_id: UUID, first_seq: int, last_seq: int) -> Mapping[int, bytes]:
+        """Read the packed records of `first_seq..last_seq` (inclusive) that there are."""
+        ...
+
+    def altered(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[tuple[int, UUID]]:
+        """Return (seq, id) of those observations of a span that are not what was stored, in order."""
+        ...
+
+    def hash_older(self, *, limit: int) -> int:
+        """Hash up to `limit` observations that have no content hash as they are now; return how many."""
+        ...
+
+    def actors(self, *, limit: int = 200) -> Mapping[str, int]:
+        """Return speakers of the scope with how often each spoke, most frequent first."""
+        ...
+
+    def last_at(self) -> datetime | None:
+        """Return the newest event time in the scope."""
+        ...
+
+    # --- where threads were -----------------------------------------------------------------------------
+
+    def places(self, *, limit: int = 1000) -> Mapping[str, str]:
+        """Return the scope's places by key, each with its label as written at the earliest event time.
+
+        Where there are more, some of them.
+        """
+        ...
+
+    def visits(
+        self,
+        *,
+        place: str | None = None,
+        thread_id: UUID | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Visit]:
+        """Return stays that touch [since, until) in event time, by reference.
+
+        `place` is a key or a label of it in any case.
+        """
+        ...
+
+    def rewrite_stays(self, thread_id: UUID, visits: Sequence[Visit]) -> None:
+        """Put these in the place of all stays of a thread; raises NotFound for an unknown one."""
+        ...

@@ -1,0 +1,99 @@
+"""What belongs together and what does not, who decided it, and what episodes are about."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from episodic_agent.schemas import Decision, Link
+from episodic_agent.schemas.chains import Refusal, Term
+
+
+class Relations(Protocol):
+    """Links of threads, refused chains, decisions, and the inverted table of metadata."""
+
+    # --- threads that belong together, and the cross-thread episodes they form --------------------------
+
+    def put_link(self, link: Link) -> None:
+        """Write the link of two threads, in the place of what stood of the two; NotFound for either."""
+        ...
+
+    def links(
+        self, threads: Sequence[UUID] | None = None, *, limit: int | None = None, taken_back: bool = False
+    ) -> Sequence[Link]:
+        """Return the links of these threads, oldest first, ties as their threads were made.
+
+        Without threads the newest of the scope, up to a limit, newest first. Tombstones only where wanted.
+        """
+        ...
+
+    def join(self, episode_id: UUID, threads: Sequence[UUID]) -> None:
+        """Let just these threads form a cross-thread episode; they leave those they were in."""
+        ...
+
+    def joined(self, threads: Sequence[UUID]) -> Mapping[UUID, UUID]:
+        """Return the cross-thread episode of each of these threads that is in one."""
+        ...
+
+    def members(self, episode_id: UUID) -> Sequence[UUID]:
+        """Return the threads of a cross-thread episode in order of creation, ties by id."""
+        ...
+
+    # --- chains that were taken back --------------------------------------------------------------------
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Remember that a link was taken back; the same pair again takes the other's place."""
+        ...
+
+    def lift(self, child: UUID, parent: UUID) -> None:
+        """Forget a refusal; an unknown one is gone already."""
+        ...
+
+    def refusals(self, child: UUID | None = None) -> Sequence[Refusal]:
+        """Return the refusals of an episode, or all, oldest first, ties by child, then parent."""
+        ...
+
+    # --- what episodes are about ------------------------------------------------------------------------
+
+    def describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
+        """Write an episode's rows in the place of those it had.
+
+        `Episodes.encode` does so with each newest version: this is to mend what is missing.
+        """
+        ...
+
+    def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
+        """Return the rows of these episodes, by episode, field, value."""
+        ...
+
+    # --- decisions --------------------------------------------------------------------------------------
+
+    def decide(self, decision: Decision, *, amend: bool = False) -> None:
+        """Write a decision; the same id again changes nothing.
+
+        `amend` keeps the outcome and the detail of one written before instead; NotFound.
+        """
+        ...
+
+    def revoke(self, *decision_ids: UUID) -> None:
+        """Delete decisions whose effect was undone; an unknown one is gone already."""
+        ...
+
+    def decision(self, decision_id: UUID) -> Decision | None:
+        """Read one decision."""
+        ...
+
+    def decisions(
+        self,
+        *,
+        subject: UUID | None = None,
+        type: str | None = None,
+        last: int | None = None,
+        since: datetime | None = None,
+    ) -> Sequence[Decision]:
+        """Return decisions (from a time on) by time, then id; only the `last` so many where that is given."""
+        ...
+
+    def decided(self, type: str, since: datetime) -> int:
+        """Count the decisions of a type that are younger than a time."""
+        ...

@@ -1,0 +1,182 @@
+"""A store, and the transaction that is the unit of work in one scope."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Literal, Protocol
+from uuid import UUID
+
+from episodic_agent.protocols.episodes import Episodes
+from episodic_agent.protocols.index import Index
+from episodic_agent.protocols.knowledge import Knowledge
+from episodic_agent.protocols.observations import Observations
+from episodic_agent.protocols.relations import Relations
+from episodic_agent.protocols.threads import Threads
+from episodic_agent.protocols.visibility import VisibilityRecords
+from episodic_agent.protocols.work import Work
+from episodic_agent.schemas import (
+    Backup,
+    Job,
+    ModelUse,
+    Scope,
+)
+from episodic_agent.schemas.erasures import Erasure, Sweep
+
+Countable = Literal[
+    "observations",
+    "unhashed",  # observations without a content hash, stored before there was one
+    "expiring",  # observations that expire some day
+    "episodes",  # current event episodes
+    "unconsolidated",  # those with words that are not consolidated
+    "facts",
+    "current facts",  # those nothing has ended
+]
+
+
+class Transaction(Protocol):
+    """The unit of work in one scope: everything in it becomes visible together or not at all."""
+
+    @property
+    def scope(self) -> Scope: ...
+    def hold_threads(self) -> None:
+        """Let no other writer resolve threads of this scope before the end of this write transaction."""
+        ...
+
+    def hold_facts(self) -> None:
+        """Let no other writer change facts of this scope before the end of this write transaction.
+
+        Call it before reading what is to be changed; all that writes them holds them too.
+        """
+        ...
+
+    def count(self, what: Countable, *, limit: int | None = None) -> int:
+        """Count what the scope holds, up to a limit where it is given."""
+        ...
+
+    def holdings(self, thread_id: UUID | None = None) -> Mapping[str, int]:
+        """Count what the scope, or one of its threads, holds, by kind of thing."""
+        ...
+
+    def record(self, erasure: Erasure) -> None:
+        """Keep the receipt of what is erased here, in place of the one of the same id."""
+        ...
+
+    @property
+    def threads(self) -> Threads: ...
+    @property
+    def episodes(self) -> Episodes: ...
+    @property
+    def relations(self) -> Relations: ...
+    @property
+    def observations(self) -> Observations: ...
+    @property
+    def index(self) -> Index: ...
+    @property
+    def work(self) -> Work: ...
+    @property
+    def knowledge(self) -> Knowledge: ...
+    @property
+    def visibility(self) -> VisibilityRecords: ...
+
+
+class Store(Protocol):
+    """A database that holds everything scopes own."""
+
+    def begin(self, scope: Scope, *, write: bool = True) -> AbstractContextManager[Transaction]:
+        """Open a transaction: committed when the block ends, rolled back when it raises.
+
+        A read transaction sees one snapshot. A scope is created by its first write; reading an unknown
+        scope sees nothing. Raises StoreUnavailable when the database is locked, full or read-only.
+        """
+        ...
+
+    def scopes(self, space: str | None = None) -> Sequence[Scope]:
+        """Return every scope that was ever written to (of one space), by space, then user.
+
+        Where a database holds tenants apart, looking past one space takes a worker's credential.
+        """
+        ...
+
+    def exists(self, scope: Scope) -> bool: ...
+    def claim(
+        self,
+        owner: str,
+        *,
+        now: datetime,
+        lease: timedelta,
+        limit: int = 1,
+        space: str | None = None,
+        scope: Scope | None = None,
+        kinds: Sequence[str] | None = None,
+    ) -> tuple[Scope, Sequence[Job]] | None:
+        """Claim up to `limit` due jobs of one scope and kind, one per serial, oldest first.
+
+        Expired leases, and leases of processes of this machine that are gone, count as due. `space` or
+        `scope` narrows the search; without either, a database that holds tenants apart asks for a
+        worker's credential.
+        """
+        ...
+
+    def renew(self, scope: Scope, jobs: Sequence[Job], *, now: datetime, lease: timedelta) -> Sequence[Job]:
+        """Prolong the leases of claimed jobs (a heartbeat); return those that are still ours."""
+        ...
+
+    def waiting(
+        self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
+    ) -> int:
+        """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
+        ...
+
+    def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
+        """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
+        ...
+
+    def erase_scope(self, scope: Scope, erasure: Erasure) -> Erasure:
+        """Delete everything of a scope in one transaction with its receipt; return it with its counts."""
+        ...
+
+    def erasures(self, space: str, scope: Scope | None = None) -> Sequence[Erasure]:
+        """Return the receipts of a space, or of one user, oldest first."""
+        ...
+
+    def settle_erasure(self, space: str, erasure: Erasure) -> None:
+        """Keep how a receipt that `erasures` returned stands now; another space's stays as it is."""
+        ...
+
+    def sweep(self) -> Sweep:
+        """Take what is deleted out of the database as far as this login may; say what was done.
+
+        Never raises for what hinders it: what is erased is erased, and a later sweep completes it.
+        """
+        ...
+
+    def residue(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
+        """Return those of some strings that are still found, and not in an observation that is kept.
+
+        A file is searched byte by byte, with what lies beside it; on a server the scope's rows are.
+        """
+        ...
+
+    def backup(
+        self, target: Path, *, force: bool = False, progress: Callable[[float], object] | None = None
+    ) -> Backup:
+        """Copy the database as it is now to a file, verified, while others write.
+
+        `force` replaces a file that is there; `progress` is told how much is done, from 0 to 1. Raises
+        InvalidInput for a target that cannot be, and on a server; StoreError where the copy is not sound.
+        """
+        ...
+
+    def salvage(self, now: datetime) -> Sequence[str]:
+        """Save what can be read of a damaged database in a new one; return what was saved, and what was lost.
+
+        The damaged one is left as it is. Empty where a database is repaired by its own means.
+        """
+        ...
+
+    def check(self) -> Sequence[str]:
+        """Return what is wrong with the file itself (one line each); empty when sound."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,87 @@
+"""What is left of what was erased: tombstones, receipts, sweeps."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.showing import described
+
+REQUEST: Final = "request"  # somebody asked for it; the other reasons name who decided
+
+
+class What(StrEnum):
+    """What can be erased: one observation, an episode with all of its own, a thread, or all of a user."""
+
+    OBSERVATION = "observation"
+    EPISODE = "episode"
+    THREAD = "thread"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """The place of an erased observation: seqs stay gapless, and its id adds nothing when it comes again."""
+
+    thread_id: UUID
+    seq: int
+    id: UUID
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """The receipt of an erasure.
+
+    `subject` is `fingerprint` of what was erased, `counts` how many of which kind went, `at` record time.
+    `state` is "pending" until the database was swept (`waits_for` says what hindered that), then "done".
+    `measures` are what was done about it, `remains` where bytes of it may still lie, "" where nowhere that
+    the store knows of. `residue` is how many of the strings looked for were still found where `residue` of
+    the store looks (in the file; on a server in the rows); None: nobody looked. `owner` is the hash of the
+    user's name by which a store finds the receipt again; "" before it is written.
+    `repeated_by` are observations that are kept and hold the same words: an echo, a quotation, a copy. They
+    are told to who erases, and not written.
+    """
+
+    id: UUID
+    what: What
+    subject: str
+    at: datetime
+    reason: str = REQUEST
+    counts: Mapping[str, int] = field(default_factory=dict)
+    state: str = "pending"
+    done_at: datetime | None = None
+    residue: int | None = None
+    waits_for: str = ""
+    repeated_by: Sequence[UUID] = ()
+    measures: str = ""
+    remains: str = ""
+    owner: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        return described(
+            self, self.what.value, _counts_text(self.counts), self.state, self.waits_for, self.id
+        )
+
+    @property
+    def is_done(self) -> bool:
+        """Tell whether the database was swept: no query reads anything of it any more."""
+        return self.state == "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a sweep did with deleted rows: `hindrance` is what stood in its way, "" if nothing.
+
+    `measures` and `remains` are what the receipts of the erasures it completes say.
+    """
+
+    hindrance: str = ""
+    measures: str = ""
+    remains: str = ""
+
+
+def _counts_text(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in counts.items() if n)

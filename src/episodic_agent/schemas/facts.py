@@ -1,0 +1,202 @@
+"""What a fact is: a lasting statement about somebody, when it held, and the words that prove it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from episodic_agent.schemas import Json
+from episodic_agent.showing import as_card, described
+
+
+class Category(StrEnum):
+    """What a fact is about (seed 003)."""
+
+    IDENTITY = "identity"
+    PREFERENCE = "preference"
+    INTEREST = "interest"
+    PERSONALITY = "personality"
+    RELATIONSHIP = "relationship"
+    EXPERIENCE = "experience"
+    GOAL = "goal"
+    GUIDELINE = "guideline"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What somebody said, as facts are read from it.
+
+    `at` is event time, aware; `utc_offset` in seconds tells the local day. `dated` is False where the time is
+    only assumed: relative times ("last May") then ground nothing. `language` is an ISO 639-1 code, guessed
+    when it is None.
+    """
+
+    text: str
+    at: datetime
+    actor: str
+    observation_id: UUID
+    episode_id: UUID | None = None
+    language: str | None = None
+    utc_offset: int | None = None
+    dated: bool = True
+    learned_at: datetime | None = None
+
+
+def _until(at: datetime | None) -> str:
+    return "" if at is None else f"until {at:%Y-%m-%d}"
+
+
+@dataclass(frozen=True, slots=True)
+class FactEvidence:
+    """The place where a fact was said: `text[start:end]` of an observation, and how it was put there.
+
+    `said_at` is when it was said, `valid_at` since when it is so (both event time), `learned_at` when the
+    memory took it in (record time). `corrects` marks words that call an earlier value an error, not a change.
+    """
+
+    observation_id: UUID
+    start: int
+    end: int
+    fact: str
+    value: str
+    said_at: datetime
+    valid_at: datetime
+    episode_id: UUID | None = None
+    learned_at: datetime | None = None
+    confidence: float = 1.0
+    corrects: bool = False
+
+    def __repr__(self) -> str:
+        return described(self, self.fact, self.said_at)
+
+    @property
+    def order(self) -> tuple[datetime, datetime, str, int, int]:
+        """Say where a piece of evidence stands in time; equal times fall back on the place in the text."""
+        return self.valid_at, self.said_at, str(self.observation_id), self.start, self.end
+
+
+@dataclass(frozen=True, slots=True)
+class FactCandidate:
+    """A fact as one statement gives it, not yet weighed against what is known.
+
+    `holds` is False for what is said not to be so, or no longer so.
+    """
+
+    subject: str
+    attribute: str
+    value: str
+    category: Category
+    evidence: FactEvidence
+    holds: bool = True
+    keywords: tuple[str, ...] = ()
+
+    @property
+    def fact(self) -> str:
+        """Return the sentence."""
+        return self.evidence.fact
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """How a fact read before somebody changed it by hand, and when (record time) it was changed."""
+
+    fact: str
+    value: str
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A lasting statement with its validity and evidence (`valid_at <= t < invalid_at`, event time).
+
+    `subject`, `attribute` and `value` are what supersession compares. `superseded_by` is the fact that took
+    its place. `edited`, `pinned` and `confirmed` are what people did to it; `versions` how it read before.
+    """
+
+    id: UUID
+    subject: str
+    attribute: str
+    value: str
+    category: Category
+    fact: str
+    evidence: tuple[FactEvidence, ...]
+    valid_at: datetime
+    holds: bool = True
+    keywords: tuple[str, ...] = ()
+    invalid_at: datetime | None = None
+    superseded_by: UUID | None = None
+    confidence: float = 1.0
+    edited: bool = False
+    pinned: bool = False
+    confirmed: bool = False
+    versions: tuple[Version, ...] = ()
+
+    def __repr__(self) -> str:
+        return described(
+            self,
+            self.fact,
+            self.category.value,
+            f"since {self.valid_at:%Y-%m-%d}",
+            _until(self.invalid_at),
+            self.id,
+        )
+
+    def held_at(self, moment: datetime) -> bool:
+        """Say whether the fact held at a moment of event time."""
+        return self.valid_at <= moment and (self.invalid_at is None or moment < self.invalid_at)
+
+    def as_record(self) -> Mapping[str, Json]:
+        """Return the fact as plain JSON, with seed 003's field names first."""
+        episodes = dict.fromkeys(str(one.episode_id) for one in self.evidence if one.episode_id)
+        return {
+            "id": str(self.id),
+            "category": self.category.value,
+            "fact": self.fact,
+            "keywords": list(self.keywords),
+            "source_episodic_ids": list(episodes),
+            "valid_at": self.valid_at.isoformat(),
+            "invalid_at": self.invalid_at.isoformat() if self.invalid_at else None,
+            "superseded_by": str(self.superseded_by) if self.superseded_by else None,
+            "subject": self.subject,
+            "attribute": self.attribute,
+            "value": self.value,
+            "holds": self.holds,
+            "confidence": round(self.confidence, 4),
+            "edited": self.edited,
+            "pinned": self.pinned,
+            "confirmed": self.confirmed,
+        }
+
+    def _repr_html_(self) -> str:
+        """Show the fact in a notebook."""
+        return as_card(self.fact, f"{self.category.value}, since {self.valid_at:%Y-%m-%d}")
+
+
+@dataclass(frozen=True, slots=True)
+class FactTombstone:
+    """What a deleted fact rested on, so that the same words do not teach it again.
+
+    It holds no text: `mark` is a hash of what the words were read as (`marks`).
+    """
+
+    observation_id: UUID
+    mark: str
+    deleted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFact:
+    """A fact as a store keeps it: since when the memory holds it (record time), and its index reference.
+
+    The store gives the `number`, once and for ever: no other fact of the scope ever has it. 0 is none yet.
+    """
+
+    fact: Fact
+    created_at: datetime
+    number: int = 0
+
+    @property
+    def id(self) -> UUID:
+        """Return the fact's id."""
+        return self.fact.id

@@ -1,0 +1,57 @@
+"""Later work: what waits, what it took, what language models cost."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Later work, written in the transaction of its cause; unique per (kind, key) while waiting."""
+
+    id: UUID
+    kind: str
+    key: str
+    serial: str
+    run_after: datetime
+    attempts: int = 0
+    state: str = "waiting"
+    token: int = 0
+    last_error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """What calls of a language model cost on one day (UTC), by stage and model.
+
+    `calls` counts failed ones too; tokens are the server's, or estimated where it does not tell; `seconds`
+    is how long answers were waited for, together.
+    """
+
+    day: date
+    stage: str
+    model: str
+    calls: int = 0
+    failures: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Return what a budget counts: tokens of prompts and answers."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRow:
+    """What one piece of work for turns took, as it is kept: which observations it was for, when, how long.
+
+    `first_ref..last_ref` lie in one thread, at most 256 of them; `body` is the packed span.
+    """
+
+    first_ref: int
+    last_ref: int
+    at: datetime
+    name: str
+    body: str

@@ -1,0 +1,73 @@
+"""What was observed, and the receipt for keeping it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from episodic_agent.schemas.values import Json
+from episodic_agent.showing import described
+
+
+class Kind(StrEnum):
+    """What an observation is."""
+
+    MESSAGE = "message"
+    TOOL = "tool"
+    STEP = "step"
+
+
+class TimeSource(StrEnum):
+    """Where an observation's event time comes from; assumed times give no gap cue and no date words."""
+
+    GIVEN = "given"
+    DATE_ONLY = "date_only"
+    ASSUMED = "assumed"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One item of experience, in order: a message, a tool call with its result, or an embodied step.
+
+    `seq` is gapless per thread from 0; `at` is event time; `received_at` is record time.
+    `prediction_error` and `location_confidence` lie in [0, 1]. `expires_at` is when it is to be erased.
+    """
+
+    id: UUID
+    thread_id: UUID
+    seq: int
+    at: datetime
+    received_at: datetime
+    actor: str
+    text: str
+    kind: Kind = Kind.MESSAGE
+    at_source: TimeSource = TimeSource.GIVEN
+    utc_offset: int | None = None
+    external_id: str | None = None
+    channel: str | None = None
+    location: str | None = None
+    location_confidence: float | None = None
+    events: tuple[Mapping[str, Json], ...] = ()
+    prediction_error: float | None = None
+    extras: Mapping[str, Json] = field(default_factory=dict)
+    expires_at: datetime | None = None
+
+    def __repr__(self) -> str:
+        return described(self, self.at, f"{self.actor}: {self.text}")
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What `add` acknowledges for one observation: durable, searchable, exactly once (I2, I10)."""
+
+    id: UUID
+    thread_id: UUID
+    seq: int
+    added: bool
+    state: str = "open"
+
+    def __repr__(self) -> str:
+        return described(
+            self, "added" if self.added else "known already", f"message {self.seq}", str(self.id)
+        )

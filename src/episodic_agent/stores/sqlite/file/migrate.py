@@ -1,0 +1,113 @@
+"""Numbered, checksummed schema changes, each applied once and all in one transaction."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from episodic_agent.errors import StoreError
+from episodic_agent.stores.migrations import Migration, count_applied, read_migrations
+from episodic_agent.stores.sqlite.file.connection import keep_log, rows
+from episodic_agent.stores.sqlite.file.files import accept, lost_log
+
+__all__ = [
+    "APPLICATION_ID",
+    "Migration",
+    "go_on_without_log",
+    "migrate",
+    "schema_checksum",
+    "shipped_migrations",
+]
+
+APPLICATION_ID: Final = 0x45504953  # "EPIS" in the file's header: tells our files from another program's
+_LEDGER: Final = """
+CREATE TABLE IF NOT EXISTS migration (
+    version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL
+) STRICT
+"""
+
+
+def shipped_migrations() -> tuple[Migration, ...]:
+    """Read the migrations this version of the package carries, oldest first."""
+    return read_migrations("episodic_agent.stores.sqlite")
+
+
+def migrate(
+    db: apsw.Connection, path: str, migrations: Sequence[Migration], *, patience: timedelta = timedelta()
+) -> None:
+    """Bring the database at `path` to the newest schema, or leave it as it was.
+
+    Raises StoreError for another program's database, one written by a newer version, one whose applied
+    migrations differ from the shipped ones, and one whose log is missing.
+    """
+    with db:  # one snapshot: another process may be making the database right now
+        _refuse_foreign(db, path)
+        done = _applied(db, path, migrations)
+    if missing := lost_log(db, path):
+        raise StoreError(
+            f"{missing}; put the log back beside the file, restore a backup, or go on with what is there:"
+            " `episodic doctor --repair`"
+        )
+    # A copy made by SQLite's own backup is no longer in write-ahead mode.
+    if db.pragma("journal_mode") != "wal" and not db.readonly("main"):
+        keep_log(db, patience)
+    if done == len(migrations):
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have migrated while we waited for the lock.
+        done = _applied(db, path, migrations)
+        db.execute(_LEDGER)
+        for migration in migrations[done:]:
+            db.execute(migration.script)
+            db.execute("INSERT INTO migration (version, name, checksum) VALUES (?, ?, ?)", migration.entry)
+        db.execute(f"PRAGMA user_version = {migrations[-1].version}")
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def go_on_without_log(path: Path) -> str:
+    """Take a file whose log is missing for whole; return what was to be said of it, "" of a sound one."""
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        _refuse_foreign(db, str(path))
+        missing = lost_log(db, str(path))
+        if missing:
+            accept(db)
+        return missing
+    except (apsw.CorruptError, apsw.NotADBError):
+        return ""  # whoever opens it is told
+    finally:
+        db.close()
+
+
+def schema_checksum(db: apsw.Connection) -> str:
+    """Return a checksum of the live schema: every table and index as written."""
+    sql = (
+        "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    )
+    results = rows(db, sql)
+    return hashlib.sha256(repr(results).encode()).hexdigest()
+
+
+def _refuse_foreign(db: apsw.Connection, path: str) -> None:
+    application = db.pragma("application_id")
+    if application == APPLICATION_ID:
+        return
+    tables = db.execute("SELECT count(*) FROM sqlite_schema").get
+    if application != 0 or tables:
+        raise StoreError(f"{path} is a database of another program; choose another path")
+
+
+def _applied(db: apsw.Connection, path: str, migrations: Sequence[Migration]) -> int:
+    """Count the migrations the file has, once they are known to be ours."""
+    if int(db.pragma("user_version")) == 0:
+        return 0
+    ledger = rows(db, "SELECT version, name, checksum FROM migration ORDER BY version")
+    return count_applied([(v, n, c) for v, n, c in ledger], migrations, path)

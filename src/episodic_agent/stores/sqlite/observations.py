@@ -1,0 +1,235 @@
+"""Observations of threads, as rows."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast, overload
+from uuid import UUID
+
+import apsw
+import numpy as np
+
+from episodic_agent.core.places import visits_of
+from episodic_agent.errors import Conflict, InvalidInput
+from episodic_agent.protocols import ref_of, split_ref
+from episodic_agent.schemas import Observation, Receipt
+from episodic_agent.stores.faults import reach
+from episodic_agent.stores.hashing import UNHASHED, content_hash
+from episodic_agent.stores.nouns import (
+    CHANGING,
+    OBSERVATION,
+    STORED_OBSERVATION,
+    THREAD,
+    columns_of,
+    observation_columns,
+    observation_of,
+)
+from episodic_agent.stores.rows import (
+    to_json,
+)
+from episodic_agent.stores.sqlite.file.connection import all_or_nothing
+from episodic_agent.stores.sqlite.file.content import altered
+from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
+from episodic_agent.stores.sqlite.places import SqliteStays, go_on
+from episodic_agent.stores.sqlite.visibility import keep_expiries
+from episodic_agent.stores.tables.dialect import are_ids
+from episodic_agent.stores.tables.observations import ObservationTable
+
+_LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
+_IN_RANGES: Final = (
+    f"SELECT p.key, {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
+    " WHERE o.ref BETWEEN p.value ->> 0 AND p.value ->> 1 AND o.scope = ? AND o.erased_at IS NULL"
+    " ORDER BY p.key, o.ref"
+)
+_INSERT_OBSERVATION: Final = (
+    f"INSERT INTO observation (scope, {STORED_OBSERVATION}) VALUES ({', '.join('?' * 14)})"
+)
+_INSERT_THREAD: Final = (
+    f"INSERT INTO thread (scope, id, origin, {CHANGING})"
+    f" VALUES ({', '.join('?' * (CHANGING.count(',') + 4))})"
+)
+_SAVE_THREAD: Final = (
+    f"UPDATE thread SET {', '.join(f'{name} = ?' for name in CHANGING.split(', '))}"
+    " WHERE number = ? AND scope = ?"
+)
+_CONTINUABLE: Final = (
+    f"SELECT {THREAD} FROM thread WHERE scope = ? AND modality = 'message'"
+    " AND (status = 'open' OR closed_for = 'inactivity')"
+    " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
+)
+# What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
+_CURRENT: Final = (
+    f"SELECT * FROM (SELECT * FROM ({_CONTINUABLE} AND selected_at IS NULL"
+    " ORDER BY last_activity_at DESC, id LIMIT ?)"
+    f" UNION ALL {_CONTINUABLE} AND selected_at IS NOT NULL)"
+    " ORDER BY max(last_activity_at, ifnull(selected_at, last_activity_at)) DESC, id LIMIT ?"
+)
+_LAST_SEQ: Final = 0xFFFFFFFF
+_NO_TIME: Final = np.iinfo(np.int64).min
+
+
+class SqliteObservations(SqliteStays, ObservationTable):
+    """The `Observations` of one transaction."""
+
+    _session: SqliteSession
+    place = "instr"
+
+    def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
+        """Return first receipts (added=False) of those observation ids that are stored already."""
+        scope = self._session.number
+        sql = f"SELECT o.id, o.ref FROM {EACH} observation o WHERE o.scope = ? AND o.id = unhex(p.value)"
+        rows = self._session.rows(sql, (id_list(ids), scope))
+        results = [(UUID(bytes=key), *split_ref(ref)) for key, ref in rows]
+        threads = self._session.thread_ids([number for _, number, _ in results])
+        return {key: Receipt(key, threads[number], seq, added=False) for key, number, seq in results}
+
+    def append(self, observations: Sequence[Observation]) -> None:
+        """Insert observations of one thread with consecutive seqs, and begin or go on with its stays.
+
+        Conflict on a taken id or seq or a gap.
+        """
+        if not observations:
+            return
+        scope = self._session.own()
+        first = observations[0]
+        number = self._session.thread_number(first.thread_id)
+        for offset, item in enumerate(observations):
+            if item.thread_id != first.thread_id or item.seq != first.seq + offset:
+                raise InvalidInput("a chunk must be observations of one thread with consecutive seqs")
+        self._check_next(number, first)
+        columns = [(scope, ref_of(number, item.seq), *observation_columns(item)) for item in observations]
+        middle = len(columns) // 2
+        try:
+            # Whoever catches the Conflict finds none of the chunk.
+            with all_or_nothing(self._session.db):
+                self._session.db.executemany(_INSERT_OBSERVATION, columns[:middle])
+                reach("mid-append")
+                self._session.db.executemany(_INSERT_OBSERVATION, columns[middle:])
+                self._count_actors(scope, observations)
+                if visits := visits_of(number, observations):
+                    go_on(self._session, visits)
+                keep_expiries(self._session, [ref for _, ref, *_ in columns], observations)
+        except apsw.ConstraintError as error:
+            raise Conflict(f"an observation id of thread {first.thread_id} is stored already") from error
+        reach("after-append")
+
+    def _check_next(self, number: int, first: Observation) -> None:
+        sql = "SELECT max(ref) FROM observation WHERE ref BETWEEN ? AND ?"
+        row = self._session.row(sql, (ref_of(number, 0), ref_of(number, _LAST_SEQ)))
+        last = row[0] if row is not None else None
+        expected = 0 if last is None else split_ref(last)[1] + 1
+        if first.seq != expected:
+            raise Conflict(f"thread {first.thread_id} continues at {expected}, not at {first.seq}")
+
+    def _count_actors(self, scope: int, observations: Sequence[Observation]) -> None:
+        spoke = Counter(item.actor for item in observations)
+        sql = (
+            "INSERT INTO actor (scope, name, spoke) VALUES (?, ?, ?)"
+            " ON CONFLICT (scope, name) DO UPDATE SET spoke = spoke + excluded.spoke"
+        )
+        self._session.db.executemany(sql, [(scope, name, count) for name, count in spoke.items()])
+
+    @overload
+    def read(self, thread: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]: ...
+    @overload
+    def read(self, thread: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]: ...
+    def read(
+        self, thread: UUID | Sequence[tuple[UUID, int, int]], first_seq: int = 0, last_seq: int = 0
+    ) -> Sequence[Observation] | Sequence[Sequence[Observation]]:
+        """Read a range of a thread in order, or several ranges at once; erased ones are left out."""
+        if isinstance(thread, UUID):
+            return self._range(thread, first_seq, last_seq)
+        return self._ranges(thread)
+
+    @overload
+    def get(self, keys: Sequence[int]) -> Mapping[int, Observation]: ...
+    @overload
+    def get(self, keys: Sequence[UUID]) -> Mapping[UUID, Observation]: ...
+    def get(
+        self, keys: Sequence[int] | Sequence[UUID]
+    ) -> Mapping[int, Observation] | Mapping[UUID, Observation]:
+        """Read observations by their refs, or by their ids; unknown and erased ones are left out."""
+        if are_ids(keys):
+            return self._by_ids(keys)
+        return self._by_refs(cast("Sequence[int]", keys))
+
+    def _range(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
+        span = self._session.span(thread_id, first_seq, last_seq)
+        if span is None:
+            return []
+        sql = (
+            f"SELECT {OBSERVATION} FROM observation"
+            " WHERE ref BETWEEN ? AND ? AND scope = ? AND erased_at IS NULL ORDER BY ref"
+        )
+        return self._observations(self._session.rows(sql, (*span, self._session.number)))
+
+    def _ranges(self, spans: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]:
+        self._session.find_threads([thread for thread, _, _ in spans])
+        refs = [self._session.span(*span) for span in spans]
+        rows = self._session.rows(_IN_RANGES, (to_json(refs), self._session.number))
+        read: list[list[Observation]] = [[] for _ in spans]
+        observations = self._observations([tuple(columns) for _, *columns in rows])
+        for (place, *_), observation in zip(rows, observations, strict=True):
+            read[place].append(observation)
+        return read
+
+    def _by_refs(self, refs: Sequence[int]) -> Mapping[int, Observation]:
+        sql = f"{_LOOK_UP} WHERE o.ref = p.value AND o.scope = ? AND o.erased_at IS NULL"
+        rows = self._session.rows(sql, (number_list(refs), self._session.number))
+        return {columns[0]: item for columns, item in zip(rows, self._observations(rows), strict=True)}
+
+    def _by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Observation]:
+        sql = f"{_LOOK_UP} WHERE o.scope = ? AND o.id = unhex(p.value) AND o.erased_at IS NULL"
+        rows = self._session.rows(sql, (id_list(ids), self._session.number))
+        return {item.id: item for item in self._observations(rows)}
+
+    def _observations(self, values: Sequence[tuple[Any, ...]]) -> Sequence[Observation]:
+        threads = self._session.thread_ids([split_ref(columns[0])[0] for columns in values])
+        return [observation_of(columns, threads[split_ref(columns[0])[0]]) for columns in values]
+
+    def save_records(self, thread_id: UUID, records: Mapping[int, bytes | None]) -> None:
+        """Keep the packed record of the check at each seq; None takes one away."""
+        scope, number = self._session.own(), self._session.thread_number(thread_id)
+        sql = "UPDATE observation SET cues = ? WHERE ref = ? AND scope = ?"
+        columns = [(cues, ref_of(number, seq), scope) for seq, cues in sorted(records.items())]
+        self._session.db.executemany(sql, columns)
+
+    def records(self, thread_id: UUID, first_seq: int, last_seq: int) -> Mapping[int, bytes]:
+        """Read the packed records of `first_seq..last_seq` (inclusive) that there are."""
+        span = self._session.span(thread_id, first_seq, last_seq)
+        if span is None:
+            return {}
+        sql = (
+            "SELECT ref, cues FROM observation"
+            " WHERE ref BETWEEN ? AND ? AND scope = ? AND cues IS NOT NULL ORDER BY ref"
+        )
+        rows = self._session.rows(sql, (*span, self._session.number))
+        return {split_ref(ref)[1]: cues for ref, cues in rows}
+
+    # --- damage -----------------------------------------------------------------------------------------
+
+    def altered(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[tuple[int, UUID]]:
+        """Return (seq, id) of those observations of a span that are not what was stored, in order."""
+        span = self._session.span(thread_id, first_seq, last_seq)
+        return [] if span is None else altered(self._session.db, self._session.number, thread_id, *span)
+
+    def hash_older(self, *, limit: int) -> int:
+        """Hash up to `limit` observations that have no content hash as they are now; return how many."""
+        sql = f"SELECT {OBSERVATION} FROM observation WHERE scope = ? AND {UNHASHED} LIMIT ?"
+        rows = self._session.rows(sql, (self._session.own(), limit))
+        threads = self._session.thread_ids([split_ref(ref)[0] for ref, *_ in rows])
+        hashed = [
+            (content_hash(threads[number], seq, columns), ref, self._session.number)
+            for ref, *columns in rows
+            for number, seq in [split_ref(ref)]
+            if number in threads
+        ]
+        sql = "UPDATE observation SET content_hash = ? WHERE ref = ? AND scope = ?"
+        self._session.db.executemany(sql, hashed)
+        return len(hashed)
+
+    # --- the scope as a whole ---------------------------------------------------------------------------
+
+    def actors(self, *, limit: int = 200) -> Mapping[str, int]:
+        """Return speakers with how often each spoke, most frequent first, ties by name."""
+        sql = "SELECT name, spoke FROM actor WHERE scope = ? ORDER BY spoke DESC, name LIMIT ?"
+        return dict(self._session.rows(sql, (self._session.number, limit)))

@@ -1,0 +1,53 @@
+"""Which threads belong together, as rows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from episodic_agent.schemas import Link
+from episodic_agent.stores.nouns import LINK, link_columns, link_of
+from episodic_agent.stores.tables.dialect import EVERY, Table, placed, replacing, row_of
+
+_REVERSED: Final = "DELETE FROM link WHERE :mine AND later = :earlier AND earlier = :later"
+_PUT: Final = (
+    f"INSERT INTO link (:keys, {LINK}) VALUES (:own, {placed(LINK)})"
+    f" ON CONFLICT (:keys, later, earlier) DO UPDATE SET {replacing(LINK, 2)}"
+)
+_THERE: Final = "unlinked_at IS NULL"
+
+
+class LinkTable(Table):
+    """Links of two threads, and the cross-thread episodes they form."""
+
+    def put_link(self, link: Link) -> None:
+        """Write the link of two threads, in the place of what stood of the two; NotFound for either."""
+        later, earlier = self._session.thread_number(link.later), self._session.thread_number(link.earlier)
+        self._session.change(_REVERSED, later=later, earlier=earlier)
+        self._session.change(_PUT, **row_of(LINK, link_columns(link, later, earlier)))
+
+    def links(
+        self, threads: Sequence[UUID] | None = None, *, limit: int | None = None, taken_back: bool = False
+    ) -> Sequence[Link]:
+        """Return the links of these threads, oldest first; without threads the newest, newest first."""
+        there = "" if taken_back else f" AND {_THERE}"
+        if threads is None:
+            newest = "ORDER BY at DESC, later DESC, earlier DESC LIMIT :limit"
+            sql = f"SELECT {LINK} FROM link WHERE :mine{there} {newest}"
+            return self._links(self._session.read(sql, limit=EVERY if limit is None else limit))
+        sides = [
+            f"SELECT {LINK} FROM link WHERE :mine AND {side} IN :numbers(threads){there}"
+            for side in ("later", "earlier")
+        ]
+        sql = f"{' UNION '.join(sides)} ORDER BY at, later, earlier"
+        return self._links(self._session.read(sql, threads=list(self._session.find_threads(threads))))
+
+    def _links(self, values: Sequence[tuple[Any, ...]]) -> Sequence[Link]:
+        threads = self._session.thread_ids([number for columns in values for number in columns[:2]])
+        return [link_of(columns, threads) for columns in values]
+
+    def joined(self, threads: Sequence[UUID]) -> Mapping[UUID, UUID]:
+        """Return the cross-thread episode of each of these threads that is in one."""
+        numbers = self._session.find_threads(threads)
+        sql = "SELECT thread, episode FROM joined WHERE :mine AND thread IN :numbers(threads)"
+        results = self._session.read(sql, threads=list(numbers))
+        return {numbers[number]: UUID(bytes=episode) for number, episode in results}

@@ -1,0 +1,171 @@
+"""The default context end to end: what the next answer needs of weeks ago stands in it, at any turn, in budget."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from builders.chats import NOW, mine
+from builders.commands import Run
+from builders.embedders import TopicEmbedder
+from conftest import OpenMemory
+
+from episodic_agent import Memory
+from episodic_agent.core.context import LineKind, estimate
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Vector
+from episodic_agent.tools import memory_tools
+
+START = NOW - timedelta(days=30)
+DIET = "I'm vegetarian and allergic to walnuts."
+DINNER = "Suggest a dinner for us tonight"
+MATTERS = {
+    "food": ("vegetarian", "allergic", "walnuts", "dinner", "essen", "nüsse"),
+    "car": ("clutch", "garage", "brakes"),
+    "roof": ("roof", "tiles", "shed"),
+    "school": ("exam", "school", "maths"),
+}
+
+
+class MatterEmbedder(TopicEmbedder):
+    """Texts with words of one matter are near each other."""
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        """Return a vector for each text."""
+        return super().embed([" ".join(self.matters(text)) or text for text in texts])
+
+    def matters(self, text: str) -> list[str]:
+        """Return what a text is about."""
+        return [name for name, words in MATTERS.items() if any(word in text.lower() for word in words)]
+
+
+IDLE = (
+    "The garage has the car until Friday", "Those brakes squeal in the rain", "Is the roof of the shed tight?",
+    "The maths exam is in May", "School begins at nine", "The tiles come in red",
+)  # fmt: skip
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    return open_memory(embedder=MatterEmbedder(*MATTERS))
+
+
+def at(days: float, minutes: float = 0) -> datetime:
+    return START + timedelta(days=days, minutes=minutes)
+
+
+def talk(memory: Memory, days: float, *pairs: tuple[str, str], **where: Any) -> None:
+    for n, (question, answer) in enumerate(pairs):
+        said = [
+            {"role": "user", "content": question, "timestamp": at(days, n).isoformat()},
+            {"role": "assistant", "content": answer, "timestamp": at(days, n + 0.5).isoformat()},
+        ]
+        mine(memory).add(said, **{"channel": "sms", **where})
+
+
+def weeks(memory: Memory) -> None:
+    """Have a diet told once, then weeks of other things."""
+    talk(memory, 0, (DIET, "I will remember that."))
+    for day, text in enumerate(IDLE, 3):
+        talk(memory, day, (text, "Right."))
+
+
+def test_what_was_told_weeks_ago_stands_in_the_next_prompt(memory: Memory) -> None:
+    weeks(memory)
+    context = mine(memory).context(DINNER, channel="sms", at=at(25))
+    assert "vegetarian and allergic to walnuts" in context.text
+    (item,) = [item for item in context.items if "walnuts" in item.text]
+    assert item.kind in (LineKind.RECALLED, LineKind.FACT)
+    assert item.observations
+    assert item.thread_id
+    assert item.episode_id
+
+
+def test_it_is_recalled_in_the_tenth_message_of_a_thread_and_on_a_chosen_one_too(memory: Memory) -> None:
+    weeks(memory)
+    talk(memory, 25, *[(f"The school has {n} rooms", "I see.") for n in range(10)])
+    context = mine(memory).context(DINNER, channel="sms", at=at(25, 11))
+    assert "allergic to walnuts" in context.text
+    assert "In this conversation:" in context.text
+    chosen = mine(memory).context(DINNER, channel="web", thread="Kitchen", at=at(26))
+    assert "allergic to walnuts" in chosen.text
+
+
+def test_the_pair_that_was_meant_is_told_not_the_last_ones(memory: Memory) -> None:
+    asked = [("How much does the clutch cost?", "The garage said 900 euros.")]
+    talk(memory, 1, *asked, *[(f"The roof has {n} tiles", "Noted.") for n in range(100, 140)])
+    text = mine(memory).context("What was the clutch again?", channel="sms", at=at(9), max_tokens=120).text
+    assert "- How much does the clutch cost? (The garage said 900 euros.)" in text
+
+
+def test_what_an_elliptical_message_presupposes_is_looked_for(memory: Memory) -> None:
+    talk(memory, 1, ("How much does the clutch cost?", "The garage said 900 euros."))
+    talk(memory, 2, *[(f"The roof has {n} tiles", "Noted.") for n in range(4)])
+    talk(memory, 9, ("About that clutch at the garage", "Yes?"))
+    context = mine(memory).context("so how much was it", channel="sms", at=at(9, 2))
+    assert "900 euros" in context.text
+
+
+def test_a_session_tells_what_the_one_before_came_to(memory: Memory) -> None:
+    ana = mine(memory)
+    first = ana.sessions.start("The shed roof", timestamp=at(1))
+    ana.add("The old tiles leak at the ridge.", thread=first.thread, timestamp=at(1, 1))
+    ana.sessions.end(first.id, "partial")
+    second = ana.sessions.start("The shed roof again", parent_episode_id=first.id, timestamp=at(3))
+    context = ana.context("Where do we go on?", thread=second.thread, at=at(3, 1))
+    (line,) = [item for item in context.items if item.kind is LineKind.SESSION]
+    assert line.text.startswith("The session before: ")
+    assert "Outcome: partial." in line.text
+    assert line.thread == first.thread
+
+
+def test_the_budget_is_held_and_every_line_has_its_source(memory: Memory) -> None:
+    weeks(memory)
+    talk(memory, 24, *[(f"The exam has {n} parts", "Good to know.") for n in range(12)])
+    frame = {"What is known:", "In this conversation:", "From earlier:", ""}
+    for budget in (*range(1, 60), 100, 200, 800):
+        context = mine(memory).context("Is the exam long?", channel="sms", at=at(24, 13), max_tokens=budget)
+        assert context.tokens == estimate(context.text) <= budget
+        sourced = {item.line for item in context.items}
+        for number, line in enumerate(context.text.split("\n")):
+            plain = line in frame or line.startswith(("20", "Current question:"))
+            assert number in sourced or plain, line
+        assert all(item.observations for item in context.items if item.kind is not LineKind.CONTINUING)
+
+
+def test_the_frame_speaks_the_language_of_the_user(memory: Memory) -> None:
+    talk(memory, 0, ("Ich esse kein Fleisch und vertrage keine Nüsse.", "Ist notiert."))
+    text = mine(memory).context("Was können wir heute Abend essen?", channel="sms", at=at(9)).text
+    assert "Von früher:" in text
+    assert "Aktuelle Frage: " in text
+
+
+def test_what_is_hidden_or_said_later_is_not_recalled(memory: Memory) -> None:
+    weeks(memory)
+    before = mine(memory).context(DINNER, channel="sms", at=at(-1))
+    assert "walnuts" not in before.text
+    mine(memory).episodes.suppress(words="walnuts")
+    assert "walnuts" not in mine(memory).context(DINNER, channel="sms", at=at(25)).text
+
+
+def test_an_unknown_form_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="no form 'odd' of a context; there are default, seed-002"):
+        mine(memory).context("Hello", form="odd")  # type: ignore[arg-type]
+
+
+def test_the_command_tells_what_was_told_weeks_ago(run: Run) -> None:
+    run("add", DIET, "--channel", "sms", "--timestamp", at(0).isoformat())
+    run("add", "The roof leaks", "--channel", "sms", "--timestamp", at(4).isoformat())
+    asked = ("context", "vegetarian dinner?", "--channel", "sms", "--at", at(25).isoformat())
+    assert "allergic to walnuts" in run(*asked).out
+    result = run(*asked, "--json").json
+    assert all(item["observations"] for item in result["items"] if item["kind"] == "recalled")
+    assert "From earlier:" not in run(*asked, "--form", "seed-002").out
+
+
+def test_the_tool_of_agents_tells_it_too(memory: Memory) -> None:
+    weeks(memory)
+    tools = memory_tools(mine(memory))
+    assert "allergic to walnuts" in tools.call("get_context", {"message": DINNER})
+    assert json.dumps(tools.answer("get_context", {"message": DINNER}).data)

@@ -1,0 +1,114 @@
+"""A life is played through the verbs of a user: what is found comes from the memory, not from the labels."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from episodic_agent.engine.evaluate.lives import PlayedClock, evaluate_file, play, read_lives
+from episodic_agent.errors import InvalidInput
+from episodic_agent.testing import HashingEmbedder
+from episodic_agent.wiring import temporary_memory
+
+
+def message(identity: str, sitting: str, text: str, time: str, speaker: str = "Ana") -> dict[str, str]:
+    role = "assistant" if speaker == "assistant" else "user"
+    return {
+        "id": identity, "sitting": sitting, "channel": "sms", "speaker": speaker, "role": role,
+        "text": text, "time": time,
+    }  # fmt: skip
+
+
+LIFE: dict[str, Any] = {
+    "id": "small",
+    "lang": "en",
+    "user": "Ana",
+    "messages": [
+        message("m1", "s1", "The boiler in the cellar leaks again", "2026-03-02T09:00:00"),
+        message("m2", "s1", "Call Brandt, they mended it in January", "2026-03-02T09:01:00", "assistant"),
+        message("m3", "s2", "Which pastry goes with a tarte tatin?", "2026-03-03T18:00:00"),
+        message("m4", "s3", "Brandt wants ninety euros for the boiler", "2026-03-04T10:00:00"),
+    ],
+    "sittings": [
+        {"id": "s1", "topic": "leaking boiler", "goes_on_from": []},
+        {"id": "s2", "topic": "tarte tatin", "goes_on_from": []},
+        {"id": "s3", "topic": "price of the boiler", "goes_on_from": ["s1"]},
+    ],
+    "episodes": [],
+    "facts": [{"id": "f", "fact": "Brandt mends the boiler", "evidence": ["m2"], "from": "2026-03-02T09:01:00"}],
+    "tempting": ["m3"],
+    "needs": [{"message": "m4", "from": ["m2"]}],
+    "questions": [
+        {"id": "q1", "time": "2026-03-05T00:00:00", "type": "single", "question": "Who mended the boiler?",
+         "answer": "Brandt", "evidence": ["m2"]},
+        {"id": "q0", "time": "2026-03-03T00:00:00", "type": "single", "question": "Which pastry?",
+         "answer": "", "evidence": ["m3"]},
+    ],
+}  # fmt: skip
+
+
+def written(folder: Path, *lives: object) -> Path:
+    path = folder / "life.jsonl"
+    path.write_text("".join(json.dumps(life) + "\n" for life in lives), encoding="utf-8")
+    return path
+
+
+def test_a_life_is_played_in_the_order_of_time(tmp_path: Path) -> None:
+    (life,) = read_lives(written(tmp_path, LIFE))
+    clock = PlayedClock(life.lines[0].at)
+    with temporary_memory(HashingEmbedder(), now=clock) as memory:
+        played = play(life, memory.user("Ana"), clock)
+    assert len(set(played.thread_of.values())) == 3
+    assert played.episode_of.keys() == {"m1", "m2", "m3", "m4"}
+    assert "m3" not in played.answers[1].ranked  # asked on the day before it was said
+    assert "m2" in played.answers[0].ranked
+    assert "Brandt wants ninety" not in played.contexts["m4", 2000].text.partition("Current question")[0]
+    assert {m for one in played.episodes for m in one.messages} == {"m1", "m2", "m3", "m4"}
+
+
+def test_the_figures_have_the_published_shape_and_come_out_the_same_twice(tmp_path: Path) -> None:
+    path = written(tmp_path, LIFE)
+
+    def figures() -> dict[str, object]:
+        scored: dict[str, object] = dict(
+            evaluate_file(path, lambda now, _: temporary_memory(HashingEmbedder(), now=now))
+        )
+        assert scored.pop("ms_per_message")
+        return scored
+
+    first = figures()
+    assert first == figures()
+    assert {key: set(value) for key, value in first.items() if isinstance(value, dict)} == {
+        "sittings": {"f1"},
+        "links": {"precision", "recall", "f1", "elliptical_f1", "largest"},
+        "episodes": {"f1", "f1_tol1", "score", "density"},
+        "facts": {"precision", "recall", "f1", "tempted", "tempted_by", "stale"},
+        "needs": {"covered@800", "covered@2000", "noise"},
+        "questions": {"recall@5", "recall@10", "any@5", "abstained", "changed"},
+        "titles": {"topic_words", "phrase"},
+    }
+    assert first["calls_per_100"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [
+        ({key: value for key, value in LIFE.items() if key != "sittings"}, "lacks `sittings`"),
+        ({**LIFE, "needs": {}}, "`needs` is to be a list"),
+        ({**LIFE, "messages": []}, "at least one message"),
+        ({**LIFE, "messages": [LIFE["messages"][0], LIFE["messages"][0]]}, "two messages of one id"),
+        ({**LIFE, "messages": LIFE["messages"][::-1]}, "in the order of their times"),
+        ({**LIFE, "messages": [{"id": "m1"}]}, "message 1 lacks `sitting`"),
+        ({**LIFE, "tempting": ["m9"]}, "labels m9, which it does not have"),
+        ({**LIFE, "questions": [{"question": "?", "time": "soon"}]}, "question 1 has no time"),
+    ],
+)
+def test_a_life_that_cannot_be_played_is_refused(tmp_path: Path, broken: object, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        read_lives(written(tmp_path, broken))
+
+
+def test_a_file_without_a_life_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="holds no life"):
+        read_lives(written(tmp_path))

@@ -1,0 +1,50 @@
+"""Whose memory a command means: the user named, the setting, the only one there is, else it asks."""
+
+from pathlib import Path
+
+import pytest
+from builders.commands import Run
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EPISODIC_USER")
+
+
+def test_a_write_into_an_empty_memory_asks_for_a_name_and_makes_no_file(run: Run, database: Path) -> None:
+    done = run("add", "Hello")
+    assert (done.code, done.out, database.exists()) == (2, "", False)
+    assert done.err.count("\n") == 1
+    assert "--user NAME" in done.err
+    assert "nobody is remembered here yet" in done.err
+    assert run("init").code == 0
+    assert "nobody is remembered here yet" in run("add", "Hello").err
+
+
+def test_the_only_user_there_is_need_not_be_named(run: Run) -> None:
+    assert run("add", "My boat is green", "--user", "ana").code == 0
+    assert run("add", "It is called Marina").code == 0
+    assert run("stats", "--json").json["user_id"] == "ana"
+    assert run("stats", "--json").json["observations"] == 2
+
+
+def test_of_several_users_one_has_to_be_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("bo", "ana"):
+        run("add", f"The boat of {name}", "--user", name)
+    for command in (["episodes"], ["add", "Hello"], ["search", "boat"], ["export"]):
+        done = run(*command)
+        assert done.code == 2, command
+        assert "there are ana, bo" in done.err
+    assert "The boat of bo" in run("search", "boat", "--user", "bo").out
+    monkeypatch.setenv("EPISODIC_USER", "ana")
+    assert "The boat of ana" in run("search", "boat").out
+    assert "The boat of bo" in run("search", "boat", "--user", "bo").out  # what is named outranks the setting
+    assert run("doctor").code == 0
+    assert run("jobs", "list").code == 0
+
+
+def test_an_unknown_name_is_told_who_there_is(run: Run) -> None:
+    run("add", "My boat is green", "--user", "ana")
+    done = run("episodes", "--user", "anna")
+    assert done.code == 3
+    assert "known users: ana" in done.err

@@ -1,0 +1,71 @@
+"""Late imports stand in the open: what runs and what the type checker reads name the same things."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def call_of(node: ast.AST, function: str) -> ast.Call | None:
+    """Return the call where a statement assigns what this function of `lazily` returns."""
+    value = getattr(node, "value", None) if isinstance(node, ast.Assign) else None
+    named = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == function
+    return value if named and isinstance(value, ast.Call) else None
+
+
+def checked(tree: ast.Module) -> list[tuple[list[ast.stmt], list[ast.stmt]]]:
+    """Return (what the type checker reads, what runs) of every such choice at the top of a module."""
+    return [
+        (node.body, node.orelse)
+        for node in tree.body
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    ]
+
+
+def users(function: str) -> list[Path]:
+    calling = [p for p, tree in TREES.items() if any(call_of(node, function) for node in ast.walk(tree))]
+    return [path for path in calling if path.name != "lazily.py"]
+
+
+@pytest.mark.parametrize("path", users("names_from"), ids=name_of)
+def test_a_room_hands_on_exactly_the_names_the_type_checker_sees(path: Path) -> None:
+    package, ((read, run),) = name_of(path), checked(TREES[path])
+    imports = {(node.module, a.name) for node in read if isinstance(node, ast.ImportFrom) for a in node.names}
+    (call,) = (call for node in run if (call := call_of(node, "names_from")))
+    table = ast.literal_eval(call.args[1])
+    full = {home: home if "." in home else f"{package}.{home}" for home in table}
+    assert {(full[home], name) for home, names in table.items() for name in names.split()} == imports
+
+
+@pytest.mark.parametrize("path", users("names_from"), ids=name_of)
+def test_no_name_a_room_hands_on_is_that_of_a_module_in_it(path: Path) -> None:
+    # importing the module would put it where the name was
+    modules = {p.stem for p in path.parent.glob("*.py")} | {
+        p.name for p in path.parent.iterdir() if p.is_dir()
+    }
+    ((read, _),) = checked(TREES[path])
+    names = {alias.name for node in read if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert names & modules == set()
+
+
+@pytest.mark.parametrize("path", users("module"), ids=name_of)
+def test_what_stands_for_a_module_is_imported_for_the_type_checker_too(path: Path) -> None:
+    imports, standing = set(), set()
+    for read, run in checked(TREES[path]):
+        for node in read:
+            if isinstance(node, ast.ImportFrom):
+                imports |= {(a.asname or a.name, f"{node.module}.{a.name}") for a in node.names}
+        for node in run:
+            if (call := call_of(node, "module")) and isinstance(node, ast.Assign):
+                standing.add((ast.unparse(node.targets[0]), ast.literal_eval(call.args[0])))
+    assert standing <= imports
+    everywhere = [node for node in ast.walk(TREES[path]) if call_of(node, "module")]
+    assert len(everywhere) == len(standing)  # at the top of the file, nowhere else
