@@ -62,7 +62,7 @@ class Trained:
         return replace(trainer.assemble_plain(self.networks, fold=number), time=self.clocks[number])
 
     def without(self, sources: Sequence[str]) -> BoundaryModel:
-        """Return the model that saw nothing of some sets; its clock is of all (only REALTALK has times)."""
+        """Return the model that saw nothing of some sets; its clock is that of all of them."""
         return replace(trainer.assemble_plain(self.networks, frozenset(sources)), time=self.clocks[-1])
 
 

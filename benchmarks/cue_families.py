@@ -13,6 +13,7 @@ from typing import Final
 
 from benchmarks.baselines import Floats
 from episodic_agent.core.boundary.conversation.cues.gap import ALL
+from episodic_agent.core.boundary.conversation.cues.timing import KNOTS
 from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network
 from episodic_agent.errors import InvalidInput
 
@@ -46,7 +47,7 @@ HABITS: Final = "cues against their running mean"
 THREAD_LENGTH: Final = "length of the thread"
 CLOCK: Final = "clock"
 CLOCK_AND_IDLE: Final = "clock and idle rule"
-_SILENT_CLOCK: Final = (1.0, *[0.0] * 8)  # the log-odds of the content as they stand
+_SILENT_CLOCK: Final = (0.0,) * len(KNOTS)  # the log-odds of the content as they stand
 
 
 def family_of(cue: str) -> str:

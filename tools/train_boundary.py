@@ -1,13 +1,16 @@
 """Train the `default` conversation policy on labelled dialogues and report how well it cuts.
 
     python tools/train_boundary.py --data DIR --vectors DIR --report FILE [--leave-out] [--write]
+    python tools/train_boundary.py --data DIR --vectors DIR --clock [--write]
 
 Cues are computed by the policy itself, led along the true boundaries of the labelled threads; every figure
 is of the policy online, along its own. Each set weighs the same, whatever its size. Folds are by thread, and
 glued dialogues are made of threads of one fold only. `--leave-out` also trains without each set and judges
 it there, and without groups of sets and judges dialogues glued from them: what to expect of a new kind of
 talk. "Whole" rows are of the pass over threads known to their end, "single topics" of threads that need no
-cut. `--vectors` is a folder where the units' vectors are kept between runs, one `<name>.npz` a data file.
+cut. What silence adds is learnt last, from lives (weeks of one person's talk, labelled by topic) and from
+REALTALK, whose labels are sessions; `--clock` learns only that, which takes seconds. `--vectors` is a folder
+where the units' vectors are kept between runs, one `<name>.npz` a data file.
 """
 
 import argparse
@@ -23,14 +26,14 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from boundary.data import FOLDS, SETS, Thread, load, load_beam, untimed
-from boundary.material import Style, alone, glue, timed
-from boundary.measure import report
-from boundary.rows import Table, model_of, silences, table
+from boundary.data import FOLDS, SETS, Thread, load, load_beam, load_lives, untimed
+from boundary.material import Style, alone, glue
+from boundary.measure import pooled, report
+from boundary.rows import UNTIMED, Table, TimedGap, model_of, silences, table
 from boundary.training import fit_network, fit_time
 from shipping import DATA, Origin, ship_arrays
 
-from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, Silence, encode
+from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, encode, shipped
 
 DELAYS = (2, 1, 0)
 WHOLE = "whole"  # as a delay: the pass over threads that are known to their end
@@ -41,8 +44,6 @@ JUDGED_LEFT_OUT = (2, 0, WHOLE)
 GLUED, VARIED, TESTED = 900, 1200, 160
 ALONE = 120  # threads of one topic, of each set
 BAGS = 3  # networks averaged
-CHATS = 0.98  # share of real chats in the clock's weights; the rest is glued dialogues with made-up times
-UNTIMED = (1.0, *[0.0] * 8)
 GROUPS = {
     "superdialseg+beam": ("superdialseg", "beam"),
     "tiage+topiocqa": ("tiage", "topiocqa"),
@@ -52,11 +53,15 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class Material:
-    """Labelled threads by set (`glue` among them), those trained on, and glued ones by group of sources."""
+    """Labelled threads by set (`glue` among them), those trained on, glued ones by group of sources.
+
+    `lives` are sittings with times and labels of topics: the clock learns from them, no network does.
+    """
 
     labelled: Mapping[str, Sequence[Thread]]
     learnt: Sequence[Thread]
     glued: Mapping[str, Mapping[str, Sequence[Thread]]]
+    lives: Sequence[Thread] = ()
 
 
 def gather(data: Path, vectors: Path) -> Material:
@@ -74,7 +79,8 @@ def gather(data: Path, vectors: Path) -> Material:
             f"glue of {name}, shared words": glue(own, TESTED, 11, Style(mixed=0.0, neat=1.0)),
             f"glue of {name}, mixed": glue(own, TESTED, 12, Style(mixed=1.0, neat=1.0)),
         }
-    return Material(threads | {"glue": mixture}, [*learnt, *mixture, *varied], glued)
+    lives = load_lives(data, vectors)
+    return Material(threads | {"glue": mixture}, [*learnt, *mixture, *varied], glued, lives)
 
 
 Key = tuple[str, frozenset[str], int]  # kind-delay, sets left out, fold left out (-1: none)
@@ -100,26 +106,58 @@ def _fit(networks: dict[Key, Network], rows: Table, name: str, out: frozenset[st
     networks[name, out, fold] = fit_network(rows, rows.weights(but_fold=fold, but=out), BAGS)
 
 
-Clocked = list[tuple[Thread, list[tuple[float, Silence, int]]]]
+Clocked = Sequence[tuple[Thread, Sequence[TimedGap]]]
 
 
 def clocked(networks: Mapping[Key, Network], material: Material) -> tuple[Clocked, Clocked]:
-    """Return what the clock learns from in each chat and each timed glued dialogue.
+    """Return the gaps with times of the sittings of lives, whose labels are of topics, and of real chats.
 
     Content is that of the networks not trained on the thread's fold: networks are too sure of threads they
-    learnt, and the clock would trust them too much.
+    learnt, and the clock would trust them too much. No network was trained on lives.
     """
-    plain = [assemble_plain(networks, fold=fold) for fold in range(FOLDS)]
-    glued = [timed(t, n) for n, t in enumerate(material.labelled["glue"][:250])]
-    chats, others = ([(t, silences(t, plain[t.fold])) for t in some]
-                     for some in (material.labelled["realtalk"], glued))  # fmt: skip
-    return chats, others
+    plain = [assemble_plain(networks, fold=fold) for fold in range(-1, FOLDS)]
+    lives = [(t, silences(t, plain[0])) for t in material.lives]
+    chats = [(t, silences(t, plain[1 + t.fold])) for t in material.labelled["realtalk"]]
+    return lives, chats
 
 
-def clock(learnt: tuple[Clocked, Clocked], fold: int = -1) -> tuple[float, ...]:
-    """Fit the clock's weights without the threads of a fold."""
-    chats, glued = ([row for t, rows in some if t.fold != fold for row in rows] for some in learnt)
-    return fit_time([(CHATS, chats), (1.0 - CHATS, glued)])
+def clock(learnt: tuple[Clocked, Clocked], fold: int = -1, but: str = "") -> tuple[float, ...]:
+    """Fit the clock's weights without the threads of a fold, or without a life."""
+    lives, chats = (
+        [gap for t, gaps in some if t.fold != fold and t.source != but for gap in gaps] for some in learnt
+    )
+    return fit_time(lives, chats)
+
+
+def of_lives(
+    final: BoundaryModel, learnt: tuple[Clocked, Clocked], material: Material
+) -> dict[str, dict[str, float]]:
+    """Judge each life, its sittings as threads, under the clock that ships and under one that never saw it.
+
+    The constants of the rate and of how a frame ripens (`cues/rate.py`) were chosen with all lives in view.
+    """
+    rows = {}
+    for source in sorted({t.source for t in material.lives}):
+        some = [t for t in material.lives if t.source == source]
+        unseen = replace(final, time=clock(learnt, but=source))
+        for under, model in (("in-sample", final), ("clock left out", unseen)):
+            row = rows[f"{source}, {under}"] = pooled(some, model)
+            print(f"{source:20s} {under:15s}", *[f"{k} {v:.3f}" for k, v in row.items()], flush=True)
+    return rows
+
+
+def retrain_clock(material: Material) -> BoundaryModel:
+    """Fit the clock anew on the networks that ship, report on lives and REALTALK, and return the model."""
+    networks = shipped().networks
+    learnt = tuple(
+        [(t, silences(t, BoundaryModel(networks, UNTIMED))) for t in some]
+        for some in (material.lives, material.labelled["realtalk"])
+    )
+    model = BoundaryModel(networks, clock(learnt))
+    print("clock", model.time)
+    of_lives(model, learnt, material)
+    report("shipped", {"realtalk": material.labelled["realtalk"]}, lambda _: model, oracle=False)
+    return model
 
 
 def assemble_plain(
@@ -160,7 +198,7 @@ def left_out(
     """Judge each set, and what is glued of each group of sets, by a model that saw nothing of them.
 
     Single topics as well: of threads that need no cut, `uncut` says how many were left whole.
-    The clock's weights are those of the whole material: only REALTALK has real times.
+    The clock's weights are those of the whole material: of the sets only REALTALK has times.
     """
     values: dict[str, object] = {}
     for delay in JUDGED_LEFT_OUT:
@@ -185,7 +223,7 @@ def write_weights(model: BoundaryModel, folder: Path = DATA) -> None:
     """Write the archive that the policy reads: the clock's weights, and each network in float16."""
     arrays = {"time": np.array(model.time)}
     arrays |= {name: encode(network) for name, network in sorted(model.networks.items())}
-    made_from = f"labelled dialogues ({', '.join(SETS)}, BEAM) and dialogues glued of them"
+    made_from = f"labelled dialogues ({', '.join(SETS)}, BEAM), dialogues glued of them; lives (the clock)"
     what = "networks of the conversation policy `default` by kind and delay, and the weights of its clock"
     ship_arrays("boundary/default.npz", arrays, Origin("tools/train_boundary.py", made_from, what), folder)
 
@@ -200,9 +238,16 @@ def main() -> None:
     parser.add_argument("--report", type=Path, help="where to write the figures as JSON")
     parser.add_argument("--leave-out", action="store_true", help="also judge sets the model never saw")
     parser.add_argument("--write", action="store_true", help="train on everything and write what ships")
+    parser.add_argument("--clock", action="store_true", help="fit the clock on the networks that ship")
     options = parser.parse_args()
     if not options.data.is_dir():
         sys.exit(f"no folder {options.data}: name the labelled data with --data")
+    if options.clock:
+        real = {"realtalk": load(options.data, options.vectors, "realtalk")}
+        model = retrain_clock(Material(real, (), {}, load_lives(options.data, options.vectors)))
+        if options.write:
+            write_weights(model)
+        return
     began = clocks.time()
     material = gather(options.data, options.vectors)
     networks = train(material, leave_out=options.leave_out)
@@ -229,6 +274,7 @@ def main() -> None:
         keep()
         title = "shipped, trained on the same data"
         values[title] = report("shipped", material.labelled, lambda _: final, oracle=False)
+        values["lives, sittings as threads"] = of_lives(final, learnt, material)
         keep()
 
 

@@ -55,7 +55,16 @@ def vector_table(data: Path, vectors: Path, stem: str) -> np.ndarray:
     if not path.exists():
         with gzip.open(data / f"{stem}.jsonl.gz", "rt") as file:
             rows = [json.loads(text) for text in file]
-        texts = [unit["text"] for row in rows for unit in row.get("units") or row["messages"]]
+        _embedded(
+            [unit["text"] for row in rows for unit in row.get("units") or row["messages"]], vectors, stem
+        )
+    return np.load(path)["vectors"]
+
+
+def _embedded(texts: Sequence[str], vectors: Path, stem: str) -> np.ndarray:
+    """Return the vectors of texts, kept between runs under a name."""
+    path = vectors / f"{stem}.npz"
+    if not path.exists():
         embedder = make_embedder("minilm", load_settings())
         vectors.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(path, vectors=embedder.embed(texts).astype(np.float16))
@@ -102,6 +111,38 @@ def load_beam(data: Path, vectors: Path) -> list[Thread]:
         name = f"beam/{len(threads)}"
         threads.append(Thread("beam", name, fold_of(name), lines, starts, frozenset({"beam"})))
     return threads
+
+
+def load_lives(data: Path, vectors: Path) -> list[Thread]:
+    """Read the lives: each sitting of more than one message is a thread with times, as in an engine."""
+    threads = []
+    for file in sorted((data / "lives").glob("*.jsonl")):
+        for text in file.read_text(encoding="utf-8").splitlines():
+            life = json.loads(text)
+            threads += _sittings(life, _embedded([m["text"] for m in life["messages"]], vectors, life["id"]))
+    return threads
+
+
+def _sittings(life: dict, table: np.ndarray) -> list[Thread]:
+    begins, source = set(life["episodes"]), f"life:{life['id']}"
+    sittings: dict[str, list[tuple[Line, int]]] = {}
+    for message, vector in zip(life["messages"], table.astype(np.float32), strict=True):
+        at = datetime.fromisoformat(message["time"]).replace(tzinfo=UTC)
+        named = message["role"] == "user" and message["speaker"] not in ("user", life["user"])
+        line = Line(message["speaker" if named else "role"], message["text"], at, vector)
+        sittings.setdefault(message["sitting"], []).append((line, int(message["id"] in begins)))
+    return [
+        Thread(
+            source,
+            f"{source}/{name}",
+            fold_of(f"{source}/{name}"),
+            [line for line, _ in rows],
+            [0, *(start for _, start in rows[1:])],
+            frozenset({source}),
+        )
+        for name, rows in sittings.items()
+        if len(rows) > 1
+    ]
 
 
 def untimed(thread: Thread) -> Thread:

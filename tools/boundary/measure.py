@@ -13,7 +13,7 @@ from episodic_agent.core.boundary.conversation.memory import ConversationMemory
 from episodic_agent.core.boundary.conversation.model import BoundaryModel
 from episodic_agent.core.boundary.conversation.thread_pass import Segmented, whole_thread
 from episodic_agent.core.boundary.machine import run
-from episodic_agent.core.evaluation.segmentation import score_streams
+from episodic_agent.core.evaluation.segmentation import boundary_f1, score_stream, score_streams
 
 NAMES = ("score", "f1", "segeval_f1", "pk", "wd", "f1_tol1", "f1_tol2", "density")
 SHARES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
@@ -71,6 +71,15 @@ def measure(
     if oracle:
         figures |= best(truth, probabilities)
     return {name: round(value, 4) for name, value in figures.items()}
+
+
+def pooled(threads: Sequence[Thread], model: BoundaryModel) -> dict[str, float]:
+    """Return F1, also with one place of tolerance, and density, over all boundaries of threads together."""
+    indexes, _ = predict(threads, lambda _: model)
+    rows = [score_stream(list(t.starts), i) for t, i in zip(threads, indexes, strict=True)]
+    labelled, cut = sum(row.boundaries for row in rows), sum(row.predicted for row in rows)
+    f1, near = (boundary_f1(sum(row.matched[n] for row in rows), labelled, cut) for n in (0, 1))
+    return {"f1": round(f1, 4), "f1_tol1": round(near, 4), "density": round(cut / max(1, labelled), 4)}
 
 
 def average_precision(starts: np.ndarray, probabilities: np.ndarray) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,11 +10,13 @@ from boundary.data import EPOCH, Thread, arrivals
 from episodic_agent.core.boundary.contract import ManualCut
 from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues, how_far
 from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL
+from episodic_agent.core.boundary.conversation.cues.timing import KNOTS
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy, JudgedGap
 from episodic_agent.core.boundary.conversation.memory import ConversationMemory
 from episodic_agent.core.boundary.conversation.model import BoundaryModel, Network, Silence
 from episodic_agent.core.boundary.machine import run
 
+UNTIMED = (0.0,) * len(KNOTS)
 SHARE = {"realtalk": 0.4, "glue": 0.7, "varied": 0.6}  # others weigh 1; REALTALK is four chats
 
 
@@ -103,13 +106,26 @@ def table(threads: Sequence[Thread], delay: int) -> Table:
     )
 
 
-def silences(thread: Thread, model: BoundaryModel) -> list[tuple[float, Silence, int]]:
-    """Return content, silence and label of each gap with times, at delay 2."""
+class TimedGap(NamedTuple):
+    """One gap with times: what content says of it without the silence, the silence, and its label."""
+
+    content: float
+    silence: Silence
+    start: int
+
+
+def silences(thread: Thread, model: BoundaryModel) -> list[TimedGap]:
+    """Return each gap of a thread with times, along its true boundaries, at the delay it had (2 at most).
+
+    What cannot open anything is left out: no silence changes that.
+    """
+    policy = Led(model=model, max_length=10**6, idle_after=None)
+    seen = policy.lead(thread.starts)
+    run(policy.begin(), [*arrivals(thread), ManualCut(EPOCH)], policy)
     return [
-        (one.judged.content, one.judged.clock, thread.starts[one.seq])
-        for _, seen in led([thread], 2, model)
-        for one in seen
-        if one.judged.clock is not None
+        TimedGap(gap.judged.content, gap.judged.clock, thread.starts[gap.seq])
+        for gap in seen
+        if gap.judged.clock is not None and gap.judged.content > 0.0
     ]
 
 
@@ -120,7 +136,7 @@ def blank() -> BoundaryModel:
         zeros = np.zeros(2 * size + 1, np.float32)
         net = Network(zeros, zeros, zeros[None], zeros[:1], zeros[:1], -5.0)
         networks |= {f"{kind}-{delay}": net for delay in range(3)}
-    return BoundaryModel(networks, (1.0, *[0.0] * 8))
+    return BoundaryModel(networks, UNTIMED)
 
 
 def f32(array: object) -> np.ndarray:

@@ -4,16 +4,17 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
+from scipy.optimize import minimize
 
-from boundary.rows import Table, f32
+from boundary.rows import Table, TimedGap, f32
 from episodic_agent.core.boundary.conversation.cues.gap import LEXICAL
-from episodic_agent.core.boundary.conversation.cues.timing import hats, log_minutes
-from episodic_agent.core.boundary.conversation.model import Network, Silence
+from episodic_agent.core.boundary.conversation.cues.timing import log_minutes, ramps
+from episodic_agent.core.boundary.conversation.model import Network
 
 HIDDEN, DRAWN, BATCH, PASSES = 16, 120_000, 512, 8
 RATE, DECAY, CLIP = 3e-3, 1e-3, 4.0
-IDLE = log_minutes(6 * 3600.0)
+SITTING = log_minutes(30 * 60.0)  # sittings are further apart than that
+EVIDENCE = 1000.0  # gaps that all labels together count as, against a prior of one on each weight
 BETAS = (0.9, 0.999)
 HALF = 0.5  # the log of the longest thread, halved, is not clipped
 
@@ -110,17 +111,33 @@ def _slopes(parts: Sequence[np.ndarray], x: np.ndarray, y: np.ndarray) -> list[n
     return [x.T @ back + DECAY * matrix, back.sum(axis=0), slope, error.sum(axis=0)]
 
 
-def fit_time(parts: Sequence[tuple[float, Sequence[tuple[float, Silence, int]]]]) -> tuple[float, ...]:
-    """Fit the weights of evidence of silence on top of the content's log-odds; parts are (share, rows)."""
-    rows, starts, weights = [], [], []
-    for share, some in parts:
-        for content, silence, start in some:
-            if silence.logged <= IDLE:  # beyond, the idle rule decides
-                probability = min(max(content, 1e-4), 1 - 1e-4)
-                rows.append([math.log(probability / (1 - probability)), silence.z, *hats(silence.logged)])
-                starts.append(start)
-                weights.append(share / len(some))
-    w = np.array(weights)
-    fitted = LogisticRegression(C=3.0, fit_intercept=False, max_iter=2000)
-    fitted.fit(np.array(rows), starts, sample_weight=w / w.mean())
-    return tuple(round(float(weight), 4) for weight in fitted.coef_[0])
+def fit_time(topics: Sequence[TimedGap], sessions: Sequence[TimedGap]) -> tuple[float, ...]:
+    """Fit what silence adds to the log-odds of content: no weight below 0, both kinds of labels alike.
+
+    Labels of topics say of every gap whether another subject begins, and how far content is off there, which
+    is fitted with them and not kept. Labels that mark sessions only tell nothing of what lies within one:
+    of these come the gaps that could part sessions, longer than `SITTING`.
+    """
+    apart = [gap for gap in sessions if gap.silence.logged > SITTING]
+    parts = [part for part in (topics, apart) if part]
+    gaps = [gap for part in parts for gap in part]
+    x = np.array([[max(0.0, gap.silence.z), *ramps(gap.silence.logged)] for gap in gaps])
+    y = np.array([float(gap.start) for gap in gaps])
+    free = np.array([float(part is topics) for part in parts for _ in part])
+    shares = np.array([1.0 / len(part) for part in parts for _ in part])
+    w = shares * (EVIDENCE / shares.sum())
+    content = np.clip([gap.content for gap in gaps], 1e-4, 1.0 - 1e-4)
+    logits = np.log(content / (1.0 - content))
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        off, values = weights[0], weights[1:]
+        z = logits + off * free + x @ values
+        slope = w * (1.0 / (1.0 + np.exp(-z)) - y)
+        total = (w * (np.logaddexp(0.0, z) - y * z)).sum() + (values @ values) / 2
+        return float(total), np.concatenate([[slope @ free], x.T @ slope + values])
+
+    size = x.shape[1]
+    fitted = minimize(
+        loss, np.zeros(size + 1), jac=True, method="L-BFGS-B", bounds=[(None, None), *[(0.0, None)] * size]
+    )
+    return tuple(round(float(weight), 3) for weight in fitted.x[1:])

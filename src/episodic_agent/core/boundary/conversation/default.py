@@ -72,7 +72,7 @@ from episodic_agent.core.boundary.contract import (
 )
 from episodic_agent.core.boundary.conversation import asking
 from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL, gap_cues
-from episodic_agent.core.boundary.conversation.cues.rate import counted, leaning
+from episodic_agent.core.boundary.conversation.cues.rate import counted, leaning, ripeness
 from episodic_agent.core.boundary.conversation.cues.surprise import novelty, surprise
 from episodic_agent.core.boundary.conversation.cues.timing import log_minutes
 from episodic_agent.core.boundary.conversation.memory import (
@@ -91,6 +91,7 @@ from episodic_agent.core.boundary.conversation.memory import (
     close,
     intake,
     pack_memory,
+    rested,
     unpack_memory,
     waiting,
 )
@@ -98,6 +99,7 @@ from episodic_agent.core.boundary.conversation.model import (
     LONGEST_DELAY,
     BoundaryModel,
     Silence,
+    moved,
     shipped,
     sigmoid,
 )
@@ -197,7 +199,7 @@ class DefaultPolicy:
         if idle:
             memory = self._settle_all(memory, cuts, records)
             cuts.append(self._boundary(memory, unit.seq, unit.seq, Reason.TIME_GAP, 1.0))
-            memory = _silenced(memory)
+            memory = rested(memory)
         memory = waiting(memory, unit)
         thread = str(arrival.observation.thread_id)
         memory, question = self._decide(memory, cuts, records, thread, idle=idle)
@@ -230,7 +232,7 @@ class DefaultPolicy:
         memory = self._settle_all(memory, cuts, records)
         last = self._boundary(memory, newest.seq + 1, newest.seq, cut.reason, 1.0)
         cuts.append(replace(last, edge=DRAIN_ALL))
-        closed = _silenced(memory) if cut.reason == Reason.TIME_GAP else replace(close(memory), settled=())
+        closed = rested(memory) if cut.reason == Reason.TIME_GAP else replace(close(memory), settled=())
         return Check(closed, tuple(cuts), tuple(records))
 
     def pack(self, memory: ConversationMemory) -> Json:
@@ -248,13 +250,12 @@ class DefaultPolicy:
         model = self.model or shipped()
         values = gap_cues(memory, right, self._scale(memory), vectors)
         rounded = np.fromiter(values, np.float64, len(values)).round(3)
-        content = (
-            0.0
-            if _says_nothing(unit)
-            else round(model.content(rounded, len(right) - 1, memory.baseline, memory.position), 4)
-        )
         cues = rounded.tolist()
         clock = _silence(memory, unit)
+        content = 0.0
+        if not _says_nothing(unit):
+            content = model.content(rounded, len(right) - 1, memory.baseline, memory.position)
+            content = round(content if clock is None else moved(content, ripeness(memory.size)), 4)
         probability = content if clock is None else round(model.with_time(content, clock), 4)
         new = novelty(cues[_FRAME_R0] if vectors else None, cues[_UNSEEN_R0])
         felt = surprise(new, unit.speech.content, unit.reaction, memory.answered)
@@ -311,10 +312,7 @@ class DefaultPolicy:
         """Judge the gap before the oldest pending unit and say what it must reach."""
         judged = self.judge(memory)
         expected = counted(memory.expected, judged.probability, memory.position)
-        timed = judged.clock is not None
-        return WeighedGap(
-            judged, expected, self.threshold if timed else self.asked(expected, memory.position + 1)
-        )
+        return WeighedGap(judged, expected, self.asked(expected, memory.position + 1))
 
     def _in_doubt(self, memory: ConversationMemory, held: WeighedGap) -> bool:
         # nothing a model says may let a message open an episode that says nothing
@@ -375,12 +373,6 @@ class DefaultPolicy:
     ) -> Boundary:
         peak = max(memory.surprises, default=0.0)
         return Boundary(before, decided, reason, probability, self.threshold, peak)
-
-
-def _silenced(memory: ConversationMemory) -> ConversationMemory:
-    """Return the memory after a silence so long that it closed everything: a boundary beyond doubt."""
-    expected = counted(memory.expected, 1.0, memory.position)
-    return replace(close(memory), settled=(), expected=expected)
 
 
 def _says_nothing(unit: MessageUnit) -> bool:

@@ -230,6 +230,15 @@ def close(memory: ConversationMemory) -> ConversationMemory:
     return replace(memory, probabilities=(), surprises=(), frame_sum=None, content=0.0, answered=0.5)
 
 
+def rested(memory: ConversationMemory) -> ConversationMemory:
+    """Return the memory after a long silence: how the thread goes stays, what it was about does not.
+
+    Its words, its vector, its place and the boundaries expected of it begin anew, as a new thread's do: what
+    comes is judged as a sitting of its own, in a chat of years as well.
+    """
+    return ConversationMemory(stats=memory.stats, baseline=memory.baseline, actors=memory.actors)
+
+
 def blend(units: Sequence[MessageUnit], size: int) -> Vector | None:
     """Return the content-weighted sum of the units' vectors of that size, None if there is none."""
     return next(reversed(blends(units, size)), None)

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from episodic_agent.core.boundary.conversation.cues.baseline import BaselineCues, how_far
 from episodic_agent.core.boundary.conversation.cues.gap import LEXICAL as _LEXICAL
-from episodic_agent.core.boundary.conversation.cues.timing import hats
+from episodic_agent.core.boundary.conversation.cues.timing import KNOTS, ramps
 from episodic_agent.data import raw
+from episodic_agent.errors import InvalidInput
 
 _LIMIT: Final = 4.0  # standardised cues are clipped here: an unseen kind of text must not run away
 LONGEST_DELAY: Final = 2
@@ -66,10 +67,19 @@ class Silence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoundaryModel:
-    """Networks by kind and delay ("words-0", "vectors-2") and the weights of the clock."""
+    """Networks by kind and delay ("words-0", "vectors-2") and the weights of the clock.
+
+    `time` is what a standard deviation of unusual silence is worth, then how much evidence rises from each
+    knot to the next, all in log-odds. None is negative, so silence can only speak for a boundary: a talk
+    without pauses is judged as if no times were known. InvalidInput otherwise.
+    """
 
     networks: Mapping[str, Network]
     time: Sequence[float]
+
+    def __post_init__(self) -> None:
+        if len(self.time) != len(KNOTS) or not all(weight >= 0.0 for weight in self.time):
+            raise InvalidInput(f"time must be {len(KNOTS)} weights, none below 0, not {list(self.time)}")
 
     def content(self, cues: Cues, delay: int, baseline: BaselineCues, position: int) -> float:
         """Return the probability of a boundary from content alone, `delay` messages later."""
@@ -77,12 +87,28 @@ class BoundaryModel:
         return self.networks[f"{kind}-{min(delay, LONGEST_DELAY)}"].probability(cues, baseline, position)
 
     def with_time(self, content: float, silence: Silence) -> float:
-        """Return the probability when the silence before the message is known too (sum of log-odds)."""
-        slope, z_weight, *heights = self.time
-        content = min(max(content, 1e-4), 1.0 - 1e-4)
-        logit = math.log(content / (1.0 - content))
-        evidence = sum([share * height for share, height in zip(hats(silence.logged), heights, strict=True)])
-        return sigmoid(slope * logit + z_weight * silence.z + evidence)
+        """Return the probability when the silence before the message is known too, never less than without.
+
+        A message that cannot open anything (`content` 0) does not open anything after a silence either.
+        """
+        evidence = self.evidence(silence)
+        return max(content, moved(content, evidence)) if evidence and content else content
+
+    def evidence(self, silence: Silence) -> float:
+        """Return the log-odds that a silence adds: never negative, and never less for a longer one."""
+        unusual, *rises = self.time
+        grown = sum([share * rise for share, rise in zip(ramps(silence.logged), rises, strict=True)])
+        return unusual * max(0.0, silence.z) + grown
+
+
+def moved(probability: float, evidence: float) -> float:
+    """Return a probability with evidence added to its log-odds.
+
+    >>> moved(0.5, 0.0), round(moved(0.5, 2.0), 2)
+    (0.5, 0.88)
+    """
+    held = min(max(probability, 1e-4), 1.0 - 1e-4)
+    return sigmoid(math.log(held / (1.0 - held)) + evidence)
 
 
 def sigmoid(logit: float) -> float:

@@ -3,6 +3,9 @@
 Networks rank gaps well and miss how often to cut: on a kind of talk they never saw all probabilities of a
 thread are too low or too high together. But how many topics a thread has depends far less on its kind than on
 its length, and grows slower than it. So the sum of the probabilities so far is held against that.
+
+Talk that carries its times is somebody's own, not a dialogue collected to be labelled: its sittings are
+short, and what opens one is seldom over after a message or two. There a brief frame speaks against an end.
 """
 
 import math
@@ -16,6 +19,8 @@ _STRENGTH: Final = 1.6
 _LATE: Final = 10  # messages after which this is believed by half: a short talk may well have one topic
 _MOST: Final = 0.8  # log-odds; a gap of probability .2 is never cut
 _LEAST: Final = -2.0
+_WELL: Final = 8  # messages; a frame of so many may end as well as a longer one
+_EVEN: Final = 6.5  # messages after which a frame's length says nothing either way
 
 
 def smoothed(position: int) -> float:
@@ -45,6 +50,15 @@ def leaning(expected: float, position: int) -> float:
     """
     ratio = (smoothed(position) + _LIKE) / (expected + _LIKE)
     return min(_MOST, max(_LEAST, _STRENGTH * belief(position, _LATE) * math.log(ratio)))
+
+
+def ripeness(size: int) -> float:
+    """Return the log-odds that a frame of so many messages adds to its end: these odds grow as it does.
+
+    >>> round(ripeness(1), 1), round(ripeness(4), 1), round(ripeness(8), 1), ripeness(500) == ripeness(8)
+    (-1.9, -0.5, 0.2, True)
+    """
+    return math.log(min(max(size, 1), _WELL) / _EVEN)
 
 
 def belief(messages: int, half: float) -> float:

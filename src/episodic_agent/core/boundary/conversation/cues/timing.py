@@ -2,17 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
-KNOTS: Final = (
-    0.0,
-    1.0,
-    2.0,
-    3.0,
-    4.0,
-    5.0,
-    6.0,
-)  # log(1 + minutes): 0 s, 1.7, 6.4, 19, 54 min, 2.5 h, 6.7 h
+# log(1 + minutes): 1.7, 6.4, 19, 54 min, 2.5 h, 6.7 h, 18 h; below the first one reads and types
+KNOTS: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
 
 
 def log_minutes(seconds: float) -> float:
@@ -24,18 +18,12 @@ def log_minutes(seconds: float) -> float:
     return round(math.log1p(max(0.0, seconds) / 60.0), 4)
 
 
-def hats(value: float, knots: Sequence[float] = KNOTS) -> list[float]:
-    """Return the piecewise-linear basis at a value: its two neighbouring knots share a weight of 1.
+def ramps(value: float, knots: Sequence[float] = KNOTS) -> list[float]:
+    """Return how much of each stretch from knot to knot lies below a value, each in [0, 1].
 
-    >>> hats(1.25, (0.0, 1.0, 2.0)), hats(9.0, (0.0, 1.0, 2.0))
-    ([0.0, 0.75, 0.25], [0.0, 0.0, 1.0])
+    Weighted by rises that are not negative they make a broken line that never falls.
+
+    >>> ramps(1.25, (0.0, 1.0, 2.0)), ramps(9.0, (0.0, 1.0, 2.0))
+    ([1.0, 0.25], [1.0, 1.0])
     """
-    shares = [0.0] * len(knots)
-    value = min(max(value, knots[0]), knots[-1])
-    for place in range(len(knots) - 1):
-        low, high = knots[place], knots[place + 1]
-        if value <= high:
-            shares[place + 1] = (value - low) / (high - low)
-            shares[place] = 1.0 - shares[place + 1]
-            break
-    return shares
+    return [min(1.0, max(0.0, (value - low) / (high - low))) for low, high in pairwise(knots)]
