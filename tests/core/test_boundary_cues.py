@@ -22,6 +22,7 @@ from episodic_agent.core.boundary.conversation.cues.cohesion import (
     share_unseen,
 )
 from episodic_agent.core.boundary.conversation.cues.gap import ALL, LEXICAL, VECTOR_NAMES
+from episodic_agent.core.boundary.conversation.cues.rate import ripeness
 from episodic_agent.core.boundary.conversation.cues.speech import (
     MOST_TERMS,
     Speech,
@@ -30,7 +31,7 @@ from episodic_agent.core.boundary.conversation.cues.speech import (
     term_hashes,
 )
 from episodic_agent.core.boundary.conversation.cues.surprise import novelty, surprise
-from episodic_agent.core.boundary.conversation.cues.timing import KNOTS, hats, log_minutes
+from episodic_agent.core.boundary.conversation.cues.timing import KNOTS, log_minutes, ramps
 from episodic_agent.core.boundary.conversation.model import Network, sigmoid
 
 LINES = [
@@ -150,11 +151,16 @@ def test_a_share_is_rounded_as_round_does(part: int, whole: int) -> None:
 
 
 @given(st.floats(-1e6, 1e9))
-def test_silence_is_spread_over_two_knots_that_share_a_weight_of_one(seconds: float) -> None:
-    shares = hats(log_minutes(seconds))
-    assert len(shares) == len(KNOTS)
-    assert sum(shares) == pytest.approx(1.0)
-    assert sum(share > 0 for share in shares) <= 2
+def test_silence_fills_the_stretches_between_knots_from_the_shortest_on(seconds: float) -> None:
+    shares = ramps(log_minutes(seconds))
+    assert len(shares) == len(KNOTS) - 1
+    assert shares == sorted(shares, reverse=True)
+    assert sum(0.0 < share < 1.0 for share in shares) <= 1
+
+
+@given(st.integers(0, 400), st.integers(0, 400))
+def test_a_longer_frame_ends_no_less_easily_than_a_shorter_one(size: int, more: int) -> None:
+    assert ripeness(size) <= ripeness(size + more)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.0, 0.7, 1.0]), st.floats(0, 1))

@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,10 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Input, ManualCut, Record, Step, Tick
 from episodic_agent.core.boundary.conversation.cues.rate import counted, leaning, smoothed
+from episodic_agent.core.boundary.conversation.cues.timing import log_minutes
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
+from episodic_agent.core.boundary.conversation.memory import ConversationMemory
+from episodic_agent.core.boundary.conversation.model import BoundaryModel, Silence, shipped
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.errors import InvalidInput
 from episodic_agent.providers.embedders.minilm import MiniLM, is_present
@@ -268,12 +272,67 @@ def test_what_was_expected_so_far_is_the_sum_of_what_the_records_say(
 ) -> None:
     step = play(stream, DefaultPolicy(hindsight=hindsight), drain=False)
     values = {record.seq: record.probability for record in step.records}
-    assert step.memory.expected == pytest.approx(sum(values.values()), abs=1e-3)
+    rested = max([cut.before_seq for cut in step.cuts if cut.probability == 1.0], default=-1)
+    counting = [value for seq, value in values.items() if seq > rested]
+    assert step.memory.expected == pytest.approx(sum(counting), abs=1e-3)
 
 
-def test_where_times_are_given_every_gap_is_asked_for_the_same() -> None:
+def test_with_times_as_without_a_thread_with_few_boundaries_is_asked_for_less_later_on() -> None:
     stream = [arrival(seq, "the same old song", at=START + timedelta(minutes=seq)) for seq in range(40)]
-    assert {record.threshold for record in play(stream).records} == {DefaultPolicy().threshold}
+    thresholds = [last_record(play(stream), seq).threshold for seq in range(1, 40)]
+    assert thresholds[0] > 0.35 > thresholds[-1]
+
+
+@QUICK
+@given(streams(), st.data())
+def test_a_longer_silence_never_makes_a_boundary_less_probable(
+    stream: list[Arrival], data: st.DataObject
+) -> None:
+    assume(len(stream) > 1)
+    place = data.draw(st.integers(1, len(stream) - 1))
+    longer = timedelta(seconds=data.draw(st.integers(0, 400_000)))
+    later = [*stream[:place], *(postponed(item, longer) for item in stream[place:])]
+    policy = DefaultPolicy(idle_after=None)
+    before, after = (last_record(play(some, policy), place).probability for some in (stream, later))
+    assert after >= before
+
+
+def postponed(item: Arrival, by: timedelta) -> Arrival:
+    return replace(item, observation=replace(item.observation, at=item.observation.at + by))
+
+
+@given(st.floats(0, 1), st.floats(0, 9), st.floats(0, 9), st.floats(-4, 4))
+def test_silence_only_adds_evidence(content: float, shorter: float, more: float, z: float) -> None:
+    model = shipped()
+    short, long = (model.with_time(content, Silence(logged, z)) for logged in (shorter, shorter + more))
+    assert content <= short <= long
+    assert short <= model.with_time(content, Silence(shorter, z + more))
+
+
+def test_a_talk_without_pauses_gets_no_evidence_from_its_times() -> None:
+    assert shipped().evidence(Silence(log_minutes(60.0), -0.5)) == 0.0
+
+
+def test_what_cannot_open_anything_does_not_open_it_after_a_pause_either() -> None:
+    assert shipped().with_time(0.0, Silence(9.0, 4.0)) == 0.0
+
+
+@pytest.mark.parametrize("time", [(), (0.0,) * 9, (0.0,) * 6 + (-0.1,), (float("nan"),) + (0.0,) * 6])
+def test_weights_by_which_silence_could_speak_against_a_boundary_are_refused(time: tuple[float, ...]) -> None:
+    with pytest.raises(InvalidInput, match="none below 0"):
+        BoundaryModel({}, time)
+
+
+def test_after_a_long_silence_habits_stay_and_what_was_spoken_of_is_gone() -> None:
+    stream = [arrival(seq, text, at=START) for seq, text in enumerate(COOKING)]
+    spoken = play(stream, drain=False).memory
+    next_day = START + timedelta(days=1)
+    closed = run(DefaultPolicy().begin(), [*stream, Tick(next_day)], DefaultPolicy()).memory
+    assert spoken.last
+    assert spoken.expected > 0.0
+    assert (closed.last, closed.thread_sum, closed.position, closed.expected) == ({}, None, 0, 0.0)
+    assert closed.stats != ConversationMemory().stats
+    assert closed.baseline.seen > 0.0
 
 
 def test_a_talk_of_a_million_messages_is_judged_by_its_newest() -> None:
