@@ -24,6 +24,7 @@ from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.conversation.memory import ConversationMemory
 from episodic_agent.core.boundary.conversation.model import BoundaryModel, Silence, shipped
 from episodic_agent.core.boundary.machine import run
+from episodic_agent.core.boundary.policies import policy
 from episodic_agent.errors import InvalidInput
 from episodic_agent.providers.embedders.minilm import MiniLM, is_present
 from episodic_agent.schemas import Reason, TimeSource, Vector
@@ -292,8 +293,8 @@ def test_a_longer_silence_never_makes_a_boundary_less_probable(
     place = data.draw(st.integers(1, len(stream) - 1))
     longer = timedelta(seconds=data.draw(st.integers(0, 400_000)))
     later = [*stream[:place], *(postponed(item, longer) for item in stream[place:])]
-    policy = DefaultPolicy(idle_after=None)
-    before, after = (last_record(play(some, policy), place).probability for some in (stream, later))
+    patient = DefaultPolicy(idle_after=None)
+    before, after = (last_record(play(some, patient), place).probability for some in (stream, later))
     assert after >= before
 
 
@@ -321,6 +322,24 @@ def test_what_cannot_open_anything_does_not_open_it_after_a_pause_either() -> No
 def test_weights_by_which_silence_could_speak_against_a_boundary_are_refused(time: tuple[float, ...]) -> None:
     with pytest.raises(InvalidInput, match="none below 0"):
         BoundaryModel({}, time)
+
+
+def test_the_policy_of_frames_cut_before_is_as_it_was() -> None:
+    before = policy("default-2026-12")
+    assert isinstance(before, DefaultPolicy)
+    chat = [
+        arrival(seq, text, at=START + timedelta(seconds=20 * seq))
+        for seq, text in enumerate([*COOKING, *TAXES])
+    ]
+    step = play(chat, before)
+    assert {record.threshold for record in step.records} == {0.4}
+    assert cuts(step) == []
+    assert cuts(play(chat)) == [(len(COOKING), Reason.TOPIC_SHIFT)]
+    values = [before.with_time(shipped(), 0.5, Silence(logged, 0.0)) for logged in (0.0, 2.0, 5.5, 8.0)]
+    assert [round(value, 4) for value in values] == [0.1512, 0.046, 0.4365, 0.5182]
+    night = run(before.begin(), [*chat, Tick(START + timedelta(days=1))], before).memory
+    assert night.last
+    assert night.position == len(chat)
 
 
 def test_after_a_long_silence_habits_stay_and_what_was_spoken_of_is_gone() -> None:

@@ -150,7 +150,7 @@ class DefaultPolicy:
     network shipped. `asks` says that there is somebody to ask.
     """
 
-    name: str = "default-2026-12"
+    name: str = "default-2027-01"
     hindsight: int = 2
     threshold: float = 0.4
     idle_after: timedelta | None = timedelta(hours=6)
@@ -199,7 +199,7 @@ class DefaultPolicy:
         if idle:
             memory = self._settle_all(memory, cuts, records)
             cuts.append(self._boundary(memory, unit.seq, unit.seq, Reason.TIME_GAP, 1.0))
-            memory = rested(memory)
+            memory = self.after_silence(memory)
         memory = waiting(memory, unit)
         thread = str(arrival.observation.thread_id)
         memory, question = self._decide(memory, cuts, records, thread, idle=idle)
@@ -232,7 +232,8 @@ class DefaultPolicy:
         memory = self._settle_all(memory, cuts, records)
         last = self._boundary(memory, newest.seq + 1, newest.seq, cut.reason, 1.0)
         cuts.append(replace(last, edge=DRAIN_ALL))
-        closed = rested(memory) if cut.reason == Reason.TIME_GAP else replace(close(memory), settled=())
+        silent = cut.reason == Reason.TIME_GAP
+        closed = self.after_silence(memory) if silent else replace(close(memory), settled=())
         return Check(closed, tuple(cuts), tuple(records))
 
     def pack(self, memory: ConversationMemory) -> Json:
@@ -255,14 +256,29 @@ class DefaultPolicy:
         content = 0.0
         if not _says_nothing(unit):
             content = model.content(rounded, len(right) - 1, memory.baseline, memory.position)
-            content = round(content if clock is None else moved(content, ripeness(memory.size)), 4)
-        probability = content if clock is None else round(model.with_time(content, clock), 4)
+            content = self.settled_content(content, memory.size, timed=clock is not None)
+        probability = content if clock is None else round(self.with_time(model, content, clock), 4)
         new = novelty(cues[_FRAME_R0] if vectors else None, cues[_UNSEEN_R0])
         felt = surprise(new, unit.speech.content, unit.reaction, memory.answered)
         return JudgedGap(probability, content, clock, felt, new, _shown(cues, content, clock, new), rounded)
 
-    def asked(self, expected: float, position: int) -> float:
-        """Return the probability that a gap must reach in a thread of so many messages (`cues/rate.py`)."""
+    def settled_content(self, content: float, size: int, *, timed: bool) -> float:
+        """Return what content says of a gap after a frame of so many messages, its silence left aside."""
+        return round(moved(content, ripeness(size)) if timed else content, 4)
+
+    def with_time(self, model: BoundaryModel, content: float, silence: Silence) -> float:
+        """Return the probability with what the silence adds."""
+        return model.with_time(content, silence)
+
+    def after_silence(self, memory: ConversationMemory) -> ConversationMemory:
+        """Return what is remembered after a silence that closed everything."""
+        return rested(memory)
+
+    def asked(self, expected: float, position: int, *, timed: bool = False) -> float:
+        """Return the probability that a gap must reach in a thread of so many messages (`cues/rate.py`).
+
+        Whether times are given makes no difference: silence speaks in the probability.
+        """
         baseline = math.log(self.threshold / (1.0 - self.threshold))
         return round(sigmoid(baseline - leaning(expected, position)), 4)
 
@@ -312,7 +328,8 @@ class DefaultPolicy:
         """Judge the gap before the oldest pending unit and say what it must reach."""
         judged = self.judge(memory)
         expected = counted(memory.expected, judged.probability, memory.position)
-        return WeighedGap(judged, expected, self.asked(expected, memory.position + 1))
+        timed = judged.clock is not None
+        return WeighedGap(judged, expected, self.asked(expected, memory.position + 1, timed=timed))
 
     def _in_doubt(self, memory: ConversationMemory, held: WeighedGap) -> bool:
         # nothing a model says may let a message open an episode that says nothing

@@ -20,7 +20,7 @@ _LATE: Final = 10  # messages after which this is believed by half: a short talk
 _MOST: Final = 0.8  # log-odds; a gap of probability .2 is never cut
 _LEAST: Final = -2.0
 _WELL: Final = 8  # messages; a frame of so many may end as well as a longer one
-_EVEN: Final = 6.5  # messages after which a frame's length says nothing either way
+_EVEN: Final = 7  # messages after which a frame's length says nothing either way
 
 
 def smoothed(position: int) -> float:
@@ -56,7 +56,7 @@ def ripeness(size: int) -> float:
     """Return the log-odds that a frame of so many messages adds to its end: these odds grow as it does.
 
     >>> round(ripeness(1), 1), round(ripeness(4), 1), round(ripeness(8), 1), ripeness(500) == ripeness(8)
-    (-1.9, -0.5, 0.2, True)
+    (-1.9, -0.6, 0.1, True)
     """
     return math.log(min(max(size, 1), _WELL) / _EVEN)
 
