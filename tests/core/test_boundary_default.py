@@ -333,8 +333,8 @@ def test_the_policy_of_frames_cut_before_is_as_it_was() -> None:
     ]
     step = play(chat, before)
     assert {record.threshold for record in step.records} == {0.4}
-    assert cuts(step) == []
-    assert cuts(play(chat)) == [(len(COOKING), Reason.TOPIC_SHIFT)]
+    new = len(COOKING)
+    assert last_record(step, new).probability < last_record(play(chat), new).probability - 0.3
     values = [before.with_time(shipped(), 0.5, Silence(logged, 0.0)) for logged in (0.0, 2.0, 5.5, 8.0)]
     assert [round(value, 4) for value in values] == [0.1512, 0.046, 0.4365, 0.5182]
     night = run(before.begin(), [*chat, Tick(START + timedelta(days=1))], before).memory

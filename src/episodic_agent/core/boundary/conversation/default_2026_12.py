@@ -14,8 +14,8 @@ from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.conversation.memory import ConversationMemory, close
 from episodic_agent.core.boundary.conversation.model import BoundaryModel, Silence, sigmoid
 
-# What the log-odds of content and a standard deviation of silence are worth, then the evidence at 0, 1, and so
-# on to 6 on the scale of log(1 + minutes).
+# What the log-odds of content and a standard deviation of silence are worth, then the evidence at 0, 1, and
+# so on to 6 on the scale of log(1 + minutes).
 _CONTENT: Final = 1.062
 _UNUSUAL: Final = 0.4461
 _HEIGHTS: Final = (-1.7252, -2.938, -3.0322, -1.2299, -0.6416, -0.5839, 0.0729)
