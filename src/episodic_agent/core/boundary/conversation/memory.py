@@ -24,6 +24,7 @@ from episodic_agent.core.boundary.conversation.cues.speech import Speech, speech
 from episodic_agent.schemas import Json, TimeSource, Vector
 
 LEFT: Final = 5  # settled units kept for windows and depths; with two pending ones pack stays under 16 kB
+_RESTED: Final = 10  # messages that a thread counts as after a long silence, if it had more
 _VOCABULARY: Final = 256  # content terms remembered, newest first
 _ACTORS: Final = 6
 _CUES: Final = 160  # room for all cues of `cues.gap`, which imports this module
@@ -233,10 +234,18 @@ def close(memory: ConversationMemory) -> ConversationMemory:
 def rested(memory: ConversationMemory) -> ConversationMemory:
     """Return the memory after a long silence: how the thread goes stays, what it was about does not.
 
-    Its words, its vector, its place and the boundaries expected of it begin anew, as a new thread's do: what
-    comes is judged as a sitting of its own, in a chat of years as well.
+    Its words and its vector are gone. It counts as a thread of a few messages, of which so many boundaries
+    were expected as its own rate makes: what comes is judged as a sitting, in a chat of years as well.
     """
-    return ConversationMemory(stats=memory.stats, baseline=memory.baseline, actors=memory.actors)
+    position = min(memory.position, _RESTED)
+    rate = smoothed(position) / smoothed(memory.position) if memory.position else 0.0
+    return ConversationMemory(
+        position=position,
+        stats=memory.stats,
+        actors=memory.actors,
+        baseline=memory.baseline,
+        expected=round(memory.expected * rate, 4),
+    )
 
 
 def blend(units: Sequence[MessageUnit], size: int) -> Vector | None:
