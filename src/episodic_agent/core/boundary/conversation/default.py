@@ -19,14 +19,19 @@ again as z-scores in the thread, because a cosine of .3 means nothing by itself.
 **The verdict.** A small network turns the cues into a probability: one for each delay, with and without
 vectors. It reads every cue twice, as it stands and against the running mean of that cue in this thread
 (`cues/usual.py`), and how long the thread is: long talks change their topic less often, whatever the kind.
-Where times are given, silence adds its weight of evidence on log-odds: how long, and how unusual here. Where
-they are not, the probability asked for moves a little with the thread (`cues/rate.py`): on a new kind of talk
-all probabilities are too low or too high together, while the number of topics depends mostly on the length of
-a talk. Every record keeps the threshold it was held against. A message that only acknowledges or reacts never
-opens anything. A gap over `idle_after` always cuts (six hours: the best single rule on real chats), which is
-what lets the clock close a silent frame. A frame that reaches `max_length` (half the topics of meetings are
-longer than 50 messages, one in ten is longer than 240) is split where its own probabilities are highest, the
-one cut that may lie further back than the hindsight. A thread known to its end is cut better by `whole.py`.
+The probability asked for moves a little with the thread (`cues/rate.py`): on a new kind of talk all
+probabilities are too low or too high together, while the number of topics depends mostly on the length of a
+talk. Every record keeps the threshold it was held against. A message that only acknowledges or reacts never
+opens anything.
+
+**The clock.** Where times are given, silence adds evidence in log-odds, how long it was and how unusual here,
+and never takes any away: people change the subject without a pause. Its weights are rises from knot to knot,
+none below 0, so a longer silence cannot make a boundary less probable. In such talk a brief frame ends less
+easily (`ripeness`). A gap over `idle_after` always cuts (six hours: the best single rule on real chats),
+which is what lets the clock close a silent frame; then a thread keeps its habits and little else (`rested`).
+A frame that reaches `max_length` (half the topics of meetings are longer than 50 messages, one in ten is
+longer than 240) is split where its own probabilities are highest, the one cut that may lie further back than
+the hindsight. A thread known to its end is cut better by `whole.py`.
 
 **In doubt** it asks a language model, where the engine has one (`asks`; no part of the policy's name: the
 name says what becomes of messages and answers, and without an answer everything is as if nobody could be
@@ -37,17 +42,18 @@ message that only acknowledges, keeps a gap over `idle_after` together, or delay
 **What it learned from.** The networks are trained on four kinds of labelled dialogues, a meeting corpus and
 two kinds of glued dialogues (plain, and with densities, digressions and lost messages of all sorts; a little
 less weight for these), on rows this very code computed along the true boundaries (rows along its own cuts
-fitted the folds a little better and unseen sets worse). The clock's weights were fitted on top of networks
-that had not seen the thread. Judge a change by leaving whole sets out and by glue of sets left out, never by
-the folds alone: in the folds the network knows each set's habits. On a kind of chat it never saw it ranks
-gaps worse and cuts half to twice as many as a reader would (meetings: several times). What was tried against
-that, and what it did, stands in `docs/internals/quality.md`.
+fitted the folds a little better and unseen sets worse). The clock's weights were fitted on top of them, on
+weeks of people's talk labelled by subject; chats whose labels are sessions tell it of silences over half an
+hour only, since what lies within a session nobody labelled. Judge a change by leaving whole sets out and by
+glue of sets left out, never by the folds alone: in the folds the network knows each set's habits. On a kind
+of chat it never saw it ranks gaps worse and cuts half to twice as many as a reader would (meetings: several
+times). What was tried against that, and what it did, stands in `docs/internals/quality.md`.
 
 **To make it better** change `tools/boundary` (material, network) or a cue, train, and give the policy a new
-date; a better form of model goes to `default_model.py`. The machinery here need not change. Three costs are
-known: in question and answer a new question on the same matter may open an episode, where times are given a
-change of topic without any pause must be plain to be cut, and a short talk of one topic is cut in two a
-little oftener since the probability asked for moves.
+date (what it did before stays in a module like `default_2026_12.py`). The machinery here need not change.
+Three costs are known: in question and answer a new question on the same matter may open an episode, sessions
+of a chat are cut inside wherever the subject changes plainly, though their labels may not say so, and a short
+talk of one topic is cut in two a little oftener since the probability asked for moves.
 """
 
 import math
