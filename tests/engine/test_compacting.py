@@ -42,6 +42,7 @@ TRIP = (
     ("user", "Then buy two Lisboa Cards, please."),
     ("assistant", "Two Lisboa Cards are ordered for 92 euros."),
 )
+WHOLE = "default?band=0&threshold=0.99"  # the trip is one event, and nobody is asked whether
 REPLY: Mapping[str, Json] = {
     "micro": "A trip to Lisbon was planned and booked.",
     "meso": "The user and Clara fly to Lisbon at 9:40 for 214 euros and take a flat in Alfama for 97 a night.",
@@ -371,7 +372,7 @@ def test_the_doctor_asks_again_for_what_nobody_compacts(open_memory: OpenMemory)
 
 def test_a_language_models_words_are_taken_where_they_hold(open_memory: OpenMemory) -> None:
     model = ScriptedModel(answers=[{**REPLY, "meso": "The flight costs 999 euros."}])
-    memory = open_memory(language_model=model, policy="default")
+    memory = open_memory(language_model=model, policy=WHOLE)
     talk(memory, conversation_id="trip")
     (card,) = mine(memory).sections.compact()
     assert (card.micro, card.macro) == (REPLY["micro"], REPLY["macro"])
@@ -408,7 +409,7 @@ def test_a_served_model_is_asked_again_and_counted(open_memory: OpenMemory) -> N
     with serving(lambda _prompt: {**REPLY, **ABOUT}) as server:
         server.script.append(Behaviour.NO_JSON)
         model = OpenAIModel("small", base_url=server.url, limits=ModelLimits(tries=1, away=0.0))
-        memory = open_memory(language_model=model, policy="default")
+        memory = open_memory(language_model=model, policy=WHOLE)
         talk(memory, conversation_id="trip")
         (card,) = mine(memory).sections.compact()
         assert card.micro == REPLY["micro"]
@@ -418,7 +419,7 @@ def test_a_served_model_is_asked_again_and_counted(open_memory: OpenMemory) -> N
 
 def test_the_call_that_tells_a_part_says_what_it_is_about_too(open_memory: OpenMemory) -> None:
     model = ScriptedModel(answers=[{**REPLY, **ABOUT, "tools_used": ["telepathy"]}])
-    memory = open_memory(language_model=model, policy="default")
+    memory = open_memory(language_model=model, policy=WHOLE)
     talk(memory, conversation_id="trip")
     (card,) = mine(memory).sections.compact()
     about = mine(memory).episodes.get(card.episode_id).metadata
@@ -498,7 +499,7 @@ def test_a_part_told_by_its_events_is_about_what_most_of_them_are_about(open_mem
 def test_a_part_whose_event_a_model_worded_is_not_asked_about_again(open_memory: OpenMemory) -> None:
     texts = {"title": "A trip to Lisbon is planned", "summary": "A trip to Lisbon was planned and booked."}
     model = ScriptedModel(respond=lambda _prompt, stage: texts if stage == "episode" else REPLY)
-    memory = open_memory(language_model=model, policy="default")
+    memory = open_memory(language_model=model, policy=WHOLE)
     talk(memory, conversation_id="trip")
     mine(memory).threads.close("trip")
     (card,) = mine(memory).sections.list()

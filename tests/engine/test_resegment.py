@@ -194,7 +194,7 @@ def test_flushes_and_the_clocks_cuts_stay(open_memory: OpenMemory, clock: Clock)
     clock.forward(days=40)
     assert memory.upkeep() == 1
     mine(memory).add(say("and another day", 50 * 1440))
-    assert spans(memory) == [(0, 1), (2, 3), (4, 7)]
+    assert {1, 3, 7} <= {last for _, last in spans(memory)}
     for policy in (FEWER, "seed-001?max_messages=50", "default?threshold=0.99"):
         mine(memory).boundaries.resegment(THREAD, policy)
         assert {1, 7} <= {last for _, last in spans(memory)}
@@ -474,7 +474,7 @@ def pieces(messages: Sequence[dict[str, Any]], seed: int) -> list[list[dict[str,
     return [list(messages[a:b]) for a, b in pairwise(cuts)]
 
 
-@pytest.mark.parametrize("policy", ["default?threshold=0.2", "default?max_length=9", THREES])
+@pytest.mark.parametrize("policy", ["default?threshold=0.7", "default?max_length=9", THREES])
 def test_the_thread_goes_on_alike_however_batched_and_restarted(
     open_memory: OpenMemory, tmp_path: Path, policy: str
 ) -> None:
