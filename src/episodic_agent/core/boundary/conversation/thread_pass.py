@@ -159,6 +159,8 @@ def _soft(records: Sequence[Record], opens: NDArray[np.bool_], policy: DefaultPo
     newest = records[-1].seq if records else 0
     boundaries = [_boundary(records[place], newest) for place in cut]
     for low, high in pairwise(edges):
+        if high - low < policy.max_length:  # under a high threshold evidence may be positive and not enough
+            continue
         detail = {"size": high - low, "max_length": policy.max_length}
         for place in forced(evidence[low:high].tolist(), policy.max_length - 1):
             boundary = _boundary(records[low + place], newest)
