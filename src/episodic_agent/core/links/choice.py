@@ -1,0 +1,295 @@
+"""One choice over all earlier threads at once: which of them a thread goes on with, or that it begins anew.
+
+A conditional logit. Every candidate gets a utility from a few numbers, most of them relative to its rivals
+(is it nearer than the five next best, the best, how many are better), "none of them" gets one from what the
+thread and the best candidates look like, and the shares are the softmax over all. The numbers are made so
+that a candidate that shares nothing with the thread and is older than all others can only take shares away.
+
+The same choice is asked twice with weights of its own: of what opens a thread, and when the thread ends, of
+all that was said in it. `tools/train_links.py` fits both, with vectors and by words alone.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.links.evidence import LinkEvidence
+from episodic_agent.core.links.features import Features
+from episodic_agent.core.links.policies import (
+    AT_END,
+    OTHERS,
+    SAYS_NOTHING,
+    ChoicePolicy,
+    choice_utility,
+    none_utility,
+)
+
+RARITY: Final = 30.0  # how fast a word of few threads outweighs one of many: log(1 + RARITY / threads)
+_RARE: Final = math.log1p(RARITY / 1.5)
+RIVALS: Final = 5  # the best of the others, whose mean a candidate is compared with
+SMALLEST_BEST: Final = 0.05  # below it the best is no measure for the others
+TIME: Final = "time"  # every thread names times
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What was said in a thread, or in several of one sitting, as a choice reads it.
+
+    `turns` are its messages in order, whoever spoke; `opening` is the user's first one. There is at least one.
+    """
+
+    thread_id: str
+    turns: tuple[Features, ...]
+    opening: Features
+    first_at: datetime
+    last_at: datetime
+    channels: frozenset[str] = frozenset()
+    terms: Mapping[str, int] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Count its content words and what it names."""
+        counted = Counter(term for turn in self.turns for term in _terms(turn))
+        object.__setattr__(self, "terms", counted)
+
+    @property
+    def vectors(self) -> Floats | None:
+        """Return the vectors of its messages, [messages, dimensions]; None where there are none."""
+        rows = [turn.vector for turn in self.turns if turn.vector is not None and np.any(turn.vector)]
+        return np.asarray(rows, np.float64) if rows else None
+
+
+def choose(
+    talk: Talk,
+    candidates: Sequence[Talk],
+    policy: ChoicePolicy,
+    *,
+    at_end: bool,
+    calibration: Calibration | None = None,
+) -> tuple[LinkEvidence, ...]:
+    """Return each candidate's share of one choice, best first, ties to the later active.
+
+    The shares lie in [0, 1] and leave to "none of them" what is missing to 1. `at_end` says that the thread
+    is over and `talk` is all of it; else it is what opens it. No candidates: no evidence.
+
+    >>> from datetime import UTC, timedelta
+    >>> from episodic_agent.core.links.features import features_of
+    >>> at = datetime(2026, 3, 2, 10, tzinfo=UTC)
+    >>> def said(name, text, hours):
+    ...     turn = features_of(text)
+    ...     return Talk(name, (turn,), turn, at + timedelta(hours=hours), at + timedelta(hours=hours))
+    >>> earlier = [said("clay", "The pottery kiln is broken", 0), said("tax", "What the tax return needs", 2)]
+    >>> new = said("new", "Is the pottery kiln mended?", 26)
+    >>> [one.thread_id for one in choose(new, earlier, ChoicePolicy(), at_end=True)]
+    ['clay', 'tax']
+    """
+    rows = features_of_options(talk, candidates, at_end=at_end, calibration=calibration)
+    if not rows:
+        return ()
+    utilities = np.array([choice_utility(row) for row in rows])
+    none = none_utility(rows[0])
+    for place, row in enumerate(rows):
+        rivals = np.append(np.delete(utilities, place), none)
+        row[OTHERS] = float(np.logaddexp.reduce(rivals))
+    latest = {one.thread_id: one.last_at.timestamp() for one in candidates}
+    evidence = [
+        LinkEvidence(one.thread_id, row, policy.score(row))
+        for one, row in zip(candidates, rows, strict=True)
+    ]
+    return tuple(sorted(evidence, key=lambda e: (-e.score, -latest[e.thread_id], e.thread_id)))
+
+
+def features_of_options(
+    talk: Talk,
+    candidates: Sequence[Talk],
+    *,
+    at_end: bool,
+    calibration: Calibration | None = None,
+) -> list[dict[str, float]]:
+    """Return the numbers of each candidate, those of "none of them" (`none_…`) among them.
+
+    Numbers of vectors are absent where the thread or all the candidates have none.
+    """
+    if not candidates:
+        return []
+    columns = {
+        **_of_words(talk, candidates),
+        **_of_vectors(talk, candidates, calibration),
+        **_of_time(talk, candidates),
+        "channel": np.array([float(bool(one.channels & talk.channels)) for one in candidates]),
+    }
+    opening = talk.opening
+    none = {
+        "none_few": _few(opening),
+        "none_ellipsis": _ellipsis(opening),
+        "none_asks": opening.dependence.asks,
+        "none_since": float(columns["age"].min()),
+        "none_share": float(columns.pop("share").max()),
+        AT_END: float(at_end),
+        SAYS_NOTHING: float(all(turn.cues.nothing for turn in talk.turns)),
+    }
+    if "closest" in columns:
+        none["none_closest"] = float(columns.pop("closest").max())
+    return [
+        {name: float(column[place]) for name, column in columns.items()} | none
+        for place in range(len(candidates))
+    ]
+
+
+def _terms(turn: Features) -> frozenset[str]:
+    return turn.words | {value for kind, value in turn.mentions if kind != TIME}
+
+
+def _of_words(talk: Talk, candidates: Sequence[Talk]) -> dict[str, Floats]:
+    """Compare words and named things, each weighed by how few of the candidates have it."""
+    holders = Counter(term for one in candidates for term in one.terms if term in talk.terms)
+    rarity = {term: math.log1p(RARITY / (holders[term] + 0.5)) for term in talk.terms}
+    opened = _terms(talk.opening)
+    in_opening = sum(rarity.get(term, 0.0) for term in opened)
+    named = {value for turn in talk.turns for kind, value in turn.mentions if kind != TIME}
+    size = _size(talk.terms, rarity)
+    rows = []
+    for one in candidates:
+        shared = [term for term in talk.terms if term in one.terms]
+        product = sum(
+            _weight(talk.terms[t], rarity[t]) * _weight(one.terms[t], rarity[t]) for t in shared
+        )
+        # every word of theirs counts alike: what others talk of is not to move this one's measure
+        both = size * _size(one.terms, dict.fromkeys(one.terms, _RARE))
+        rows.append(
+            (
+                product / both if both else 0.0,
+                sum(rarity[t] for t in opened if t in one.terms) / in_opening if in_opening else 0.0,
+                math.log1p(sum(rarity[t] for t in named if t in one.terms)),
+                sum(rarity[t] for t in shared) / (sum(rarity.values()) or 1.0),
+            )
+        )
+    words, opening_words, names, share = np.array(rows, np.float64).T
+    return {
+        "words": words,
+        "words_edge": edges(words),
+        "words_ratio": words / max(float(words.max()), SMALLEST_BEST),
+        "opening_words": opening_words,
+        "named": names,
+        "share": share,
+    }
+
+
+def _weight(count: int, rarity: float) -> float:
+    return (1.0 + math.log(count)) * rarity
+
+
+def _size(terms: Mapping[str, int], rarity: Mapping[str, float]) -> float:
+    return math.sqrt(sum(_weight(count, rarity[term]) ** 2 for term, count in terms.items()))
+
+
+def _of_vectors(
+    talk: Talk, candidates: Sequence[Talk], calibration: Calibration | None
+) -> dict[str, Floats]:
+    """Compare message with message by cosine; a candidate without vectors is near to nothing."""
+    own, vectors = talk.vectors, [one.vectors for one in candidates]
+    if own is None or all(rows is None for rows in vectors):
+        return {}
+    own = _unit(own)
+    opening = None if talk.opening.vector is None else _unit(np.asarray([talk.opening.vector], np.float64))
+    rows_seen = []
+    for rows in vectors:
+        if rows is None:
+            rows_seen.append((0.0,) * 5)
+            continue
+        theirs = _unit(rows).T
+        cosines = _calibrated(own @ theirs, calibration)
+        first = 0.0 if opening is None else float(_calibrated(opening @ theirs, calibration).max())
+        best = np.sort(cosines, axis=None)[::-1]
+        rows_seen.append(
+            (
+                float(cosines.max(axis=1).mean()),
+                first,
+                float(cosines.mean()),
+                float(best[:3].mean()),
+                float(best[0]),
+            )
+        )
+    near, first_near, mean, nearest, closest = np.array(rows_seen, np.float64).T
+    return {
+        "near": near,
+        "near_rank": ranks(near),
+        "opening_near": first_near,
+        "opening_rank": ranks(first_near),
+        "mean_edge": edges(mean),
+        "nearest_rank": ranks(nearest),
+        "closest": closest,
+    }
+
+
+def _unit(rows: Floats) -> Floats:
+    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
+    result: Floats = rows / np.where(sizes == 0.0, 1.0, sizes)
+    return result
+
+
+def _calibrated(cosines: Floats, calibration: Calibration | None) -> Floats:
+    return cosines if calibration is None else calibration.as_default(cosines)
+
+
+def _of_time(talk: Talk, candidates: Sequence[Talk]) -> dict[str, Floats]:
+    """Say how long ago each candidate was, and how many were active after it.
+
+    What points back without saying to what mostly means the one active last.
+    """
+    hours = np.array([(talk.first_at - one.last_at).total_seconds() / 3600.0 for one in candidates])
+    turn = ranks(np.array([one.last_at.timestamp() for one in candidates]))
+    return {
+        "age": np.log1p(np.maximum(hours, 0.0)),
+        "turn": turn,
+        "few_turn": _few(talk.opening) * turn,
+        "ellipsis_turn": _ellipsis(talk.opening) * _few(talk.opening) * turn,
+    }
+
+
+def _few(opening: Features) -> float:
+    return 1.0 / (1.0 + len(opening.words))
+
+
+def _ellipsis(opening: Features) -> float:
+    leans = opening.dependence
+    return max(
+        leans.pointing,
+        leans.going_on,
+        leans.report,
+        float(opening.cues.continuation),
+        float(opening.cues.anaphora),
+    )
+
+
+def ranks(values: Floats) -> Floats:
+    """Return log(1 + how many are better) for each; equals share the better place.
+
+    >>> ranks(np.array([0.1, 0.9, 0.1])).round(2).tolist()
+    [0.69, 0.0, 0.69]
+    """
+    better = (values[None, :] > values[:, None]).sum(axis=1)
+    result: Floats = np.log1p(better)
+    return result
+
+
+def edges(values: Floats) -> Floats:
+    """Return how far each lies above the mean of its five best rivals; a rival that is missing counts 0.
+
+    >>> edges(np.array([0.5, 0.1])).round(2).tolist()
+    [0.48, 0.0]
+    """
+    positive = np.maximum(values, 0.0)
+    order = np.sort(positive)[::-1]
+    top, sixth = float(order[:RIVALS].sum()), float(order[RIVALS]) if len(order) > RIVALS else 0.0
+    inside = (positive[None, :] > positive[:, None]).sum(axis=1) < RIVALS
+    rivals = np.where(inside, top - positive + sixth, top)
+    result: Floats = values - rivals / RIVALS
+    return result
