@@ -31,18 +31,17 @@ from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 
 Floats = NDArray[np.float64]
-RIDGE = {"end": 5.0, "opening": 5.0}
-OF_CASES = 0.3  # what a case written for the purpose weighs beside a sitting of a life
+RIDGE = {"end": 5.0, "opening": 20.0}
+PREFIXES = (1, 3)  # messages of a thread that openings are learnt from: its first, and the second turn
+OF_CASES = 0.1  # what a case written for the purpose weighs beside a sitting of a life
 DIGITS = 5
 THRESHOLDS = np.arange(0.2, 0.75, 0.05)
 OF_VECTORS = frozenset(
-    ("near", "near_rank", "opening_near", "opening_rank", "mean_edge", "nearest_rank", "none_closest")
+    ("near_rank", "opening_near", "opening_rank", "mean_edge", "nearest_rank", "none_closest")
 )
 # what can only speak against a candidate, and only for one: else a rival that is worse could help it
-NEVER_POSITIVE = frozenset(
-    ("near_rank", "opening_rank", "nearest_rank", "turn", "few_turn", "ellipsis_turn", "age")
-)
-NEVER_NEGATIVE = frozenset(("words_edge", "words_ratio", "mean_edge"))
+NEVER_POSITIVE = frozenset(("near_rank", "opening_rank", "turn", "few_turn", "ellipsis_turn"))
+NEVER_NEGATIVE = frozenset(("words_edge", "words_ratio"))
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,14 @@ class Life:
     talks: Sequence[Talk]
     behind: Mapping[str, frozenset[str]]
 
-    def choices(self, *, at_end: bool, vectors: bool) -> Iterator[Choice]:
-        """Yield the choice of every sitting but the first."""
+    def choices(self, *, messages: int | None, vectors: bool) -> Iterator[Choice]:
+        """Yield the choice of every sitting but the first, after so many messages (None: at its end)."""
         for place, talk in enumerate(self.talks):
             earlier = self.talks[:place]
             if not earlier:
                 continue
-            new = talk if at_end else opened(talk)
-            rows = features_of_options(new, earlier, at_end=at_end)
+            new = talk if messages is None else opened(talk, messages)
+            rows = features_of_options(new, earlier, at_end=messages is None)
             right = np.array([float(one.thread_id in self.behind[talk.thread_id]) for one in earlier])
             yield Choice(
                 self.name, talk.thread_id, [one.thread_id for one in earlier], trimmed(rows, vectors), right
@@ -84,11 +83,10 @@ def trimmed(rows: Sequence[Mapping[str, float]], vectors: bool) -> list[Mapping[
     return [{k: v for k, v in row.items() if vectors or k not in OF_VECTORS} for row in rows]
 
 
-def opened(talk: Talk) -> Talk:
-    """Return a talk as it was when its first message had come."""
-    return Talk(
-        talk.thread_id, (talk.opening,), talk.opening, talk.first_at, talk.first_at, talk.channels
-    )
+def opened(talk: Talk, messages: int) -> Talk:
+    """Return a talk as it was when its first messages had come."""
+    turns = talk.turns[:messages]
+    return Talk(talk.thread_id, turns, talk.opening, talk.first_at, talk.first_at, talk.channels)
 
 
 def read_life(path: Path, embedder: Embedder) -> Life:
@@ -217,18 +215,16 @@ def shares(choice: Choice, weights: Mapping[str, float]) -> Floats:
 
 
 def figures(
-    judged: Sequence[tuple[Choice, Floats]], life: Life, threshold: float, second: float
+    judged: Sequence[tuple[Choice, Floats]], life: Life, threshold: float, sure_from: float
 ) -> dict[str, float]:
     """Return precision, recall and F1 of the links of a life, and of those from `sure` on the precision."""
     links, sure = [], []
-    policy = ChoicePolicy()
     for choice, shared in judged:
-        order = np.argsort(-shared, kind="stable")
-        for n, place in enumerate(order[:2]):
-            if shared[place] > (threshold if n == 0 else max(second, threshold)):
-                links.append((choice.newer, bool(choice.right[place])))
-                if shared[place] >= policy.sure:
-                    sure.append(bool(choice.right[place]))
+        best = int(shared.argmax())
+        if shared[best] > threshold:
+            links.append((choice.newer, bool(choice.right[best])))
+        if shared[best] >= sure_from:
+            sure.append(bool(choice.right[best]))
     linked = sum(bool(older) for older in life.behind.values())
     right = {newer for newer, good in links if good}
     precision = sum(good for _, good in links) / len(links) if links else 0.0
@@ -239,31 +235,35 @@ def figures(
 
 
 def report(
-    lives: Sequence[Life], choices: Mapping[str, Sequence[Choice]], extra: Sequence[Choice], ridge: float
+    lives: Sequence[Life],
+    choices: Mapping[str, Sequence[Choice]],
+    also: Mapping[str, Sequence[Choice]],
+    extra: Sequence[Choice],
+    ridge: float,
+    limits: tuple[float, float],
 ) -> None:
-    """Print figures with each life left out, by threshold, then by life at the shipped one, then in-sample."""
+    """Print figures with each life left out, by threshold, then by life at the shipped one, then in-sample.
+
+    `also` are choices of the lives that are learnt from, and left out, but not judged.
+    """
     left_out, inside = {}, {}
-    everything = fit([*(c for some in choices.values() for c in some), *extra], ridge)
+    learnt = {name: [*some, *also.get(name, ())] for name, some in choices.items()}
+    everything = fit([*(c for some in learnt.values() for c in some), *extra], ridge)
     for life in lives:
-        others = [c for name, some in choices.items() if name != life.name for c in some]
+        others = [c for name, some in learnt.items() if name != life.name for c in some]
         weights = fit([*others, *extra], ridge)
         left_out[life.name] = [(c, shares(c, weights)) for c in choices[life.name]]
         inside[life.name] = [(c, shares(c, everything)) for c in choices[life.name]]
-    policy = ChoicePolicy()
+    for threshold in THRESHOLDS:
+        rows = [figures(left_out[life.name], life, threshold, limits[1]) for life in lives]
+        means = [np.mean([row[k] for row in rows]) for k in ("precision", "recall", "f1")]
+        print(f"  left out at {threshold:.2f}: P {means[0]:.3f} R {means[1]:.3f} F1 {means[2]:.3f}")
     for title, judged in (("left out", left_out), ("in-sample", inside)):
-        for threshold in THRESHOLDS if title == "left out" else ():
-            rows = [figures(judged[life.name], life, threshold, policy.second) for life in lives]
-            means = [np.mean([row[k] for row in rows]) for k in ("precision", "recall", "f1")]
-            print(f"  {title} at {threshold:.2f}: P {means[0]:.3f} R {means[1]:.3f} F1 {means[2]:.3f}")
-        rows = [figures(judged[life.name], life, policy.threshold, policy.second) for life in lives]
+        rows = [figures(judged[life.name], life, *limits) for life in lives]
         for life, row in zip(lives, rows, strict=True):
             print(f"  {title} {life.name:10} P {row['precision']:.3f} R {row['recall']:.3f} F1 {row['f1']:.3f}")
         sure, good = (sum(row[k] for row in rows) for k in ("sure", "sure_right"))
         print(f"  {title} mean F1 {np.mean([r['f1'] for r in rows]):.3f}; HIGH right {good:.0f} of {sure:.0f}")
-        for edge in (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8) if title == "left out" else ():
-            tops = [(c.right[shared.argmax()], shared.max()) for some in judged.values() for c, shared in some]
-            above = [r for r, p in tops if p >= edge]
-            print(f"    share over {edge:.2f}: right {sum(above):.0f} of {len(above)}")
 
 
 def main() -> None:
@@ -280,17 +280,26 @@ def main() -> None:
         raise SystemExit("choose an embedder: without one only words can be fitted")
     lives = [read_life(path, embedder) for path in sorted(options.lives)]
     tables: dict[str, Mapping[str, float]] = {}
-    for moment in ("end", "opening"):
-        for vectors in (True, False):
-            choices = {
-                life.name: list(life.choices(at_end=moment == "end", vectors=vectors)) for life in lives
-            }
-            extra = [] if moment == "end" else list(cases(embedder, vectors=vectors))
-            name = f"{moment}_{'vectors' if vectors else 'words'}"
-            print(name)
-            report(lives, choices, extra, RIDGE[moment])
-            every = [c for some in choices.values() for c in some]
-            tables[name] = fit([*every, *extra], RIDGE[moment])
+    policy = ChoicePolicy()
+    for vectors in (True, False):
+        words = "vectors" if vectors else "words"
+        ends = {life.name: list(life.choices(messages=None, vectors=vectors)) for life in lives}
+        print(f"end_{words}")
+        report(lives, ends, {}, [], RIDGE["end"], (policy.end, policy.end_sure))
+        tables[f"end_{words}"] = fit([c for some in ends.values() for c in some], RIDGE["end"])
+        extra = list(cases(embedder, vectors=vectors))
+        opening = {
+            messages: {life.name: list(life.choices(messages=messages, vectors=vectors)) for life in lives}
+            for messages in PREFIXES
+        }
+        for messages in PREFIXES:
+            also = {life.name: [c for n in PREFIXES if n != messages for c in opening[n][life.name]]
+                    for life in lives}  # fmt: skip
+            print(f"opening_{words}, after {messages}")
+            limits = (policy.threshold, policy.sure)
+            report(lives, opening[messages], also, extra, RIDGE["opening"], limits)
+        every = [c for some in opening.values() for part in some.values() for c in part]
+        tables[f"opening_{words}"] = fit([*every, *extra], RIDGE["opening"])
     if not options.only_measure:
         made_from = f"lives {', '.join(life.name for life in lives)}; benchmarks/cases/links_own.jsonl"
         what = "weights of the linking policy choice-2027-01, at openings and ends, with vectors and by words"

@@ -129,6 +129,7 @@ def features_of_options(
     none = {
         "none_few": _few(opening),
         "none_ellipsis": _ellipsis(opening),
+        "none_leans": _few(opening) * _ellipsis(opening),
         "none_asks": opening.dependence.asks,
         "none_since": float(columns["age"].min()),
         "none_share": float(columns.pop("share").max()),
@@ -153,7 +154,6 @@ def _of_words(talk: Talk, candidates: Sequence[Talk]) -> dict[str, Floats]:
     rarity = {term: math.log1p(RARITY / (holders[term] + 0.5)) for term in talk.terms}
     opened = _terms(talk.opening)
     in_opening = sum(rarity.get(term, 0.0) for term in opened)
-    named = {value for turn in talk.turns for kind, value in turn.mentions if kind != TIME}
     size = _size(talk.terms, rarity)
     rows = []
     for one in candidates:
@@ -167,17 +167,15 @@ def _of_words(talk: Talk, candidates: Sequence[Talk]) -> dict[str, Floats]:
             (
                 product / both if both else 0.0,
                 sum(rarity[t] for t in opened if t in one.terms) / in_opening if in_opening else 0.0,
-                math.log1p(sum(rarity[t] for t in named if t in one.terms)),
                 sum(rarity[t] for t in shared) / (sum(rarity.values()) or 1.0),
             )
         )
-    words, opening_words, names, share = np.array(rows, np.float64).T
+    words, opening_words, share = np.array(rows, np.float64).T
     return {
         "words": words,
         "words_edge": edges(words),
         "words_ratio": words / max(float(words.max()), SMALLEST_BEST),
         "opening_words": opening_words,
-        "named": names,
         "share": share,
     }
 
@@ -219,7 +217,6 @@ def _of_vectors(
         )
     near, first_near, mean, nearest, closest = np.array(rows_seen, np.float64).T
     return {
-        "near": near,
         "near_rank": ranks(near),
         "opening_near": first_near,
         "opening_rank": ranks(first_near),

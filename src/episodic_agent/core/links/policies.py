@@ -50,7 +50,11 @@ class LinkPolicy(Protocol):
     @property
     def chooses(self) -> bool: ...  # noqa: D102
 
-    def unsure(self, score: float) -> bool:
+    def limit(self, features: Mapping[str, float]) -> float:
+        """Return the score above which a candidate with these numbers is linked."""
+        ...
+
+    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
         """Say whether a score alone, without a second judge, leaves doubt."""
         ...
 
@@ -85,7 +89,11 @@ class SeedPolicy:
         """Return False: a message is judged beside each thread."""
         return False
 
-    def unsure(self, score: float) -> bool:
+    def limit(self, features: Mapping[str, float]) -> float:
+        """Return the threshold, whatever the numbers are."""
+        return self.threshold
+
+    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
         """Say whether a score lies within .05 of the threshold."""
         return round(abs(score - self.threshold), 9) < CLOSE
 
@@ -143,7 +151,11 @@ class FittedPolicy:
         """Return False: a message is judged beside each thread."""
         return False
 
-    def unsure(self, score: float) -> bool:
+    def limit(self, features: Mapping[str, float]) -> float:
+        """Return the threshold, whatever the numbers are."""
+        return self.threshold
+
+    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
         """Say whether a score lies within .05 of the threshold."""
         return round(abs(score - self.threshold), 9) < CLOSE
 
@@ -197,19 +209,21 @@ def inputs(features: Mapping[str, float]) -> dict[str, float]:
 class ChoicePolicy:
     """A conditional logit over all candidates and "none", asked when a thread opens and when it ends.
 
-    Its score is the candidate's share of the choice, in [0, 1]. The best is linked above `threshold`, a
-    second one above `second`; from `sure` on a link is HIGH. `tools/train_links.py` fits the weights.
+    Its score is the candidate's share of the choice, in [0, 1]. The best is linked above `threshold` while
+    the thread opens and above `end` when it is over; HIGH from `sure` and `end_sure` on, where links of lives
+    left out were right nine times in ten. `tools/train_links.py` fits the weights.
     """
 
-    threshold: float = 0.35
-    second: float = 0.35
-    sure: float = 0.6
+    threshold: float = 0.5
+    sure: float = 0.9
+    end: float = 0.4
+    end_sure: float = 0.65
     name: str = "choice-2027-01"
 
     @property
     def tunable(self) -> tuple[float, float]:
         """Return bounds around the threshold: of many shares the best is seldom near one."""
-        return 0.2, 0.7
+        return 0.3, 0.75
 
     @property
     def competes(self) -> bool:
@@ -221,13 +235,19 @@ class ChoicePolicy:
         """Return True: candidates are compared with each other, and again when the thread ends."""
         return True
 
-    def unsure(self, score: float) -> bool:
-        """Say whether a share is neither clearly below the threshold nor one that is right nine times in ten.
+    def limit(self, features: Mapping[str, float]) -> float:
+        """Return the share above which a candidate is linked: an end has seen more than an opening."""
+        return self.end if features.get(AT_END, 0.0) else self.threshold
 
-        >>> [ChoicePolicy().unsure(share) for share in (0.1, 0.4, 0.9)]
+    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
+        """Say whether a share is neither clearly below the limit nor one that is right nine times in ten.
+
+        >>> [ChoicePolicy().unsure(share, {"at_end": 1.0}) for share in (0.1, 0.5, 0.9)]
         [False, True, False]
         """
-        return self.threshold - CLOSE < score < max(self.sure, self.threshold)
+        limit = self.limit(features)
+        sure = self.end_sure if features.get(AT_END, 0.0) else self.sure
+        return limit - CLOSE < score < max(sure, limit)
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the share of a candidate with these numbers; thanks and an "ok" go on with nothing.
@@ -246,11 +266,11 @@ class ChoicePolicy:
 def choice_weights(features: Mapping[str, float]) -> Mapping[str, float]:
     """Return the weights of `choice-2027-01` for a moment (opening or end) and what was compared.
 
-    >>> "near" in choice_weights({"near": 0.5}), "near" in choice_weights({"at_end": 1.0})
+    >>> "near_rank" in choice_weights({"near_rank": 0.0}), "near_rank" in choice_weights({"at_end": 1.0})
     (True, False)
     """
     moment = "end" if features.get(AT_END, 0.0) else "opening"
-    return numbers(f"links/choice.{moment}_{'vectors' if 'near' in features else 'words'}")
+    return numbers(f"links/choice.{moment}_{'vectors' if 'near_rank' in features else 'words'}")
 
 
 def choice_utility(features: Mapping[str, float]) -> float:

@@ -87,12 +87,12 @@ def decide(evidence: LinkEvidence, policy: LinkPolicy, opinion: Opinion | None =
     >>> found.verdict, found.label, found.disagreement
     ('LINK', 'UNCERTAIN', True)
     """
-    score, threshold = evidence.score, policy.threshold
+    score, threshold = evidence.score, policy.limit(evidence.features)
     own = score > threshold
     confidence = score if own else 1.0 - score
     link, label, differ = own, HIGH, False
     if opinion is None:
-        label = UNCERTAIN if policy.unsure(score) else HIGH
+        label = UNCERTAIN if policy.unsure(score, evidence.features) else HIGH
     elif opinion.related != own:
         differ, label = True, UNCERTAIN
         if round(opinion.confidence, 9) >= round(confidence, 9):
