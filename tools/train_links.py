@@ -5,7 +5,7 @@
 
 A life is weeks of one person's talk: messages, and sittings with those they go on from. Every sitting is one
 choice over all earlier ones; the older sitting is right wherever it lies behind the newer one. Openings are
-also learnt from `benchmarks/cases/links*.jsonl`. Printed for each life left out, by threshold: precision over
+also learnt from `benchmarks/cases/links_own.jsonl` and the development half of `links.jsonl`. Printed for each life left out, by threshold: precision over
 links, recall over linked sittings, F1, and how often a link that calls itself HIGH is right.
 """
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from shipping import ROOT, Origin, ship_numbers
 
-from episodic_agent.core.links.choice import Talk, features_of_options
+from episodic_agent.core.links.choice import Talk, features_of_options, talk_of
 from episodic_agent.core.links.features import Features
 from episodic_agent.core.links.policies import AT_END, NONE, SAYS_NOTHING, ChoicePolicy
 from episodic_agent.core.links.reading import read_message
@@ -31,17 +31,17 @@ from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 
 Floats = NDArray[np.float64]
-RIDGE = {"end": 5.0, "opening": 20.0}
-PREFIXES = (1, 3)  # messages of a thread that openings are learnt from: its first, and the second turn
-OF_CASES = 0.1  # what a case written for the purpose weighs beside a sitting of a life
+RIDGE = {"opening": 5.0, "early": 20.0, "end": 5.0}
+EARLY = (3, 5)  # messages of a thread after which it is judged again: the user's second and third turn
+OF_CASES = 2.0  # what a case written for the purpose weighs beside a sitting of a life
 DIGITS = 5
 THRESHOLDS = np.arange(0.2, 0.75, 0.05)
 OF_VECTORS = frozenset(
     ("near_rank", "opening_near", "opening_rank", "mean_edge", "nearest_rank", "none_closest")
 )
 # what can only speak against a candidate, and only for one: else a rival that is worse could help it
-NEVER_POSITIVE = frozenset(("near_rank", "opening_rank", "turn", "few_turn", "ellipsis_turn"))
-NEVER_NEGATIVE = frozenset(("words_edge", "words_ratio"))
+NEVER_POSITIVE = frozenset(("near_rank", "opening_rank", "pair_rank", "none_alone", "turn", "few_turn", "ellipsis_turn", "ellipsis_age"))
+NEVER_NEGATIVE = frozenset(("words_edge", "words_ratio", "pair", "pair_alone"))
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ def trimmed(rows: Sequence[Mapping[str, float]], vectors: bool) -> list[Mapping[
 
 def opened(talk: Talk, messages: int) -> Talk:
     """Return a talk as it was when its first messages had come."""
-    turns = talk.turns[:messages]
-    return Talk(talk.thread_id, turns, talk.opening, talk.first_at, talk.first_at, talk.channels)
+    turns = [(talk.first_at, turn) for turn in talk.turns[:messages]]
+    return talk_of(talk.thread_id, turns, opening=talk.opening, channels=talk.channels)
 
 
 def read_life(path: Path, embedder: Embedder) -> Life:
@@ -103,8 +103,8 @@ def read_life(path: Path, embedder: Embedder) -> Life:
     for name, items in sittings.items():
         opening = next((read for m, _, read in items if m["role"] == "user"), items[0][2])
         channels = frozenset(m["channel"] for m, *_ in items)
-        turns = tuple(read for *_, read in items)
-        talks.append(Talk(name, turns, opening, items[0][1], items[-1][1], channels))
+        turns = [(at, read) for _, at, read in items]
+        talks.append(talk_of(name, turns, opening=opening, channels=channels))
     talks.sort(key=lambda talk: talk.first_at)
     goes_on = {s["id"]: s["goes_on_from"] for s in data["sittings"]}
     return Life(str(data["id"]), talks, {name: behind(name, goes_on) for name in goes_on})
@@ -124,20 +124,22 @@ def behind(sitting: str, goes_on: Mapping[str, Sequence[str]]) -> frozenset[str]
 
 def cases(embedder: Embedder, *, vectors: bool) -> Iterator[Choice]:
     """Yield the choices of cases written for the purpose: a message and a few earlier threads."""
-    for file in sorted((ROOT / "benchmarks" / "cases").glob("links_own.jsonl")):
-        for case in load(file):
+    folder = ROOT / "benchmarks" / "cases"
+    for file, half in (("links_own.jsonl", None), ("links.jsonl", "dev")):
+        for case in load(folder / file, half):
             texts = [t.text for turns in case.threads.values() for t in turns] + [case.message.text]
             vector_of = dict(zip(texts, embedder.embed(texts), strict=True))
             talks = []
             for name, turns in case.threads.items():
                 read = [
-                    read_message(t.text, t.at, vector=vector_of[t.text], language=case.language) for t in turns
+                    (t.at, read_message(t.text, t.at, vector=vector_of[t.text], language=case.language))
+                    for t in turns
                 ]
-                talks.append(Talk(name, tuple(read), read[0], turns[0].at, turns[-1].at))
-            message = read_message(
-                case.message.text, case.message.at, vector=vector_of[case.message.text], language=case.language
+                talks.append(talk_of(name, read))
+            text, at = case.message.text, case.message.at
+            new = talk_of(
+                "new", [(at, read_message(text, at, vector=vector_of[text], language=case.language))]
             )
-            new = Talk("new", (message,), message, case.message.at, case.message.at)
             rows = features_of_options(new, talks, at_end=False)
             if not rows or rows[0][SAYS_NOTHING]:
                 continue
@@ -184,7 +186,7 @@ def fit(choices: Sequence[Choice], ridge: float) -> dict[str, float]:
               for n in own]  # fmt: skip
     size = len(own) + len(none) + 1
     best = minimize(
-        loss, np.zeros(size), jac=True, method="L-BFGS-B", bounds=[*bounds, *[(None, None)] * (len(none) + 1)]
+        loss, np.zeros(size), jac=True, method="L-BFGS-B", bounds=[*bounds, *([(None, 0.0) if n in NEVER_POSITIVE else (None, None) for n in none]), (None, None)]
     ).x
     slopes, nones = best[: len(own)] / spread, best[len(own) : -1] / spread_none
     bias = float(best[-1] + slopes @ middle - nones @ middle_none)
@@ -281,28 +283,26 @@ def main() -> None:
     lives = [read_life(path, embedder) for path in sorted(options.lives)]
     tables: dict[str, Mapping[str, float]] = {}
     policy = ChoicePolicy()
+    limits = {"end": (policy.end, policy.end_sure)}
     for vectors in (True, False):
         words = "vectors" if vectors else "words"
-        ends = {life.name: list(life.choices(messages=None, vectors=vectors)) for life in lives}
-        print(f"end_{words}")
-        report(lives, ends, {}, [], RIDGE["end"], (policy.end, policy.end_sure))
-        tables[f"end_{words}"] = fit([c for some in ends.values() for c in some], RIDGE["end"])
-        extra = list(cases(embedder, vectors=vectors))
-        opening = {
-            messages: {life.name: list(life.choices(messages=messages, vectors=vectors)) for life in lives}
-            for messages in PREFIXES
-        }
-        for messages in PREFIXES:
-            also = {life.name: [c for n in PREFIXES if n != messages for c in opening[n][life.name]]
-                    for life in lives}  # fmt: skip
-            print(f"opening_{words}, after {messages}")
-            limits = (policy.threshold, policy.sure)
-            report(lives, opening[messages], also, extra, RIDGE["opening"], limits)
-        every = [c for some in opening.values() for part in some.values() for c in part]
-        tables[f"opening_{words}"] = fit([*every, *extra], RIDGE["opening"])
+        for moment, prefixes in (("opening", (1,)), ("early", EARLY), ("end", (None,))):
+            extra = list(cases(embedder, vectors=vectors)) if moment == "opening" else []
+            judged = {
+                messages: {life.name: list(life.choices(messages=messages, vectors=vectors)) for life in lives}
+                for messages in prefixes
+            }
+            for messages, choices in judged.items():
+                also = {life.name: [c for n in prefixes if n != messages for c in judged[n][life.name]]
+                        for life in lives}  # fmt: skip
+                print(f"{moment}_{words}" + (f", after {messages}" if messages else ""))
+                limit = limits.get(moment, (policy.threshold, policy.sure))
+                report(lives, choices, also, extra, RIDGE[moment], limit)
+            every = [c for some in judged.values() for part in some.values() for c in part]
+            tables[f"{moment}_{words}"] = fit([*every, *extra], RIDGE[moment])
     if not options.only_measure:
-        made_from = f"lives {', '.join(life.name for life in lives)}; benchmarks/cases/links_own.jsonl"
-        what = "weights of the linking policy choice-2027-01, at openings and ends, with vectors and by words"
+        made_from = f"lives {', '.join(life.name for life in lives)}; benchmarks/cases/links_own.jsonl, the development half of links.jsonl"
+        what = "weights of the linking policy choice-2027-01, as threads begin and end, with vectors and by words"
         ship_numbers("links/choice.json", tables, Origin("tools/train_links.py", made_from, what))
 
 

@@ -5,13 +5,14 @@ A conditional logit. Every candidate gets a utility from a few numbers, most of 
 thread and the best candidates look like, and the shares are the softmax over all. The numbers are made so
 that a candidate that shares nothing with the thread and is older than all others can only take shares away.
 
-The same choice is asked twice with weights of its own: of what opens a thread, and when the thread ends, of
-all that was said in it. `tools/train_links.py` fits both, with vectors and by words alone.
+The same choice is asked three times with weights of its own: of the message that opens a thread (beside it,
+what the policy that judges one message thinks), after its second and third turn, and when the thread ends, of
+all that was said in it. `tools/train_links.py` fits them, with vectors and by words alone.
 """
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias
@@ -20,18 +21,20 @@ import numpy as np
 import numpy.typing as npt
 
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.links.evidence import LinkEvidence
-from episodic_agent.core.links.features import Features
+from episodic_agent.core.links.evidence import LinkEvidence, judge
+from episodic_agent.core.links.features import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.policies import (
     AT_END,
     OTHERS,
     SAYS_NOTHING,
     ChoicePolicy,
+    FittedPolicy,
     choice_utility,
     none_utility,
 )
 
 RARITY: Final = 30.0  # how fast a word of few threads outweighs one of many: log(1 + RARITY / threads)
+_CERTAIN: Final = 0.01  # a judge of one message is never surer
 _RARE: Final = math.log1p(RARITY / 1.5)
 RIVALS: Final = 5  # the best of the others, whose mean a candidate is compared with
 SMALLEST_BEST: Final = 0.05  # below it the best is no measure for the others
@@ -43,27 +46,58 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 class Talk:
     """What was said in a thread, or in several of one sitting, as a choice reads it.
 
-    `turns` are its messages in order, whoever spoke; `opening` is the user's first one. There is at least one.
+    `turns` are its messages in order, whoever spoke; `opening` is the user's first one. `terms` counts content
+    words and what is named, `vectors` is [messages with one, dimensions] of length 1, None where there is none.
     """
 
-    thread_id: str
+    thread: ThreadFeatures
     turns: tuple[Features, ...]
     opening: Features
-    first_at: datetime
-    last_at: datetime
-    channels: frozenset[str] = frozenset()
-    terms: Mapping[str, int] = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Count its content words and what it names."""
-        counted = Counter(term for turn in self.turns for term in _terms(turn))
-        object.__setattr__(self, "terms", counted)
+    channels: frozenset[str]
+    terms: Mapping[str, int] = field(compare=False)
+    vectors: Floats | None = field(compare=False)
 
     @property
-    def vectors(self) -> Floats | None:
-        """Return the vectors of its messages, [messages, dimensions]; None where there are none."""
-        rows = [turn.vector for turn in self.turns if turn.vector is not None and np.any(turn.vector)]
-        return np.asarray(rows, np.float64) if rows else None
+    def thread_id(self) -> str:
+        """Return the thread it stands for."""
+        return self.thread.thread_id
+
+    @property
+    def first_at(self) -> datetime:
+        """Return the time of its first message."""
+        return self.thread.first_at
+
+    @property
+    def last_at(self) -> datetime:
+        """Return the time of its last message."""
+        return self.thread.last_at
+
+
+def talk_of(
+    thread_id: str,
+    turns: Sequence[tuple[datetime, Features]],
+    *,
+    opening: Features | None = None,
+    channels: Iterable[str] = (),
+) -> Talk:
+    """Return a talk from its messages, at least one, oldest first; without an opening the first is it.
+
+    >>> from datetime import UTC
+    >>> from episodic_agent.core.links.features import features_of
+    >>> at = datetime(2026, 3, 2, 10, tzinfo=UTC)
+    >>> dict(talk_of("a", [(at, features_of("rain and wind")), (at, features_of("more rain"))]).terms)["rain"]
+    2
+    """
+    features = tuple(turn for _, turn in turns)
+    rows = [turn.vector for turn in features if turn.vector is not None and np.any(turn.vector)]
+    return Talk(
+        thread_of(thread_id, turns),
+        features,
+        features[0] if opening is None else opening,
+        frozenset(channels),
+        Counter(term for turn in features for term in _terms(turn)),
+        _unit(np.asarray(rows, np.float64)) if rows else None,
+    )
 
 
 def choose(
@@ -83,8 +117,7 @@ def choose(
     >>> from episodic_agent.core.links.features import features_of
     >>> at = datetime(2026, 3, 2, 10, tzinfo=UTC)
     >>> def said(name, text, hours):
-    ...     turn = features_of(text)
-    ...     return Talk(name, (turn,), turn, at + timedelta(hours=hours), at + timedelta(hours=hours))
+    ...     return talk_of(name, [(at + timedelta(hours=hours), features_of(text))])
     >>> earlier = [said("clay", "The pottery kiln is broken", 0), said("tax", "What the tax return needs", 2)]
     >>> new = said("new", "Is the pottery kiln mended?", 26)
     >>> [one.thread_id for one in choose(new, earlier, ChoicePolicy(), at_end=True)]
@@ -126,6 +159,9 @@ def features_of_options(
         "channel": np.array([float(bool(one.channels & talk.channels)) for one in candidates]),
     }
     opening = talk.opening
+    opens = not at_end and len(talk.turns) == 1
+    if opens:
+        columns |= _of_message(talk, candidates, calibration)
     none = {
         "none_few": _few(opening),
         "none_ellipsis": _ellipsis(opening),
@@ -136,12 +172,28 @@ def features_of_options(
         AT_END: float(at_end),
         SAYS_NOTHING: float(all(turn.cues.nothing for turn in talk.turns)),
     }
+    if opens:
+        none["none_pair"] = float(columns["pair"].max())
+        none["none_alone"] = 1.0 / len(candidates)
     if "closest" in columns:
         none["none_closest"] = float(columns.pop("closest").max())
     return [
         {name: float(column[place]) for name, column in columns.items()} | none
         for place in range(len(candidates))
     ]
+
+
+def _of_message(
+    talk: Talk, candidates: Sequence[Talk], calibration: Calibration | None
+) -> dict[str, Floats]:
+    """Say what the policy that judges a message beside each thread thinks of the opening, as log-odds."""
+    threads, policy = [one.thread for one in candidates], FittedPolicy()
+    judged = judge(talk.opening, threads, talk.first_at, policy, calibration=calibration)
+    scores = {one.thread_id: min(1.0 - _CERTAIN, max(_CERTAIN, one.score)) for one in judged}
+    pair = np.array([math.log(scores[t.thread_id] / (1.0 - scores[t.thread_id])) for t in threads])
+    # where little else is known a message must speak for itself; beside many threads it is soon like one
+    alone = np.maximum(pair, 0.0) / math.sqrt(len(pair))
+    return {"pair": pair, "pair_rank": ranks(pair), "pair_alone": alone}
 
 
 def _terms(turn: Features) -> frozenset[str]:
@@ -195,14 +247,13 @@ def _of_vectors(
     own, vectors = talk.vectors, [one.vectors for one in candidates]
     if own is None or all(rows is None for rows in vectors):
         return {}
-    own = _unit(own)
     opening = None if talk.opening.vector is None else _unit(np.asarray([talk.opening.vector], np.float64))
     rows_seen = []
     for rows in vectors:
         if rows is None:
             rows_seen.append((0.0,) * 5)
             continue
-        theirs = _unit(rows).T
+        theirs = rows.T
         cosines = _calibrated(own @ theirs, calibration)
         first = 0.0 if opening is None else float(_calibrated(opening @ theirs, calibration).max())
         best = np.sort(cosines, axis=None)[::-1]
@@ -243,8 +294,10 @@ def _of_time(talk: Talk, candidates: Sequence[Talk]) -> dict[str, Floats]:
     """
     hours = np.array([(talk.first_at - one.last_at).total_seconds() / 3600.0 for one in candidates])
     turn = ranks(np.array([one.last_at.timestamp() for one in candidates]))
+    age = np.log1p(np.maximum(hours, 0.0))
     return {
-        "age": np.log1p(np.maximum(hours, 0.0)),
+        "age": age,
+        "ellipsis_age": _ellipsis(talk.opening) * _few(talk.opening) * age,
         "turn": turn,
         "few_turn": _few(talk.opening) * turn,
         "ellipsis_turn": _ellipsis(talk.opening) * _few(talk.opening) * turn,

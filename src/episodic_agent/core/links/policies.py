@@ -207,7 +207,7 @@ def inputs(features: Mapping[str, float]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class ChoicePolicy:
-    """A conditional logit over all candidates and "none", asked when a thread opens and when it ends.
+    """A conditional logit over all candidates and "none", asked as a thread begins and when it ends.
 
     Its score is the candidate's share of the choice, in [0, 1]. The best is linked above `threshold` while
     the thread opens and above `end` when it is over; HIGH from `sure` and `end_sure` on, where links of lives
@@ -218,6 +218,7 @@ class ChoicePolicy:
     sure: float = 0.9
     end: float = 0.4
     end_sure: float = 0.65
+    drop: float = 0.15
     name: str = "choice-2027-01"
 
     @property
@@ -264,12 +265,12 @@ class ChoicePolicy:
 
 
 def choice_weights(features: Mapping[str, float]) -> Mapping[str, float]:
-    """Return the weights of `choice-2027-01` for a moment (opening or end) and what was compared.
+    """Return the weights of `choice-2027-01` for a moment (opening, early, end) and what was compared.
 
     >>> "near_rank" in choice_weights({"near_rank": 0.0}), "near_rank" in choice_weights({"at_end": 1.0})
     (True, False)
     """
-    moment = "end" if features.get(AT_END, 0.0) else "opening"
+    moment = "end" if features.get(AT_END, 0.0) else "opening" if "pair" in features else "early"
     return numbers(f"links/choice.{moment}_{'vectors' if 'near_rank' in features else 'words'}")
 
 
