@@ -40,7 +40,18 @@ OF_VECTORS = frozenset(
     ("near_rank", "opening_near", "opening_rank", "mean_edge", "nearest_rank", "none_closest")
 )
 # what can only speak against a candidate, and only for one: else a rival that is worse could help it
-NEVER_POSITIVE = frozenset(("near_rank", "opening_rank", "pair_rank", "none_alone", "turn", "few_turn", "ellipsis_turn", "ellipsis_age"))
+NEVER_POSITIVE = frozenset(
+    (
+        "near_rank",
+        "opening_rank",
+        "pair_rank",
+        "none_alone",
+        "turn",
+        "few_turn",
+        "ellipsis_turn",
+        "ellipsis_age",
+    )
+)
 NEVER_NEGATIVE = frozenset(("words_edge", "words_ratio", "pair", "pair_alone"))
 
 
@@ -186,7 +197,15 @@ def fit(choices: Sequence[Choice], ridge: float) -> dict[str, float]:
               for n in own]  # fmt: skip
     size = len(own) + len(none) + 1
     best = minimize(
-        loss, np.zeros(size), jac=True, method="L-BFGS-B", bounds=[*bounds, *([(None, 0.0) if n in NEVER_POSITIVE else (None, None) for n in none]), (None, None)]
+        loss,
+        np.zeros(size),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[
+            *bounds,
+            *([(None, 0.0) if n in NEVER_POSITIVE else (None, None) for n in none]),
+            (None, None),
+        ],
     ).x
     slopes, nones = best[: len(own)] / spread, best[len(own) : -1] / spread_none
     bias = float(best[-1] + slopes @ middle - nones @ middle_none)
@@ -204,9 +223,7 @@ def shares(choice: Choice, weights: Mapping[str, float]) -> Floats:
     own = {n: w for n, w in weights.items() if not n.startswith(NONE)}
     u = np.array([sum(w * row[n] for n, w in own.items()) for row in choice.rows])
     first = choice.rows[0]
-    v = weights[NONE] + sum(
-        w * first[n] for n, w in weights.items() if n.startswith(NONE) and n != NONE
-    )
+    v = weights[NONE] + sum(w * first[n] for n, w in weights.items() if n.startswith(NONE) and n != NONE)
     top = max(float(u.max()), v)
     e = np.exp(u - top)
     result: Floats = e / (e.sum() + np.exp(v - top))
@@ -263,9 +280,13 @@ def report(
     for title, judged in (("left out", left_out), ("in-sample", inside)):
         rows = [figures(judged[life.name], life, *limits) for life in lives]
         for life, row in zip(lives, rows, strict=True):
-            print(f"  {title} {life.name:10} P {row['precision']:.3f} R {row['recall']:.3f} F1 {row['f1']:.3f}")
+            print(
+                f"  {title} {life.name:10} P {row['precision']:.3f} R {row['recall']:.3f} F1 {row['f1']:.3f}"
+            )
         sure, good = (sum(row[k] for row in rows) for k in ("sure", "sure_right"))
-        print(f"  {title} mean F1 {np.mean([r['f1'] for r in rows]):.3f}; HIGH right {good:.0f} of {sure:.0f}")
+        print(
+            f"  {title} mean F1 {np.mean([r['f1'] for r in rows]):.3f}; HIGH right {good:.0f} of {sure:.0f}"
+        )
 
 
 def main() -> None:
@@ -289,7 +310,9 @@ def main() -> None:
         for moment, prefixes in (("opening", (1,)), ("early", EARLY), ("end", (None,))):
             extra = list(cases(embedder, vectors=vectors)) if moment == "opening" else []
             judged = {
-                messages: {life.name: list(life.choices(messages=messages, vectors=vectors)) for life in lives}
+                messages: {
+                    life.name: list(life.choices(messages=messages, vectors=vectors)) for life in lives
+                }
                 for messages in prefixes
             }
             for messages, choices in judged.items():

@@ -133,8 +133,7 @@ def choose(
         row[OTHERS] = float(np.logaddexp.reduce(rivals))
     latest = {one.thread_id: one.last_at.timestamp() for one in candidates}
     evidence = [
-        LinkEvidence(one.thread_id, row, policy.score(row))
-        for one, row in zip(candidates, rows, strict=True)
+        LinkEvidence(one.thread_id, row, policy.score(row)) for one, row in zip(candidates, rows, strict=True)
     ]
     return tuple(sorted(evidence, key=lambda e: (-e.score, -latest[e.thread_id], e.thread_id)))
 
@@ -183,9 +182,7 @@ def features_of_options(
     ]
 
 
-def _of_message(
-    talk: Talk, candidates: Sequence[Talk], calibration: Calibration | None
-) -> dict[str, Floats]:
+def _of_message(talk: Talk, candidates: Sequence[Talk], calibration: Calibration | None) -> dict[str, Floats]:
     """Say what the policy that judges a message beside each thread thinks of the opening, as log-odds."""
     threads, policy = [one.thread for one in candidates], FittedPolicy()
     judged = judge(talk.opening, threads, talk.first_at, policy, calibration=calibration)
@@ -210,9 +207,7 @@ def _of_words(talk: Talk, candidates: Sequence[Talk]) -> dict[str, Floats]:
     rows = []
     for one in candidates:
         shared = [term for term in talk.terms if term in one.terms]
-        product = sum(
-            _weight(talk.terms[t], rarity[t]) * _weight(one.terms[t], rarity[t]) for t in shared
-        )
+        product = sum(_weight(talk.terms[t], rarity[t]) * _weight(one.terms[t], rarity[t]) for t in shared)
         # every word of theirs counts alike: what others talk of is not to move this one's measure
         both = size * _size(one.terms, dict.fromkeys(one.terms, _RARE))
         rows.append(
@@ -240,9 +235,7 @@ def _size(terms: Mapping[str, int], rarity: Mapping[str, float]) -> float:
     return math.sqrt(sum(_weight(count, rarity[term]) ** 2 for term, count in terms.items()))
 
 
-def _of_vectors(
-    talk: Talk, candidates: Sequence[Talk], calibration: Calibration | None
-) -> dict[str, Floats]:
+def _of_vectors(talk: Talk, candidates: Sequence[Talk], calibration: Calibration | None) -> dict[str, Floats]:
     """Compare message with message by cosine; a candidate without vectors is near to nothing."""
     own, vectors = talk.vectors, [one.vectors for one in candidates]
     if own is None or all(rows is None for rows in vectors):
