@@ -47,8 +47,13 @@ def _is_shared(thread: Thread) -> bool:
 
 
 def _goes_on(sitting: Sequence[Thread], thread: Thread) -> bool:
-    silent = thread.created_at - max(one.last_activity_at for one in sitting)
-    return silent <= PAUSE and (thread.explicit or any(one.explicit for one in sitting))
+    """Tell whether a thread began within the sitting's pause.
+
+    One that was active again after that is known to have been active when it began, and no later.
+    """
+    began = thread.created_at
+    ends = (t.last_activity_at if t.last_activity_at <= began else t.created_at for t in sitting)
+    return began - max(ends) <= PAUSE and (thread.explicit or any(t.explicit for t in sitting))
 
 
 def around(tx: Transaction, thread: Thread, limit: int = 16) -> list[Thread]:
