@@ -106,6 +106,8 @@ def read_life(path: Path, embedder: Embedder) -> Life:
     vectors = embedder.embed([m["text"] for m in data["messages"]])
     sittings: dict[str, list[tuple[dict[str, Any], datetime, Features]]] = {}
     for message, vector in zip(data["messages"], vectors, strict=True):
+        if message["role"] == "tool":  # what tools return is no talk: the engine compares messages alone
+            continue
         at = datetime.fromisoformat(message["time"])
         at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
         read = read_message(message["text"], at, vector=vector, language=data.get("lang"))
@@ -164,7 +166,7 @@ def cases(embedder: Embedder, *, vectors: bool) -> Iterator[Choice]:
 
 def fit(choices: Sequence[Choice], ridge: float) -> dict[str, float]:
     """Return weights by name, for numbers as they come: a conditional logit with a ridge on standard scale."""
-    names = [n for n in choices[0].rows[0] if n not in (AT_END, SAYS_NOTHING)]
+    names = [n for n in choices[0].rows[0] if n not in (AT_END, SAYS_NOTHING, "sets")]
     own = [n for n in names if not n.startswith(NONE)]
     none = [n for n in names if n.startswith(NONE)]
     x = np.array([[row[n] for n in own] for c in choices for row in c.rows])

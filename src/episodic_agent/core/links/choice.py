@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.links.evidence import LinkEvidence, judge
+from episodic_agent.core.links.evidence import LinkEvidence, fits_sets, judge
 from episodic_agent.core.links.features import Features, ThreadFeatures, thread_of
 from episodic_agent.core.links.policies import (
     AT_END,
@@ -110,7 +110,8 @@ def choose(
 ) -> tuple[LinkEvidence, ...]:
     """Return each candidate's share of one choice, best first, ties to the later active.
 
-    The shares lie in [0, 1] and leave to "none of them" what is missing to 1. `at_end` says that the thread
+    The shares lie in [0, 1] and leave to "none of them" what is missing to 1; only where the opening speaks of
+    several things at once ("both cities") those that fit do not compete with each other. `at_end` says that the thread
     is over and `talk` is all of it; else it is what opens it. No candidates: no evidence.
 
     >>> from datetime import UTC, timedelta
@@ -128,9 +129,12 @@ def choose(
         return ()
     utilities = np.array([choice_utility(row) for row in rows])
     none = none_utility(rows[0])
+    meant = np.array([row["sets"] for row in rows]) > 0.0
     for place, row in enumerate(rows):
-        rivals = np.append(np.delete(utilities, place), none)
-        row[OTHERS] = float(np.logaddexp.reduce(rivals))
+        # what "both cities" mean do not take shares from each other
+        rival = ~meant if meant[place] else np.ones(len(rows), bool)
+        rival[place] = False
+        row[OTHERS] = float(np.logaddexp.reduce(np.append(utilities[rival], none)))
     latest = {one.thread_id: one.last_at.timestamp() for one in candidates}
     evidence = [
         LinkEvidence(one.thread_id, row, policy.score(row)) for one, row in zip(candidates, rows, strict=True)
@@ -155,6 +159,7 @@ def features_of_options(
         **_of_words(talk, candidates),
         **_of_vectors(talk, candidates, calibration),
         **_of_time(talk, candidates),
+        "sets": np.array([float(fits_sets(talk.opening, one.thread)) for one in candidates]),
         "channel": np.array([float(bool(one.channels & talk.channels)) for one in candidates]),
     }
     opening = talk.opening
@@ -199,21 +204,21 @@ def _terms(turn: Features) -> frozenset[str]:
 
 def _of_words(talk: Talk, candidates: Sequence[Talk]) -> dict[str, Floats]:
     """Compare words and named things, each weighed by how few of the candidates have it."""
-    holders = Counter(term for one in candidates for term in one.terms if term in talk.terms)
+    holders = Counter(term for other in candidates for term in other.terms if term in talk.terms)
     rarity = {term: math.log1p(RARITY / (holders[term] + 0.5)) for term in talk.terms}
     opened = _terms(talk.opening)
     in_opening = sum(rarity.get(term, 0.0) for term in opened)
     size = _size(talk.terms, rarity)
     rows = []
-    for one in candidates:
-        shared = [term for term in talk.terms if term in one.terms]
-        product = sum(_weight(talk.terms[t], rarity[t]) * _weight(one.terms[t], rarity[t]) for t in shared)
+    for other in candidates:
+        shared = [term for term in talk.terms if term in other.terms]
+        product = sum(_weight(talk.terms[t], rarity[t]) * _weight(other.terms[t], rarity[t]) for t in shared)
         # every word of theirs counts alike: what others talk of is not to move this one's measure
-        both = size * _size(one.terms, dict.fromkeys(one.terms, _RARE))
+        both = size * _size(other.terms, dict.fromkeys(other.terms, _RARE))
         rows.append(
             (
                 product / both if both else 0.0,
-                sum(rarity[t] for t in opened if t in one.terms) / in_opening if in_opening else 0.0,
+                sum(rarity[t] for t in opened if t in other.terms) / in_opening if in_opening else 0.0,
                 sum(rarity[t] for t in shared) / (sum(rarity.values()) or 1.0),
             )
         )

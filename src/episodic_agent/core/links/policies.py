@@ -216,9 +216,9 @@ class ChoicePolicy:
 
     threshold: float = 0.5
     sure: float = 0.9
-    end: float = 0.4
-    end_sure: float = 0.65
-    drop: float = 0.15
+    end: float = 0.45
+    end_sure: float = 0.75
+    drop: float = 0.2
     name: str = "choice-2027-01"
 
     @property

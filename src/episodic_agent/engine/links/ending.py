@@ -252,6 +252,7 @@ def _decision(
         confidence_label=verdict.label,
         alternatives=() if place else others,
         detail={
+            "stage": "end",
             "through": case.through,
             "explicit": case.thread.explicit,
             "candidate": verdict.thread_id,
@@ -264,6 +265,7 @@ def _decision(
             "taken_back": before is not None and before.unlinked_at is not None,
             "takes_back": gone,
             "llm": llm,
+            "vectors": case.talk.vectors is not None,
             "without_vectors": case.without_vectors,
         },
     )
