@@ -98,15 +98,15 @@ class Ender:
             number=tx.threads.number(group[0].id),
             apart_from=frozenset(t.id for t in group),
         )
-        linked = [other_end(link, identity) for link in tx.relations.links([identity])]
-        options = self._linker.options(tx, query, also=linked)
+        links = tx.relations.links([identity], taken_back=True)
+        apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)
+        linked = [other_end(link, identity) for link in links if link.unlinked_at is None]
+        options = self._linker.options(tx, query, also=linked, but=apart)
         calibration = self._deps.calibration
         evidence = choose(talk, options.talks, policy, at_end=True, calibration=calibration)
         if not evidence:
             return None
         opinions = _opinions(tx.relations.decisions(subject=identity, type=LINK))
-        links = tx.relations.links([identity], taken_back=True)
-        apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)
         alone = [decide(one, policy, opinions.get(one.thread_id)) for one in evidence]
         return _EndCase(
             thread,

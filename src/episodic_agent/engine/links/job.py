@@ -6,7 +6,7 @@ and writes decisions, links and the cross-thread episode in one more. Everything
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -232,16 +232,17 @@ class Linker:
             number=own,
             apart_from=frozenset([identity]),
         )
+        links = tx.relations.links([identity], taken_back=True)
+        apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)
         policy = policy_in_force(tx, self._deps.link_policy)
         talk, options = None, Options()
         if isinstance(policy, ChoicePolicy):
-            options = self.options(tx, searched)
+            options = self.options(tx, searched, but=apart)
             candidates, threads = list(options.candidates), [one.thread for one in options.talks]
-            talk = self._said(tx, thread, message, features)
+            # a link that was denied: what is said then, not what went before it, tells what was meant
+            talk = self._said(tx, thread, message, features, alone=bool(apart))
         else:
             candidates, threads = self._compared(tx, searched)
-        links = tx.relations.links([identity], taken_back=True)
-        apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)
         case = _LinkCase(
             thread, message, number, features, candidates, threads, policy, apart, talk, options.talks
         )
@@ -261,12 +262,22 @@ class Linker:
         held = [(one, thread) for one, thread in zip(candidates, read, strict=True) if thread is not None]
         return [one for one, _ in held], [thread for _, thread in held]
 
-    def options(self, tx: Transaction, query: EarlierThreads, also: Sequence[UUID] = ()) -> Options:
-        """Return what one choice is made of; `also` are threads to be compared in any case."""
+    def options(
+        self,
+        tx: Transaction,
+        query: EarlierThreads,
+        *,
+        also: Sequence[UUID] = (),
+        but: Collection[str] = (),
+    ) -> Options:
+        """Return what one choice is made of; `also` are threads to be compared in any case, `but` in none.
+
+        What was taken back is no rival: else it would keep what was meant instead from being chosen.
+        """
         near = {one.thread.id: one for one in find(tx, query, self._deps, OF_CHOICES)}
         missing = tx.threads.list(ids=[i for i in also if i not in near]) if also else ()
         near |= {t.id: CandidateThread(t, ThreadCandidate(str(t.id), ("linked",))) for t in missing}
-        groups = sittings_of([one.thread for one in near.values()])
+        groups = sittings_of([one.thread for one in near.values() if str(one.thread.id) not in but])
         read = talks(tx, self._reader, groups, query.at)
         pairs = [(group, talk) for group, talk in zip(groups, read, strict=True) if talk is not None]
         return Options(
@@ -279,9 +290,11 @@ class Linker:
         """Return all that was said in a sitting by now."""
         return talks(tx, self._reader, [group], max(t.last_activity_at for t in group))[0]
 
-    def _said(self, tx: Transaction, thread: Thread, message: Observation, features: Features) -> Talk:
-        """Return what was said in a thread up to a message."""
-        page = all_own_words(tx.observations.read(thread.id, 0, message.seq))
+    def _said(
+        self, tx: Transaction, thread: Thread, message: Observation, features: Features, *, alone: bool
+    ) -> Talk:
+        """Return what was said in a thread up to a message, or the message `alone`."""
+        page = [] if alone else all_own_words(tx.observations.read(thread.id, 0, message.seq))
         observations = [o for o in page if o.kind is Kind.MESSAGE and o.text.strip() and o.id != message.id]
         before = self._reader.messages(tx, observations)
         read = {o.id: one for o, one in zip(observations, before, strict=True)} | {message.id: features}
