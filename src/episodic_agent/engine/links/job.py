@@ -91,8 +91,9 @@ def is_unsettled(decisions: Sequence[Decision]) -> bool:
     asked = any(
         _has_opinion(d.detail.get("llm")) for d in newest
     )  # a second judge makes up for what is not seen
-    if not asked and any(d.detail.get("chosen") for d in newest):
-        return not any(d.verdict == "LINK" and d.confidence_label != UNCERTAIN for d in newest)
+    sure = any(d.verdict == "LINK" and d.confidence_label != UNCERTAIN for d in newest)
+    if not asked and not sure and any(d.detail.get("chosen") for d in newest):
+        return True
     return any(d.confidence_label == UNCERTAIN or bool(d.detail.get("elliptical")) for d in newest)
 
 
@@ -472,8 +473,9 @@ def _leaves_open(case: _LinkCase, judged: _Judged | None) -> bool:
     """Tell whether the next message, if there is one already, is to be judged too."""
     if judged is None or case.number >= LAST_TRY:
         return False
-    if case.talk is not None and (judged.answer is None or not judged.answer.opinions):
-        return not any(v.link and v.label != UNCERTAIN for v in judged.verdicts)
+    alone = judged.answer is None or not judged.answer.opinions
+    if case.talk is not None and alone and not any(v.link and v.label != UNCERTAIN for v in judged.verdicts):
+        return True
     return case.features.elliptical or any(v.label == UNCERTAIN for v in judged.verdicts)
 
 
