@@ -50,7 +50,11 @@ def test_shares_leave_to_none_what_is_missing_to_one(at_end: bool) -> None:
 
 def test_what_shares_the_rare_words_is_chosen_and_the_rest_is_refused_for_sure() -> None:
     judged = [decide(entry, POLICY) for entry in choose(NEW, EARLIER, POLICY, at_end=True)]
-    assert [(v.thread_id, v.link) for v in compete(judged, 1)] == [("clay", True), ("tax", False), ("sea", False)]
+    assert [(v.thread_id, v.link) for v in compete(judged, 1)] == [
+        ("clay", True),
+        ("tax", False),
+        ("sea", False),
+    ]
 
 
 @given(st.permutations(range(len(EARLIER))), st.booleans())
@@ -75,7 +79,9 @@ def test_a_hopeless_candidate_takes_shares_and_gives_none(
         return [axes[len(words) % 4].tolist()] if vectors else []
 
     talks = [said(str(n), [" ".join(words)], 10.0 * n, vector(words)) for n, words in enumerate(earlier)]
-    talk = said("new", [" ".join(new), "and again"], 100.0, [*vector(new), axes[3].tolist()] if vectors else [])
+    talk = said(
+        "new", [" ".join(new), "and again"], 100.0, [*vector(new), axes[3].tolist()] if vectors else []
+    )
     hopeless = said("no", ["zebra xylophone quarks"], -50.0, [axes[7].tolist()] if vectors else [])
     before = {e.thread_id: e.score for e in choose(talk, talks, POLICY, at_end=True)}
     after = {e.thread_id: e.score for e in choose(talk, [*talks, hopeless], POLICY, at_end=True)}

@@ -46,8 +46,9 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 class Talk:
     """What was said in a thread, or in several of one sitting, as a choice reads it.
 
-    `turns` are its messages in order, whoever spoke; `opening` is the user's first one. `terms` counts content
-    words and what is named, `vectors` is [messages with one, dimensions] of length 1, None where there is none.
+    `turns` are its messages in order, whoever spoke; `opening` is the user's first one. `terms` counts
+    content words and what is named; `vectors` is [messages with one, dimensions] of length 1, None where
+    there is none.
     """
 
     thread: ThreadFeatures

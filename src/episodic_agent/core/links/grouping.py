@@ -14,7 +14,7 @@ ThreadKey = TypeVar("ThreadKey", bound=Hashable)
 
 
 class Tie(IntEnum):
-    """How two threads hang together: linked, linked by hand, or one judged to go on with the other's matter."""
+    """How two threads hang together: linked, by hand, or one judged to go on with the other's matter."""
 
     LINKED = 0
     BY_HAND = 1
@@ -70,9 +70,10 @@ def taken_by(thread: ThreadKey, groups: Sequence[Sequence[ThreadKey]], ties: Tie
     """Return the places of the groups that become one with a thread, the one that takes it first.
 
     A group takes a thread that is linked to most of its members, or to any by hand: who links by hand says
-    what is one matter. It also takes one that was judged to go on with all of it, which is the weakest link an
-    episode may grow by: a thread that is merely like one of many members stays outside. Two groups that a thread is linked to become one only where each member of the smaller
-    is linked to most of the larger, or the thread to both by hand.
+    what is one matter. It also takes one that was judged to go on with all of it, the weakest link by which
+    an episode grows: a thread that is like one of many members stays outside. Two groups that a thread is
+    linked to become one only where each member of the smaller is linked to most of the larger, or the thread
+    to both by hand.
     """
     own = ties.get(thread, {})
 

@@ -1,4 +1,4 @@
-"""When the second judgement of a thread's links is asked for: when it ends, by request, by silence, by the clock."""
+"""When a thread's links are judged again: when it ends, by request, by the next message or by the clock."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,9 +1,9 @@
 """The second judgement of a thread's links, when it is over: one choice, from all that was said in it.
 
 What opens a thread often says little. When it ends, a `link_end` job asks the same policy again, adds the
-link that was missed, and takes back what the algorithm alone had linked and is clearly unlikely by now. What a
-person linked, the user recalled, or a language model agreed to stays. No model is asked again: where one gave
-its opinion while the thread began, that opinion is the second judge here too.
+link that was missed, and takes back what the algorithm alone had linked and is clearly unlikely by now. What
+a person linked, the user recalled, or a language model agreed to stays. No model is asked again: where one
+gave its opinion while the thread began, that opinion is the second judge here too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ class _EndCase:
     without_vectors: str
 
     def matter(self, candidate: str) -> float:
-        """Return the share of a candidate with all that it is an episode with: how likely it is the matter."""
+        """Return the share of a candidate with all that it is an episode with: that of its matter."""
         together = self.together.get(candidate, frozenset((candidate,)))
         return sum(v.algorithmic for v in self.verdicts if v.thread_id in together)
 

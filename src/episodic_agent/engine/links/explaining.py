@@ -78,7 +78,7 @@ def explain_links(tx: Transaction, thread: Thread, other: Thread | None = None) 
         decisions = [d for d in decisions if d.detail.get("candidate") == str(other.id)]
         turned = tx.relations.decisions(subject=other.id, type=LINK)
         decisions += [d for d in turned if d.detail.get("candidate") == str(thread.id)]
-    decisions.sort(key=lambda d: (str(d.subject), _integer(d, "number"), _integer(d, "rank")))
+    decisions.sort(key=_moment)
     links = tx.relations.links([thread.id], taken_back=True)
     ends = {thread.id} if other is None else {thread.id, other.id}
     return LinkExplanation(
@@ -86,6 +86,12 @@ def explain_links(tx: Transaction, thread: Thread, other: Thread | None = None) 
         [link for link in links if ends <= {link.earlier, link.later}],
         [_judged(tx, decision) for decision in decisions],
     )
+
+
+def _moment(decision: Decision) -> tuple[str, bool, int, int, int]:
+    """Sort by what was judged: messages in order, then ends, the best candidate of each first."""
+    numbers = (_integer(decision, name) for name in ("number", "through", "rank"))
+    return str(decision.subject), bool(decision.features.get(AT_END)), *numbers
 
 
 def _integer(decision: Decision, name: str) -> int:
@@ -195,7 +201,10 @@ def _terms(policy: LinkPolicy, features: Mapping[str, float]) -> list[tuple[str,
     if isinstance(policy, ChoicePolicy):
         own = [(n, w) for n, w in choice_weights(features).items() if not n.startswith(NONE)]
         others = features.get(OTHERS, 0.0)
-        return [*((n, features.get(n, 0.0), w * features.get(n, 0.0)) for n, w in own), (OTHERS, others, -others)]
+        return [
+            *((n, features.get(n, 0.0), w * features.get(n, 0.0)) for n, w in own),
+            (OTHERS, others, -others),
+        ]
     if not isinstance(policy, SeedPolicy):
         return []
     weighed = {name: getattr(policy, name) for name in (*COMPONENTS, "recency") if name in features}

@@ -1,4 +1,4 @@
-"""Threads as a choice compares them: each for itself, or, where nobody named them, those of one sitting together.
+"""Threads as a choice compares them: each for itself, or those of one sitting that nobody named together.
 
 On a channel where users choose threads every message without one opens another. Such threads, half an hour
 or less apart, are one stretch of talk: what is said in the second often means nothing without the first.
