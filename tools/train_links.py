@@ -5,8 +5,9 @@
 
 A life is weeks of one person's talk: messages, and sittings with those they go on from. Every sitting is one
 choice over all earlier ones; the older sitting is right wherever it lies behind the newer one. Openings are
-also learnt from `benchmarks/cases/links_own.jsonl` and the development half of `links.jsonl`. Printed for each life left out, by threshold: precision over
-links, recall over linked sittings, F1, and how often a link that calls itself HIGH is right.
+also learnt from `benchmarks/cases/links_own.jsonl` and the development half of `links.jsonl`. Printed for each
+life left out, by threshold: precision over links, recall over linked sittings, F1, and how often a link that
+calls itself HIGH is right.
 """
 
 import argparse
@@ -165,7 +166,7 @@ def cases(embedder: Embedder, *, vectors: bool) -> Iterator[Choice]:
 
 
 def fit(choices: Sequence[Choice], ridge: float) -> dict[str, float]:
-    """Return weights by name, for numbers as they come: a conditional logit with a ridge on standard scale."""
+    """Return weights by name, for numbers as they come: a conditional logit, its ridge on standard scale."""
     names = [n for n in choices[0].rows[0] if n not in (AT_END, SAYS_NOTHING, "sets")]
     own = [n for n in names if not n.startswith(NONE)]
     none = [n for n in names if n.startswith(NONE)]
@@ -326,8 +327,9 @@ def main() -> None:
             every = [c for some in judged.values() for part in some.values() for c in part]
             tables[f"{moment}_{words}"] = fit([*every, *extra], RIDGE[moment])
     if not options.only_measure:
-        made_from = f"lives {', '.join(life.name for life in lives)}; benchmarks/cases/links_own.jsonl, the development half of links.jsonl"
-        what = "weights of the linking policy choice-2027-01, as threads begin and end, with vectors and by words"
+        names = ", ".join(life.name for life in lives)
+        made_from = f"lives {names}; benchmarks/cases/links_own.jsonl, the development half of links.jsonl"
+        what = "weights of the linking policy choice-2027-01, as threads begin and end, by vectors or words"
         ship_numbers("links/choice.json", tables, Origin("tools/train_links.py", made_from, what))
 
 

@@ -15,7 +15,20 @@ from episodic_agent.core.links.reading import read_message
 
 TEN = datetime(2026, 3, 2, 10, tzinfo=UTC)
 POLICY = ChoicePolicy()
-WORDS = "kiln glaze wheel tax refund letter ferry ticket harbour flour oven yeast".split()
+WORDS = [
+    "kiln",
+    "glaze",
+    "wheel",
+    "tax",
+    "refund",
+    "letter",
+    "ferry",
+    "ticket",
+    "harbour",
+    "flour",
+    "oven",
+    "yeast",
+]
 
 
 def said(name: str, texts: Sequence[str], hours: float, vectors: Sequence[Sequence[float]] = ()) -> Talk:

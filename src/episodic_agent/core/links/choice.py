@@ -111,9 +111,10 @@ def choose(
 ) -> tuple[LinkEvidence, ...]:
     """Return each candidate's share of one choice, best first, ties to the later active.
 
-    The shares lie in [0, 1] and leave to "none of them" what is missing to 1; only where the opening speaks of
-    several things at once ("both cities") those that fit do not compete with each other. `at_end` says that the thread
-    is over and `talk` is all of it; else it is what opens it. No candidates: no evidence.
+    The shares lie in [0, 1] and leave to "none of them" what is missing to 1; only where the opening speaks
+    of several things at once ("both cities") those that fit do not compete with each other. `at_end` says
+    that the thread is over and `talk` is all of it; else it is what was said so far. No candidates: no
+    evidence.
 
     >>> from datetime import UTC, timedelta
     >>> from episodic_agent.core.links.features import features_of

@@ -90,8 +90,8 @@ def explain_links(tx: Transaction, thread: Thread, other: Thread | None = None) 
 
 def _moment(decision: Decision) -> tuple[str, bool, int, int, int]:
     """Sort by what was judged: messages in order, then ends, the best candidate of each first."""
-    numbers = (_integer(decision, name) for name in ("number", "through", "rank"))
-    return str(decision.subject), bool(decision.features.get(AT_END)), *numbers
+    number, through, rank = (_integer(decision, name) for name in ("number", "through", "rank"))
+    return str(decision.subject), bool(decision.features.get(AT_END)), number, through, rank
 
 
 def _integer(decision: Decision, name: str) -> int:
@@ -120,7 +120,7 @@ def _sentences(decision: Decision) -> Iterator[str]:
     if OTHERS in decision.features:
         yield "the score is its share of one choice over all that was compared, and none of it"
     if detail.get("takes_back"):
-        yield "it was linked while the thread began; by its end that is clearly unlikely, and it is taken back"
+        yield "it was linked as the thread began; by its end that is unlikely, and it is taken back"
     if detail.get("without_vectors"):
         yield f"judged by words alone: {detail['without_vectors']}"
     yield from _model(detail.get("llm"))
