@@ -5,9 +5,9 @@
 
 A life is weeks of one person's talk: messages, and sittings with those they go on from. Every sitting is one
 choice over all earlier ones; the older sitting is right wherever it lies behind the newer one. Openings are
-also learnt from `benchmarks/cases/links_own.jsonl` and the development half of `links.jsonl`. Printed for each
-life left out, by threshold: precision over links, recall over linked sittings, F1, and how often a link that
-calls itself HIGH is right.
+also learnt from `benchmarks/cases/links_own.jsonl` and the development half of `links.jsonl`. Printed for
+each life left out, by threshold: precision over links, recall over linked sittings, F1, and how often a link
+that calls itself HIGH is right.
 """
 
 import argparse

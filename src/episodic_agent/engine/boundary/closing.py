@@ -104,6 +104,8 @@ class Closer:
             matching_thread = _thread(tx, thread)
             if isinstance(cut, Tick) and not self._idle(tx, matching_thread, cut.now):
                 return 0  # somebody spoke between the look and the lock
+            if isinstance(cut, Tick) and matching_thread.explicit:  # silence closes it no further than this
+                ask_for_end(tx, self.deps, thread, now)
             segmenter = self.segmenter.of(matching_thread)
             frame = segmenter.catch_up(tx, frame, now)
             tx.threads.save(segmenter.advance(tx, frame, [cut], now))

@@ -51,7 +51,7 @@ class Reach:
     """How many threads are compared: of those active last (None: within a day), and of those search finds."""
 
     latest: int | None = None
-    found: int = MOST_FOUND
+    searched: int = MOST_FOUND
 
 
 _OF_MESSAGES: Final = Reach()
@@ -77,7 +77,7 @@ def find(
     for stretch in ranges:
         within = tx.threads.list(begun=min(until, stretch.end), limit=IN_RANGE)
         threads |= {t.id: t for t in within if t.last_activity_at >= stretch.start}
-    hits = _searched(tx, query, deps, threads, reach.found)
+    hits = _searched(tx, query, deps, threads, reach.searched)
     allowed = {t.id: t for t in threads.values() if _before(tx, t, query)}
     activities = [
         ActivePeriod(str(t.id), t.created_at, min(t.last_activity_at, query.at)) for t in allowed.values()
@@ -89,7 +89,7 @@ def find(
         ranges,
         apart_from=frozenset(map(str, query.apart_from)),
         most_latest=reach.latest or 0,
-        most_found=reach.found,
+        most_found=reach.searched,
     )
     return [CandidateThread(allowed[UUID(one.thread_id)], one) for one in matching_candidates]
 

@@ -241,7 +241,7 @@ class Linker:
             options = self.options(tx, searched, but=apart)
             candidates, threads = list(options.candidates), [one.thread for one in options.talks]
             # a link that was denied: what is said then, not what went before it, tells what was meant
-            talk = self._said(tx, thread, message, features, alone=bool(apart))
+            talk = self._talk_up_to(tx, thread, message, features, alone=bool(apart))
         else:
             candidates, threads = self._compared(tx, searched)
         case = _LinkCase(
@@ -291,7 +291,7 @@ class Linker:
         """Return all that was said in a sitting by now."""
         return talks(tx, self._reader, [group], max(t.last_activity_at for t in group))[0]
 
-    def _said(
+    def _talk_up_to(
         self, tx: Transaction, thread: Thread, message: Observation, features: Features, *, alone: bool
     ) -> Talk:
         """Return what was said in a thread up to a message, or the message `alone`."""
