@@ -19,8 +19,8 @@ channel is judged by the evidence of one message.
    word would fake it.
 
 **To add** a number to a choice, compute it in `choice.py` and fit again with `tools/train_links.py`; to the
-evidence of one message, in `evidence.py` with `tools/train_linking.py`. Register the policy under a new date in
-`policies.py`. `seed-002` stays as it is.
+evidence of one message, in `evidence.py` with `tools/train_linking.py`. Register the policy under a new date
+in `policies.py`. `seed-002` stays as it is.
 """
 
 from typing import TYPE_CHECKING
