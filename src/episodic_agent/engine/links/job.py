@@ -207,13 +207,17 @@ class Linker:
         judged = {d.detail.get("observation") for d in decisions}
         unsettled = is_unsettled(decisions)
         for number, message in enumerate(observations, 1):
-            if str(message.id) in judged or (number > 1 and only_denies(message.text)):
+            if str(message.id) in judged or (number > 1 and self._tells_nothing(message.text)):
                 continue
             (features,) = self._reader.messages(tx, [message])
             if due(number, features, explicit=thread.explicit, unsettled=unsettled):
                 return thread, message, number, features
             return None
         return None
+
+    def _tells_nothing(self, text: str) -> bool:
+        """Tell whether a later turn says nothing of its own; a choice has seen all that went before it."""
+        return only_denies(text) or (self._deps.judges_ends and cues(text).nothing)
 
     def _case(self, tx: Transaction, identity: UUID, *, asks: bool) -> _LinkCase | None:
         """Read everything a judgement needs."""
