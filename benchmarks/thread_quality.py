@@ -21,7 +21,7 @@ from shipping import DATA, Origin, ship_numbers
 from benchmarks.provenance import ROOT
 from episodic_agent.core.evaluation.threads import score_threads
 from episodic_agent.core.links.disentanglement import INPUTS, REACH, Channel, ReadLine, alone, chosen
-from episodic_agent.core.links.policies import link_policy
+from episodic_agent.core.links.policies import PAIRWISE, link_policy
 from episodic_agent.engine.evaluate.threads import LabelledChannel, Links, channels, choices, links
 from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
@@ -49,7 +49,7 @@ class Example:
 def measure(data: Path, embedder: Embedder, *, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the figures of the development files (quick: two of them), a row a system."""
     judged = list(channels(data / FILE))[: 2 if quick else None]
-    policy = link_policy()
+    policy = link_policy(PAIRWISE)
     for name, reads, rule in (
         (BY_VECTORS, embedder, chosen),
         (BY_WORDS, None, chosen),
@@ -75,7 +75,7 @@ def by_names(channel: LabelledChannel) -> Links:
     """Return links by names alone: the last line of who is addressed, else one's own last line."""
     before: list[ReadLine] = []
     texts: dict[str, str] = {}
-    disentanglement = Channel(link_policy())
+    disentanglement = Channel(link_policy(PAIRWISE))
     for line in map(disentanglement.hear, channel.lines):
         addressed = [o for o in before if o.speaker in line.names]
         mine = [o for o in before if o.speaker == line.speaker]
@@ -93,7 +93,7 @@ def examples(channel: LabelledChannel, embedder: Embedder | None) -> Iterator[Ex
     truth: dict[str, set[str]] = {}
     for newer, older in channel.links:
         truth.setdefault(newer, set()).add(older)
-    for choice in choices(channel, link_policy(), embedder):
+    for choice in choices(channel, link_policy(PAIRWISE), embedder):
         options = [*(e.thread_id for e in choice.evidence), choice.line.id]
         yield Example(choice.rows, np.array([o in truth.get(choice.line.id, ()) for o in options]))
 

@@ -51,7 +51,7 @@ class Settings:
     - `calibration`: of an embedder that is not the default: `auto` (what `calibrate` left in the cache
       folder, if it did), a file, or `none`.
     - `policy`: the boundary policy of new threads.
-    - `link_policy`: the policy that links threads, `default` or `seed-002`, before tuning changes it; `none`:
+    - `link_policy`: what links threads before tuning, `default`, `link-2026-12` or `seed-002`; `none`:
       threads are not linked.
     - `chain_policy`: the policy that says which earlier session one goes on from, `default`, `chain-fixed` or
       `seed-004`; `none`: sessions are not chained.

@@ -33,7 +33,7 @@ from episodic_agent.schemas import Vector
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 SEED = link_policy("seed-002")
-DEFAULT = link_policy("default")
+PAIRWISE = link_policy("link-2026-12")
 PLACES = ("New York", "Boston", "Tokyo", "Paris")
 TIMES = ("Thursday", "next week", "tomorrow")
 TOPICS = {"weather": "weather", "flight": "travel", "trip": "travel", "visit": "travel"}
@@ -112,7 +112,7 @@ def test_the_seeds_cases_have_the_seeds_numbers(
         assert evidence.score == pytest.approx(expected, abs=0.0006)
 
 
-@pytest.mark.parametrize("policy", ["seed-002", "default"])
+@pytest.mark.parametrize("policy", ["seed-002", "link-2026-12"])
 @pytest.mark.parametrize(("message", "threads", "expected"), READ_CASES)
 def test_the_seeds_cases_are_linked_as_the_seed_says_with_the_shipped_reading(
     message: str, threads: list[tuple[str, timedelta, Sequence[str]]], expected: float, policy: str
@@ -125,7 +125,7 @@ def test_the_seeds_cases_are_linked_as_the_seed_says_with_the_shipped_reading(
 @pytest.mark.parametrize(
     "text", ["ok, thanks", "Ok thanks", "thanks a lot!", "👍", "", "good morning", "谢谢", "merci !"]
 )
-@pytest.mark.parametrize("policy", ["seed-002", "default"])
+@pytest.mark.parametrize("policy", ["seed-002", "link-2026-12"])
 def test_thanks_never_link_however_recent_the_thread_is(text: str, policy: str) -> None:
     vector = np.array([1.0, 0.0], np.float32)
     chosen = link_policy(policy)
@@ -157,7 +157,7 @@ def test_a_thread_of_a_week_ago_is_found_since_recency_is_no_filter() -> None:
     week = thread("week", timedelta(days=7), NEW_YORK, shipped)
     features = shipped("Remember when we talked about New York weather?")
     assert score(features, week, NOW, SEED).score > SEED.threshold
-    assert score(features, week, NOW, DEFAULT).score > DEFAULT.threshold
+    assert score(features, week, NOW, PAIRWISE).score > PAIRWISE.threshold
 
 
 def test_a_topic_by_vectors_is_zero_at_a_cosine_of_point_two_and_one_at_point_eight() -> None:
@@ -183,7 +183,7 @@ def test_another_embedders_cosines_are_read_on_the_default_scale() -> None:
 
 def test_vectors_are_used_only_where_both_sides_have_them() -> None:
     bare = thread("a", HOURS, NEW_YORK)
-    evidence = score(toy("sunshine", vector=np.array([1.0, 0.0], np.float32)), bare, NOW, DEFAULT)
+    evidence = score(toy("sunshine", vector=np.array([1.0, 0.0], np.float32)), bare, NOW, PAIRWISE)
     assert "near" not in evidence.features
 
 
@@ -199,7 +199,7 @@ def test_a_policys_name_says_everything_it_was_made_with() -> None:
 
 def test_a_policy_is_found_by_its_aliases() -> None:
     assert link_policy("hybrid") == SEED
-    assert link_policy("default").name == "link-2026-12"
+    assert link_policy("default").name == "choice-2027-01"
     assert {"default", "hybrid"} <= set(link_policy_names())
 
 
@@ -249,8 +249,8 @@ def test_the_seeds_score_lies_in_0_to_1(features: dict[str, float]) -> None:
 
 
 @given(NUMBERS)
-def test_the_default_score_is_a_probability_whatever_it_reads(features: dict[str, float]) -> None:
-    assert 0.0 <= DEFAULT.score(features) <= 1.0
+def test_the_fitted_score_is_a_probability_whatever_it_reads(features: dict[str, float]) -> None:
+    assert 0.0 <= PAIRWISE.score(features) <= 1.0
 
 
 @given(COMPONENTS, SHARES)
@@ -271,7 +271,7 @@ def test_a_thread_scores_no_higher_for_being_older(one: float, other: float) -> 
     assert scores[0] <= scores[1] + 1e-12
 
 
-@given(st.permutations(["ny", "boston", "paris"]), st.sampled_from(["seed-002", "default"]))
+@given(st.permutations(["ny", "boston", "paris"]), st.sampled_from(["seed-002", "link-2026-12"]))
 def test_the_order_in_which_candidates_come_changes_nothing(order: list[str], policy: str) -> None:
     known = {
         "ny": thread("ny", 2 * HOURS, NEW_YORK),
@@ -296,7 +296,7 @@ def test_a_thread_is_the_sum_of_its_turns_in_any_order(texts: list[str]) -> None
 @given(st.text(max_size=200))
 def test_any_text_can_be_read_and_judged(text: str) -> None:
     features = features_of(text)
-    evidence = judge(features, [thread("a", HOURS, NEW_YORK), thread("b", 50 * HOURS, PARIS)], NOW, DEFAULT)
+    evidence = judge(features, [thread("a", HOURS, NEW_YORK), thread("b", 50 * HOURS, PARIS)], NOW, PAIRWISE)
     assert all(0.0 <= e.score <= 1.0 for e in evidence)
 
 

@@ -24,7 +24,7 @@ def linked(case: Mapping[str, Any]) -> set[str]:
         thread_of(t["id"], [(at(turn), read_message(turn["text"], at(turn))) for turn in t["turns"]])
         for t in case["threads"]
     ]
-    policy, when = link_policy(), at(case["message"])
+    policy, when = link_policy("link-2026-12"), at(case["message"])
     message = read_message(case["message"]["text"], when)
     alone = [decide(evidence, policy) for evidence in judge(message, threads, when, policy)]
     return {verdict.thread_id for verdict in compete(alone, message.most) if verdict.link}

@@ -20,7 +20,7 @@ TALK = (  # two people are helped at once; helpers say whom they mean
     ("bert", "dora: it was muted, thanks", 3),
 )
 LINKS = [(str(n), str(n if older is None else older)) for n, (*_, older) in enumerate(TALK)]
-POLICY = link_policy()
+POLICY = link_policy("link-2026-12")
 
 
 def lines(*talk: tuple[str, str]) -> list[Line]:

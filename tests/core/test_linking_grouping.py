@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.core.links.grouping import groups_of, is_taken, taken_by, ties_of
+from episodic_agent.core.links.grouping import Tie, groups_of, is_taken, taken_by, ties_of
 
 THREADS = "abcdefgh"
 LINKS = st.sets(st.tuples(st.sampled_from(list(combinations(THREADS, 2))), st.booleans()), max_size=20).map(
@@ -43,6 +43,18 @@ def test_two_groups_meet_only_where_most_of_them_are_linked() -> None:
 def test_what_a_person_links_is_one_matter_whatever_else_is_linked() -> None:
     assert parted("", by_hand="ab bc cd de") == ["abcde"]
     assert parted("ab", by_hand="cd bc") == ["abcd"]
+
+
+def test_a_matter_grows_by_what_was_judged_to_go_on_with_all_of_it_and_by_nothing_weaker() -> None:
+    judged = [(a, b, Tie.JUDGED) for a, b in ("ab", "bc", "cd", "de")]
+    assert groups_of("abcde", ties_of(judged)) == [list("abcde")]
+    weak = [*judged[:3], ("d", "e", Tie.LINKED)]
+    assert groups_of("abcde", ties_of(weak)) == [list("abcd"), ["e"]]
+
+
+def test_a_judged_thread_joins_one_matter_and_makes_no_two_of_them_one() -> None:
+    pairs = [("a", "b", Tie.JUDGED), ("c", "d", Tie.JUDGED), ("b", "e", Tie.JUDGED), ("d", "e", Tie.JUDGED)]
+    assert groups_of("abcde", ties_of(pairs)) == [list("abe"), list("cd")]
 
 
 @given(LINKS)

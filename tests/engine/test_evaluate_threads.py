@@ -14,7 +14,7 @@ from episodic_agent.engine.evaluate.threads import channels, evaluate_file
 from episodic_agent.errors import InvalidInput
 from episodic_agent.providers.embedders.hashing import HashingEmbedder
 
-POLICY = link_policy()
+POLICY = link_policy("link-2026-12")
 
 
 def unit(number: int, speaker: str, text: str, time: str = "09:00") -> dict[str, Any]:

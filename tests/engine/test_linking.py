@@ -1,6 +1,7 @@
 """New threads find the earlier ones they go on with, end to end: when, what with, by whom, and what it does."""
 
 import json
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -372,8 +373,8 @@ def test_without_vectors_words_decide_and_the_decision_says_so(single: Opened) -
     with_vector = tell(memory, 45, THURSDAY)
     embedder.down = True
     without = tell(memory, 90, "And what about Friday?")
-    assert [d.detail["vectors"] for d in decisions(memory, with_vector)] == [True]
-    assert "near" in decisions(memory, with_vector)[0].features
+    assert [d.detail["vectors"] for d in decisions(memory, with_vector)] == [True, True]  # opening and end
+    assert "near_rank" in decisions(memory, with_vector)[0].features
     for decision in decisions(memory, without):
         assert "embedder was away" in str(decision.detail["without_vectors"])
         assert "near" not in decision.features
@@ -591,7 +592,9 @@ def test_an_explanation_names_every_number_and_both_sides(single: Opened) -> Non
     assert "active within the last 24 hours" in judged.sentences[0]
     assert mine(memory).links.explain(first.origin, later.origin).judged == [judged]
     seed = mine(memory).links.explain(later.origin).judged[0]
-    assert {c.name for c in seed.contributions} >= {"bias", "inherits"}
+    assert {c.name for c in seed.contributions} >= {"pair", "others"}
+    added = sum(c.adds for c in seed.contributions)
+    assert 1.0 / (1.0 + math.exp(-added)) == pytest.approx(seed.decision.score, abs=1e-3)
 
 
 def test_the_seeds_contributions_add_up_to_its_score(single: Opened) -> None:

@@ -456,7 +456,7 @@ def test_what_was_tuned_for_another_policy_does_not_apply(memory: Memory) -> Non
     decide(memory, between_70_and_72())
     mine(memory).tuning.run()
     assert in_force(memory, "hybrid") == "seed-002?threshold=0.72"  # an alias of it
-    assert in_force(memory, "default") == "link-2026-12"
+    assert in_force(memory, "default") == "choice-2027-01"
     assert in_force(memory, "seed-002?threshold=0.8") == "seed-002?threshold=0.8"
 
 
@@ -488,7 +488,7 @@ def test_the_default_policy_is_tuned_within_its_own_bounds(
     )
     run = mine(memory).tuning.run()
     assert threshold < float(str(run.record["new_threshold"])) <= threshold + 0.05
-    assert run.policy.startswith("link-2026-12?threshold=")
+    assert run.policy.startswith("choice-2027-01?threshold=")
     assert run.record["new_weights"] is None
 
 

@@ -78,6 +78,11 @@ class Deps:
         """Name the embedder whose vectors this process writes and reads."""
         return self.embedder.name if self.embedder is not None else NO_EMBEDDER
 
+    @property
+    def judges_ends(self) -> bool:
+        """Tell whether the linking policy judges a thread's links again when it is over."""
+        return self.link_policy != NO_LINKING and link_policy(self.link_policy).chooses
+
     def model_for(self, scope: Scope, stage: str) -> LanguageModel | None:
         """Return the stage's language model, counting what it costs this scope; None where there is none."""
         model = model_of(self.language_model, stage)

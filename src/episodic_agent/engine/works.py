@@ -30,6 +30,8 @@ from episodic_agent.engine.ingest.repeating import remembering
 from episodic_agent.engine.ingest.runs import verbs_of
 from episodic_agent.engine.jobs.runner import HERE, Handler
 from episodic_agent.engine.later import Later, Upkeep
+from episodic_agent.engine.links.asking import LINK_END
+from episodic_agent.engine.links.ending import Ender
 from episodic_agent.engine.links.job import LINK, Linker
 from episodic_agent.engine.recall.searching import Recaller
 from episodic_agent.engine.scoped import Scoped
@@ -81,6 +83,7 @@ class Works:
             EMBED: Embedding(deps, self.segmenter).handle,
             REVIEW: Reviewer(deps).handle,
             LINK: self.linker.handle,
+            LINK_END: Ender(deps, self.linker).handle,
             COMPACT: Compactor(deps).handle,
             CHAIN: Chainer(deps).handle,
             MINE: Miner(deps).handle,

@@ -11,8 +11,9 @@ from episodic_agent.showing import described
 class Link:
     """Two threads that belong together: `later` goes on with `earlier` (seed 002, section 2).
 
-    `basis` tells how it came about: "continuity", "recall" (the user asked for it) or "hand"; `label` is HIGH
-    or UNCERTAIN. `at` is record time; `unlinked_at` says when it was taken back: it stays as a tombstone.
+    `basis` tells how it came about: "continuity", "matter" (the later one, over, goes on with all that the
+    earlier one is an episode with), "recall" (the user asked for it) or "hand"; `label` is HIGH or UNCERTAIN.
+    `at` is record time; `unlinked_at` says when it was taken back: it stays as a tombstone.
     """
 
     earlier: UUID

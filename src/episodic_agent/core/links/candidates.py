@@ -13,6 +13,8 @@ ACTIVE_WITHIN: Final = timedelta(hours=24)
 MOST_ACTIVE: Final = 10
 MOST_FOUND: Final = 5
 MOST_NAMED: Final = 5
+CHOSEN_FROM: Final = 40  # threads active last, however long ago, that a choice looks at beside those found
+CHOSEN_FOUND: Final = 20  # and as many that search finds
 LAST_TRY: Final = 3  # the message of a new thread after which linking is settled
 
 
@@ -27,7 +29,10 @@ class ActivePeriod:
 
 @dataclass(frozen=True, slots=True)
 class ThreadCandidate:
-    """A thread worth comparing and why: `active` lately, `named` by a recall cue, `found` by search."""
+    """A thread worth comparing and why.
+
+    `active` lately, among the last (`latest`), `named` by a recall cue, `found` by search.
+    """
 
     thread_id: str
     why: tuple[str, ...]
@@ -78,11 +83,14 @@ def candidates(
     ranges: Sequence[TimeRange] = (),
     *,
     apart_from: frozenset[str] = frozenset(),
+    most_latest: int = 0,
+    most_found: int = MOST_FOUND,
 ) -> tuple[ThreadCandidate, ...]:
     """Return what to compare: active threads (latest first), then named ones, then search hits in order.
 
     `texts` holds thread ids, best hit first, over all time. Each thread comes once, with every reason there
-    is; `apart_from` names the thread of the message itself.
+    is; `apart_from` names the thread of the message itself. `most_latest` threads count that were active
+    last, at whatever time.
 
     >>> from datetime import UTC
     >>> now = datetime(2026, 3, 11, 12, tzinfo=UTC)
@@ -97,9 +105,10 @@ def candidates(
     )
     active = [t.thread_id for t in latest if now - t.last_at <= ACTIVE_WITHIN][:MOST_ACTIVE]
     named = [t.thread_id for t in latest if any(_overlap(t, stretch) for stretch in ranges)][:MOST_NAMED]
-    hits = [thread_id for thread_id in dict.fromkeys(texts) if thread_id not in apart_from][:MOST_FOUND]
+    hits = [thread_id for thread_id in dict.fromkeys(texts) if thread_id not in apart_from][:most_found]
+    last = [t.thread_id for t in latest if t.thread_id not in active][:most_latest]
     reasons: dict[str, list[str]] = {}
-    for why, some in (("active", active), ("named", named), ("found", hits)):
+    for why, some in (("active", active), ("latest", last), ("named", named), ("found", hits)):
         for thread_id in some:
             reasons.setdefault(thread_id, []).append(why)
     return tuple(ThreadCandidate(thread_id, tuple(why)) for thread_id, why in reasons.items())

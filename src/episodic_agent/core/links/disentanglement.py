@@ -141,7 +141,8 @@ def answers(
     >>> at = datetime(2026, 3, 2, 9, tzinfo=UTC)
     >>> said = ["anna|how do I mount a stick?", "bert|my sound is gone", "carl|anna: what does dmesg say?"]
     >>> lines = [Line(str(n), *one.split("|"), at + timedelta(minutes=n)) for n, one in enumerate(said)]
-    >>> [verdict.thread_id if verdict.link else "-" for verdict in answers(lines, link_policy())]
+    >>> judged = answers(lines, link_policy("link-2026-12"))
+    >>> [verdict.thread_id if verdict.link else "-" for verdict in judged]
     ['-', '-', '0']
     """
     channel = Channel(policy, calibration)

@@ -219,13 +219,17 @@ def _entities(message: Features, thread: ThreadFeatures) -> dict[str, float]:
     named = [(kind, value) for kind, value in message.mentions if kind not in TIMELIKE]
     same = sum(_holds(thread, kind, value) for kind, value in named)
     other = sum(kind in thread.values and not _holds(thread, kind, value) for kind, value in named)
-    fits = [kind is None or kind in thread.values for kind in message.sets]
     return {
         "same": same / len(named) if named else 0.0,
         "other": other / len(named) if named else 0.0,
         "unknown": (len(named) - same - other) / len(named) if named else 0.0,
-        "sets": float(bool(fits) and all(fits)),
+        "sets": float(fits_sets(message, thread)),
     }
+
+
+def fits_sets(message: Features, thread: ThreadFeatures) -> bool:
+    """Say whether a message speaks of several things of a kind, and a thread names one of each."""
+    return bool(message.sets) and all(kind is None or kind in thread.values for kind in message.sets)
 
 
 def _settings(message: Features, threads: Sequence[ThreadFeatures]) -> list[CandidateSetting]:

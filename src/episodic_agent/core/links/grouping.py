@@ -7,18 +7,29 @@ and the links alone say what belongs together, in whatever order they were made.
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from enum import IntEnum
 from typing import TypeAlias, TypeVar
 
 ThreadKey = TypeVar("ThreadKey", bound=Hashable)
-Ties: TypeAlias = Mapping[ThreadKey, Mapping[ThreadKey, bool]]
-"""For each thread the threads it is linked to, and whether a person linked the two by hand."""
 
 
-def ties_of(links: Iterable[tuple[ThreadKey, ThreadKey, bool]]) -> dict[ThreadKey, dict[ThreadKey, bool]]:
-    """Return links, each two threads and whether it was made by hand, as they are seen from either end."""
-    ties: dict[ThreadKey, dict[ThreadKey, bool]] = defaultdict(dict)
-    for item, other, by_hand in links:
-        ties[item][other] = ties[other][item] = by_hand
+class Tie(IntEnum):
+    """How two threads hang together: linked, by hand, or one judged to go on with the other's matter."""
+
+    LINKED = 0
+    BY_HAND = 1
+    JUDGED = 2
+
+
+Ties: TypeAlias = Mapping[ThreadKey, Mapping[ThreadKey, int]]
+"""For each thread the threads it is linked to, and how (a `Tie`)."""
+
+
+def ties_of(links: Iterable[tuple[ThreadKey, ThreadKey, int]]) -> dict[ThreadKey, dict[ThreadKey, int]]:
+    """Return links, each two threads and their tie, as they are seen from either end."""
+    ties: dict[ThreadKey, dict[ThreadKey, int]] = defaultdict(dict)
+    for item, other, tie in links:
+        ties[item][other] = ties[other][item] = tie
     return ties
 
 
@@ -59,8 +70,10 @@ def taken_by(thread: ThreadKey, groups: Sequence[Sequence[ThreadKey]], ties: Tie
     """Return the places of the groups that become one with a thread, the one that takes it first.
 
     A group takes a thread that is linked to most of its members, or to any by hand: who links by hand says
-    what is one matter. Two groups that a thread is linked to become one only where each member of the smaller
-    is linked to most of the larger, or the thread to both by hand.
+    what is one matter. It also takes one that was judged to go on with all of it, the weakest link by which
+    an episode grows: a thread that is like one of many members stays outside. Two groups that a thread is
+    linked to become one only where each member of the smaller is linked to most of the larger, or the thread
+    to both by hand.
     """
     own = ties.get(thread, {})
 
@@ -68,9 +81,16 @@ def taken_by(thread: ThreadKey, groups: Sequence[Sequence[ThreadKey]], ties: Tie
         return sum(other in own for other in group)
 
     def by_hand(group: Sequence[ThreadKey]) -> bool:
-        return any(own.get(other, False) for other in group)
+        return any(own.get(other) == Tie.BY_HAND for other in group)
 
-    ranked = sorted(range(len(groups)), key=lambda n: (not by_hand(groups[n]), -links(groups[n]), n))
+    def judged(group: Sequence[ThreadKey]) -> bool:
+        return any(own.get(other) == Tie.JUDGED for other in group)
+
+    def precedence(place: int) -> tuple[bool, bool, int, int]:
+        group = groups[place]
+        return not by_hand(group), not judged(group), -links(group), place
+
+    ranked = sorted(range(len(groups)), key=precedence)
     taking: list[int] = []
     members: list[ThreadKey] = [thread]
     for place in ranked:
@@ -78,7 +98,7 @@ def taken_by(thread: ThreadKey, groups: Sequence[Sequence[ThreadKey]], ties: Tie
         if taking:
             joins = by_hand(group) or _is_one(members, group, ties)
         else:
-            joins = by_hand(group) or is_taken(links(group), len(group))
+            joins = by_hand(group) or judged(group) or is_taken(links(group), len(group))
         if joins:
             taking.append(place)
             members += group

@@ -14,7 +14,7 @@ from episodic_agent.core.language.phrases import phrase_pattern, unspaced_patter
 from episodic_agent.core.links.evidence import score
 from episodic_agent.core.links.features import Features, ThreadFeatures
 from episodic_agent.core.links.lexicon import cues, own_words
-from episodic_agent.core.links.policies import DEFAULT, link_policy
+from episodic_agent.core.links.policies import PAIRWISE, link_policy
 
 CORRECT: Final = "CORRECT"
 INCORRECT: Final = "INCORRECT"
@@ -118,7 +118,7 @@ def only_denies(text: str) -> bool:
 def _in_behaviour(turn: UserTurn, context: ThreadFeatures, *, linked: bool) -> Outcome:
     if not linked:
         return Outcome(CORRECT, BEHAVIOUR, "the user goes on without missing anything")
-    probability = score(turn.features, context, turn.at, link_policy(DEFAULT)).score
+    probability = score(turn.features, context, turn.at, link_policy(PAIRWISE)).score
     if probability >= GOES_ON:
         return Outcome(CORRECT, BEHAVIOUR, "the user goes on with it")
     if probability <= SWITCHES or cues(turn.text).new_subject:

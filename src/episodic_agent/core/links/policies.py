@@ -23,7 +23,11 @@ PLAIN: Final = (
 VECTOR_INPUTS: Final = frozenset(
     ("near", "centre", "last", "near_lead", "back_near", "recall_near", "foreign_near")
 )
+CLOSE: Final = 0.05  # to the threshold: without a second judge the verdict is uncertain
 COMPONENTS: Final = ("keyword", "entity", "topic")
+NONE: Final = "none"  # how the names of what speaks for no candidate begin; alone, where it starts
+AT_END, SAYS_NOTHING = "at_end", "says_nothing"  # of the end of a thread; nothing but thanks
+OTHERS: Final = "others"  # the logarithm of the summed weights of all rivals and of none of them
 _LIMIT: Final = 30.0  # of a log-odds: beyond it a probability is 0 or 1 to the last digit kept
 
 
@@ -31,7 +35,8 @@ class LinkPolicy(Protocol):
     """A frozen, named way to turn a candidate's numbers into a score in [0, 1], linked above `threshold`.
 
     `tunable` is how low and how high tuning may set the threshold. Where it
-    `competes`, a message is linked to the best candidate above the threshold; else to each of them.
+    `competes`, a message is linked to the best candidate above the threshold; else to each of them. Where it
+    `chooses`, one choice is asked over all candidates, and again when the thread ends.
     """
 
     @property
@@ -42,6 +47,16 @@ class LinkPolicy(Protocol):
     def tunable(self) -> tuple[float, float]: ...  # noqa: D102
     @property
     def competes(self) -> bool: ...  # noqa: D102
+    @property
+    def chooses(self) -> bool: ...  # noqa: D102
+
+    def limit(self, features: Mapping[str, float]) -> float:
+        """Return the score above which a candidate with these numbers is linked."""
+        ...
+
+    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
+        """Say whether a score alone, without a second judge, leaves doubt."""
+        ...
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the score of a candidate's numbers."""
@@ -68,6 +83,19 @@ class SeedPolicy:
     def competes(self) -> bool:
         """Return False: by the document every candidate is judged by itself."""
         return False
+
+    @property
+    def chooses(self) -> bool:
+        """Return False: a message is judged beside each thread."""
+        return False
+
+    def limit(self, features: Mapping[str, float]) -> float:
+        """Return the threshold, whatever the numbers are."""
+        return self.threshold
+
+    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
+        """Say whether a score lies within .05 of the threshold."""
+        return round(abs(score - self.threshold), 9) < CLOSE
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the weighted mean of the components there are; without evidence the weighted recency alone.
@@ -118,6 +146,19 @@ class FittedPolicy:
         """Return True: a message mostly goes on with one thing, and what it is like is no proof."""
         return True
 
+    @property
+    def chooses(self) -> bool:
+        """Return False: a message is judged beside each thread."""
+        return False
+
+    def limit(self, features: Mapping[str, float]) -> float:
+        """Return the threshold, whatever the numbers are."""
+        return self.threshold
+
+    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
+        """Say whether a score lies within .05 of the threshold."""
+        return round(abs(score - self.threshold), 9) < CLOSE
+
     def score(self, features: Mapping[str, float]) -> float:
         """Return the probability that a candidate with these numbers is one to link.
 
@@ -164,11 +205,95 @@ def inputs(features: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-_POLICIES: Final[Mapping[str, type[SeedPolicy] | type[FittedPolicy]]] = {
+@dataclass(frozen=True, slots=True)
+class ChoicePolicy:
+    """A conditional logit over all candidates and "none", asked as a thread begins and when it ends.
+
+    Its score is the candidate's share of the choice, in [0, 1]. The best is linked above `threshold` while
+    the thread opens and above `end` when it is over; HIGH from `sure` and `end_sure` on, where links of lives
+    left out were right nine times in ten. `tools/train_links.py` fits the weights.
+    """
+
+    threshold: float = 0.5
+    sure: float = 0.9
+    end: float = 0.45
+    end_sure: float = 0.75
+    drop: float = 0.2
+    name: str = "choice-2027-01"
+
+    @property
+    def tunable(self) -> tuple[float, float]:
+        """Return bounds around the threshold: of many shares the best is seldom near one."""
+        return 0.3, 0.75
+
+    @property
+    def competes(self) -> bool:
+        """Return True: the shares are those of one choice."""
+        return True
+
+    @property
+    def chooses(self) -> bool:
+        """Return True: candidates are compared with each other, and again when the thread ends."""
+        return True
+
+    def limit(self, features: Mapping[str, float]) -> float:
+        """Return the share above which a candidate is linked: an end has seen more than an opening."""
+        return self.end if features.get(AT_END, 0.0) else self.threshold
+
+    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
+        """Say whether a share is neither clearly below the limit nor one that is right nine times in ten.
+
+        >>> [ChoicePolicy().unsure(share, {"at_end": 1.0}) for share in (0.1, 0.5, 0.9)]
+        [False, True, False]
+        """
+        limit = self.limit(features)
+        sure = self.end_sure if features.get(AT_END, 0.0) else self.sure
+        return limit - CLOSE < score < max(sure, limit)
+
+    def score(self, features: Mapping[str, float]) -> float:
+        """Return the share of a candidate with these numbers; thanks and an "ok" go on with nothing.
+
+        Numbers that do not say what stood beside it (`others`) are those of the only candidate.
+        """
+        if features.get(SAYS_NOTHING, 0.0):
+            return 0.0
+        others = features.get(OTHERS)
+        if others is None:
+            others = none_utility(features)
+        lead = choice_utility(features) - others
+        return 1.0 / (1.0 + math.exp(-max(-_LIMIT, min(_LIMIT, lead))))
+
+
+def choice_weights(features: Mapping[str, float]) -> Mapping[str, float]:
+    """Return the weights of `choice-2027-01` for a moment (opening, early, end) and what was compared.
+
+    >>> "near_rank" in choice_weights({"near_rank": 0.0}), "near_rank" in choice_weights({"at_end": 1.0})
+    (True, False)
+    """
+    moment = "end" if features.get(AT_END, 0.0) else "opening" if "pair" in features else "early"
+    return numbers(f"links/choice.{moment}_{'vectors' if 'near_rank' in features else 'words'}")
+
+
+def choice_utility(features: Mapping[str, float]) -> float:
+    """Return what speaks for a candidate, on the scale on which "none" has `none_utility`."""
+    weights = choice_weights(features)
+    return sum(w * features.get(name, 0.0) for name, w in weights.items() if not name.startswith(NONE))
+
+
+def none_utility(features: Mapping[str, float]) -> float:
+    """Return what speaks for no candidate at all."""
+    weights = choice_weights(features)
+    spoken = sum(w * features.get(name, 0.0) for name, w in weights.items() if name.startswith(NONE))
+    return spoken + weights[NONE]
+
+
+_POLICIES: Final[Mapping[str, type[SeedPolicy] | type[FittedPolicy] | type[ChoicePolicy]]] = {
     "seed-002": SeedPolicy,
     "link-2026-12": FittedPolicy,
+    "choice-2027-01": ChoicePolicy,
 }
-DEFAULT: Final = "link-2026-12"
+DEFAULT: Final = "choice-2027-01"
+PAIRWISE: Final = "link-2026-12"  # what a message is judged by beside one thread alone
 _ALIASES: Final[Mapping[str, str]] = {"default": DEFAULT, "hybrid": "seed-002"}
 
 
@@ -176,7 +301,7 @@ def link_policy_names() -> list[str]:
     """Return every name `link_policy` accepts, aliases included, sorted.
 
     >>> link_policy_names()
-    ['default', 'hybrid', 'link-2026-12', 'seed-002']
+    ['choice-2027-01', 'default', 'hybrid', 'link-2026-12', 'seed-002']
     """
     return sorted([*_POLICIES, *_ALIASES])
 

@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from episodic_agent.core.links.evidence import LinkEvidence
-from episodic_agent.core.links.policies import LinkPolicy, link_policy
+from episodic_agent.core.links.policies import CLOSE, LinkPolicy, link_policy
 
 LINK: Final = "LINK"
 NO_LINK: Final = "DON'T_LINK"
 HIGH: Final = "HIGH"
 UNCERTAIN: Final = "UNCERTAIN"
-CLOSE: Final = 0.05  # to the threshold: without a second judge the verdict is uncertain
 _RELATED, _CONFIDENCE = "llm_related", "llm_confidence"
 _RIVAL, _YIELDS = "rival", "yields"
 
@@ -81,18 +80,19 @@ class LinkVerdict:
 def decide(evidence: LinkEvidence, policy: LinkPolicy, opinion: Opinion | None = None) -> LinkVerdict:
     """Return the verdict on a candidate: both agree, or the more confident wins, ties to the language model.
 
-    Without an opinion the algorithm decides alone, uncertain within .05 of its threshold.
+    Without an opinion the algorithm decides alone, uncertain where its policy is: mostly within .05 of its
+    threshold.
 
     >>> found = decide(LinkEvidence("a", {}, 0.72), link_policy("seed-002"), Opinion(False, 0.65))
     >>> found.verdict, found.label, found.disagreement
     ('LINK', 'UNCERTAIN', True)
     """
-    score, threshold = evidence.score, policy.threshold
+    score, threshold = evidence.score, policy.limit(evidence.features)
     own = score > threshold
     confidence = score if own else 1.0 - score
     link, label, differ = own, HIGH, False
     if opinion is None:
-        label = UNCERTAIN if round(abs(score - threshold), 9) < CLOSE else HIGH
+        label = UNCERTAIN if policy.unsure(score, evidence.features) else HIGH
     elif opinion.related != own:
         differ, label = True, UNCERTAIN
         if round(opinion.confidence, 9) >= round(confidence, 9):

@@ -9,6 +9,7 @@ from episodic_agent.core.threads.records import INACTIVITY
 from episodic_agent.engine.boundary.segmenting import Segmenter, end_thread
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.retrying import until_unopposed
+from episodic_agent.engine.links.asking import ask_for_end, unjudged
 from episodic_agent.engine.sections.job import ask_due
 from episodic_agent.engine.threads.resolving import silent_threads
 from episodic_agent.errors import NotFound
@@ -49,8 +50,13 @@ class Closer:
             unfinished = tx.threads.list("unfinished")
             ended = silent_threads(tx, unfinished, moment, self.deps.channels)
             idle = [t.id for t in unfinished if t.id not in ended and self._idle(tx, t, moment)]
+            over = unjudged(tx, self.deps, [t for t in unfinished if t.id not in ended], moment)
         closed = sum(self._close(scope, thread, Tick(moment)) for thread in idle)
         closed += sum(self._end(scope, thread, moment) for thread in sorted(ended))
+        if over:
+            with self.deps.store.begin(scope) as tx:
+                for thread in over:
+                    ask_for_end(tx, self.deps, thread, self.deps.clock())
         ask_due(self.deps, scope, moment)
         return closed
 
@@ -61,7 +67,9 @@ class Closer:
     def _end_once(self, scope: Scope, thread_id: UUID, reason: str) -> int:
         with self.deps.store.begin(scope) as tx:
             tx.hold_threads()
-            return end_thread(tx, self.segmenter, thread_id, reason, self.deps.clock())
+            now = self.deps.clock()
+            ask_for_end(tx, self.deps, thread_id, now)
+            return end_thread(tx, self.segmenter, thread_id, reason, now)
 
     def _end(self, scope: Scope, thread_id: UUID, now: datetime) -> int:
         return until_unopposed(lambda: self._end_silent(scope, thread_id, now))
@@ -72,7 +80,9 @@ class Closer:
             still = silent_threads(tx, [_thread(tx, thread_id)], now, self.deps.channels)
             if not still:  # somebody spoke between the look and the lock
                 return 0
-            return end_thread(tx, self.segmenter, thread_id, INACTIVITY, self.deps.clock())
+            at = self.deps.clock()
+            ask_for_end(tx, self.deps, thread_id, at)
+            return end_thread(tx, self.segmenter, thread_id, INACTIVITY, at)
 
     def _idle(self, tx: Transaction, thread: Thread, now: datetime) -> bool:
         frame, last = tx.threads.frame(thread.id), thread.last_activity_at
@@ -94,6 +104,8 @@ class Closer:
             matching_thread = _thread(tx, thread)
             if isinstance(cut, Tick) and not self._idle(tx, matching_thread, cut.now):
                 return 0  # somebody spoke between the look and the lock
+            if isinstance(cut, Tick) and matching_thread.explicit:  # silence closes it no further than this
+                ask_for_end(tx, self.deps, thread, now)
             segmenter = self.segmenter.of(matching_thread)
             frame = segmenter.catch_up(tx, frame, now)
             tx.threads.save(segmenter.advance(tx, frame, [cut], now))

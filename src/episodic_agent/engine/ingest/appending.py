@@ -37,6 +37,7 @@ from episodic_agent.engine.boundary.segmenting import (
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.ingest.echoes import Listening, by_form, is_agent, with_echo
 from episodic_agent.engine.jobs.retrying import until_unopposed
+from episodic_agent.engine.links.asking import ask_for_end
 from episodic_agent.engine.links.job import OFF, ask_for_link
 from episodic_agent.engine.sections.bounds import take_in
 from episodic_agent.engine.threads.resolving import PlacedItem, Placement, lapsed, resolved
@@ -324,6 +325,7 @@ class Ingest:
         first, last = placed[0], placed[-1].resolution
         for p, where in zip(fresh, placed, strict=True):
             if where.resolution.closes is not None:
+                ask_for_end(tx, self._deps, where.resolution.closes, now)
                 end_thread(tx, self._segmenter, where.resolution.closes, INACTIVITY, now, waits=True)
             decision = resolved(where, p.incoming.id, now)
             if decision is not None:

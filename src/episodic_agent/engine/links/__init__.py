@@ -5,6 +5,10 @@ candidates (active lately, named by a recall cue, found by search) and their fea
 them while a language model, if there is one, judges the best three at the same time, and writes decisions,
 links and cross-thread episodes in one transaction.
 
+**The end.** Where a thread ends a `link_end` job (`asking.py`, `ending.py`) judges it again by all that was
+said in it, if the policy chooses: it adds what was missed and takes back what the algorithm alone had linked
+wrongly.
+
 **Effect.** Which threads a cross-thread episode holds follows from the live links alone. So linking,
 unlinking and merging are one rule, and `doctor` can check it. Outcomes are read from the user's next two
 turns; what they teach is `engine/tuning`.
@@ -19,6 +23,6 @@ turns; what they teach is `engine/tuning`.
 6. A cross-thread episode owns no observations (I3), and no thread is in two.
 
 **To add** a number to the evidence: compute it in `core/links`, fit the weights again with
-`tools/train_linking.py`, and register the policy under a new dated name. To add a source of candidates,
+`tools/train_links.py`, and register the policy under a new dated name. To add a source of candidates,
 extend `candidates.py`; every candidate is judged by the same evidence.
 """

@@ -10,7 +10,13 @@ import numpy as np
 
 from episodic_agent.core.language import tokens
 from episodic_agent.core.links import ActivePeriod, ThreadCandidate, named_ranges
-from episodic_agent.core.links.candidates import MOST_ACTIVE, MOST_FOUND, candidates
+from episodic_agent.core.links.candidates import (
+    CHOSEN_FOUND,
+    CHOSEN_FROM,
+    MOST_ACTIVE,
+    MOST_FOUND,
+    candidates,
+)
 from episodic_agent.core.links.lexicon import own_words
 from episodic_agent.core.recall import kept_terms, reciprocal_ranks, term_weight
 from episodic_agent.core.recall.bm25 import K1, B
@@ -41,6 +47,18 @@ class EarlierThreads:
 
 
 @dataclass(frozen=True, slots=True)
+class Reach:
+    """How many threads are compared: of those active last (None: within a day), and of those search finds."""
+
+    latest: int | None = None
+    searched: int = MOST_FOUND
+
+
+_OF_MESSAGES: Final = Reach()
+OF_CHOICES: Final = Reach(CHOSEN_FROM, CHOSEN_FOUND)
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateThread:
     """A candidate with its thread."""
 
@@ -48,15 +66,18 @@ class CandidateThread:
     candidate: ThreadCandidate
 
 
-def find(tx: Transaction, query: EarlierThreads, deps: Deps) -> list[CandidateThread]:
+def find(
+    tx: Transaction, query: EarlierThreads, deps: Deps, reach: Reach = _OF_MESSAGES
+) -> list[CandidateThread]:
     """Return the threads to compare a message with: those active lately, named by it, or found by search."""
+    most = MOST_ACTIVE if reach.latest is None else reach.latest
     until = query.began or query.at
     ranges = named_ranges(query.text, query.at, query.utc_offset)
-    threads = {t.id: t for t in tx.threads.list(begun=until, limit=MOST_ACTIVE + 1 + len(query.apart_from))}
+    threads = {t.id: t for t in tx.threads.list(begun=until, limit=most + 1 + len(query.apart_from))}
     for stretch in ranges:
         within = tx.threads.list(begun=min(until, stretch.end), limit=IN_RANGE)
         threads |= {t.id: t for t in within if t.last_activity_at >= stretch.start}
-    hits = _searched(tx, query, deps, threads)
+    hits = _searched(tx, query, deps, threads, reach.searched)
     allowed = {t.id: t for t in threads.values() if _before(tx, t, query)}
     activities = [
         ActivePeriod(str(t.id), t.created_at, min(t.last_activity_at, query.at)) for t in allowed.values()
@@ -67,6 +88,8 @@ def find(tx: Transaction, query: EarlierThreads, deps: Deps) -> list[CandidateTh
         query.at,
         ranges,
         apart_from=frozenset(map(str, query.apart_from)),
+        most_latest=reach.latest or 0,
+        most_found=reach.searched,
     )
     return [CandidateThread(allowed[UUID(one.thread_id)], one) for one in matching_candidates]
 
@@ -81,7 +104,9 @@ def _before(tx: Transaction, thread: Thread, query: EarlierThreads) -> bool:
     return tx.threads.number(thread.id) < query.number
 
 
-def _searched(tx: Transaction, query: EarlierThreads, deps: Deps, threads: dict[UUID, Thread]) -> list[UUID]:
+def _searched(
+    tx: Transaction, query: EarlierThreads, deps: Deps, threads: dict[UUID, Thread], most: int
+) -> list[UUID]:
     """Return the threads that search finds, best first, and add them to those that are known."""
     numbers: list[int] = []
     for limit in (PER_LEG, PER_LEG * MORE):
@@ -89,9 +114,9 @@ def _searched(tx: Transaction, query: EarlierThreads, deps: Deps, threads: dict[
         full = any(len(leg) == limit for leg in legs)
         ranked = reciprocal_ranks(_threads_of(tx, legs, query))
         numbers = [int(n) for n in sorted(ranked, key=lambda n: (-ranked[n], int(n)))]
-        if len(numbers) > MOST_FOUND or not full:
+        if len(numbers) > most or not full:
             break
-    numbers = numbers[: 2 * MOST_FOUND]
+    numbers = numbers[: 2 * most]
     named = tx.threads.by_numbers(numbers)
     identifiers = [named[n] for n in numbers if n in named]
     threads |= {

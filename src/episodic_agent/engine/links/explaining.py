@@ -8,7 +8,16 @@ from uuid import UUID
 
 from episodic_agent.core.language import plural
 from episodic_agent.core.links import FittedPolicy, LinkPolicy, SeedPolicy, link_policy, recomputed
-from episodic_agent.core.links.policies import COMPONENTS, fitted_weights, inputs
+from episodic_agent.core.links.policies import (
+    AT_END,
+    COMPONENTS,
+    NONE,
+    OTHERS,
+    ChoicePolicy,
+    choice_weights,
+    fitted_weights,
+    inputs,
+)
 from episodic_agent.core.links.verdict import UNCERTAIN
 from episodic_agent.data import texts
 from episodic_agent.engine.links.job import LINK
@@ -69,7 +78,7 @@ def explain_links(tx: Transaction, thread: Thread, other: Thread | None = None) 
         decisions = [d for d in decisions if d.detail.get("candidate") == str(other.id)]
         turned = tx.relations.decisions(subject=other.id, type=LINK)
         decisions += [d for d in turned if d.detail.get("candidate") == str(thread.id)]
-    decisions.sort(key=lambda d: (str(d.subject), _integer(d, "number"), _integer(d, "rank")))
+    decisions.sort(key=_moment)
     links = tx.relations.links([thread.id], taken_back=True)
     ends = {thread.id} if other is None else {thread.id, other.id}
     return LinkExplanation(
@@ -77,6 +86,12 @@ def explain_links(tx: Transaction, thread: Thread, other: Thread | None = None) 
         [link for link in links if ends <= {link.earlier, link.later}],
         [_judged(tx, decision) for decision in decisions],
     )
+
+
+def _moment(decision: Decision) -> tuple[str, bool, int, int, int]:
+    """Sort by what was judged: messages in order, then ends, the best candidate of each first."""
+    number, through, rank = (_integer(decision, name) for name in ("number", "through", "rank"))
+    return str(decision.subject), bool(decision.features.get(AT_END)), number, through, rank
 
 
 def _integer(decision: Decision, name: str) -> int:
@@ -96,10 +111,16 @@ def _sentences(decision: Decision) -> Iterator[str]:
     reasons = [known.get(str(one), str(one)) for one in why] if isinstance(why, Sequence) else []
     yield f"compared because {' and '.join(reasons) or 'nobody knows why'}"
     side = "over" if decision.score > decision.threshold else "not over"
+    at_end = bool(decision.features.get(AT_END))
+    moment = "the thread as it ended" if at_end else f"message {_integer(decision, 'number')} of the thread"
     yield (
-        f"message {_integer(decision, 'number')} of the thread scores {decision.score:.3f} by "
-        f"{decision.policy_version}, {side} the threshold of {decision.threshold:.2f}"
+        f"{moment} scores {decision.score:.3f} by {decision.policy_version}, "
+        f"{side} the threshold of {decision.threshold:.2f}"
     )
+    if OTHERS in decision.features:
+        yield "the score is its share of one choice over all that was compared, and none of it"
+    if detail.get("takes_back"):
+        yield "it was linked as the thread began; by its end that is unlikely, and it is taken back"
     if detail.get("without_vectors"):
         yield f"judged by words alone: {detail['without_vectors']}"
     yield from _model(detail.get("llm"))
@@ -177,6 +198,13 @@ def _terms(policy: LinkPolicy, features: Mapping[str, float]) -> list[tuple[str,
         read = inputs(features)
         weighed = fitted_weights(features)
         return [(name, read[name], weight * read[name]) for name, weight in weighed.items()]
+    if isinstance(policy, ChoicePolicy):
+        own = [(n, w) for n, w in choice_weights(features).items() if not n.startswith(NONE)]
+        others = features.get(OTHERS, 0.0)
+        return [
+            *((n, features.get(n, 0.0), w * features.get(n, 0.0)) for n, w in own),
+            (OTHERS, others, -others),
+        ]
     if not isinstance(policy, SeedPolicy):
         return []
     weighed = {name: getattr(policy, name) for name in (*COMPONENTS, "recency") if name in features}

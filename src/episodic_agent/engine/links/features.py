@@ -9,11 +9,12 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.links import Features, ThreadFeatures, thread_of
+from episodic_agent.core.links.choice import Talk
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.recall import CALIBRATED_FOR
 from episodic_agent.engine.deps import Deps
@@ -25,6 +26,9 @@ LONGEST: Final = 1000  # characters of a message that are read
 PAGE: Final = 64
 MOST_PAGES: Final = 8  # looked through for messages that were there at the time
 KEPT_MESSAGES, KEPT_THREADS = 4096, 1024
+
+SittingEnds: TypeAlias = tuple[tuple[UUID, int], ...]
+"""The threads of a sitting, each with the seq that comes next in it."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -65,6 +69,7 @@ class ThreadReader:
         self._weighs = weighs_vectors(deps)
         self._messages: _Recent[tuple[Scope, UUID], Features] = _Recent(KEPT_MESSAGES)
         self._threads: _Recent[tuple[Scope, UUID, int], ThreadFeatures] = _Recent(KEPT_THREADS)
+        self._talks: _Recent[tuple[Scope, SittingEnds], Talk] = _Recent(KEPT_THREADS)
 
     def messages(self, tx: Transaction, observations: Sequence[Observation]) -> list[Features]:
         """Return the features of messages."""
@@ -89,6 +94,18 @@ class ThreadReader:
                 self._messages.put((tx.scope, o.id), features)
             result.append(features)
         return result
+
+    def talk(self, scope: Scope, ends: SittingEnds) -> Talk | None:
+        """Return a sitting that was read before, with as many messages in its threads."""
+        return self._talks.get((scope, ends))
+
+    def keep_talk(self, scope: Scope, ends: SittingEnds, talk: Talk) -> None:
+        """Keep a sitting that was read."""
+        self._talks.put((scope, ends), talk)
+
+    def complete(self, observations: Sequence[Observation], read: Mapping[UUID, Features]) -> bool:
+        """Tell whether nothing is to be added to messages as they were read: all have their vectors."""
+        return all(self._complete(o, read[o.id]) for o in observations)
 
     def _complete(self, observation: Observation, features: Features) -> bool:
         """Tell whether nothing is to be added: a vector that is missing may come later."""

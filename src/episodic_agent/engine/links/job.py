@@ -6,7 +6,7 @@ and writes decisions, links and the cross-thread episode in one more. Everything
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -19,6 +19,7 @@ from episodic_agent.core.links import (
     LinkEvidence,
     LinkPolicy,
     LinkVerdict,
+    ThreadCandidate,
     ThreadFeatures,
     compete,
     cues,
@@ -27,21 +28,24 @@ from episodic_agent.core.links import (
     judge,
 )
 from episodic_agent.core.links.candidates import LAST_TRY
+from episodic_agent.core.links.choice import Talk, choose, talk_of
 from episodic_agent.core.links.outcomes import only_denies
+from episodic_agent.core.links.policies import AT_END, ChoicePolicy
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.links.verdict import UNCERTAIN
 from episodic_agent.core.prompts.thread_link import MOST_THREADS, STAGE, Earlier
 from episodic_agent.core.threads import opens_turn
 from episodic_agent.engine.deps import NO_LINKING, Deps
-from episodic_agent.engine.links.candidates import CandidateThread, EarlierThreads, find
+from episodic_agent.engine.links.candidates import OF_CHOICES, CandidateThread, EarlierThreads, find
 from episodic_agent.engine.links.features import LONGEST, PAGE, ThreadReader, weighs_vectors
 from episodic_agent.engine.links.joining import HAND, grow, other_end
 from episodic_agent.engine.links.linked import holds
 from episodic_agent.engine.links.opinions import PATIENCE, Call, OpinionAnswer, shown
+from episodic_agent.engine.links.sittings import sittings_of, talk_from, talks
 from episodic_agent.engine.tuning.outcomes import Listener, ask_for_outcomes
 from episodic_agent.engine.tuning.runs import ask_for_tuning, guidance_in_force, policy_in_force
 from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
-from episodic_agent.schemas import Decision, Job, Json, Link, Observation, Scope, Thread, Vector
+from episodic_agent.schemas import Decision, Job, Json, Kind, Link, Observation, Scope, Thread, Vector
 
 LINK: Final = "link"  # the job's kind, and the decision's type
 OFF: Final = NO_LINKING
@@ -74,15 +78,27 @@ def put_job(tx: Transaction, thread: UUID, now: datetime) -> None:
 
 
 def is_unsettled(decisions: Sequence[Decision]) -> bool:
-    """Tell whether the last message that was judged left room for doubt, or was elliptical."""
-    if not decisions:
+    """Tell whether the last message that was judged left room for doubt, or was elliptical.
+
+    A choice that did not end in a sure link is asked again: after the reply and a second turn it sees most of
+    what it would see at the end.
+    """
+    judged = [d for d in decisions if not d.features.get(AT_END)]
+    if not judged:
         return False
-    last = max(_number(d) for d in decisions)
-    return any(
-        d.confidence_label == UNCERTAIN or bool(d.detail.get("elliptical"))
-        for d in decisions
-        if _number(d) == last
-    )
+    last = max(_number(d) for d in judged)
+    newest = [d for d in judged if _number(d) == last]
+    asked = any(
+        _has_opinion(d.detail.get("llm")) for d in newest
+    )  # a second judge makes up for what is not seen
+    sure = any(d.verdict == "LINK" and d.confidence_label != UNCERTAIN for d in newest)
+    if not asked and not sure and any(d.detail.get("chosen") for d in newest):
+        return True
+    return any(d.confidence_label == UNCERTAIN or bool(d.detail.get("elliptical")) for d in newest)
+
+
+def _has_opinion(answer: Json) -> bool:
+    return isinstance(answer, Mapping) and "related" in answer
 
 
 def _number(decision: Decision) -> int:
@@ -97,7 +113,8 @@ def _number(decision: Decision) -> int:
 class _LinkCase:
     """A message to be judged, with everything that was read for it.
 
-    `apart` are threads whose link with the message's own was taken back.
+    `apart` are threads whose link with the message's own was taken back. Where the policy chooses, `talk` is
+    what was said in the message's thread up to it, and `talks` are its candidates.
     """
 
     thread: Thread
@@ -108,8 +125,22 @@ class _LinkCase:
     threads: Sequence[ThreadFeatures]
     policy: LinkPolicy
     apart: frozenset[str] = frozenset()
+    talk: Talk | None = None
+    talks: Sequence[Talk] = ()
     earlier: Sequence[Earlier] = ()
     guidance: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What one choice is made of: sittings by their first threads, and what was said in them, in parallel.
+
+    `named` has for each thread of a sitting the first one.
+    """
+
+    candidates: Sequence[CandidateThread] = ()
+    talks: Sequence[Talk] = ()
+    named: Mapping[UUID, UUID] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +207,17 @@ class Linker:
         judged = {d.detail.get("observation") for d in decisions}
         unsettled = is_unsettled(decisions)
         for number, message in enumerate(observations, 1):
-            if str(message.id) in judged or (number > 1 and only_denies(message.text)):
+            if str(message.id) in judged or (number > 1 and self._tells_nothing(message.text)):
                 continue
             (features,) = self._reader.messages(tx, [message])
             if due(number, features, explicit=thread.explicit, unsettled=unsettled):
                 return thread, message, number, features
             return None
         return None
+
+    def _tells_nothing(self, text: str) -> bool:
+        """Tell whether a later turn says nothing of its own; a choice has seen all that went before it."""
+        return only_denies(text) or (self._deps.judges_ends and cues(text).nothing)
 
     def _case(self, tx: Transaction, identity: UUID, *, asks: bool) -> _LinkCase | None:
         """Read everything a judgement needs."""
@@ -202,11 +237,20 @@ class Linker:
             number=own,
             apart_from=frozenset([identity]),
         )
-        candidates, threads = self._compared(tx, searched)
-        policy = policy_in_force(tx, self._deps.link_policy)
         links = tx.relations.links([identity], taken_back=True)
         apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)
-        case = _LinkCase(thread, message, number, features, candidates, threads, policy, apart)
+        policy = policy_in_force(tx, self._deps.link_policy)
+        talk, options = None, Options()
+        if isinstance(policy, ChoicePolicy):
+            options = self.options(tx, searched, but=apart)
+            candidates, threads = list(options.candidates), [one.thread for one in options.talks]
+            # a link that was denied: what is said then, not what went before it, tells what was meant
+            talk = self._talk_up_to(tx, thread, message, features, alone=bool(apart))
+        else:
+            candidates, threads = self._compared(tx, searched)
+        case = _LinkCase(
+            thread, message, number, features, candidates, threads, policy, apart, talk, options.talks
+        )
         if not asks:
             return case
         best = self._evidence(case)[:MOST_THREADS]
@@ -223,8 +267,48 @@ class Linker:
         held = [(one, thread) for one, thread in zip(candidates, read, strict=True) if thread is not None]
         return [one for one, _ in held], [thread for _, thread in held]
 
+    def options(
+        self,
+        tx: Transaction,
+        query: EarlierThreads,
+        *,
+        also: Sequence[UUID] = (),
+        but: Collection[str] = (),
+    ) -> Options:
+        """Return what one choice is made of; `also` are threads to be compared in any case, `but` in none.
+
+        What was taken back is no rival: else it would keep what was meant instead from being chosen.
+        """
+        near = {one.thread.id: one for one in find(tx, query, self._deps, OF_CHOICES)}
+        missing = tx.threads.list(ids=[i for i in also if i not in near]) if also else ()
+        near |= {t.id: CandidateThread(t, ThreadCandidate(str(t.id), ("linked",))) for t in missing}
+        groups = sittings_of([one.thread for one in near.values() if str(one.thread.id) not in but])
+        read = talks(tx, self._reader, groups, query.at)
+        pairs = [(group, talk) for group, talk in zip(groups, read, strict=True) if talk is not None]
+        return Options(
+            [near[group[0].id] for group, _ in pairs],
+            [talk for _, talk in pairs],
+            {t.id: group[0].id for group, _ in pairs for t in group},
+        )
+
+    def talk(self, tx: Transaction, group: Sequence[Thread]) -> Talk | None:
+        """Return all that was said in a sitting by now."""
+        return talks(tx, self._reader, [group], max(t.last_activity_at for t in group))[0]
+
+    def _talk_up_to(
+        self, tx: Transaction, thread: Thread, message: Observation, features: Features, *, alone: bool
+    ) -> Talk:
+        """Return what was said in a thread up to a message, or the message `alone`."""
+        page = [] if alone else all_own_words(tx.observations.read(thread.id, 0, message.seq))
+        observations = [o for o in page if o.kind is Kind.MESSAGE and o.text.strip() and o.id != message.id]
+        before = self._reader.messages(tx, observations)
+        read = {o.id: one for o, one in zip(observations, before, strict=True)} | {message.id: features}
+        return talk_from(str(thread.id), [thread], [*observations, message], read)
+
     def _evidence(self, case: _LinkCase) -> Sequence[LinkEvidence]:
         calibration = self._deps.calibration
+        if case.talk is not None and isinstance(case.policy, ChoicePolicy):
+            return choose(case.talk, case.talks, case.policy, at_end=False, calibration=calibration)
         return judge(case.features, case.threads, case.message.at, case.policy, calibration=calibration)
 
     def _judge(self, case: _LinkCase, call: Call | None, begun: float) -> _Judged:
@@ -330,10 +414,11 @@ class Linker:
             "elliptical": case.features.elliptical,
             "explicit": case.thread.explicit,
             "vectors": case.features.vector is not None,
-            "without_vectors": self._bare(case.features),
+            "without_vectors": self.bare(case.features),
+            **({} if case.talk is None else {"chosen": True}),
         }
 
-    def _bare(self, features: Features) -> str:
+    def bare(self, features: Features) -> str:
         """Say why a message was judged by words alone; nothing where it was not."""
         if features.vector is not None:
             return ""
@@ -354,10 +439,12 @@ class Linker:
         apart_from: Sequence[UUID] = (),
         *,
         utc_offset: timedelta | None = None,
+        channel: str | None = None,
     ) -> list[tuple[UUID, LinkVerdict]]:
         """Return what the algorithm would say of a message that nobody added, best first; writes nothing.
 
-        `vector` is the message's embedding by this memory's embedder, `apart_from` its own thread.
+        `vector` is the message's embedding by this memory's embedder, `apart_from` its own thread, `channel`
+        the one it would come by.
         """
         if self._deps.link_policy == OFF:
             return []
@@ -365,9 +452,14 @@ class Linker:
         text = text[:LONGEST]
         features = read_message(text, at, vector=weighed, language=self._deps.language)
         query = EarlierThreads(text, at, vector, utc_offset, apart_from=frozenset(apart_from))
-        _, threads = self._compared(tx, query)
-        policy = policy_in_force(tx, self._deps.link_policy)
-        evidence = judge(features, threads, at, policy, calibration=self._deps.calibration)
+        policy, calibration = policy_in_force(tx, self._deps.link_policy), self._deps.calibration
+        if isinstance(policy, ChoicePolicy):
+            options = self.options(tx, query).talks
+            talk = talk_of("", [(at, features)], channels=[] if channel is None else [channel])
+            evidence = choose(talk, options, policy, at_end=False, calibration=calibration)
+        else:
+            _, threads = self._compared(tx, query)
+            evidence = judge(features, threads, at, policy, calibration=calibration)
         verdicts = compete([decide(one, policy) for one in evidence], features.most)
         return [(UUID(one.thread_id), one) for one in verdicts]
 
@@ -385,6 +477,9 @@ def _leaves_open(case: _LinkCase, judged: _Judged | None) -> bool:
     """Tell whether the next message, if there is one already, is to be judged too."""
     if judged is None or case.number >= LAST_TRY:
         return False
+    alone = judged.answer is None or not judged.answer.opinions
+    if case.talk is not None and alone and not any(v.link and v.label != UNCERTAIN for v in judged.verdicts):
+        return True
     return case.features.elliptical or any(v.label == UNCERTAIN for v in judged.verdicts)
 
 

@@ -12,13 +12,15 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.identity import cross_thread_id
-from episodic_agent.core.links.grouping import Ties, groups_of, taken_by, ties_of
+from episodic_agent.core.links.grouping import Tie, Ties, groups_of, taken_by, ties_of
 from episodic_agent.core.strength.decay import initial_strength
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Encoding, Episode, EpisodeKind, Json, Link, Thread
 
 BY: Final = "links-1"
 HAND: Final = "hand"  # the basis of a link that a person made
+MATTER: Final = "matter"  # of one whose newer thread goes on with all that the older one is an episode with
+_TIES: Final = {HAND: Tie.BY_HAND, MATTER: Tie.JUDGED}
 LINKED: Final = "linked"  # why a cross-thread episode is one
 THREADS: Final = "linked_threads"
 MEMBERS: Final = "member_episode_ids"  # the primary episodes of its threads, part after part
@@ -130,7 +132,7 @@ def _groups(tx: Transaction, threads: Sequence[UUID]) -> list[list[Thread]]:
 
 
 def _ties(links: Iterable[Link]) -> Ties[UUID]:
-    return ties_of((link.earlier, link.later, link.basis == HAND) for link in links)
+    return ties_of((link.earlier, link.later, _TIES.get(link.basis, Tie.LINKED)) for link in links)
 
 
 def _created(thread: Thread) -> tuple[datetime, bytes]:

@@ -41,6 +41,7 @@ from episodic_agent.engine.episodes.encoding import ask_again
 from episodic_agent.engine.episodes.wording import LATER, REFUSED
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
+from episodic_agent.engine.links.asking import ask_for_end
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import abandon, current, end_section, primary, request
 from episodic_agent.engine.sections.job import embeddable, index_section, searchable
@@ -270,6 +271,7 @@ class Sessions:
         facts = replace(facts, ended_at=now, last_seq=last_seq)
         tx.relations.decide(record_of(facts), amend=True)  # an empty one is not to be called abandoned then
         if facts.own_thread:
+            ask_for_end(tx, self._deps, thread.id, now)
             end_thread(tx, self._segmenter, thread.id, MANUAL, now)
         elif thread.status != CLOSED:
             end_frame(tx, self._segmenter, thread, now)

@@ -35,6 +35,7 @@ from episodic_agent.core.links.outcomes import (
     MOST_TURNS,
     Outcome,
 )
+from episodic_agent.core.links.policies import PAIRWISE
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.links.verdict import LINK as LINKED
 from episodic_agent.core.recall import CALIBRATED_FOR
@@ -297,7 +298,7 @@ def _meant(
     threads = [replace(reader.thread(some), thread_id=i) for i, some in earlier.items() if some]
     if turn is None or not threads:
         return None
-    best = judge(turn.features, threads, turn.at, link_policy())[0].thread_id
+    best = judge(turn.features, threads, turn.at, link_policy(PAIRWISE))[0].thread_id
     return next(d for d in refused if str(d.id) == best)
 
 
@@ -312,7 +313,10 @@ def _goes_on(
     if turn is None or not earlier:
         return False
     thread = reader.thread(earlier)
-    if reader.embedder is not None and score(turn.features, thread, turn.at, link_policy()).score >= GOES_ON:
+    if (
+        reader.embedder is not None
+        and score(turn.features, thread, turn.at, link_policy(PAIRWISE)).score >= GOES_ON
+    ):
         return True
     # how long ago it was says nothing about what a turn speaks of
     evidence, named = score(turn.features, thread, thread.last_at, BY_WORDS), ("shared", "same")

@@ -19,6 +19,7 @@ from episodic_agent.core.chains.deciding import CHAIN as CHAINED
 from episodic_agent.core.identity import NAMESPACE, decision_id
 from episodic_agent.core.language import plural
 from episodic_agent.core.links import LinkPolicy, SeedPolicy, link_policy, seed_score
+from episodic_agent.core.links.policies import AT_END
 from episodic_agent.core.links.verdict import LINK as LINKED
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.core.tuning import (
@@ -154,7 +155,7 @@ def labelled_links(tx: Transaction, base: str) -> Labelled:
 
     Scores of another family cannot be compared; within one only thresholds and weights differ. A decision
     that lacks its components cannot be scored by other weights, and one that yielded to a better candidate
-    is not the threshold's.
+    is not the threshold's; nor is one about the end of a thread, which has a limit of its own.
     """
     read = tx.relations.decisions(type=LINK, last=READ)
     family = base.partition("?")[0]
@@ -165,6 +166,7 @@ def labelled_links(tx: Transaction, base: str) -> Labelled:
         if d.outcome is not None
         and d.policy_version.partition("?")[0] == family
         and not d.features.get("yields")
+        and not d.features.get(AT_END)
         and (not weighted or "recency" in d.features)
     ]
     return Labelled([_labelled(d) for d in some], len(read) < READ)

@@ -10,7 +10,7 @@ import click
 
 from episodic_agent.core.calibration import Calibration, Statistics
 from episodic_agent.core.links import link_policy
-from episodic_agent.core.links.policies import DEFAULT as LINKING
+from episodic_agent.core.links.policies import PAIRWISE as LINKING
 from episodic_agent.engine.evaluate.calibrating import (
     Conversation,
     Fitted,

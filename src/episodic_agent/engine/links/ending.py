@@ -1,0 +1,271 @@
+"""The second judgement of a thread's links, when it is over: one choice, from all that was said in it.
+
+What opens a thread often says little. When it ends, a `link_end` job asks the same policy again, adds the
+link that was missed, and takes back what the algorithm alone had linked and is clearly unlikely by now. What
+a person linked, the user recalled, or a language model agreed to stays. No model is asked again: where one
+gave its opinion while the thread began, that opinion is the second judge here too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core.identity import decision_id
+from episodic_agent.core.links import LinkVerdict, Opinion, compete, decide
+from episodic_agent.core.links.choice import Talk, choose
+from episodic_agent.core.links.policies import ChoicePolicy
+from episodic_agent.core.links.verdict import UNCERTAIN
+from episodic_agent.engine.deps import NO_LINKING, Deps
+from episodic_agent.engine.links.asking import judged_through
+from episodic_agent.engine.links.candidates import CandidateThread, EarlierThreads
+from episodic_agent.engine.links.features import LONGEST
+from episodic_agent.engine.links.job import BEST, CONTINUITY, LINK, Linker
+from episodic_agent.engine.links.joining import HAND, MATTER, other_end, settle
+from episodic_agent.engine.links.linked import RECALL, holds
+from episodic_agent.engine.links.sittings import around
+from episodic_agent.engine.tuning.runs import policy_in_force
+from episodic_agent.protocols import Transaction
+from episodic_agent.schemas import Decision, Job, Json, Link, Scope, Thread, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class _EndCase:
+    """A thread that is over, with everything its judgement needs.
+
+    `first` tells that it is the first of its sitting: only it is linked, the others of the sitting are looked
+    at for links that turned out wrong. `none` is the share of "none of them". `named` has for each
+    thread that is compared the one that stands for its sitting, `together` for each of these those in one
+    cross-thread episode with it.
+    """
+
+    thread: Thread
+    through: int
+    first: bool
+    policy: ChoicePolicy
+    talk: Talk
+    candidates: Sequence[CandidateThread]
+    verdicts: Sequence[LinkVerdict]
+    none: float
+    named: Mapping[UUID, UUID]
+    together: Mapping[str, frozenset[str]]
+    without_vectors: str
+
+    def matter(self, candidate: str) -> float:
+        """Return the share of a candidate with all that it is an episode with: that of its matter."""
+        together = self.together.get(candidate, frozenset((candidate,)))
+        return sum(v.algorithmic for v in self.verdicts if v.thread_id in together)
+
+
+class Ender:
+    """The handler of `link_end` jobs."""
+
+    def __init__(self, deps: Deps, linker: Linker) -> None:
+        """Take the linker for its candidates: both moments compare the same."""
+        self._deps = deps
+        self._linker = linker
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Judge each thread; one that was judged as it is, or has nothing before it, only ends its job."""
+        for job in jobs:
+            with self._deps.store.begin(scope, write=False) as tx:
+                case = self._read(tx, UUID(job.key))
+            with self._deps.store.begin(scope) as tx:
+                tx.hold_threads()
+                if case is not None:
+                    self._write(tx, case, self._deps.clock())
+                tx.work.finish(job)
+
+    def _read(self, tx: Transaction, identity: UUID) -> _EndCase | None:
+        thread = tx.threads.get(identity)
+        if thread is None or thread.modality != "message" or self._deps.link_policy == NO_LINKING:
+            return None
+        policy = policy_in_force(tx, self._deps.link_policy)
+        through = tx.threads.frame(identity).next_seq - 1
+        if not isinstance(policy, ChoicePolicy) or through < 0 or judged_through(tx, identity) == through:
+            return None
+        group = around(tx, thread)
+        talk = self._linker.talk(tx, group)
+        if talk is None:
+            return None
+        query = EarlierThreads(
+            text=self._asked(tx, group),
+            at=talk.last_at,
+            vector=_centre(talk),
+            began=group[0].created_at,
+            number=tx.threads.number(group[0].id),
+            apart_from=frozenset(t.id for t in group),
+        )
+        links = tx.relations.links([identity], taken_back=True)
+        apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)
+        linked = [other_end(link, identity) for link in links if link.unlinked_at is None]
+        options = self._linker.options(tx, query, also=linked, but=apart)
+        calibration = self._deps.calibration
+        evidence = choose(talk, options.talks, policy, at_end=True, calibration=calibration)
+        if not evidence:
+            return None
+        opinions = _opinions(tx.relations.decisions(subject=identity, type=LINK))
+        alone = [decide(one, policy, opinions.get(one.thread_id)) for one in evidence]
+        return _EndCase(
+            thread,
+            through,
+            group[0].id == identity,
+            policy,
+            talk,
+            options.candidates,
+            compete(alone, talk.opening.most, apart),
+            max(0.0, 1.0 - sum(one.score for one in evidence)),
+            options.named,
+            _together(tx, [UUID(one.thread_id) for one in evidence], options.named),
+            self._linker.bare(talk.opening),
+        )
+
+    def _asked(self, tx: Transaction, group: Sequence[Thread]) -> str:
+        """Return words to search with: what was said in the sitting, from its beginning on."""
+        spans = [(t.id, 0, tx.threads.frame(t.id).next_seq - 1) for t in group]
+        texts = [o.text for some in tx.observations.read(spans) for o in some]
+        return " ".join(texts)[:LONGEST]
+
+    def _write(self, tx: Transaction, case: _EndCase, now: datetime) -> None:
+        identity = case.thread.id
+        there: dict[UUID, Link] = {}
+        for link in tx.relations.links([identity], taken_back=True):
+            other = case.named.get(other_end(link, identity), other_end(link, identity))
+            if other not in there or there[other].unlinked_at is not None:
+                there[other] = link
+        touched: set[UUID] = set()
+        for place, verdict in enumerate(case.verdicts):
+            before = there.get(UUID(verdict.thread_id))
+            gone = before is not None and _is_refuted(tx, case, verdict, before)
+            if not (gone or verdict.link or place < BEST or before is not None):
+                continue
+            decision = _decision(case, verdict, place, before, now, gone=gone)
+            tx.relations.decide(decision)
+            after = _after(case, verdict, decision, before, now, gone=gone)
+            if after is not None and (before is None or gone or holds(tx, before)):
+                tx.relations.put_link(after)
+                touched.add(other_end(after, identity))
+        if touched:
+            settle(tx, [identity, *sorted(touched)], now)
+
+
+def _centre(talk: Talk) -> Vector | None:
+    if talk.vectors is None:
+        return None
+    centre: Vector = talk.vectors.mean(axis=0).astype(np.float32)
+    return centre
+
+
+def _opinions(decisions: Sequence[Decision]) -> dict[str, Opinion]:
+    """Return what a language model thought of the candidates while the thread began, the latest of each."""
+    opinions = {}
+    for decision in decisions:
+        answer = decision.detail.get("llm")
+        if isinstance(answer, Mapping) and isinstance(answer.get("confidence"), int | float):
+            opinions[str(decision.detail.get("candidate"))] = Opinion(
+                bool(answer.get("related")), float(str(answer["confidence"]))
+            )
+    return opinions
+
+
+def _together(
+    tx: Transaction, candidates: Sequence[UUID], named: Mapping[UUID, UUID]
+) -> dict[str, frozenset[str]]:
+    """Return for each candidate those that are in one cross-thread episode with it, itself among them."""
+    held = tx.relations.joined(list(named))
+    episodes: dict[UUID, set[str]] = {}
+    for thread, episode in held.items():
+        episodes.setdefault(episode, set()).add(str(named[thread]))
+    own = {str(one): {str(one)} for one in candidates}
+    for thread, episode in held.items():
+        own.setdefault(str(named[thread]), set()).update(episodes[episode])
+    return {name: frozenset(some) for name, some in own.items()}
+
+
+def _is_refuted(tx: Transaction, case: _EndCase, verdict: LinkVerdict, before: Link) -> bool:
+    """Tell whether a link that the algorithm alone made is clearly unlikely by now."""
+    made_here = before.later == case.thread.id and before.unlinked_at is None
+    if not made_here or before.basis in (HAND, RECALL) or verdict.support >= case.policy.drop:
+        return False
+    decision = None if before.decision_id is None else tx.relations.decision(before.decision_id)
+    answer = None if decision is None else decision.detail.get("llm")
+    return not (isinstance(answer, Mapping) and answer.get("related"))
+
+
+def _after(
+    case: _EndCase,
+    verdict: LinkVerdict,
+    decision: Decision,
+    before: Link | None,
+    now: datetime,
+    *,
+    gone: bool,
+) -> Link | None:
+    """Return the link to be written; None where nothing changes.
+
+    A link made before is as sure as it is now; one a person made, took back or asked for stays as it is.
+    """
+    if gone:
+        return None if before is None else replace(before, unlinked_at=now)
+    basis = MATTER if case.matter(verdict.thread_id) >= case.policy.end_sure else CONTINUITY
+    if before is None:
+        linked = verdict.link and case.first
+        other = UUID(verdict.thread_id)
+        return Link(other, case.thread.id, now, basis, verdict.label, decision.id) if linked else None
+    if before.unlinked_at is not None or before.later != case.thread.id or before.basis in (HAND, RECALL):
+        return None
+    label = verdict.label if verdict.link else UNCERTAIN
+    basis = basis if verdict.link else CONTINUITY
+    if (before.label, before.basis) == (label, basis):
+        return None
+    return replace(before, label=label, basis=basis, decision_id=decision.id)
+
+
+def _decision(
+    case: _EndCase, verdict: LinkVerdict, place: int, before: Link | None, now: datetime, *, gone: bool
+) -> Decision:
+    why = {one.candidate.thread_id: list(one.candidate.why) for one in case.candidates}
+    opinion = verdict.opinion
+    llm: Json = None
+    if opinion is not None:
+        llm = {
+            "related": opinion.related,
+            "confidence": opinion.confidence,
+            "probability": opinion.probability,
+        }
+    others: list[Mapping[str, Json]] = [
+        {"candidate": v.thread_id, "score": round(v.algorithmic, 6), "why": why.get(v.thread_id, [])}
+        for v in case.verdicts[BEST:]
+    ]
+    return Decision(
+        id=decision_id(case.thread.id, f"{LINK}-end-{case.through}-{verdict.thread_id}"),
+        type=LINK,
+        at=now,
+        subject=case.thread.id,
+        features=verdict.recorded(),
+        score=verdict.algorithmic,
+        threshold=verdict.threshold,
+        verdict=verdict.verdict,
+        policy_version=verdict.policy,
+        confidence_label=verdict.label,
+        alternatives=() if place else others,
+        detail={
+            "stage": "end",
+            "through": case.through,
+            "explicit": case.thread.explicit,
+            "candidate": verdict.thread_id,
+            "why": why.get(verdict.thread_id, []),
+            "rank": place,
+            "none": round(case.none, 6),
+            "matter": round(case.matter(verdict.thread_id), 6),
+            "confidence": verdict.confidence,
+            "disagreement": verdict.disagreement,
+            "taken_back": before is not None and before.unlinked_at is not None,
+            "takes_back": gone,
+            "llm": llm,
+            "vectors": case.talk.vectors is not None,
+            "without_vectors": case.without_vectors,
+        },
+    )
