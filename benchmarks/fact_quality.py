@@ -1,7 +1,7 @@
-"""How well facts are read without a model: `python -m benchmarks.fact_quality`.
+"""How well facts are quoted without a model: `python -m benchmarks.fact_quality`.
 
-The labelled statements were written by somebody who had not seen the rules. One half is for development; the
-frozen half is run to judge, never to tune, and only when it is named.
+The labelled statements were written by somebody who had not seen the code. The development half taught the
+judge (`tools/train_facts.py`); the frozen half is run to judge, never to tune, and only when it is named.
 """
 
 import argparse
@@ -9,44 +9,22 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
 from benchmarks.results import merge
-from episodic_agent.core.facts import Fact, FactCandidate, Statement, learn, read_facts
-from episodic_agent.core.language import fold, tokens, words
+from episodic_agent.core.facts import FactCandidate, Statement, quotations
+from episodic_agent.core.facts.quoting import Meaning
+from episodic_agent.core.facts.stating import EMBEDDER
 from episodic_agent.engine.evaluate.cases import digest
+from episodic_agent.wiring import load_settings, make_embedder
 
 HERE = Path(__file__).parent
-CASES = HERE / "cases" / "facts.jsonl"
+CASES = HERE / "cases" / "facts2.jsonl"
 HALVES = ("dev", "frozen")
 SPACE = UUID("5a2e1d6c-98ad-5b4e-8f31-1f6f7f0d2c11")
-LEAST = 0.5  # share of the content words that a value and a label must have in common, both ways
-# Slots that say the same of a value; the label's relation on the left.
-SAME = {
-    "dislikes": {"dislikes", "fears", "likes", "diet"},
-    "likes": {"likes", "habit", "interest", "prefers"},
-    "prefers": {"prefers", "likes"},
-    "habit": {"habit", "likes", "interest", "diet"},
-    "diet": {"diet", "dislikes", "habit", "health"},
-    "relationship": {"relationship", "partner", "children", "marital", "has_pet"},
-    "status": {"status", "marital", "nationality"},
-    "name": {"name", "also_called"},
-    "health": {"health", "diet", "allergic"},
-    "from": {"from", "nationality"},
-    "job": {"job", "studies"},
-    "did": {"did", "lives_in", "marital", "studies", "job", "employer"},
-}
-ENDED = {"likes": "dislikes", "dislikes": "likes"}
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """One labelled statement, with the one it supersedes, if any."""
-
-    row: Mapping[str, Any]
-    earlier: Mapping[str, Any] | None = None
 
 
 @dataclass(slots=True)
@@ -72,89 +50,68 @@ class Score:
         }
 
 
-def labelled(path: Path, half: str) -> Iterator[Labelled]:
+def labelled(path: Path, half: str) -> Iterator[Mapping[str, Any]]:
     """Yield the statements of one half; no line of the other half is looked at beyond its mark."""
     rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
-    mine = {row["id"]: row for row in rows if row["half"] == half}
-    for row in mine.values():
-        named = [fact["supersedes"] for fact in row["facts"] if fact.get("supersedes")]
-        yield Labelled(row, mine.get(named[0]) if named else None)
+    yield from (row for row in rows if row["half"] == half)
 
 
-def read(case: Labelled) -> tuple[FactCandidate, ...]:
-    """Return what the rules read from a statement, knowing only what it supersedes."""
-    known: tuple[Fact, ...] = ()
-    if case.earlier is not None:
-        known = learn((), read_facts(_statement(case.earlier))).applied(())
-    return read_facts(_statement(case.row), known)
-
-
-def _statement(row: Mapping[str, Any]) -> Statement:
+def read(row: Mapping[str, Any], meaning: Meaning | None = None) -> list[FactCandidate]:
+    """Return what is quoted of a statement."""
     at = datetime.fromisoformat(row["at"])
-    return Statement(row["text"], at, row["speaker"], uuid5(SPACE, row["id"]))
+    statement = Statement(row["text"], at, row["speaker"], uuid5(SPACE, row["id"]))
+    return [quotation.candidate for quotation in quotations([statement], meaning)]
+
+
+def meaning_of(name: str) -> Meaning | None:
+    """Return what embeds statements for the judge: nothing for `none`. SystemExit without the model."""
+    if name == "none":
+        return None
+    settings = load_settings()
+    embedder = make_embedder(name, settings, lambda *_, **__: None)
+    if embedder is None or embedder.name != EMBEDDER:
+        raise SystemExit(f"the judge of statements knows the vectors of {EMBEDDER} alone")
+    return embedder.embed
 
 
 # --- scoring ---------------------------------------------------------------------------------------------
 
 
-def content(text: str, language: str) -> set[str]:
-    """Return the content stems of a text in a language."""
-    return set(tokens(text, language)) or {fold(word) for word in words(text)}
-
-
-def agrees(
-    candidate: FactCandidate, label: Mapping[str, Any], language: str = "en", *, slot: bool = False
-) -> bool:
-    """Say whether a fact and a label name the same subject, value and polarity (with `slot`, the slot too).
-
-    Values agree by their content words: at least half of each must be in the other, or in its sentence.
-    """
-    if fold(candidate.subject) != fold(label["subject"]):
-        return False
-    relation, same = label["relation"], SAME.get(label["relation"], {label["relation"]})
-    holds = candidate.holds
-    if ENDED.get(relation) == candidate.attribute:
-        holds = not holds
-    if holds is not label["polarity"] or (slot and candidate.attribute not in same):
-        return False
-    mine, theirs = content(candidate.value, language), content(label["value"], language)
-    wide = content(f"{candidate.value} {candidate.fact}", language)
-    terms = content(f"{label['value']} {label['fact']}", language)
-    return bool(mine) and len(theirs & wide) >= LEAST * len(theirs) and len(mine & terms) >= LEAST * len(mine)
-
-
-def score(candidates: Sequence[FactCandidate], row: Mapping[str, Any], *, slot: bool = False) -> Score:
-    """Count the hits, misses and errors of one statement: each label takes one fact, each fact one label.
+def score(candidates: Sequence[FactCandidate], row: Mapping[str, Any]) -> Score:
+    """Count labels that a quotation holds words of, those that none does, and quotations of none.
 
     What a careful reader may keep or leave (`optional`) is neither a hit nor an error.
     """
-    left = list(candidates)
+    labels, optional = row["facts"], row.get("optional", [])
     total = Score()
-    for label in row["facts"]:
-        match = next((one for one in left if agrees(one, label, row["lang"], slot=slot)), None)
-        if match is None:
-            total.missed += 1
-        else:
-            total.hits += 1
-            left.remove(match)
-    optional = row.get("optional", [])
-    total.wrong = sum(not any(agrees(one, label, row["lang"]) for label in optional) for one in left)
+    total.hits = sum(any(map(partial(meets, label), candidates)) for label in labels)
+    total.missed = len(labels) - total.hits
+    total.wrong = sum(not any(meets(label, one) for label in [*labels, *optional]) for one in candidates)
     return total
 
 
-def measure(cases: Iterable[Labelled]) -> dict[str, Any]:
-    """Return precision, recall and F1 over all statements, by kind and by language, and with the slot."""
+def meets(label: Mapping[str, Any], candidate: FactCandidate) -> bool:
+    """Say whether a quotation holds some of the words that a label is proved by."""
+    place = candidate.evidence
+    return bool(label["start"] < place.end and place.start < label["end"])
+
+
+def measure(cases: Iterable[Mapping[str, Any]], meaning: Meaning | None = None) -> dict[str, Any]:
+    """Return precision, recall and F1 over all statements, by kind and by language; and right categories."""
     scores: dict[str, Score] = {}
-    count = 0
-    for case in cases:
+    count = right = placed = 0
+    for row in cases:
         count += 1
-        candidates = read(case)
-        this_score = score(candidates, case.row)
-        names = ("all", f"kind {case.row['kind']}", f"language {case.row['lang']}")
-        for name in names:
+        candidates = read(row, meaning)
+        this_score = score(candidates, row)
+        for name in ("all", f"kind {row['kind']}", f"language {row['lang']}"):
             _add(scores.setdefault(name, Score()), this_score)
-        _add(scores.setdefault("all, slot too", Score()), score(candidates, case.row, slot=True))
-    return {"statements": count, **{name: one.as_json() for name, one in sorted(scores.items())}}
+        for one in candidates:
+            kinds = {label["category"] for label in row["facts"] if meets(label, one)}
+            placed += bool(kinds)
+            right += one.category.value in kinds
+    figures = {name: one.as_json() for name, one in sorted(scores.items())}
+    return {"statements": count, "right_categories": round(right / placed, 4) if placed else None, **figures}
 
 
 def _add(total: Score, score: Score) -> None:
@@ -182,8 +139,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cases", type=Path, default=CASES)
     parser.add_argument("--half", choices=HALVES, default="dev")
     parser.add_argument("--out", type=Path, help="folder of committed results")
+    parser.add_argument("--embedder", choices=("minilm", "none"), default="minilm")
     options = parser.parse_args(arguments)
-    figures = measure(labelled(options.cases, options.half))
+    figures = measure(labelled(options.cases, options.half), meaning_of(options.embedder))
     print(table(figures))
     if options.out:
         merge(options.out, "facts", {options.half: {**figures, "cases_digest": digest(options.cases)}})

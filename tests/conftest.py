@@ -21,6 +21,7 @@ from stores.postgres_server import bare_url, citus, citus_url, login, postgres, 
 
 from episodic_agent import Memory
 from episodic_agent.core.sections import SectionLimits
+from episodic_agent.engine.facts import job as quoting_job
 from episodic_agent.engine.sections import bounds as parting
 from episodic_agent.engine.sections import job as compacting
 from episodic_agent.faces.cli.main import main
@@ -86,6 +87,12 @@ def unending_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     endless = SectionLimits(turns=1_000_000, age=timedelta(days=100_000))
     for module in (parting, compacting):
         monkeypatch.setattr(module, "MESSAGES", endless)
+
+
+@pytest.fixture
+def nothing_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no message ask for a job of its own, for tests that count jobs of other kinds."""
+    monkeypatch.setattr(quoting_job, "may_teach", lambda _statement: False)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import shipping
 import train_boundary
-import train_fact_judge
 import train_steps
 from shipping import Origin
 
@@ -36,12 +35,10 @@ def test_trained_files_have_a_row_that_says_by_whom_from_what_and_when(tmp_path:
 def test_the_trainers_write_what_ships_to_the_byte_from_what_was_read(tmp_path: Path) -> None:
     train_boundary.write_weights(default_model.shipped(), tmp_path)
     train_steps.write_weights(steps_model.shipped(), tmp_path)
-    judge = read("facts/judge.json")
-    train_fact_judge.write({"": judge["base"], **judge["weights"]}, tmp_path)
     thread_quality.write(read("links/crowd.json"), tmp_path)
     chain_training.write(read("chains/weights.json"), tmp_path)
     written = shipping.shipped(tmp_path)
-    assert len(written) == 5
+    assert len(written) == 4
     for name in written:
         assert (tmp_path / name).read_bytes() == (shipping.DATA / name).read_bytes(), name
 

@@ -11,13 +11,18 @@ from episodic_agent.schemas import Decision, Scope
 from episodic_agent.schemas.facts import StoredFact
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
-LISBON, SISTER, PORTO = (
-    "I live in Lisbon and I love fado.",
-    "My sister Hannah is a nurse.",
-    "I moved to Porto yesterday.",
-)
+SISTER = "My sister Hannah is a nurse."
+RENT = "Our rent is 700 euros a month."
+RENT_NOW = "Our rent is 720 euros a month now."
 Opened = Callable[..., Memory]
-NOW_TRUE = {"Maya likes fado", "Maya's sister Hannah", "Hannah's work: nurse", "Maya lives in Porto"}
+
+
+def quoted(text: str, speaker: str = "Maya") -> str:
+    """Return a text as the fact that quotes it."""
+    return f'{speaker}: "{text}"'
+
+
+NOW_TRUE = {quoted(SISTER), quoted(RENT_NOW)}
 
 
 @contextmanager
@@ -41,7 +46,7 @@ def episode(memory: Memory, text: str, day: float, *, role: str = "Maya", user: 
 
 
 def three(memory: Memory, user: str = USER) -> Memory:
-    for n, text in enumerate((LISBON, SISTER, PORTO)):
+    for n, text in enumerate((RENT, SISTER, RENT_NOW)):
         episode(memory, text, n * 10, user=user)
     return memory
 

@@ -12,9 +12,9 @@ import pytest
 from builders.chats import Clock, mine
 from builders.embedders import TopicEmbedder
 from builders.facts import (
-    LISBON,
     NOW_TRUE,
-    PORTO,
+    RENT,
+    RENT_NOW,
     SISTER,
     START,
     Opened,
@@ -22,6 +22,7 @@ from builders.facts import (
     episode,
     kept,
     memories,
+    quoted,
     three,
     told,
     waiting,
@@ -59,48 +60,56 @@ def forget_what_was_read(database: Path, created: datetime | None = None) -> Non
     db.close()
 
 
-# --- by rules -------------------------------------------------------------------------------------------
+# --- quoted -----------------------------------------------------------------------------------------------
 
 
-def test_a_denial_ends_what_was_learned_and_teaches_nothing_else(opened: Opened) -> None:
+def test_what_is_said_is_a_fact_at_once(opened: Opened) -> None:
     memory = opened()
-    episode(memory, LISBON, 0)
+    mine(memory).add(SISTER, role="Maya", thread="one", timestamp=START)
+    memory.jobs.run()
+    assert told(memory) == {quoted(SISTER)}
+    (card,) = mine(memory).facts.list()
+    assert card.record["source_episodic_ids"] == []  # the episode is still open
+    mine(memory).flush()
     mine(memory).facts.consolidate()
-    before = told(memory)
-    episode(memory, "I have never been married. I've never been to Japan, and I don't have a dog.", 10)
-    episode(memory, "The user in the story says: I work at NASA", 20)
-    mine(memory).facts.consolidate()
-    assert told(memory) == before
-    episode(memory, "I no longer live in Lisbon.", 30)
-    mine(memory).facts.consolidate()
-    assert "Maya lives in Lisbon" in before - told(memory)
+    (card,) = mine(memory).facts.list()
+    assert card.record["source_episodic_ids"] == [str(mine(memory).episodes.list()[0].episode_id)]
+    assert memory.doctor() == []
 
 
-def test_three_episodes_teach_facts_and_two_do_not(opened: Opened) -> None:
+def test_denials_questions_and_stories_are_never_turned_round(opened: Opened) -> None:
     memory = opened()
-    episode(memory, LISBON, 0)
+    texts = ("I have never been married.", "Do I have a dog?", "If I lived in Rome I'd eat pizza every day.")
+    for number, text in enumerate(texts):
+        episode(memory, text, number)
+    mine(memory).facts.consolidate()
+    assert told(memory) <= {quoted(texts[0])}
+
+
+def test_three_episodes_are_consolidated_and_two_wait(opened: Opened) -> None:
+    memory = opened()
+    episode(memory, RENT, 0)
     episode(memory, SISTER, 10)
-    assert (told(memory), waiting(memory)) == (set(), 2)
-    episode(memory, PORTO, 20)
+    assert (told(memory), waiting(memory)) == ({quoted(RENT), quoted(SISTER)}, 2)
+    episode(memory, RENT_NOW, 20)
     assert told(memory) == NOW_TRUE
-    assert (waiting(memory), mine(memory).stats().facts, memory.jobs.list()) == (0, 4, [])
+    assert (waiting(memory), mine(memory).stats().facts, memory.jobs.list()) == (0, 2, [])
     assert memory.doctor() == []
     assert all(mine(memory).episodes.get(e.episode_id).consolidated_at for e in mine(memory).episodes.list())
     records = decisions(memory)
     assert [d.verdict for d in records] == ["told"] * 3
     assert {d.subject for d in records} == {e.episode_id for e in mine(memory).episodes.list()}
-    lisbon = next(d for d in records if d.features["told"] == 2 and d.features["facts"] == 2)
-    assert lisbon.policy_version == "facts-3"
-    assert {str(one.id) for one in kept(memory)} >= set(lisbon.detail["facts"])  # type: ignore[arg-type]
+    assert {d.policy_version for d in records} == {"facts-4"}
+    named = {str(identity) for d in records for identity in d.detail["facts"]}  # type: ignore[union-attr]
+    assert named == {str(one.id) for one in kept(memory)}
 
 
-def test_what_waits_is_learned_when_it_is_asked_for(opened: Opened) -> None:
+def test_what_waits_is_consolidated_when_it_is_asked_for(opened: Opened) -> None:
     memory = opened()
-    episode(memory, LISBON, 0)
-    assert memory.jobs.run() == 0
-    assert told(memory) == set()
+    episode(memory, RENT, 0)
+    assert waiting(memory) == 1
     assert mine(memory).facts.consolidate() == 1
-    assert told(memory) == {"Maya lives in Lisbon", "Maya likes fado"}
+    assert told(memory) == {quoted(RENT)}
     assert mine(memory).facts.consolidate() == 0
 
 
@@ -113,7 +122,7 @@ def test_without_its_job_nothing_is_learned(opened: Opened) -> None:
     assert told(memory) == NOW_TRUE
 
 
-def test_a_very_surprising_episode_is_learned_from_at_once(opened: Opened) -> None:
+def test_a_very_surprising_episode_is_consolidated_at_once(opened: Opened) -> None:
     def respond(_prompt: str, _stage: str) -> Mapping[str, Json]:
         signals: Mapping[str, Json] = {"topic_shift": 0.0, "intent_shift": 0.0, "temporal_marker": 0.0}
         model = "the tap drips"
@@ -121,75 +130,65 @@ def test_a_very_surprising_episode_is_learned_from_at_once(opened: Opened) -> No
 
     model = StagedModel(None, {"topic_shift": ScriptedModel(respond=respond)})
     memory = opened(embedder=TopicEmbedder("tap", "cello", "rain"), language_model=model)
-    texts = ["the tap drips, and the tap must be repaired, I live in Lisbon"] * 3
-    texts += ["it rains, let us wait for the rain to end, I live in Lisbon"]
-    texts += ["the cello sounds nasal and my cello wants new strings soon"]
+    texts = ["the tap drips, and the tap must be repaired"] * 3
+    texts += [
+        "it rains, let us wait for the rain to end",
+        "the cello sounds nasal and wants new strings soon",
+    ]
     for n, text in enumerate(texts):
         mine(memory).add(text, role="Maya", thread="day", timestamp=START + timedelta(minutes=n))
     (closed, *_) = mine(memory).episodes.list()
     assert closed.surprise >= 0.85
-    assert told(memory) == {"Maya lives in Lisbon"}
+    assert mine(memory).episodes.get(closed.episode_id).consolidated_at is not None
 
 
 def test_a_change_is_dated_and_the_past_can_be_asked_for(opened: Opened) -> None:
     memory = opened()
-    episode(memory, "I live in Lisbon.", -400)
-    episode(memory, "I moved to Porto last May.", 0)
-    mine(memory).facts.consolidate()
-    old, new = mine(memory).facts.history(mine(memory).facts.list("Porto")[0].id)
-    assert (old.fact.value, old.fact.superseded_by) == ("Lisbon", new.id)
-    assert old.fact.invalid_at == new.fact.valid_at == datetime(2025, 5, 1, tzinfo=UTC)
-    assert told(memory) == {"Maya lives in Porto"}
-    assert told(memory, at=datetime(2025, 4, 30, tzinfo=UTC)) == {"Maya lives in Lisbon"}
-    assert told(memory, at=datetime(2025, 5, 1)) == {"Maya lives in Porto"}  # naive: UTC
-    assert told(memory, history=True) == {"Maya lives in Lisbon", "Maya lives in Porto"}
+    episode(memory, RENT, -400)
+    episode(memory, RENT_NOW, 0)
+    old, new = mine(memory).facts.history(mine(memory).facts.list("rent")[0].id)
+    assert (old.fact.value, old.fact.superseded_by) == (RENT, new.id)
+    assert old.fact.invalid_at == new.fact.valid_at == START
+    assert told(memory) == {quoted(RENT_NOW)}
+    assert told(memory, at=START - timedelta(days=1)) == {quoted(RENT)}
+    assert told(memory, at=datetime(2026, 3, 3)) == {quoted(RENT_NOW)}  # naive: UTC
+    assert told(memory, history=True) == {quoted(RENT), quoted(RENT_NOW)}
 
 
 def test_what_was_believed_is_told_by_what_had_been_taken_in(opened: Opened, clock: Clock) -> None:
     memory = opened()
-    episode(memory, "I live in Lisbon.", 0)
-    mine(memory).facts.consolidate()
+    episode(memory, RENT, 0)
     before = clock.now
     clock.forward(days=30)
-    episode(memory, "I moved to Porto yesterday.", 20)
-    mine(memory).facts.consolidate()
-    assert told(memory, at=START + timedelta(days=40)) == {"Maya lives in Porto"}
-    assert told(memory, at=START + timedelta(days=40), known_by=before) == {"Maya lives in Lisbon"}
+    episode(memory, RENT_NOW, 20)
+    assert told(memory, at=START + timedelta(days=40)) == {quoted(RENT_NOW)}
+    assert told(memory, at=START + timedelta(days=40), known_by=before) == {quoted(RENT)}
     assert told(memory, known_by=before - timedelta(days=300)) == set()
-    assert told(memory, query="Lisbon", known_by=before) == {"Maya lives in Lisbon"}
+    assert told(memory, query="rent", known_by=before) == {quoted(RENT)}
 
 
 def test_an_assumed_time_dates_nothing(opened: Opened, clock: Clock) -> None:
     memory = opened()
-    mine(memory).add("I moved to Porto last May.", role="Maya", thread="undated")
+    text = "I have lived in Halle with my sister since 2019."
+    mine(memory).add(text, role="Maya", thread="undated")
+    mine(memory).add(text, role="Bo", thread="dated", timestamp=START)
     mine(memory).flush()
     mine(memory).facts.consolidate()
-    (card,) = mine(memory).facts.list()
-    assert card.fact.valid_at == clock.now
-
-
-def test_a_correction_means_what_was_said_before_it(opened: Opened) -> None:
-    memory = opened()
-    episode(memory, "I live in Lisbon.", 0)
-    episode(memory, "I work for Halden.", 1)
-    mine(memory).facts.consolidate()
-    episode(memory, "Sorry, it's Porto, not Lisbon.", 2)
-    episode(memory, "I love tea. It's Haldon, not Halden.", 3)
-    mine(memory).facts.consolidate()
-    assert told(memory) == {"Maya lives in Porto", "Maya likes tea", "Maya works for Haldon"}
-    assert memory.doctor() == []
+    since = {card.fact.subject: card.fact.valid_at for card in mine(memory).facts.list()}
+    assert since == {"Maya": clock.now, "Bo": datetime(2019, 1, 1, tzinfo=UTC)}
 
 
 def test_facts_are_found_by_words_and_by_meaning_and_narrowed(opened: Opened) -> None:
     memory = three(opened())
-    assert mine(memory).facts.list("where is Porto?")[0].fact.fact == "Maya lives in Porto"
-    assert mine(memory).facts.list("where is Porto?")[0].score > 0
-    assert told(memory, query="Lisbon") == set()
-    assert "Maya lives in Lisbon" in told(memory, query="Lisbon", history=True)
+    episode(memory, SISTER, 30, role="Bo")
+    assert mine(memory).facts.list("how much is the rent?")[0].fact.fact == quoted(RENT_NOW)
+    assert mine(memory).facts.list("how much is the rent?")[0].score > 0
+    assert told(memory, query="700 euros") == {quoted(RENT_NOW)}
+    assert quoted(RENT) in told(memory, query="700 euros", history=True)
     assert told(memory, query="zebra crossing") == set()
-    assert told(memory, category="preference") == {"Maya likes fado"}
-    assert told(memory, subject="hannah") == {"Hannah's work: nurse"}
-    assert [card.fact.fact for card in mine(memory).facts.list(limit=1)] == ["Maya lives in Porto"]
+    assert told(memory, category="relationship", subject="Maya") == {quoted(SISTER)}
+    assert told(memory, subject="bo") == {quoted(SISTER, "Bo")}
+    assert [card.fact.fact for card in mine(memory).facts.list(limit=1)] == [quoted(SISTER, "Bo")]
     with pytest.raises(InvalidInput, match="query is empty"):
         mine(memory).facts.list(" ")
     with pytest.raises(InvalidInput, match="there are identity"):
@@ -200,9 +199,9 @@ def test_facts_are_found_by_words_and_by_meaning_and_narrowed(opened: Opened) ->
 
 def test_a_fact_is_shown_with_the_words_that_prove_it(opened: Opened) -> None:
     memory = three(opened())
-    card = mine(memory).facts.get(mine(memory).facts.list("Porto")[0].id)
+    card = mine(memory).facts.get(mine(memory).facts.list("rent")[0].id)
     (quote,) = card.quotes
-    assert (quote.text, quote.actor, quote.said_at) == (PORTO, "Maya", START + timedelta(days=20))
+    assert (quote.text, quote.actor, quote.said_at) == (RENT_NOW, "Maya", START + timedelta(days=20))
     assert quote.episode_id == mine(memory).episodes.list()[-1].episode_id
     assert mine(memory).facts.get(str(card.id)[:13]) == card
     assert card.record["source_episodic_ids"] == [str(quote.episode_id)]
@@ -234,35 +233,32 @@ def test_what_was_believed_answers_a_query_though_it_goes_by_another_id_now(
     opened: Opened, clock: Clock
 ) -> None:
     memory = opened()
-    episode(memory, "I live in Porto.", 20)
-    mine(memory).facts.consolidate()
-    (then,) = mine(memory).facts.list("Porto")
+    episode(memory, RENT, 20)
+    (then,) = mine(memory).facts.list("rent")
     before = clock.now
     clock.forward(days=30)
-    episode(memory, "I live in Porto.", 10)  # said earlier, heard later: the fact is another one
-    episode(memory, "I live in Lisbon.", 30)
-    mine(memory).facts.consolidate()
+    episode(memory, RENT, 10)  # said earlier, heard later: the fact is another one
+    episode(memory, SISTER, 30)
     assert mine(memory).facts.get(then.id).id != then.id
-    (card,) = mine(memory).facts.list("Porto", known_by=before)
-    assert (card.id, card.fact.fact) == (then.id, "Maya lives in Porto")
+    (card,) = mine(memory).facts.list("rent", known_by=before)
+    assert (card.id, card.fact.fact) == (then.id, quoted(RENT))
     assert card.score > 0
-    assert mine(memory).facts.list("Lisbon", known_by=before) == []
+    assert mine(memory).facts.list("Hannah", known_by=before) == []
 
 
-def test_quoted_talk_teaches_nothing(opened: Opened) -> None:
+def test_what_assistants_and_tools_say_teaches_nothing_and_injections_stay_quoted(opened: Opened) -> None:
     memory = opened()
     for n, injection in enumerate(INJECTIONS):
-        attack = injection.replace("{fence}", "```").replace('"', "'")
-        mine(memory).add(
-            f'She wrote: "{attack} I live in Rome."', role="Maya", thread=f"t{n}", timestamp=START
-        )
-    mine(memory).add("I live in Rome", role="assistant", thread="x", timestamp=START)
-    mine(memory).add(
-        {"role": "tool", "name": "page", "content": "I live in Rome."}, thread="x", timestamp=START
-    )
+        attack = injection.replace("{fence}", "```")
+        mine(memory).add(f"{SISTER} {attack}", role="Maya", thread=f"t{n}", timestamp=START)
+    mine(memory).add(RENT, role="assistant", thread="x", timestamp=START)
+    mine(memory).add({"role": "tool", "name": "page", "content": RENT}, thread="x", timestamp=START)
     mine(memory).flush()
     mine(memory).facts.consolidate()
-    assert (told(memory), waiting(memory)) == (set(), 0)
+    assert waiting(memory) == 0
+    for card in mine(memory).facts.list(limit=99):
+        assert card.fact.fact.startswith('Maya: "')
+        assert RENT not in card.fact.fact
 
 
 def test_an_agents_steps_teach_nothing_and_are_done_with(opened: Opened) -> None:
@@ -287,7 +283,7 @@ def test_consolidating_twice_adds_nothing(open_memory: Opened, database: Path) -
 
 def test_segmenting_again_asks_nobody_again(open_memory: Opened) -> None:
     memory = open_memory(policy="stub?freeze_interval=2")
-    for n, text in enumerate([LISBON, SISTER, "I love tea.", "Good night", "I love rain.", "So long"]):
+    for n, text in enumerate([RENT, SISTER, "Well well", "Good night", "Oh dear", "So long"]):
         mine(memory).add(text, role="Maya", thread="one", timestamp=START + timedelta(minutes=n))
     mine(memory).flush()
     mine(memory).facts.consolidate()
@@ -296,7 +292,7 @@ def test_segmenting_again_asks_nobody_again(open_memory: Opened) -> None:
     mine(memory).flush()
     assert len(mine(memory).episodes.list()) == 1
     assert (waiting(memory), kept(memory)) == (0, before)
-    (quote,) = mine(memory).facts.get(mine(memory).facts.list("tea")[0].id).quotes
+    (quote,) = mine(memory).facts.get(mine(memory).facts.list("Hannah")[0].id).quotes
     assert quote.episode_id == mine(memory).episodes.list()[0].episode_id
 
 
@@ -309,7 +305,7 @@ def test_a_memory_from_before_there_were_facts_is_read_by_and_by(
         episode(memory, f"My friend number {n}", n)
     forget_what_was_read(database, clock.now - timedelta(days=3))
     episode_of_today = START + timedelta(days=20)
-    mine(memory).add(LISBON, role="Maya", thread="new", timestamp=episode_of_today)
+    mine(memory).add(SISTER, role="Maya", thread="new", timestamp=episode_of_today)
     mine(memory).threads.close("new")
     assert waiting(memory) == 7  # of one that came to nine, a run took three
     memory._works.later.run()
@@ -320,7 +316,7 @@ def test_a_memory_from_before_there_were_facts_is_read_by_and_by(
     memory.jobs.run()
     assert waiting(memory) <= 2
     assert mine(memory).facts.consolidate() == waiting(memory) or waiting(memory) == 0
-    assert "Maya lives in Lisbon" in told(memory)
+    assert quoted(SISTER) in told(memory)
 
 
 def test_users_know_nothing_of_each_other(opened: Opened) -> None:
@@ -331,10 +327,10 @@ def test_users_know_nothing_of_each_other(opened: Opened) -> None:
     assert known.isdisjoint(one.id for one in kept(memory, "bo"))
     with pytest.raises(NotFound):
         memory.user("bo").facts.get(mine(memory).facts.list()[0].id)
-    mine(memory).facts.delete(mine(memory).facts.list("fado")[0].id)
+    mine(memory).facts.delete(mine(memory).facts.list("Hannah")[0].id)
     assert told(memory, user="bo") == NOW_TRUE
-    assert told(memory, query="fado", user="bo") == {"Maya likes fado"}
-    assert told(memory, query="fado") == set()
+    assert told(memory, query="Hannah", user="bo") == {quoted(SISTER)}
+    assert told(memory, query="Hannah") == set()
 
 
 # --- by hand --------------------------------------------------------------------------------------------
@@ -342,20 +338,14 @@ def test_users_know_nothing_of_each_other(opened: Opened) -> None:
 
 def test_a_fact_is_put_right_by_hand_and_stays_so(open_memory: Opened, database: Path) -> None:
     memory = three(open_memory())
-    fact = mine(memory).facts.list("Porto")[0]
-    right = mine(memory).facts.edit(
-        fact.id, text="Maya lives in Vila Nova de Gaia", value="Vila Nova de Gaia"
-    )
+    fact = mine(memory).facts.list("rent")[0]
+    right = mine(memory).facts.edit(fact.id, text="Maya pays 725 euros", value="725")
     assert (right.id, right.fact.edited) == (fact.id, True)
-    assert [one["fact"] for one in right.record["versions"]] == ["Maya lives in Porto"]  # type: ignore[union-attr, index, call-overload]
-    assert told(memory, query="Gaia") == {"Maya lives in Vila Nova de Gaia"}
-    assert told(memory, query="Porto") == set()
+    assert [one["fact"] for one in right.record["versions"]] == [quoted(RENT_NOW)]  # type: ignore[union-attr, index, call-overload]
+    assert told(memory, query="725") == {"Maya pays 725 euros"}
     forget_what_was_read(database)
     mine(memory).facts.consolidate()
-    assert [card.fact.value for card in mine(memory).facts.history(fact.id)] == [
-        "Lisbon",
-        "Vila Nova de Gaia",
-    ]
+    assert [card.fact.value for card in mine(memory).facts.history(fact.id)] == [RENT, "725"]
     assert memory.doctor() == []
     with pytest.raises(InvalidInput, match="give a text"):
         mine(memory).facts.edit(fact.id)
@@ -363,41 +353,23 @@ def test_a_fact_is_put_right_by_hand_and_stays_so(open_memory: Opened, database:
         mine(memory).facts.edit(fact.id, text=" ")
 
 
-def test_what_a_hand_makes_the_same_as_another_is_one_with_it(opened: Opened) -> None:
+def test_a_pinned_fact_is_ended_by_no_words(opened: Opened) -> None:
     memory = opened()
-    episode(memory, "I like tea. I like coffee.", 0)
-    mine(memory).facts.consolidate()
-    first, second = mine(memory).facts.list()
-    mine(memory).facts.edit(first.id, text="Maya likes mate", value="mate")
-    fact = mine(memory).facts.edit(second.id, text="Maya likes maté", value="mate")
-    assert told(memory) == {fact.fact.fact} <= {"Maya likes mate", "Maya likes maté"}
-    assert len(fact.fact.evidence) == 2
-    assert mine(memory).facts.get(first.id).id == mine(memory).facts.get(second.id).id == fact.id
-    assert memory.doctor() == []
-
-
-def test_a_pinned_fact_withstands_and_unpinned_gives_way(opened: Opened) -> None:
-    memory = opened()
-    episode(memory, LISBON, 0)
-    mine(memory).facts.consolidate()
-    pinned = mine(memory).facts.pin(mine(memory).facts.list("Lisbon")[0].id)
+    episode(memory, RENT, 0)
+    pinned = mine(memory).facts.pin(mine(memory).facts.list("rent")[0].id)
     assert pinned.fact.pinned
-    episode(memory, "I live in Porto.", 5)
-    mine(memory).facts.consolidate()
-    assert told(memory, category="identity") == {"Maya lives in Lisbon"}
-    against = [d.detail["pinned_against"] for d in decisions(memory) if d.detail["pinned_against"]]
-    assert against == [["Maya lives in Porto"]]
+    episode(memory, RENT_NOW, 5)
+    assert told(memory) == {quoted(RENT), quoted(RENT_NOW)}  # both stand: a person may see to it
     assert memory.doctor() == []
     assert not mine(memory).facts.pin(pinned.id, False).fact.pinned
-    assert told(memory, category="identity") == {"Maya lives in Porto"}
     assert memory.doctor() == []
 
 
 def test_a_confirmed_fact_is_certain_and_stays_it(opened: Opened) -> None:
     memory = three(opened())
-    fact = mine(memory).facts.confirm(mine(memory).facts.list("fado")[0].id).fact
+    fact = mine(memory).facts.confirm(mine(memory).facts.list("Hannah")[0].id).fact
     assert (fact.confirmed, fact.confidence) == (True, 1.0)
-    episode(memory, "I love fado!", 30)
+    episode(memory, SISTER.lower(), 30)
     mine(memory).facts.consolidate()
     again = mine(memory).facts.get(fact.id).fact
     assert (len(again.evidence), again.confidence) == (2, 1.0)
@@ -406,27 +378,25 @@ def test_a_confirmed_fact_is_certain_and_stays_it(opened: Opened) -> None:
 
 def test_a_deleted_fact_does_not_come_back_from_the_same_words(open_memory: Opened, database: Path) -> None:
     memory = three(open_memory())
-    gone = mine(memory).facts.delete(mine(memory).facts.list("Porto")[0].id)
-    assert gone.fact.fact == "Maya lives in Porto"
-    assert told(memory, category="identity", subject="Maya") == {"Maya lives in Lisbon"}  # it holds again
-    assert told(memory, query="Porto", history=True) == set()
+    gone = mine(memory).facts.delete(mine(memory).facts.list("rent")[0].id)
+    assert gone.fact.fact == quoted(RENT_NOW)
+    assert told(memory) == {quoted(SISTER), quoted(RENT)}  # it holds again
     with pytest.raises(NotFound):
         mine(memory).facts.get(gone.id)
     forget_what_was_read(database)
     mine(memory).facts.consolidate()
-    assert told(memory, query="Porto", history=True) == set()
-    episode(memory, "I live in Porto now.", 30)
-    mine(memory).facts.consolidate()
-    assert told(memory, query="Porto") == {"Maya lives in Porto"}
+    assert told(memory, history=True) == {quoted(SISTER), quoted(RENT)}
+    episode(memory, RENT_NOW, 30)
+    assert told(memory) == NOW_TRUE  # who says it anew means it
     assert memory.doctor() == []
 
 
 def test_an_old_id_leads_to_who_holds_its_evidence(opened: Opened) -> None:
     memory = opened()
-    episode(memory, "I live in Porto.", 5)
+    episode(memory, SISTER, 5)
     mine(memory).facts.consolidate()
     (before,) = mine(memory).facts.list()
-    episode(memory, "I live in Porto.", 0)  # said earlier, heard later: the fact begins there
+    episode(memory, SISTER, 0)  # said earlier, heard later: the fact begins there
     mine(memory).facts.consolidate()
     (now,) = mine(memory).facts.list()
     assert (now.id != before.id, len(now.fact.evidence)) == (True, 2)
@@ -436,7 +406,7 @@ def test_an_old_id_leads_to_who_holds_its_evidence(opened: Opened) -> None:
     mine(memory).facts.delete(before.id)
     with pytest.raises(NotFound):
         mine(memory).facts.get(before.id)
-    assert mine(memory).facts.list("Porto", history=True) == []
+    assert mine(memory).facts.list("Hannah", history=True) == []
 
 
 # --- at once, again, elsewhere ----------------------------------------------------------------------------
@@ -454,7 +424,8 @@ def test_what_waits_is_taken_up_after_a_restart(opened: Opened) -> None:
 def test_workers_at_once_double_nothing_and_lose_nothing(opened: Opened) -> None:
     memory = opened(jobs="workers")
     for n in range(12):
-        mine(memory).add(f"I love song{n} and I live in City{n % 4}.", role="Maya", thread=f"t{n}", timestamp=START + timedelta(days=n))  # fmt: skip
+        text = f"My cousin number {n} is a nurse in Lisbon."
+        mine(memory).add(text, role=f"P{n}", thread=f"t{n}", timestamp=START + timedelta(days=n))
     mine(memory).flush()
     hands = [opened(jobs="workers") for _ in range(3)]
     failed: list[BaseException] = []
@@ -476,9 +447,9 @@ def test_workers_at_once_double_nothing_and_lose_nothing(opened: Opened) -> None
     assert failed == []
     memory.jobs.worker().run(once=True)
     assert waiting(memory) == 0
-    assert len(told(memory, category="preference", limit=99)) == 12
+    assert len(told(memory, limit=99)) == 12
     evidence = [one for fact_ in kept(memory) for one in fact_.fact.evidence]
-    assert len(evidence) == len({(e.observation_id, e.fact) for e in evidence}) == 24
+    assert len(evidence) == len({(e.observation_id, e.fact) for e in evidence}) == 12
     assert memory.doctor() == []
 
 
@@ -486,11 +457,11 @@ def test_an_export_keeps_facts_and_what_hands_did_to_them(
     open_memory: Opened, tmp_path: Path, clock: Clock
 ) -> None:
     memory = three(open_memory())
-    mine(memory).facts.edit(mine(memory).facts.list("Porto")[0].id, text="Maya lives in Gaia", value="Gaia")
+    mine(memory).facts.edit(mine(memory).facts.list("rent")[0].id, text="Maya pays 725 euros", value="725")
     mine(memory).facts.pin(mine(memory).facts.list("Hannah")[0].id)
-    mine(memory).facts.delete(mine(memory).facts.list("fado")[0].id)
-    episode(memory, "I live in Faro.", -30)  # before all: an id that leads on
-    episode(memory, "I love fado.", -20)
+    episode(memory, "My flight to Lisbon is on 3 May.", 25)
+    mine(memory).facts.delete(mine(memory).facts.list("flight")[0].id)
+    episode(memory, RENT, -30)  # before all: an id that leads on
     mine(memory).facts.consolidate()
     file = tmp_path / "all.jsonl"
     lines = list(mine(memory).export())
@@ -501,7 +472,7 @@ def test_an_export_keeps_facts_and_what_hands_did_to_them(
         assert list(mine(copy).export())[1:] == lines[1:]
         assert copy.doctor() == []
     assert told(copy) == told(memory)
-    assert told(copy, query="Gaia") == {"Maya lives in Gaia"}
+    assert told(copy, query="725") == {"Maya pays 725 euros"}
     assert (waiting(copy), decisions(copy)) == (0, decisions(memory))
 
 
@@ -509,12 +480,9 @@ def test_an_import_goes_on_with_the_facts_that_are_there(open_memory: Opened, tm
     memory = three(open_memory())
     (tmp_path / "all.jsonl").write_text("\n".join(mine(memory).export()), encoding="utf-8")
     other = open_memory(tmp_path / "other.db")
-    episode(other, "I live in Faro.", 40)
-    mine(other).facts.consolidate()
+    episode(other, "My flight to Lisbon is on 3 May.", 40)
     mine(other).import_file(tmp_path / "all.jsonl")
-    assert told(other) == (NOW_TRUE - {"Maya lives in Porto"}) | {"Maya lives in Faro"}
-    names = [card.fact.value for card in mine(other).facts.history(mine(other).facts.list("Faro")[0].id)]
-    assert names == ["Lisbon", "Porto", "Faro"]
+    assert told(other) == NOW_TRUE | {quoted("My flight to Lisbon is on 3 May.")}
     assert other.doctor() == []
 
 
@@ -534,7 +502,7 @@ def test_an_export_from_before_there_were_facts_is_read(open_memory: Opened, tmp
 def test_doctor_tells_what_is_wrong_with_facts_and_embeds_them_again(open_memory: Opened) -> None:
     memory = three(open_memory(embedder="none"))
     memory = open_memory()
-    assert mine(memory).facts.list("fado")[0].score < 1
+    assert mine(memory).facts.list("Hannah")[0].score < 1
     memory.doctor(repair=True)
     with memory._deps.store.begin(Scope(), write=False) as tx:
         assert tx.index.unindexed("f", "hashing-256", limit=9) == []

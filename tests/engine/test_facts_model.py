@@ -8,7 +8,7 @@ import pytest
 from builders.chats import Clock, mine
 from builders.facts import (
     NOW_TRUE,
-    PORTO,
+    RENT_NOW,
     SISTER,
     START,
     Opened,
@@ -219,16 +219,20 @@ def test_a_run_among_the_dead_letters_is_asked_for_by_what_is_new_alone(
     def spoilt(*_: object) -> list[object]:
         raise ValueError("a fault of ours")
 
-    monkeypatch.setattr(consolidating, "read_in_turn", spoilt)
-    memory = three(opened())
+    memory = opened(jobs="workers")
+    three(memory)
+    memory.jobs.worker(kinds=["encode", "compact"]).run(once=True)
+    memory = opened()
+    monkeypatch.setattr(consolidating, "quoted", spoilt)
     for _ in range(8):
         clock.forward(hours=1)
         memory.jobs.run()
-    (dead,) = memory.jobs.list()
-    assert dead.state == "dead"
+    dead = memory.jobs.list()
+    assert {job.state for job in dead} == {"dead"}
+    assert sum(job.key == "facts" for job in dead) == 1
     clock.forward(hours=1)
     assert memory.jobs.run() == memory.jobs.run() == 0
-    assert [job.id for job in memory.jobs.list()] == [dead.id]
+    assert [job.id for job in memory.jobs.list()] == [job.id for job in dead]
     monkeypatch.undo()
     assert mine(memory).facts.consolidate() == 3
 
@@ -241,17 +245,18 @@ def test_one_episode_a_model_cannot_read_does_not_hold_back_the_others(
 
     def picky(prompt: str, stage: str) -> Answer:
         answer = respond(prompt, stage)
-        return {"facts": "cannot"} if SISTER in prompt and "What does it tell" in prompt else answer
+        refuses = f"```\n{SISTER}\n" in prompt and "What does it tell" in prompt
+        return {"facts": "cannot"} if refuses else answer
 
     script.respond = picky  # type: ignore[method-assign]
     memory = opened(language_model=script.model)
-    script.answer = lambda p: [fact(p, "new", PORTO, "Maya moved to Porto")] if PORTO in p else []
+    script.answer = lambda p: [fact(p, "new", RENT_NOW, "Maya pays 720")] if f"```\n{RENT_NOW}\n" in p else []
     three(memory)
     assert waiting(memory) == 3
     clock.forward(minutes=30)
     memory.jobs.run()
     assert waiting(memory) == 0
-    assert "Maya moved to Porto" in told(memory)
+    assert "Maya pays 720" in told(memory)
     by_rules = [bool(one.detail.get("without_model")) for one in decisions(memory)]
     assert sorted(by_rules) == [False, False, True]
 
@@ -260,7 +265,7 @@ def test_a_spent_budget_leaves_it_to_the_rules(opened: Opened, script: Script) -
     script.problem = BudgetSpent("spent")
     memory = three(opened(language_model=script.model))
     assert told(memory) == NOW_TRUE
-    assert {d.policy_version for d in decisions(memory)} == {"facts-3"}
+    assert {d.policy_version for d in decisions(memory)} == {"facts-4"}
 
 
 @pytest.mark.parametrize("injection", INJECTIONS, ids=range(len(INJECTIONS)))

@@ -15,14 +15,19 @@ from episodic_agent.schemas import Json, Scope
 from episodic_agent.testing.models import ScriptedModel
 
 OpenMemory = Callable[..., Memory]
-QUERY = "where do I live?"
+RENT, RENT_NOW = (
+    "Our rent is 700 euros a month, says Brackmoor.",
+    "Our rent is 720 euros a month now, says Quillmere.",
+)
+HANNAH = "My sister Hannah is a nurse."
+QUERY = "how much is our rent?"
 
 
 @pytest.fixture
 def memory(open_memory: OpenMemory, clock: Clock) -> Memory:
-    """A memory that was told of two homes and a liking, each in a thread of its own."""
+    """A memory that was told of a rent, of another and of a sister, each in a thread of its own."""
     memory = open_memory()
-    for day, text in enumerate(("I live in Lisbon.", "I moved to Quillmere last week.", "I love fado.")):
+    for day, text in enumerate((RENT, RENT_NOW, HANNAH)):
         clock.now = START + timedelta(days=30 * day)
         tell(memory, clock, text, thread=str(day))
     mine(memory).facts.consolidate()
@@ -43,46 +48,51 @@ def told(memory: Memory, query: str = QUERY) -> list[str]:
 
 
 def test_what_an_erased_statement_had_ended_holds_again(memory: Memory, url: str) -> None:
-    assert known(memory) == {"Quillmere", "fado"}
+    assert known(memory) == {RENT_NOW, HANNAH}
     mine(memory).erase(thread="1")
-    assert known(memory) == {"Lisbon", "fado"}
-    assert told(memory) == ["Lisbon"]
+    assert known(memory) == {RENT, HANNAH}
+    assert told(memory) == [RENT]
     assert everywhere(url, "quillmere") == []
     assert mine(memory).erasures.residue(["Quillmere"]) == []
+    assert [f.message for f in memory.doctor() if f.severity == "error"] == []
+
+
+def test_what_was_replaced_can_be_erased_and_leaves_no_word(memory: Memory, url: str) -> None:
+    mine(memory).erase(thread="0")
+    assert known(memory) == {RENT_NOW, HANNAH}
+    assert everywhere(url, "brackmoor") == []
     assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 
 
 def test_an_erased_observation_proves_nothing_and_what_else_says_so_does(
     memory: Memory, clock: Clock, url: str
 ) -> None:
-    tell(memory, clock, "As I said, I live in Quillmere now.", thread="3")
+    tell(memory, clock, RENT_NOW, thread="3")
     mine(memory).facts.consolidate()
-    (fact,) = [card.fact for card in mine(memory).facts.list() if card.fact.value == "Quillmere"]
+    (fact,) = [card.fact for card in mine(memory).facts.list() if card.fact.value == RENT_NOW]
     assert len(fact.evidence) == 2
     mine(memory).erase(observation=fact.evidence[0].observation_id)
-    (left,) = [card.fact for card in mine(memory).facts.list() if card.fact.value == "Quillmere"]
+    (left,) = [card.fact for card in mine(memory).facts.list() if card.fact.value == RENT_NOW]
     assert [one.observation_id for one in left.evidence] == [fact.evidence[1].observation_id]
     mine(memory).erase(observation=fact.evidence[1].observation_id)
-    assert "Quillmere" not in known(memory)
+    assert RENT_NOW not in known(memory)
     assert everywhere(url, "quillmere") == []
 
 
 def test_an_export_from_before_does_not_bring_an_erased_fact_back(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "old.jsonl").write_text("\n".join(mine(memory).export()), encoding="utf-8")
-    (evidence,) = [
-        card.fact.evidence[0] for card in mine(memory).facts.list() if card.fact.value == "Quillmere"
-    ]
+    (evidence,) = [card.fact.evidence[0] for card in mine(memory).facts.list() if card.fact.value == RENT_NOW]
     mine(memory).erase(observation=evidence.observation_id)
     mine(memory).import_file(tmp_path / "old.jsonl")
-    assert known(memory) == {"Lisbon", "fado"}
+    assert known(memory) == {RENT, HANNAH}
 
 
 def test_what_only_suppressed_words_prove_stays_untold(memory: Memory) -> None:
-    assert told(memory) == ["Quillmere"]
+    assert told(memory) == [RENT_NOW]
     mine(memory).episodes.suppress(thread="1")
     assert told(memory) == []
     mine(memory).episodes.unsuppress(thread="1")
-    assert told(memory) == ["Quillmere"]
+    assert told(memory) == [RENT_NOW]
     mine(memory).episodes.suppress(words="quillmere")
     assert told(memory) == []
 
@@ -91,19 +101,21 @@ def test_nothing_is_learned_from_what_is_suppressed_until_it_is_shown_again(
     memory: Memory, clock: Clock
 ) -> None:
     clock.forward(days=1)
-    mine(memory).add("I play the cello.", thread="quiet", timestamp=clock.now)
+    mine(memory).episodes.suppress(words="brother")
+    mine(memory).add("My brother Ben is a nurse.", thread="quiet", timestamp=clock.now)
     mine(memory).episodes.suppress(thread="quiet")
     mine(memory).flush(thread="quiet")
     mine(memory).facts.consolidate()
-    assert "the cello" not in known(memory)
+    assert told(memory, "Ben the nurse") == [HANNAH]
+    mine(memory).episodes.unsuppress(words="brother")
     mine(memory).episodes.unsuppress(thread="quiet")
     mine(memory).facts.consolidate()
-    assert "the cello" in known(memory)
+    assert "My brother Ben is a nurse." in told(memory, "Ben the nurse")
 
 
 def test_a_user_s_facts_go_with_the_user(memory: Memory, url: str) -> None:
     memory.user("default").erase(everything=True)
-    assert everywhere(url, "fado") == []
+    assert everywhere(url, "hannah") == []
     assert memory.users() == []
 
 
@@ -182,7 +194,7 @@ def test_what_a_model_was_told_before_an_erasure_is_not_learned_after_it(url: st
         assert everywhere(url, SECRET) == []
         assert [f.message for f in memory.doctor() if f.severity == "error"] == []
         mine(memory).facts.consolidate()
-        assert "Lisbon" in known(memory)
+        assert any("nurse" in value for value in known(memory))
 
 
 def test_a_fact_that_a_person_wrote_outlives_the_words_of_the_model(url: str, clock: Clock) -> None:

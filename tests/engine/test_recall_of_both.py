@@ -12,11 +12,13 @@ from episodic_agent.errors import InvalidInput
 
 OpenMemory = Callable[..., Memory]
 LIFE = (
-    ("home", "I live in Lisbon, near the river."),
-    ("work", "I work as a nurse at the children's hospital."),
-    ("taste", "I love fado and I play the cello."),
+    ("home", "Our rent is 700 euros a month, warm."),
+    ("work", "My sister Hannah is a nurse at the children's hospital."),
+    ("taste", "My flight to Lisbon is on 3 May."),
     ("talk", "The weather was dreadful on the whole way back."),
 )
+
+RENT_NOW = "Our rent is 720 euros a month now, warm."
 
 
 @pytest.fixture
@@ -36,29 +38,29 @@ def told(memory: UserMemory, query: str, **options: object) -> list[str]:
 
 
 def test_one_answer_holds_the_fact_and_the_episode_it_was_said_in(memory: UserMemory) -> None:
-    recall = memory.search("where do I live?")
-    assert recall.facts[0].fact.value == "Lisbon"
+    recall = memory.search("how much is our rent?")
+    assert recall.facts[0].fact.value == LIFE[0][1]
     assert recall.facts[0].episodes == (recall.hits[0].episode_id,)
-    assert "Lisbon" in str(recall).splitlines()[0]
+    assert "700 euros" in str(recall).splitlines()[0]
     assert told(memory, "quantum chromodynamics") == []
-    assert told(memory, "where do I live?", facts=0) == []
+    assert told(memory, "how much is our rent?", facts=0) == []
 
 
 def test_a_fact_that_ended_answers_only_for_its_time(memory: UserMemory, clock: Clock) -> None:
     clock.forward(days=30)
-    moved = {"role": "user", "content": "I moved to Porto yesterday.", "timestamp": clock.now.isoformat()}
+    moved = {"role": "user", "content": RENT_NOW, "timestamp": clock.now.isoformat()}
     memory.add(moved, thread="later")
     memory.flush(thread="later")
     memory.facts.consolidate()
-    assert told(memory, "where do I live?") == ["Porto"]
-    assert told(memory, "where do I live?", until=START + timedelta(days=9)) == ["Lisbon"]
+    assert told(memory, "how much is our rent?") == [RENT_NOW]
+    assert told(memory, "how much is our rent?", until=START + timedelta(days=9)) == [LIFE[0][1]]
 
 
 def test_category_and_thread_narrow_the_facts(memory: UserMemory) -> None:
-    query = "where do I live?"
-    assert told(memory, query) == told(memory, query, category=" Identity ") == ["Lisbon"]
-    assert told(memory, query, category="preference") == []
-    assert told(memory, query, thread="home") == ["Lisbon"]
+    query = "how much is our rent?"
+    assert told(memory, query) == told(memory, query, category=" Experience ") == [LIFE[0][1]]
+    assert told(memory, query, category="guideline") == []
+    assert told(memory, query, thread="home") == [LIFE[0][1]]
     assert told(memory, query, thread="work") == []
     with pytest.raises(InvalidInput, match="there are identity"):
         memory.search("anything", category="magic")
@@ -67,13 +69,13 @@ def test_category_and_thread_narrow_the_facts(memory: UserMemory) -> None:
 
 
 def test_a_prompt_is_told_both_in_the_seed_s_form(memory: UserMemory) -> None:
-    text = memory.retrieve("where do I live?", detail="high")
+    text = memory.retrieve("how much is our rent?", detail="high")
     facts, episodes = text.split("\n\n", 1)
-    assert facts.startswith("## Known Facts\n- [identity] ")
-    assert "Lisbon (from 1 episode)" in facts
+    assert facts.startswith("## Known Facts\n- [experience] ")
+    assert 'warm." (from 1 episode)' in facts
     assert episodes.startswith("## Episodic Memories\n### ")
     assert f'**Details:**\n- user: "{LIFE[0][1]}"' in episodes
-    assert "Details" not in memory.retrieve("where do I live?", detail="none")
+    assert "Details" not in memory.retrieve("how much is our rent?", detail="none")
     assert memory.retrieve("quantum chromodynamics") == ""
     with pytest.raises(InvalidInput, match="there are auto"):
         memory.retrieve("where", detail="all")  # type: ignore[arg-type]
@@ -84,6 +86,6 @@ def test_asking_for_both_changes_no_strength(memory: UserMemory) -> None:
         return [(card.stability, card.surprise) for card in memory.episodes.list()]
 
     before, facts = strengths(), memory.facts.list()
-    memory.search("where do I live?")
-    memory.retrieve("where do I live?")
+    memory.search("how much is our rent?")
+    memory.retrieve("how much is our rent?")
     assert (strengths(), memory.facts.list()) == (before, facts)

@@ -25,7 +25,7 @@ from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Scope
 from episodic_agent.wiring import Memory as OpenedMemory
 
-pytestmark = pytest.mark.usefixtures("unending_parts")
+pytestmark = pytest.mark.usefixtures("unending_parts", "nothing_quoted")
 Make = Callable[..., Memory]
 GONE = StoreUnavailable("the server restarts; try again")
 

@@ -11,9 +11,9 @@ from episodic_agent import Memory
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SAID = (
-    "I live in Lisbon and I love fado.",
+    "Our rent is 700 euros a month.",
     "My sister Hannah is a nurse.",
-    "I moved to Porto yesterday.",
+    "Our rent is 720 euros a month now.",
 )
 
 
@@ -33,46 +33,46 @@ def named(run: Run, query: str) -> str:
 @pytest.mark.usefixtures("learned")
 def test_facts_are_listed_found_and_shown(run: Run) -> None:
     listed = run("facts", "list")
-    assert "Maya lives in Porto" in listed.out
-    assert "Lisbon" not in listed.out
-    assert "Maya lives in Lisbon" in run("facts", "list", "--history").out
-    assert "Maya lives in Lisbon" in run("facts", "list", "--at", "2026-03-05").out
+    assert f'Maya: "{SAID[2]}"' in listed.out
+    assert "700" not in listed.out
+    assert f'Maya: "{SAID[0]}"' in run("facts", "list", "--history").out
+    assert f'Maya: "{SAID[0]}"' in run("facts", "list", "--at", "2026-03-05").out
     assert run("facts", "list", "--known-by", "2020-01-01", "--json").json == {"facts": []}
-    (job,) = run("facts", "list", "--subject", "hannah", "--json").json["facts"]
-    assert (job["fact"], job["category"]) == ("Hannah's work: nurse", "identity")
-    assert run("facts", "list", "--category", "goal").err.startswith("no facts; three episodes")
+    (job, _) = run("facts", "list", "--subject", "maya", "--json").json["facts"][::-1]
+    assert (job["fact"], job["category"]) == (f'Maya: "{SAID[1]}"', "relationship")
+    assert run("facts", "list", "--category", "goal").err.startswith("no facts")
     assert run("facts", "search", "zebra").err == "no fact answers this\n"
-    shown = run("facts", "show", named(run, "Porto")[:8])
-    assert 'Maya: "I moved to Porto yesterday."' in shown.out
-    (quote,) = run("facts", "show", named(run, "Porto"), "--json").json["evidence"]
-    assert (quote["text"], quote["actor"]) == ("I moved to Porto yesterday.", "Maya")
-    run("facts", "edit", named(run, "fado"), "--text", "Maya loves [red]fado[/red]")
-    assert "Maya loves [red]fado[/red]" in run("facts", "list").out
+    shown = run("facts", "show", named(run, "rent")[:8])
+    assert f'Maya: "{SAID[2]}"' in shown.out
+    (quote,) = run("facts", "show", named(run, "rent"), "--json").json["evidence"]
+    assert (quote["text"], quote["actor"]) == (SAID[2], "Maya")
+    run("facts", "edit", named(run, "Hannah"), "--text", "Hannah is [red]a nurse[/red]")
+    assert "Hannah is [red]a nurse[/red]" in run("facts", "list").out
     assert run("facts", "show", "zz").code == 3
 
 
 @pytest.mark.usefixtures("learned")
 def test_a_fact_is_put_right_pinned_confirmed_and_deleted(run: Run) -> None:
-    home = named(run, "Porto")
-    assert run("facts", "edit", home).code == 2
-    edited = run("facts", "edit", home, "--text", "Maya lives in Gaia", "--value", "Gaia", "--json").json
-    assert (edited["value"], edited["versions"][0]["fact"]) == ("Gaia", "Maya lives in Porto")
-    assert run("facts", "pin", home).err == "pinned: Maya lives in Gaia\n"
-    assert "Maya lives in Gaia (pinned)" in run("facts", "list").out
-    assert run("facts", "unpin", home, "--json").json["pinned"] is False
-    assert run("facts", "confirm", home, "--json").json["confidence"] == 1.0
-    values = [one["value"] for one in run("facts", "history", home, "--json").json["facts"]]
-    assert values == ["Lisbon", "Gaia"]
-    assert run("facts", "delete", home).err == "deleted: Maya lives in Gaia\n"
-    assert "Maya lives in Lisbon" in run("facts", "list").out
-    assert run("facts", "show", home).code == 3
-    assert run("stats", "--json").json["facts"] == 4
+    rent = named(run, "rent")
+    assert run("facts", "edit", rent).code == 2
+    edited = run("facts", "edit", rent, "--text", "Maya pays 725", "--value", "725", "--json").json
+    assert (edited["value"], edited["versions"][0]["fact"]) == ("725", f'Maya: "{SAID[2]}"')
+    assert run("facts", "pin", rent).err == "pinned: Maya pays 725\n"
+    assert "Maya pays 725 (pinned)" in run("facts", "list").out
+    assert run("facts", "unpin", rent, "--json").json["pinned"] is False
+    assert run("facts", "confirm", rent, "--json").json["confidence"] == 1.0
+    values = [one["value"] for one in run("facts", "history", rent, "--json").json["facts"]]
+    assert values == [SAID[0], "725"]
+    assert run("facts", "delete", rent).err == "deleted: Maya pays 725\n"
+    assert SAID[0] in run("facts", "list").out
+    assert run("facts", "show", rent).code == 3
+    assert run("stats", "--json").json["facts"] == 2
 
 
 def test_what_waits_is_learned_when_it_is_asked_for(run: Run) -> None:
-    run("add", "I live in Lisbon.", "--role", "Maya")
+    run("add", SAID[1], "--role", "Maya")
     run("flush")
     assert run("stats", "--json").json["unconsolidated"] == 1
-    assert run("facts", "list", "--json").json == {"facts": []}
+    assert len(run("facts", "list", "--json").json["facts"]) == 1  # quoted at once
     assert run("facts", "learn", "--json").json == {"episodes": 1, "waiting": 0, "facts": 1}
     assert run("facts", "learn").err == "0 episodes read, 0 waiting; 1 fact holds, 1 before\n"

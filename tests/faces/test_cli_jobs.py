@@ -20,7 +20,7 @@ from episodic_agent.errors import NotFound
 from episodic_agent.schemas import Scope
 from episodic_agent.wiring import utc_now
 
-pytestmark = pytest.mark.usefixtures("unending_parts")
+pytestmark = pytest.mark.usefixtures("unending_parts", "nothing_quoted")
 
 
 @pytest.fixture

@@ -68,6 +68,9 @@ def tell(client: TestClient, text: str, *, days: float = 0, conversation: str = 
     return str(answer.json()["id"])
 
 
+HOME = "I have lived in Lisbon with my sister since 2019."
+
+
 def furnish(client: TestClient) -> None:
     for n in range(4):
         tell(client, f"I am moving to Lisbon in May, step {n} of the move", days=2, id=f"m{n}")
@@ -81,7 +84,7 @@ def test_a_message_is_kept_once_and_found_again(client: TestClient) -> None:
         client, "I am moving to Lisbon in May, step 0 of the move", days=2, id="m0"
     )
     answer = post(client, "retrieve_memory/raw", conversation_id="ana-42", query="moving to Lisbon").json()
-    assert answer["semantic"] == []
+    assert all("Lisbon" in fact["fact"] for fact in answer["semantic"])
     first = answer["episodic"][0]
     assert set(first) == EPISODE_FIELDS | {"score"}
     assert [m["content"] for m in first["messages"]] == [
@@ -95,7 +98,7 @@ def test_a_message_is_kept_once_and_found_again(client: TestClient) -> None:
 def taught(opened: Callable[[], Memory]) -> None:
     """Let the memory know a little of Ana before it is served."""
     with opened() as memory:
-        for text in ("I live in Lisbon.", "I work as a nurse.", "I play the cello."):
+        for text in (HOME, "My sister Hannah is a nurse.", "My brother Ben teaches the cello."):
             memory.user("ana-42").add(text, thread="ana-42")
         memory.user("ana-42").flush()
         memory.user("ana-42").facts.consolidate()
@@ -108,11 +111,12 @@ def test_facts_are_told_beside_episodes(taught: None, client: TestClient) -> Non
         "id", "conversation_id", "category", "fact", "keywords", "source_episodic_ids", "valid_at", "invalid_at",
         "score",
     }  # fmt: skip
-    assert (fact["conversation_id"], fact["category"]) == ("ana-42", "identity")
-    assert fact["fact"].endswith("Lisbon")
+    assert (fact["conversation_id"], fact["category"]) == ("ana-42", "relationship")
+    assert fact["fact"] == f'The user: "{HOME}"'
     assert len(fact["source_episodic_ids"]) == 1
     text = post(client, "retrieve_memory", **asked).text
-    assert text.startswith(f"## Known Facts\n- [identity] {fact['fact']} (from 1 episode)\n")
+    quoted = fact["fact"].replace(": ", " - ", 1)  # no line of a prompt may look like somebody's turn
+    assert text.startswith(f"## Known Facts\n- [relationship] {quoted} (from 1 episode)\n")
     assert "\n\n## Episodic Memories\n" in text
     assert post(client, "retrieve_memory/raw", **asked, semantic_limit=0).json()["semantic"] == []
     assert post(client, "retrieve_memory/raw", **asked, category="goal").json()["semantic"] == []
@@ -174,7 +178,11 @@ def test_what_is_suppressed_is_in_no_answer(client: TestClient, opened: Callable
 
 def test_recent_memory_is_ordered_by_its_end_and_bounded(client: TestClient) -> None:
     furnish(client)
-    recent = post(client, "recent_memory/raw", conversation_id="ana-42").json()
+    for _ in range(300):  # what is embedded in the background is cut a moment later
+        recent = post(client, "recent_memory/raw", conversation_id="ana-42").json()
+        if len(recent) > 1:
+            break
+        time.sleep(0.01)
     assert [set(e) for e in recent] == [EPISODE_FIELDS] * 2
     assert "tap" in recent[0]["messages"][0]["content"]
     lately = post(client, "recent_memory/raw", conversation_id="ana-42", days_limit=1.5).json()

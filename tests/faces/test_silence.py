@@ -19,7 +19,7 @@ from episodic_agent.faces.http.app import make_app
 from episodic_agent.schemas import Scope
 
 SAID = (
-    ("user", "I live in Lisbon, near the river."),
+    ("user", "I have lived in Lisbon with my sister since 2019."),
     ("assistant", "Lisbon sounds lovely."),
     ("user", "I work as a nurse at the clinic on the hill."),
 )

@@ -70,8 +70,8 @@ def text(address: str) -> str:
 def listed_words(address: str) -> frozenset[str]:
     """Return the words of a list written with white space between them.
 
-    >>> sorted(listed_words("facts/people.faiths"))[:2]
-    ['buddhist', 'catholic']
+    >>> sorted(listed_words("language/fillers.words"))[:2]
+    ['ah', 'also']
     """
     return frozenset(text(address).split())
 
@@ -141,8 +141,8 @@ def numbers(address: str) -> Mapping[str, float]:
 def number(address: str) -> float:
     """Return one number.
 
-    >>> number("facts/judge.threshold")
-    0.8
+    >>> number("facts/replacing.threshold")
+    0.5
     """
     return _number(_at(address), address)
 

@@ -29,7 +29,7 @@ class Statement:
 
     `at` is event time, aware; `utc_offset` in seconds tells the local day. `dated` is False where the time is
     only assumed: relative times ("last May") then ground nothing. `language` is an ISO 639-1 code, guessed
-    when it is None.
+    when it is None. `before` is what was said just before it, "" for nothing.
     """
 
     text: str
@@ -41,6 +41,7 @@ class Statement:
     utc_offset: int | None = None
     dated: bool = True
     learned_at: datetime | None = None
+    before: str = ""
 
 
 def _until(at: datetime | None) -> str:

@@ -4,24 +4,38 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid5
 
-from episodic_agent.core.facts import Category, Fact, FactCandidate, FactEvidence, Statement, read_facts
+from episodic_agent.core.facts import (
+    Category,
+    Fact,
+    FactCandidate,
+    FactEvidence,
+    Statement,
+    learn,
+    quotations,
+)
+from episodic_agent.core.facts.quoting import KnownFact, in_its_matter
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SPACE = UUID("0f5a3f5e-6a44-4a5b-8a43-0c1b9b7d0d11")
 
 
-def statement(text: str, *, actor: str = "user", days: float = 0) -> Statement:
-    return Statement(text, START + timedelta(days=days), actor, uuid5(SPACE, f"{actor} {days} {text}"))
+def statement(text: str, *, actor: str = "user", days: float = 0, before: str = "") -> Statement:
+    identity = uuid5(SPACE, f"{actor} {days} {text}")
+    return Statement(text, START + timedelta(days=days), actor, identity, before=before)
 
 
-def read(
-    text: str, *, actor: str = "user", days: float = 0, known: Sequence[Fact] = ()
-) -> tuple[FactCandidate, ...]:
-    return read_facts(statement(text, actor=actor, days=days), known)
+def quoted(text: str, *, actor: str = "user", days: float = 0) -> list[FactCandidate]:
+    return [one.candidate for one in quotations([statement(text, actor=actor, days=days)])]
 
 
-def slots(text: str, *, actor: str = "user", known: Sequence[Fact] = ()) -> set[tuple[str, str, bool]]:
-    return {(one.attribute, one.value, one.holds) for one in read(text, actor=actor, known=known)}
+def said_in_turn(*texts: str, actor: str = "Maya", known: Sequence[Fact] = ()) -> tuple[Fact, ...]:
+    """Return what is known after somebody says these, ten days apart, each put into its matter."""
+    facts = tuple(known)
+    for number, text in enumerate(texts):
+        for quotation in quotations([statement(text, actor=actor, days=10 * number)]):
+            candidate = in_its_matter(quotation, [KnownFact(fact) for fact in facts])
+            facts = learn(facts, [candidate]).applied(facts)
+    return facts
 
 
 def claim(

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from core.facts.saying import START, claim, read
+from core.facts.saying import START, claim, said_in_turn
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -174,19 +174,14 @@ def test_no_evidence_is_lost_and_none_is_invented(said: list[FactCandidate]) -> 
 
 
 def test_a_life_as_it_is_told() -> None:
-    facts: tuple[Fact, ...] = ()
-    for number, text in enumerate(
-        [
-            "I live in Lisbon.",
-            "I love fado.",
-            "I moved to Porto yesterday.",
-            "I live in Porto.",
-            "I don't live in Porto any more.",
-        ]
-    ):
-        facts = learn(facts, read(text, actor="Maya", days=number * 10, known=facts)).applied(facts)
-    assert [f.fact for f in history(facts, day(25))] == ["Maya likes fado", "Maya lives in Porto"]
-    assert [f.fact for f in history(facts, day(50))] == ["Maya likes fado", "Maya does not live in Porto"]
+    texts = (
+        "Our rent is 700 euros a month.",
+        "My sister Hannah is a nurse.",
+        "Our rent is 720 euros a month now.",
+    )
+    facts = said_in_turn(*texts)
+    assert [f.value for f in history(facts, day(15))] == [texts[0], texts[1]]
+    assert [f.value for f in history(facts, day(50))] == [texts[1], texts[2]]
 
 
 def test_a_sentence_near_enough_to_a_known_one_reinforces_it() -> None:

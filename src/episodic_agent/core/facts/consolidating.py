@@ -1,15 +1,13 @@
-"""When episodes are due to be consolidated, what they say, and which new fact only says a known one again."""
+"""When episodes are due to be consolidated, and which new fact only says a known one again."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from episodic_agent.core.facts.reading import read_facts
-from episodic_agent.core.facts.reconciling import learn
 from episodic_agent.core.facts.slots import slot_of, value_key
 from episodic_agent.core.language import fold
-from episodic_agent.schemas.facts import Fact, FactCandidate, Statement
+from episodic_agent.schemas.facts import Fact, FactCandidate
 
 PENDING: Final = 3  # unconsolidated episodes of a scope (seed 003)
 FLASHBULB: Final = 0.85  # the surprise at which one episode is enough
@@ -24,26 +22,6 @@ def is_due(pending: int, surprise: float) -> bool:
     (True, True, False, False)
     """
     return pending >= PENDING or (pending > 0 and surprise >= FLASHBULB)
-
-
-def read_in_turn(statements: Iterable[Statement], known: Iterable[Fact]) -> tuple[FactCandidate, ...]:
-    """Return what statements say by the rules of `read_facts`, in order.
-
-    What points back ("it's Porto, not Lisbon") may mean what was said just before, or a known fact that was
-    not over by then.
-    """
-    facts = {_named(fact): fact for fact in known}
-    candidates: list[FactCandidate] = []
-    for statement in statements:
-        there = [f for f in facts.values() if f.invalid_at is None or f.invalid_at > statement.at]
-        spoken_candidates = read_facts(statement, there)
-        candidates += spoken_candidates
-        facts |= {_named(fact): fact for fact in learn((), spoken_candidates).applied(())}
-    return tuple(candidates)
-
-
-def _named(fact: Fact) -> tuple[str, str, str, bool]:
-    return fold(fact.subject), fact.attribute, value_key(fact.value), fact.holds
 
 
 def reinforcing(candidate: FactCandidate, active: Sequence[Fact], cosines: Sequence[float]) -> FactCandidate:

@@ -11,7 +11,7 @@ from datetime import datetime
 from hashlib import blake2b
 from uuid import UUID, uuid5
 
-from episodic_agent.core.facts.slots import group_of, keywords, match_key
+from episodic_agent.core.facts.slots import STATED, group_of, keywords, match_key
 from episodic_agent.core.identity import NAMESPACE
 from episodic_agent.core.language import fold
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, FactTombstone, Version
@@ -120,7 +120,9 @@ def mark_of(candidate: FactCandidate) -> tuple[UUID, str]:
 
 
 def _mark(subject: str, attribute: str, evidence: FactEvidence) -> str:
-    parts = (fold(subject), attribute, match_key(attribute, evidence.value), evidence.start, evidence.end)
+    # which matter a quotation belongs to is told by what is known, not by the words
+    slot = STATED if attribute.startswith(STATED) else attribute
+    parts = (fold(subject), slot, match_key(attribute, evidence.value), evidence.start, evidence.end)
     text = "\x1f".join(map(str, parts))
     return blake2b(text.encode(), digest_size=8).hexdigest()
 

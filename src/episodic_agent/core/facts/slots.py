@@ -9,6 +9,7 @@ from episodic_agent.core.language import fold, tokens
 from episodic_agent.schemas.facts import Category
 
 OTHER: Final = "other"  # what a language model finds outside the table
+STATED: Final = "stated"  # a quotation: "stated:" and the mark of its matter, which holds one at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ SLOTS: Final[Mapping[str, Slot]] = MappingProxyType(
         OTHER: Slot(_E),
     }
 )
+_QUOTED: Final = Slot(_E, single=True)  # of a matter, not of a table that a model chooses from
 # Two slots of one matter: to like a thing is to end disliking it.
 _BY_NAME: Final = frozenset({"partner", "has_pet"})
 OPPOSITE: Final = MappingProxyType({"likes": "dislikes", "dislikes": "likes"})
@@ -76,7 +78,7 @@ def slot_of(attribute: str) -> Slot:
     >>> slot_of("lives_in").single, slot_of("has_boat").single
     (True, False)
     """
-    return SLOTS.get(attribute, SLOTS[OTHER])
+    return _QUOTED if attribute.startswith(STATED) else SLOTS.get(attribute, SLOTS[OTHER])
 
 
 def sentence(subject: str, attribute: str, value: str, holds: bool = True, own: str = "") -> str:

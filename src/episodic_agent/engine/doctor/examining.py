@@ -15,6 +15,7 @@ from episodic_agent.engine.boundary.segmenting import ENCODE, take_up
 from episodic_agent.engine.chains.faults import chain_faults, mend_metadata
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.doctor.content import altered_content, hash_older
+from episodic_agent.engine.erase.facts import mend_facts
 from episodic_agent.engine.facts.faults import fact_faults
 from episodic_agent.engine.facts.writing import fact_texts
 from episodic_agent.engine.links import joining
@@ -135,6 +136,7 @@ class Doctor:
             mended += mend_sections(self.deps, scope)
             with self.deps.store.begin(scope) as tx:
                 mended += joining.mend(tx, self.deps.clock())
+                mended += mend_facts(self.deps, tx, self.deps.clock())
                 mended += mend_metadata(tx)
             mended += self._look_for_skills(scope)
             while n := self._embed_page(scope):

@@ -49,6 +49,16 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
         request_facts(tx, now)
 
 
+def mend_facts(deps: Deps, tx: Transaction, now: datetime) -> int:
+    """Take from facts what rests on observations that are lost; return how many of these there were."""
+    proofs = {one.observation_id for kept in tx.knowledge.facts() for one in kept.fact.evidence}
+    lost = sorted(proofs - set(tx.observations.get(sorted(proofs))))
+    if lost:
+        tx.hold_facts()
+        _unlearn(tx, deps, lost, now, lambda fact: _without(fact, lost))
+    return len(lost)
+
+
 def _unlearn(
     tx: Transaction,
     deps: Deps,

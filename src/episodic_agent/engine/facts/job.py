@@ -1,38 +1,54 @@
-"""The `facts` job: what episodes tell that lasts becomes facts (seed 003, semantic consolidation).
+"""The `facts` job: what is said that lasts becomes facts (seed 003, semantic consolidation).
+
+Without a language model each message is read as it comes, by a job of its own, and quoted (`quoting`).
+Episodes are consolidated besides: their facts are told which episode they are from.
 
 A scope is due when three of its episodes are not consolidated, or one that was very surprising. A run takes a
-few of them, oldest first; with a language model it predicts and calibrates, else rules read what was said. A
-model that fails leaves the episodes as they are, to be tried again for hours; then rules read them (I8).
+few of them, oldest first; with a language model it predicts and calibrates, else what was said is quoted. A
+model that fails leaves the episodes as they are, to be tried again for hours; then they are quoted (I8).
 Facts, what became of old ones, a decision for each episode and the mark that it is consolidated are one
 transaction; calls are made outside.
 """
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.facts import VERSION, Changes, learn, mark_of, marks
-from episodic_agent.core.facts.consolidating import PENDING, is_due, read_in_turn
+from episodic_agent.core.facts.consolidating import PENDING, is_due
+from episodic_agent.core.facts.quoting import Quotation, may_teach
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.prompts import facts as asking
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.asking import FactReply, ask_for_facts
-from episodic_agent.engine.facts.transcripts import Transcript, read_page, statement_of
-from episodic_agent.engine.facts.writing import embedded, reworded, write_facts
+from episodic_agent.engine.facts.quoting import (
+    Weighed,
+    quoted,
+    stored_vectors,
+    weighed,
+    with_episodes,
+)
+from episodic_agent.engine.facts.transcripts import (
+    Transcript,
+    read_messages,
+    read_page,
+    statements_of,
+)
+from episodic_agent.engine.facts.writing import Vectors, embedded, reworded, write_facts
 from episodic_agent.engine.jobs.asking import ROUNDS, may_pass, say_failed
 from episodic_agent.engine.jobs.retrying import until_unopposed
+from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.protocols import LanguageModel, Store, Transaction
-from episodic_agent.schemas import Decision, Episode, Job, Json, Scope
+from episodic_agent.schemas import Decision, Episode, Job, Json, Observation, Scope
 from episodic_agent.schemas.facts import FactCandidate, StoredFact
 
 FACTS: Final = asking.STAGE  # the kind of job, and the type of decision
 PAGE: Final = 32  # episodes one run reads by rules
 TOGETHER: Final = 8  # episodes one question to a model is about
-MOST_KNOWN: Final = 1_000  # facts that a correction may mean, the newest
 PAUSE: Final = timedelta(minutes=1)  # between runs over what was there long before
 LONG_BEFORE: Final = timedelta(hours=1)
 LONGEST_TOLD: Final = 500  # characters a decision keeps of what a model expected
@@ -48,7 +64,8 @@ log = logging.getLogger(__name__)
 class _FactsRead:
     """What was read in some episodes, by what, what of it was refused; why by no model where there is one."""
 
-    candidates: Sequence[FactCandidate]
+    candidates: Sequence[FactCandidate] = ()
+    quotations: Sequence[Quotation] = ()
     by: str = VERSION
     reply: FactReply = field(default_factory=FactReply)
     without_model: str = ""
@@ -68,6 +85,22 @@ def due(tx: Transaction, ended_before: datetime | None = None) -> bool:
 def request_facts(tx: Transaction, now: datetime, *, run_after: datetime | None = None) -> None:
     """Ask for a run; asking twice asks once."""
     tx.work.ask(FACTS, FACTS, FACTS, now=now, run_after=run_after)
+
+
+def request_quotes(tx: Transaction, deps: Deps, observations: Sequence[Observation], now: datetime) -> None:
+    """Ask for messages of one thread to be read as they come, where no language model will read them."""
+    if model_of(deps.language_model, asking.STAGE) is not None:
+        return
+    seqs = {one.id: one.seq for one in observations}
+    spoken = [
+        seqs[one.observation_id]
+        for one in statements_of(observations, language=deps.language)
+        if may_teach(one)
+    ]
+    if not spoken:
+        return
+    key = f"{observations[0].thread_id}:{spoken[0]}:{spoken[-1]}"
+    tx.work.ask(FACTS, key, FACTS, now=now)
 
 
 def note_encoded(
@@ -122,9 +155,39 @@ class Consolidator:
         self._deps = deps
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
-        """Consolidate some of what waits, once for each job; there is one at a time, of a scope."""
+        """Do each job, one at a time of a scope: read some messages, or consolidate some of what waits."""
         for job in jobs:
-            self._consolidate(scope, job)
+            if job.key == FACTS:
+                self._consolidate(scope, job)
+            else:
+                self._quote(scope, job)
+
+    def _quote(self, scope: Scope, job: Job) -> None:
+        thread, first, last = job.key.split(":")
+        deps = self._deps
+        with deps.store.begin(scope, write=False) as tx:
+            statements = read_messages(tx, UUID(thread), int(first), int(last))
+            ids = [one.observation_id for one in statements]
+            there = stored_vectors(tx, deps, list(tx.observations.get(ids).values())) if ids else {}
+        statements = [replace(one, language=deps.language) for one in statements]
+        spoken = quoted(deps, statements, there)
+        if not spoken:
+            with deps.store.begin(scope) as tx:
+                tx.work.finish(job)
+            return
+
+        def keep() -> None:
+            vectors = embedded(deps, [one.candidate.fact for one in spoken])
+            now = deps.clock()
+            with deps.store.begin(scope) as tx:
+                tx.hold_facts()
+                present = tx.observations.get([one.candidate.evidence.observation_id for one in spoken])
+                left = [one for one in spoken if one.candidate.evidence.observation_id in present]
+                new = weighed(tx, deps, left, vectors)
+                write_facts(tx, deps, new.known, new.changes, vectors, now=now)
+                tx.work.finish(job)
+
+        until_unopposed(keep, tries=WRITES)
 
     def _consolidate(self, scope: Scope, job: Job) -> None:
         model = self._deps.model_for(scope, asking.STAGE)
@@ -165,36 +228,50 @@ class Consolidator:
             try:
                 rounds = ROUNDS if attempts == 1 else 1
                 asked = ask_for_facts(self._deps, scope, model, group, rounds=rounds)
-                return _FactsRead(asked.candidates, asking.VERSION, asked)
+                return _FactsRead(asked.candidates, by=asking.VERSION, reply=asked)
             except ProviderError as error:
                 if attempts < _last_try(error):
                     raise
                 why = str(error)
-                say_failed(log, "facts are read by rules: %s", error=error)
-        statements = [statement_of(o, one, self._deps.language) for one in group for o in one.people]
+                say_failed(log, "facts are quoted without a model: %s", error=error)
+        language = self._deps.language
+        statements = [
+            statement
+            for one in group
+            for statement in statements_of(
+                one.observations, one.before, episode_id=one.episode.id, language=language
+            )
+        ]
         with self._deps.store.begin(scope, write=False) as tx:
-            known = tx.knowledge.facts(limit=MOST_KNOWN) if statements else ()
-        return _FactsRead(read_in_turn(statements, [kept.fact for kept in known]), without_model=why)
+            there = stored_vectors(tx, self._deps, [o for one in group for o in one.people])
+        return _FactsRead(quotations=quoted(self._deps, statements, there), without_model=why)
 
     def _keep(self, scope: Scope, group: Sequence[Transcript], read: _FactsRead) -> None:
         """Write what came of episodes, in one transaction; Conflict where somebody was faster."""
         deps = self._deps
-        vectors = {}
+        vectors = embedded(deps, [one.candidate.fact for one in read.quotations])
         if read.candidates:
             with deps.store.begin(scope, write=False) as tx:
-                known, changes = _weighed(tx, read.candidates)
-            vectors = embedded(deps, [fact.fact for fact in reworded(known, changes)])
+                expected = _weighed(tx, deps, read, vectors)
+            vectors = embedded(deps, [fact.fact for fact in reworded(expected.known, expected.changes)])
         now = deps.clock()
         with deps.store.begin(scope) as tx:
             tx.hold_facts()  # erasing holds them too: what is still there now is not erased meanwhile
             if not _is_there(tx, group, read.reply):
                 return  # what was read may tell of it; erasing had the run asked for again
             tx.episodes.consolidate([one.episode.id for one in group], now)
-            known, changes = _weighed(tx, read.candidates)
+            # what a thread was cut into anew may be undone: the first cut is what a fact is from
+            first = [one for one in group if not one.episode.generation_from]
+            owners = {o.id: one.episode.id for one in first for o in one.people}
+            new = _weighed(tx, deps, read, vectors)
+            resting = {kept.id: kept for kept in (*tx.knowledge.facts(resting_on=list(owners)), *new.known)}
+            known = list(resting.values())
+            changes = with_episodes(known, owners, new.changes)
             write_facts(tx, deps, known, changes, vectors, now=now)
             for transcript in group:
                 if transcript.people:
-                    tx.relations.decide(_decision(transcript, group, read, known, changes, now=now))
+                    read_here = replace(read, candidates=new.candidates)
+                    tx.relations.decide(_decision(transcript, group, read_here, known, changes, now=now))
 
 
 def _is_there(tx: Transaction, group: Sequence[Transcript], asked: FactReply) -> bool:
@@ -203,14 +280,16 @@ def _is_there(tx: Transaction, group: Sequence[Transcript], asked: FactReply) ->
     return len(tx.observations.get(sorted(identifiers))) == len(identifiers)
 
 
-def _weighed(tx: Transaction, candidates: Sequence[FactCandidate]) -> tuple[Sequence[StoredFact], Changes]:
-    """Return the facts that candidates bear on, and what they change of them."""
-    if not candidates:
-        return (), Changes()
-    known = tx.knowledge.facts(candidates=candidates)
-    observations = {one.evidence.observation_id for one in candidates}
+def _weighed(tx: Transaction, deps: Deps, read: _FactsRead, vectors: Vectors) -> Weighed:
+    """Return what was read as candidates, the facts that these bear on, and what they change of them."""
+    if read.quotations:
+        return weighed(tx, deps, read.quotations, vectors)
+    if not read.candidates:
+        return Weighed()
+    known = tx.knowledge.facts(candidates=read.candidates)
+    observations = {one.evidence.observation_id for one in read.candidates}
     stones = tx.knowledge.tombstones(sorted(observations))
-    return known, learn([kept.fact for kept in known], candidates, stones)
+    return Weighed(read.candidates, known, learn([kept.fact for kept in known], read.candidates, stones))
 
 
 # --- what is told of it ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from episodic_agent.core.echo import silenced
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
@@ -17,10 +18,11 @@ MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """An episode with what was said in it, tools apart."""
+    """An episode with what was said in it, tools apart, and what came just before that."""
 
     episode: Episode
     observations: Sequence[Observation]
+    before: Observation | None = None
 
     @property
     def people(self) -> Sequence[Observation]:
@@ -46,9 +48,8 @@ def read_page(tx: Transaction, most: int) -> tuple[list[Transcript], bool]:
     spans = [span_of(tx, e.thread_id, e.first_seq, e.last_seq) for e in waiting[:most]]
     suppressed = tx.visibility.touched([MarkKind.SUPPRESSED], spans) if spans else {}
     for place, episode in enumerate(waiting[:most]):
-        cover = (episode.thread_id, episode.first_seq, episode.last_seq)
-        statement = () if place in suppressed else silenced(tx.observations.read(*cover))
-        transcript = Transcript(episode, [o for o in statement if o.kind is not Kind.TOOL])
+        before, spoken = _read(tx, episode.thread_id, episode.first_seq, episode.last_seq)
+        transcript = Transcript(episode, () if place in suppressed else spoken, before)
         left -= sum(len(o.text) for o in transcript.observations)
         if page and left < 0:
             break
@@ -56,16 +57,48 @@ def read_page(tx: Transaction, most: int) -> tuple[list[Transcript], bool]:
     return page, len(page) < len(waiting)
 
 
-def statement_of(observation: Observation, transcript: Transcript, language: str | None) -> Statement:
-    """Return an observation as facts are read from it: an assumed time dates nothing."""
-    return Statement(
-        observation.text,
-        observation.at,
-        observation.actor,
-        observation.id,
-        episode_id=transcript.episode.id,
-        language=language,
-        utc_offset=observation.utc_offset,
-        dated=observation.at_source is not TimeSource.ASSUMED,
-        learned_at=observation.received_at,
-    )
+def read_messages(tx: Transaction, thread: UUID, first: int, last: int) -> Sequence[Statement]:
+    """Read what people said at these places of a thread; of what is suppressed nothing is heard."""
+    if tx.visibility.touched([MarkKind.SUPPRESSED], [span_of(tx, thread, first, last)]):
+        return ()
+    before, spoken = _read(tx, thread, first, last)
+    return statements_of(spoken, before)
+
+
+def _read(
+    tx: Transaction, thread: UUID, first: int, last: int
+) -> tuple[Observation | None, Sequence[Observation]]:
+    """Return what came just before these places, where that is no tool's, and what was said there."""
+    spoken = silenced(tx.observations.read(thread, max(0, first - 1), last))
+    here = [one for one in spoken if one.seq >= first and one.kind is not Kind.TOOL]
+    before = next((one for one in spoken if one.seq < first and one.kind is not Kind.TOOL), None)
+    return before, here
+
+
+def statements_of(
+    observations: Sequence[Observation],
+    before: Observation | None = None,
+    *,
+    episode_id: UUID | None = None,
+    language: str | None = None,
+) -> list[Statement]:
+    """Return what people said in messages as facts are read from it: an assumed time dates nothing."""
+    statements = []
+    for observation in observations:
+        if speaks_for_people(observation) and observation.kind is Kind.MESSAGE:
+            statements.append(
+                Statement(
+                    observation.text,
+                    observation.at,
+                    observation.actor,
+                    observation.id,
+                    episode_id=episode_id,
+                    language=language,
+                    utc_offset=observation.utc_offset,
+                    dated=observation.at_source is not TimeSource.ASSUMED,
+                    learned_at=observation.received_at,
+                    before="" if before is None else before.text,
+                )
+            )
+        before = observation
+    return statements

@@ -35,6 +35,7 @@ from episodic_agent.engine.boundary.segmenting import (
     load_ends,
 )
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.facts.job import request_quotes
 from episodic_agent.engine.ingest.echoes import Listening, by_form, is_agent, with_echo
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.links.asking import ask_for_end
@@ -368,6 +369,7 @@ class Ingest:
         take_in(tx, after, observations, now)
         if self._deps.link_policy != OFF:
             ask_for_link(tx, thread, observations, now)
+        request_quotes(tx, self._deps, observations, now)
         listen(tx, thread, after.turn_count, now)
         self._deps.tracer.appended(tx, number, observations, fresh[0].took, now)
         return [Receipt(o.id, thread.id, o.seq, True) for o in observations]

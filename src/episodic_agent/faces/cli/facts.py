@@ -44,7 +44,11 @@ def facts() -> None:
 def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """List facts that hold, the newest first."""
     facts = _find_facts(app, None, user, narrowed)
-    _show(facts, "no facts; three episodes in which people tell of themselves teach some", as_json=as_json)
+    _show(
+        facts,
+        "no facts; what people say of themselves and their world is kept as it is said",
+        as_json=as_json,
+    )
 
 
 @facts.command()

@@ -1,10 +1,11 @@
 """Two sections of a year's report: facts that changed and when, and what strength suppressed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from episodic_agent.core.facts.slots import STATED
 from episodic_agent.core.language import plural
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.year.story import Event, Scripted, Story
@@ -37,7 +38,7 @@ def learned_facts(story: Story, memory: UserMemory, days: int) -> list[Learned]:
     """Return every fact a memory learned and believes to have held, by its first day."""
     noon = datetime.combine(story.start, datetime.min.time(), UTC)
     known = [card.fact for card in memory.facts.list(history=True, limit=ALL) if card.fact.holds]
-    learneds = [_learned(fact, story.facts, noon) for fact in known]
+    learneds = [learned for fact in known for learned in _learned(fact, story.facts, noon)]
     return sorted((one for one in learneds if one.day < days), key=lambda one: (one.day, one.fact))
 
 
@@ -127,13 +128,23 @@ def _gone(gone: Sequence[str]) -> str:
     return f" (no longer: {'; '.join(gone)})" if gone else ""
 
 
-def _learned(fact: Fact, scripted: Sequence[Scripted], start: datetime) -> Learned:
+def _learned(fact: Fact, scripted: Sequence[Scripted], start: datetime) -> Iterator[Learned]:
+    """Yield a fact once for each slot of the story that it tells of: a quotation may tell of several."""
     slots = [
-        f for f in scripted if f.attribute == fact.attribute and f.key.casefold() in fact.value.casefold()
+        f.slot
+        for f in scripted
+        if fact.attribute in (f.attribute, *_quoted(fact)) and f.key.casefold() in fact.value.casefold()
     ]
     until = None if fact.invalid_at is None else (fact.invalid_at - start) // _DAY
-    slot, day = slots[0].slot if slots else None, (fact.valid_at - start) // _DAY
-    return Learned(slot, fact.fact, fact.value, day, until, len(fact.evidence))
+    day = (fact.valid_at - start) // _DAY
+    told_of: list[str | None] = [*dict.fromkeys(slots)]
+    for slot in told_of or [None]:
+        yield Learned(slot, fact.fact, fact.value, day, until, len(fact.evidence))
+
+
+def _quoted(fact: Fact) -> Sequence[str]:
+    """Return the attribute of a fact that quotes: what it is about stands in its words alone."""
+    return [fact.attribute] if fact.attribute.startswith(STATED) else []
 
 
 def _same(fact: Scripted, learned: Learned) -> bool:

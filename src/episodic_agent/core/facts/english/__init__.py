@@ -1,1 +1,0 @@
-"""Rules that read facts from English sentences."""

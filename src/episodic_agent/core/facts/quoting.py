@@ -1,0 +1,192 @@
+"""From what somebody said to facts, without a model: quoted, never rewritten.
+
+A fact is the speaker's own words, who said them and when. A trained judge tells which words state something
+that lasts (`stating`), another which earlier words they take the place of (`replacing`). A quotation cannot
+turn what was said into its opposite.
+
+What is said again, or put in the place of something, belongs to the same *matter*: its attribute is
+"stated:" and the matter's mark, and a matter holds one value at a time, like any other slot of that kind.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Final
+
+from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
+from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
+from episodic_agent.core.facts.slots import STATED, keywords, match_key
+from episodic_agent.core.facts.stating import has_cue, judged, parts_of
+from episodic_agent.core.language import fold
+from episodic_agent.core.language.timewords import parse_time
+from episodic_agent.schemas import Vector
+from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement
+
+VERSION: Final = "facts-4"
+LIKELY: Final = 0.5  # from which a statement is believed to last
+WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
+WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
+_GENERIC: Final = frozenset({"user", "me", "human", "customer", "person", "client", "i"})
+_SPACES: Final = re.compile(r"\s+")
+Meaning = Callable[[Sequence[str]], "Sequence[Vector] | None"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownFact:
+    """A fact that stands, with the vector of what it quotes, [d] or None."""
+
+    fact: Fact
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quotation:
+    """Words that state something that lasts, as a fact of their own, with their vector, [d] or None."""
+
+    candidate: FactCandidate
+    vector: Vector | None = None
+
+
+def speaker_of(actor: str) -> str:
+    """Return the subject of what an actor says: their name, if it is one.
+
+    >>> speaker_of("Maya"), speaker_of("user")
+    ('Maya', 'The user')
+    """
+    return "The user" if fold(actor) in _GENERIC else actor
+
+
+def told_as(speaker: str, words: str) -> str:
+    """Return a quotation as a fact is told.
+
+    >>> told_as("Ana", "I'm vegetarian.")
+    'Ana: "I\\'m vegetarian."'
+    """
+    return f'{speaker}: "{_SPACES.sub(" ", words).strip()}"'
+
+
+def may_teach(statement: Statement) -> bool:
+    """Tell whether it is worth looking for what lasts in a statement, by who says it and its words alone."""
+    if fold(statement.actor) in ASSISTANTS | SOURCES:
+        return False
+    return any(
+        judged(statement.text[start:end])[0] >= WORTH_A_VECTOR
+        for start, end in parts_of(statement.text, statement.language)
+    )
+
+
+def quotations(statements: Sequence[Statement], meaning: Meaning | None = None) -> list[Quotation]:
+    """Return what statements say that lasts, each in its speaker's own words, in the texts' order.
+
+    `meaning` embeds texts with `stating.EMBEDDER`; without it words alone decide. Assistants and devices say
+    nothing about people.
+
+    >>> from uuid import UUID
+    >>> at = datetime.fromisoformat("2026-03-02T09:00:00+00:00")
+    >>> told = Statement("I'm allergic to walnuts and I live in Bonn.", at, "Tom", UUID(int=1))
+    >>> [quotation.candidate.fact for quotation in quotations([told])]
+    ['Tom: "I\\'m allergic to walnuts and I live in Bonn."']
+    """
+    likely: list[tuple[Statement, int, int]] = []
+    for statement in statements:
+        if fold(statement.actor) in ASSISTANTS | SOURCES:
+            continue
+        before = statement.before
+        for start, end in parts_of(statement.text, statement.language):
+            words = statement.text[start:end]
+            if judged(words, before)[0] >= (WORTH_A_VECTOR if meaning else _least(words)):
+                likely.append((statement, start, end))
+            before = ""
+    texts = [statement.text[start:end] for statement, start, end in likely]
+    vectors = meaning(texts) if meaning and texts else None
+    result = []
+    for place, (statement, start, end) in enumerate(likely):
+        vector = None if vectors is None else vectors[place]
+        before = statement.before if not statement.text[:start].strip() else ""
+        chance, category = judged(texts[place], before, vector)
+        if chance >= _least(texts[place]):
+            result.append(Quotation(_candidate(statement, start, end, chance, category), vector))
+    return result
+
+
+def _least(words: str) -> float:
+    """Return how likely words must last to be believed: what may harm a person rather once too often."""
+    return WORTH_A_DOUBT if has_cue(words, "care") else LIKELY
+
+
+def in_its_matter(quotation: Quotation, known: Sequence[KnownFact]) -> FactCandidate:
+    """Return a quotation as one of the matter it belongs to, of those known, or of one of its own.
+
+    What was read from the same place before keeps its matter; what says the same words belongs to theirs;
+    what takes the place of other words, or they of it, to that of the likeliest. What harms a person is ended
+    by words about that alone.
+    """
+    candidate, evidence = quotation.candidate, quotation.candidate.evidence
+    mine = [
+        other
+        for other in known
+        if other.fact.attribute.startswith(STATED) and fold(other.fact.subject) == fold(candidate.subject)
+    ]
+    for other in mine:
+        places = {(proof.observation_id, proof.start) for proof in other.fact.evidence}
+        again = match_key(STATED, other.fact.value) == match_key(STATED, candidate.value)
+        if (evidence.observation_id, evidence.start) in places or again:
+            return replace(candidate, attribute=other.fact.attribute)
+    # what came late may be what something known already takes the place of
+    others = [
+        other
+        for other in mine
+        if not other.fact.pinned
+        and (has_cue(candidate.value, "care") or not has_cue(other.fact.value, "care"))
+        and (other.fact.held_at(evidence.said_at) or other.fact.evidence[0].said_at > evidence.said_at)
+        and all(proof.observation_id != evidence.observation_id for proof in other.fact.evidence)
+    ]
+    cosines = [
+        0.0 if other.vector is None or quotation.vector is None else float(other.vector @ quotation.vector)
+        for other in others
+    ]
+    here = JudgedStatement(candidate.value, evidence.said_at, candidate.category, quotation.vector)
+    best, likeliest = threshold(quotation.vector is not None), None
+    for place, other in enumerate(others):
+        rivals = [*cosines[:place], *cosines[place + 1 :]]
+        fact = other.fact
+        there = JudgedStatement(fact.value, fact.evidence[-1].said_at, fact.category, other.vector)
+        older, newer = (there, here) if there.at <= here.at else (here, there)
+        chance = likelihood(older, newer, rivals)
+        if chance >= best:
+            best, likeliest = chance, fact
+    return candidate if likeliest is None else replace(candidate, attribute=likeliest.attribute)
+
+
+def _candidate(
+    statement: Statement, start: int, end: int, probability: float, category: Category
+) -> FactCandidate:
+    subject = speaker_of(statement.actor)
+    quote = statement.text[start:end]
+    evidence = FactEvidence(
+        observation_id=statement.observation_id,
+        start=start,
+        end=end,
+        fact=told_as(subject, quote),
+        value=_SPACES.sub(" ", quote).strip(),
+        said_at=statement.at,
+        valid_at=_valid_at(statement, quote),
+        episode_id=statement.episode_id,
+        learned_at=statement.learned_at,
+        confidence=round(probability, 4),
+    )
+    mark = blake2b(f"{statement.observation_id}\x1f{start}".encode(), digest_size=6).hexdigest()
+    return FactCandidate(
+        subject, f"{STATED}:{mark}", evidence.value, category, evidence, keywords=keywords(evidence.value)
+    )
+
+
+def _valid_at(statement: Statement, quote: str) -> datetime:
+    """Return since when it is so: the one past time after a word for "since", else when it was said."""
+    if not statement.dated or not has_cue(quote, "since"):
+        return statement.at
+    offset = timedelta(seconds=statement.utc_offset or 0)
+    ranges = parse_time(quote, statement.at, offset).ranges
+    return ranges[0].start if len(ranges) == 1 and ranges[0].start <= statement.at else statement.at

@@ -1,0 +1,190 @@
+"""Does a sentence state something that lasts, and of what kind? Judged by its form, its words, its meaning.
+
+The weights (`data/facts/stating.npz`, made by `tools/train_facts.py`) are of two judges: one reads form,
+words and the vector of the embedding model that it was trained with, the other form and words alone, for
+every other embedder and for none. Each is a weighed sum, a column for "this lasts" and one a category.
+
+*Form* is what holds in any language: who is spoken of, a question or a request, hedges, negations, numbers,
+length (`data/facts/cues.toml` lists the words).
+"""
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import pairwise
+from math import exp
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from episodic_agent.core.language import sentences, words
+from episodic_agent.core.language.scripts import script
+from episodic_agent.data import phrases, raw, texts
+from episodic_agent.schemas import Vector
+from episodic_agent.schemas.facts import Category
+
+WEIGHTS: Final = "facts/stating.npz"
+EMBEDDER: Final = "minilm-f32-1"  # the model whose vectors the judge knows
+CATEGORIES: Final = tuple(Category)
+SHORT: Final = 160  # characters: a message so short is one statement, however many sentences it has
+LONGEST: Final = 2_000  # characters: what is longer was pasted, not said
+_UNSPACED: Final = frozenset({"han", "kana", "thai"})
+_BEGINNING: Final = 2  # words that open a sentence
+_NUMBER: Final = re.compile(r"\d")
+_MONEY: Final = re.compile(
+    r"[€$£¥₹]|\d\s?(?:k|eur|euro|usd|gbp|quid|bucks|元|块|万|円|원|тыс|руб|tl|zł)\b", re.IGNORECASE
+)
+_TIME: Final = re.compile(r"\b\d{1,2}(?:[:.]\d{2}|\s?(?:am|pm|uhr|h)\b)|\d\s?[点时時시]", re.IGNORECASE)
+_CODE: Final = re.compile(r"`|[\w.]+\(\)|[{}<>]|\b\w+_\w+|\b\w+[./]\w+[./]\w+|--\w|==|=>|\b[0-9a-f]{7,40}\b")
+_QUOTED: Final = re.compile(r"[\"“”„«»「」『』]|(?:^|\s)>")
+_EMOJI: Final = re.compile(r"[\U0001f300-\U0001faff☀-➿]")
+_CAPITAL: Final = re.compile(r"(?<=[\w,;:] )[A-ZÀ-ÖØ-ÞА-Я][\w'’-]+")
+_TOGETHER: Final = (
+    ("self", "ask"),
+    ("self", "hedge"),
+    ("self", "passing"),
+    ("self", "number"),
+    ("self", "care"),
+    ("kin", "self"),
+)
+_MARKS: Final = {"?": "?", "？": "?", "؟": "?", "!": "!", "！": "!", "…": "…", "。": ".", ".": ".", ":": ":"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """A judge's columns: weights by sign, [signs, 9]; of a vector, [d, 9] or None; what stands without."""
+
+    places: dict[str, int]
+    weights: NDArray[np.float32]
+    vector: NDArray[np.float32] | None
+    base: NDArray[np.float32]
+
+
+@cache
+def _judges() -> tuple[_Judge, _Judge]:
+    """Read the judge with vectors and the one without, once."""
+    with np.load(io.BytesIO(raw(WEIGHTS)), allow_pickle=False) as kept_arrays:
+        arrays = {name: kept_arrays[name] for name in kept_arrays.files}
+
+    def read(kind: str, vector: NDArray[np.float32] | None) -> _Judge:
+        names = arrays[f"{kind}_signs"].tobytes().decode().split("\n")
+        places = {name: place for place, name in enumerate(names)}
+        weights, base = (arrays[f"{kind}_{part}"].astype(np.float32) for part in ("weights", "base"))
+        return _Judge(places, weights, vector, base)
+
+    return read("meaning", arrays["meaning_vector"].astype(np.float32)), read("words", None)
+
+
+def judged(text: str, before: str = "", vector: Vector | None = None) -> tuple[float, Category]:
+    """Return how likely a statement tells something that lasts, in [0, 1], and its category.
+
+    `before` is what somebody else said just before it, `vector` [384] that of `EMBEDDER`, None: none.
+    """
+    with_meaning, by_words = _judges()
+    judge = by_words if vector is None else with_meaning
+    rows = [place for sign in signs(text, before) if (place := judge.places.get(sign)) is not None]
+    total = judge.base + judge.weights[rows].sum(0)
+    if vector is not None and judge.vector is not None:
+        total = total + vector @ judge.vector
+    best = int(np.argmax(total[1:]))
+    return 1.0 / (1.0 + exp(-float(np.clip(total[0], -30, 30)))), CATEGORIES[best]
+
+
+def parts_of(text: str, language: str | None = None) -> list[tuple[int, int]]:
+    """Return the places of a message's statements: all of a short one, the sentences of a longer one.
+
+    >>> parts_of("I'm vegetarian. And allergic to walnuts.")
+    [(0, 40)]
+    """
+    stripped = text.strip()
+    start = text.find(stripped)
+    if not stripped or len(text) > LONGEST:
+        return []
+    if len(stripped) <= SHORT and "\n\n" not in stripped:
+        return [(start, start + len(stripped))]
+    places = []
+    at = 0
+    for sentence in sentences(text, language):
+        at = text.index(sentence, at)
+        places.append((at, at + len(sentence)))
+        at += len(sentence)
+    return places
+
+
+@lru_cache(maxsize=4_096)
+def signs(text: str, before: str = "") -> tuple[str, ...]:
+    """Return what a statement is judged by, each sign once: its form (":name"), its words and their pairs.
+
+    >>> [sign for sign in signs("Can you call me Nik?") if sign.startswith(":ends")]
+    [':ends ?']
+    """
+    row = words(text)
+    unspaced = script(text) in _UNSPACED
+    length = len(text) // 2 if unspaced else len(row)
+    form = [f":length {min(length.bit_length(), 6)}"]
+    stripped = text.rstrip("\"'”’)» ")
+    form.append(f":ends {_MARKS.get(stripped[-1:], 'plain')}")
+    form += [":ends emoji"] if _EMOJI.match(stripped[-1:]) else []
+    patterns = (
+        ("number", _NUMBER),
+        ("money", _MONEY),
+        ("clock", _TIME),
+        ("code", _CODE),
+        ("quotes", _QUOTED),
+    )
+    form += [f":{name}" for name, pattern in patterns if pattern.search(text)]
+    form += [":name"] if _CAPITAL.search(text) else []
+    form += [":asks inside"] if re.search(r"[?？؟]", stripped[:-1]) else []
+    form += [":answers"] if re.search(r"[?？؟]\s*$", before) else []
+    cues = _cues(text, row)
+    form += [f":{name}" for name in sorted(cues)]
+    opening = _cues(" ".join(row[:_BEGINNING]) if not unspaced else text[:4], row[:_BEGINNING])
+    form += [f":begins {name}" for name in sorted(opening)]
+    for first, other in _TOGETHER:
+        form += [f":{first} and {other}"] if f":{first}" in form and f":{other}" in form else []
+    form += [] if "self" in cues or "kin" in cues else [":nobody"]
+    if unspaced:
+        han = [c for c in text if c.isalnum()]
+        spoken_words = [*han, *("".join(pair) for pair in pairwise(han))]
+    else:
+        plain = ["0" * len(word) if word.isdecimal() else word for word in row]
+        spoken_words = [*plain, *(f"{a} {b}" for a, b in zip(["^", *plain], [*plain, "$"], strict=True))]
+        spoken_words += [f"{word[:4]}-" for word in plain if len(word) > 5]  # stems, roughly, of any language
+    return tuple(dict.fromkeys((*form, *spoken_words)))
+
+
+def has_cue(text: str, name: str) -> bool:
+    """Tell whether a text has a word of a list of `data/facts/cues.toml`.
+
+    >>> has_cue("I've lived here since May", "since"), has_cue("a sincere word", "since")
+    (True, False)
+    """
+    return name in _cues(text, words(text))
+
+
+def _cues(text: str, row: Sequence[str]) -> frozenset[str]:
+    """Return the names of the cue lists that a text has words of."""
+    plain, spans = _cue_words()
+    result = {name for word in row for name in plain.get(word, ())}
+    line = " ".join(row)
+    result.update(name for form, name in spans if form in line or (not form.isascii() and form in text))
+    return frozenset(result)
+
+
+@cache
+def _cue_words() -> tuple[dict[str, tuple[str, ...]], tuple[tuple[str, str], ...]]:
+    plain: dict[str, tuple[str, ...]] = {}
+    spans: list[tuple[str, str]] = []
+    for name in texts("facts/cues"):
+        for entry in phrases(f"facts/cues.{name}"):
+            folded = " ".join(words(entry))
+            if script(entry) in _UNSPACED or script(entry) == "hangul":
+                spans.append((entry, name))
+            elif " " in folded:
+                spans.append((folded, name))
+            else:
+                plain[folded] = (*plain.get(folded, ()), name)
+    return plain, tuple(spans)

@@ -1,1 +1,0 @@
-"""The words rules of facts rest on: work, kin, animals, belongings, conditions, traits, peoples."""

@@ -1,0 +1,129 @@
+"""Facts as they are said: what messages quote is read when they come, and weighed against what is known.
+
+A message asks for a `facts` job of its own in the transaction that appends it. Where a language model reads
+facts none is asked: it reads whole episodes. The same reading, of whole episodes, is what is left when a
+model fails, and for what came before there were such jobs; what was read before changes nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+
+from episodic_agent.core.facts import Changes, learn
+from episodic_agent.core.facts.quoting import KnownFact, Meaning, Quotation, in_its_matter, quotations
+from episodic_agent.core.facts.stating import EMBEDDER
+from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.facts.writing import Vectors
+from episodic_agent.protocols import FACTS, OBSERVATIONS, Transaction, ref_of
+from episodic_agent.schemas import Observation, Vector
+from episodic_agent.schemas.facts import FactCandidate, Statement, StoredFact
+
+NEAR: Final = 24  # known facts that one quotation may take the place of, the nearest by meaning
+NEWEST: Final = 100  # or, without vectors, the newest
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What quotations became: candidates in their matters, the facts they bear on, what changes of those."""
+
+    candidates: Sequence[FactCandidate] = ()
+    known: Sequence[StoredFact] = ()
+    changes: Changes = field(default_factory=Changes)
+
+
+def knows_meaning(deps: Deps) -> bool:
+    """Tell whether the embedder is the one that the judges of statements were trained with."""
+    return deps.embedder is not None and deps.embedder_name == EMBEDDER
+
+
+def stored_vectors(tx: Transaction, deps: Deps, observations: Sequence[Observation]) -> dict[str, Vector]:
+    """Return the vectors that the index holds of messages, by text: a short one is one statement."""
+    if not knows_meaning(deps) or not observations:
+        return {}
+    numbers = {thread: tx.threads.number(thread) for thread in {o.thread_id for o in observations}}
+    texts = {ref_of(numbers[o.thread_id], o.seq): o.text.strip() for o in observations}
+    found_vectors = tx.index.vectors(OBSERVATIONS, deps.embedder_name, list(texts))
+    return {texts[ref]: vector for ref, vector in found_vectors.items()}
+
+
+def quoted(deps: Deps, statements: Sequence[Statement], there: dict[str, Vector]) -> list[Quotation]:
+    """Return what statements say that lasts; `there` are vectors known by text. ProviderError without one."""
+    return quotations(statements, _meaning(deps, there))
+
+
+def _meaning(deps: Deps, there: dict[str, Vector]) -> Meaning | None:
+    embedder = deps.embedder
+    if embedder is None or not knows_meaning(deps):
+        return None
+
+    def embed(texts: Sequence[str]) -> Sequence[Vector]:
+        missing = [text for text in dict.fromkeys(texts) if text not in there]
+        if missing:
+            there.update(zip(missing, embedder.embed(missing), strict=True))
+        return [there[text] for text in texts]
+
+    return embed
+
+
+def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: Vectors) -> Weighed:
+    """Put quotations into their matters, one after another, and say what they change.
+
+    `vectors` are those of their sentences, as they are indexed.
+    """
+    if not spoken:
+        return Weighed()
+    identifiers = sorted({one.candidate.evidence.observation_id for one in spoken})
+    stones = tx.knowledge.tombstones(identifiers)
+    placed: list[FactCandidate] = []
+    fresh: list[KnownFact] = []
+    for quotation in sorted(spoken, key=lambda one: one.candidate.evidence.said_at):
+        row = vectors.get(quotation.candidate.fact) if knows_meaning(deps) else None
+        mine = Quotation(quotation.candidate, None if row is None else np.asarray(row[0]))
+        candidate = in_its_matter(mine, [*_known(tx, deps, mine), *fresh])
+        placed.append(candidate)
+        fresh += [KnownFact(fact, mine.vector) for fact in learn((), [candidate], stones).added]
+    known = tx.knowledge.facts(candidates=placed)
+    return Weighed(placed, known, learn([kept.fact for kept in known], placed, stones))
+
+
+def _known(tx: Transaction, deps: Deps, quotation: Quotation) -> list[KnownFact]:
+    """Return the facts a quotation may belong to: those its own message proves, and the nearest."""
+    evidence = quotation.candidate.evidence
+    own = list(tx.knowledge.facts(resting_on=[evidence.observation_id]))
+    if quotation.vector is None:
+        return [KnownFact(kept.fact) for kept in (*own, *tx.knowledge.facts(current=True, limit=NEWEST))]
+    refs, _ = tx.index.vector_scores(FACTS, deps.embedder_name, quotation.vector, limit=NEAR)
+    near = tx.knowledge.facts(numbers=refs.tolist())
+    there = tx.index.vectors(FACTS, deps.embedder_name, [kept.number for kept in (*own, *near)])
+    return [KnownFact(kept.fact, there.get(kept.number)) for kept in (*own, *near)]
+
+
+def with_episodes(known: Sequence[StoredFact], owners: Mapping[UUID, UUID], changes: Changes) -> Changes:
+    """Return changes in which evidence that was read before its episode closed names the episode.
+
+    `owners` gives the episode of each observation that was read; `known` are the facts that rest on these.
+    """
+    after = {fact.id: fact for fact in changes.applied([kept.fact for kept in known])}
+    named = []
+    for fact in after.values():
+        evidence = tuple(
+            replace(one, episode_id=owners[one.observation_id])
+            if one.episode_id is None and one.observation_id in owners
+            else one
+            for one in fact.evidence
+        )
+        if evidence != fact.evidence:
+            named.append(replace(fact, evidence=evidence))
+    if not named:
+        return changes
+    ids = {fact.id for fact in named}
+    new = {fact.id for fact in changes.added}
+    return Changes(
+        added=(*(f for f in changes.added if f.id not in ids), *(f for f in named if f.id in new)),
+        changed=(*(f for f in changes.changed if f.id not in ids), *(f for f in named if f.id not in new)),
+        gone=changes.gone,
+        conflicts=changes.conflicts,
+    )

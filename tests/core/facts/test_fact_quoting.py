@@ -1,0 +1,171 @@
+"""Facts without a model: the speaker's own words, never turned round; one matter holds one thing at a time."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from core.facts.saying import START, quoted, said_in_turn, statement
+from hypothesis import given
+from hypothesis import strategies as st
+
+from episodic_agent.core.evaluation.lives import FoundFact, contradicts
+from episodic_agent.core.facts import keeping, quotations, retold
+from episodic_agent.core.facts.stating import CATEGORIES, LONGEST, SHORT, judged, parts_of, signs
+
+CASES = Path(__file__).parents[3] / "benchmarks" / "cases"
+DENIED = [
+    json.loads(line) for line in (CASES / "facts_denied.jsonl").read_text(encoding="utf-8").splitlines()
+]
+HOME = "I live in Lisbon and I am allergic to walnuts."
+SISTER = "My sister Hannah is a nurse."
+RENT, RENT_NOW = "Our rent is 700 euros a month.", "Our rent is 720 euros a month now."
+
+
+@given(st.text(max_size=300))
+def test_a_quotation_is_what_was_said_whatever_was_said(text: str) -> None:
+    for one in quoted(text, actor="Tom"):
+        words = text[one.evidence.start : one.evidence.end]
+        assert one.value == " ".join(words.split()) or one.value == words.strip()
+        assert one.fact == f'Tom: "{one.value}"'
+
+
+@pytest.mark.parametrize("case", DENIED, ids=lambda case: str(case["id"]))
+def test_no_quotation_reads_as_its_opposite(case: dict[str, str]) -> None:
+    for one in quoted(case["text"]):
+        words = case["text"][one.evidence.start : one.evidence.end]
+        assert one.value == " ".join(words.split())
+        assert not contradicts(FoundFact(one.fact, [("m", words)]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you fix line 42?",
+        "run the tests again",
+        "line 42 throws again",
+        "what's the weather?",
+        "lol ok",
+        "hello there",
+        "I'm on the train",
+        "I made soup today",
+        "if I lived in Rome I'd eat pizza every day",
+        "maybe I should get a dog?",
+        "thanks, that helps a lot",
+        "kannst du mir das kurz erklären?",
+        "帮我看看这个报错",
+        "👍",
+        "...",
+    ],
+)
+def test_small_talk_questions_and_requests_teach_nothing(text: str) -> None:
+    assert quoted(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        (HOME, "identity"),
+        (SISTER, "relationship"),
+        ("always answer me in German please", "guideline"),
+        ("My flight to Lisbon is on 3 May.", "goal"),
+        (RENT, "experience"),
+        ("Ich wohne seit März in Halle und arbeite als Lehrerin.", "identity"),
+        ("Vivo en Madrid desde 2019 con mi hermana.", None),
+        ("我对花生过敏，平时也从来不吃牛肉，记一下", None),
+    ],
+)
+def test_what_lasts_is_quoted_with_a_category(text: str, category: str | None) -> None:
+    (one,) = quoted(text)
+    assert one.value == text
+    assert category in (None, one.category.value)
+
+
+def test_assistants_and_devices_prove_nothing_and_what_is_pasted_neither() -> None:
+    assert quoted(SISTER, actor="assistant") == quoted(SISTER, actor="calendar") == []
+    assert quoted(SISTER + " " + "x" * LONGEST) == []
+    assert len(quoted(SISTER, actor="Tom")) == 1
+
+
+def test_a_long_message_is_read_sentence_by_sentence() -> None:
+    idle = "Well, the weather was all right and the bus came late as it does, so we stood there for a while. "
+    text = idle + SISTER + " " + idle
+    assert len(text) > SHORT
+    values = [one.value for one in quoted(text)]
+    assert SISTER in values
+    assert [text[a:b] for a, b in parts_of(text)][1] == SISTER
+
+
+def test_a_name_is_the_subject_and_a_role_is_not() -> None:
+    assert [one.subject for one in quoted(SISTER, actor="Tom")] == ["Tom"]
+    assert [one.fact for one in quoted(SISTER)] == [f'The user: "{SISTER}"']
+
+
+def test_words_for_since_date_it_and_nothing_else_does() -> None:
+    (one,) = quoted("I have lived in Halle with my sister since 2019.")
+    assert one.evidence.valid_at == datetime(2019, 1, 1, tzinfo=UTC)
+    (other,) = quoted("My flight to Lisbon is on 3 May.")
+    assert other.evidence.valid_at == other.evidence.said_at == START
+
+
+def test_the_judge_knows_every_category_and_forgets_signs_it_never_saw() -> None:
+    chance, category = judged("zzqx vvkw")
+    assert 0 <= chance <= 1
+    assert category in CATEGORIES
+    assert ":ends ?" in signs("Did you?")
+    assert ":answers" in signs("Thursday at three", "When is it?")
+
+
+# --- matters ---------------------------------------------------------------------------------------------
+
+
+def test_what_takes_the_place_of_something_ends_it_from_then_on() -> None:
+    old, new = said_in_turn(RENT, RENT_NOW)
+    assert (old.value, old.invalid_at, old.superseded_by) == (RENT, START + timedelta(days=10), new.id)
+    assert (new.value, new.invalid_at, new.attribute) == (RENT_NOW, None, old.attribute)
+
+
+def test_what_comes_late_is_ended_by_what_was_said_after_it() -> None:
+    (new,) = said_in_turn("I like tea.", RENT_NOW)[-1:]
+    facts = said_in_turn(RENT, known=[new])
+    assert [(one.value, one.superseded_by) for one in facts] == [(RENT, new.id), (RENT_NOW, None)]
+
+
+def test_other_matters_stay_as_they_are() -> None:
+    facts = said_in_turn(HOME, SISTER, RENT)
+    assert [fact.invalid_at for fact in facts] == [None] * 3
+    assert len({fact.attribute for fact in facts}) == 3
+
+
+def test_the_same_words_again_are_more_evidence() -> None:
+    (fact,) = said_in_turn(SISTER, SISTER.lower())
+    assert (len(fact.evidence), fact.invalid_at) == (2, None)
+
+
+def test_nobody_ends_what_somebody_else_said() -> None:
+    facts = said_in_turn(RENT_NOW, actor="Bo", known=said_in_turn(RENT))
+    assert [(fact.subject, fact.invalid_at) for fact in facts] == [("Bo", None), ("Maya", None)]
+
+
+def test_a_pinned_fact_is_ended_by_no_words() -> None:
+    (fact,) = said_in_turn(RENT)
+    facts = said_in_turn("I like tea.", RENT_NOW, known=[keeping.pin(fact)])
+    assert all(one.invalid_at is None for one in facts)
+
+
+def test_what_was_read_before_changes_nothing_when_it_is_read_again() -> None:
+    facts = said_in_turn(HOME, RENT, SISTER, RENT_NOW)
+    again = said_in_turn(HOME, RENT, SISTER, RENT_NOW, known=facts)
+    assert again == facts
+    assert not retold(facts)
+
+
+def test_what_is_deleted_gives_way_to_what_it_had_ended() -> None:
+    old, new = said_in_turn(RENT, RENT_NOW)
+    changes = retold([old, new], {new.id: None})
+    (back,) = changes.applied([old, new])
+    assert (back.value, back.invalid_at, back.superseded_by) == (RENT, None, None)
+    stones = keeping.delete(new, START)
+    assert stones[0].mark  # of words that nothing can be read from
+    for quotation in quotations([statement(RENT_NOW, actor="Maya", days=10)]):
+        assert quotation.candidate.evidence.observation_id == stones[0].observation_id
