@@ -16,6 +16,7 @@ from benchmarks import (
     embedders,
     forgetting_speed,
     kills,
+    life_quality,
     linking_speed,
     llm_band,
     parity,
@@ -49,6 +50,7 @@ GROUPS = {
     "retrieval": retrieval.FILES,
     "quality": ("boundary_quality", "step_quality", "recall_quality"),
     "threads": ("threads",),
+    "lives": ("lives",),
     "embedders": ("embedders",),
     "speed": ("speed", "startup", "ways"),
     "agents": ("agents",),
@@ -75,9 +77,14 @@ QUALITY: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[st
     ),
 }
 # measured on these of the data; left out without them
-FROM_FILES = {"threads": (thread_quality.FILE,), "overhead": (pipeline_overhead.FILE,)}
+FROM_FILES = {
+    "lives": life_quality.FILES,
+    "threads": (thread_quality.FILE,),
+    "overhead": (pipeline_overhead.FILE,),
+}
 MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[str, dict[str, Any]]]]] = {
     "threads": lambda options, embedder: thread_quality.measure(options.data, embedder, quick=options.quick),
+    "lives": lambda options, embedder: life_quality.measure(options.data, embedder, quick=options.quick),
     "speed": lambda options, embedder: speed.measure(options.data, embedder, quick=options.quick),
     "startup": lambda options, _: startup.measure(quick=options.quick),
     "ways": lambda options, _: ways.measure(quick=options.quick),
@@ -180,7 +187,7 @@ def _run(name: str, embedder: Embedder, options: argparse.Namespace, values: lis
         if absent := [str(file) for file in files if not file.is_file()]:
             say(f"{name}: no {', '.join(absent)}, left out")
             return
-        origin = provenance(values, *files)
+        origin = provenance(values, *files[:1]) | ({"sha256": digest_of(files)} if len(files) > 1 else {})
         for key, row in MEASURED[name](options, embedder):
             merge(options.output, name, {key: {**row, "quick": options.quick, **origin}})
             say(f"{key}: {tables.brief(row)}")

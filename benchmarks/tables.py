@@ -339,6 +339,19 @@ def _sources(results: Path) -> str:
     return markdown(("rows, SHA-256 of their data", "revision", "date", "machine", "command"), lines)
 
 
+def _lives(results: Path) -> str:
+    """Show a life a column, a figure a line, with the mean."""
+    rows = read(results, "lives")
+    figures = [name for row in rows.values() for name in row if name not in PROVENANCE]
+    lines = []
+    for name in dict.fromkeys(figures):
+        values = [row.get(name) for row in rows.values()]
+        there = [value for value in values if value is not None]
+        mean = sum(there) / len(there) if there else None
+        lines.append([name, *("-" if v is None else f"{v:.3f}" for v in (*values, mean))])
+    return markdown(("figure", *rows, "mean"), lines)
+
+
 TABLES: Mapping[str, Callable[[Path], str]] = {
     "segmentation": _boundaries(segmentation.FILES),
     "steps": _boundaries(segmentation.STEPS),
@@ -347,6 +360,7 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "gains": _gains,
     "types": _types,
     "threads": _threads,
+    "lives": _lives,
     "speed": _figures("speed"),
     "agents": _figures("agents"),
     "context": _figures("context"),

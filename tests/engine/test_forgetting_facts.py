@@ -113,6 +113,15 @@ def test_nothing_is_learned_from_what_is_suppressed_until_it_is_shown_again(
     assert "My brother Ben is a nurse." in told(memory, "Ben the nurse")
 
 
+def test_what_only_expired_words_prove_is_not_listed(memory: Memory, clock: Clock) -> None:
+    mine(memory).add("My brother Ben is a nurse.", thread="soon", timestamp=clock.now, ttl="1h")
+    mine(memory).flush(thread="soon")
+    assert "My brother Ben is a nurse." in known(memory)
+    clock.forward(hours=2)
+    assert known(memory) == {RENT_NOW, HANNAH}
+    assert len(mine(memory).facts.list(limit=1)) == 1
+
+
 def test_a_user_s_facts_go_with_the_user(memory: Memory, url: str) -> None:
     memory.user("default").erase(everything=True)
     assert everywhere(url, "hannah") == []

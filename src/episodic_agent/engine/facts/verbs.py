@@ -152,7 +152,8 @@ class FactRoom:
         """Return facts that hold: those that answer a query, best first, else the newest first.
 
         `at` is another moment of event time than now; with `known_by`, a moment of record time, what was
-        believed on the evidence taken in by then; `history` shows all, over or still to come. Raises
+        believed on the evidence taken in by then; `history` shows all, over or still to come. What rests on
+        expired messages alone is not shown. Raises
         InvalidInput for a blank query or an unknown category.
         """
         requested_category, moment, told_by = (
@@ -192,7 +193,8 @@ class FactRoom:
             and (scores is None or fact.id in scores)
         ]
         cards.sort(key=lambda card: (-card.score, -card.fact.valid_at.timestamp(), card.id))
-        return cards[:most]
+        with self._deps.store.begin(scope, write=False) as tx:
+            return _unexpired(tx, cards, most, self._deps.clock())
 
     def get(self, fact_id: "UUID | str") -> FactCard:
         """Return one fact with the words that prove it.
@@ -291,6 +293,21 @@ def _by_hand(
     after = change(before)
     known = tx.knowledge.facts(slots=slots_of([before] if after is None else [before, after]))
     return before, known, core.retold([kept.fact for kept in known], {before.id: after})
+
+
+def _unexpired(tx: Transaction, cards: Sequence[FactCard], most: int, now: datetime) -> list[FactCard]:
+    """Return the first cards but of facts that nothing proves any more except what has expired."""
+    shown: list[FactCard] = []
+    for start in range(0, len(cards), most):
+        page = cards[start : start + most]
+        proofs = tx.observations.get([proof.observation_id for card in page for proof in card.fact.evidence])
+        over = {one.id for one in proofs.values() if one.expires_at is not None and one.expires_at <= now}
+        shown += [
+            card for card in page if any(proof.observation_id not in over for proof in card.fact.evidence)
+        ]
+        if len(shown) >= most:
+            break
+    return shown[:most]
 
 
 def _scored(
