@@ -71,7 +71,7 @@ def listed_words(address: str) -> frozenset[str]:
     """Return the words of a list written with white space between them.
 
     >>> sorted(listed_words("language/fillers.words"))[:2]
-    ['ah', 'also']
+    ['aber', 'ah']
     """
     return frozenset(text(address).split())
 
