@@ -28,7 +28,7 @@ $(READY): pyproject.toml constraints.txt constraints-build.txt
 demo: setup
 	$(BIN)/episodic demo --output demo
 
-# A year in two minutes: reviews and forgetting, facts that change, what strength suppresses.
+# A year in two minutes: reviews and forgetting, what was so and when, what strength suppresses.
 demo-year: setup
 	$(BIN)/episodic demo --year --output demo-year
 

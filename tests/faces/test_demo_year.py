@@ -168,9 +168,7 @@ def test_a_year_leaves_a_report_and_a_picture(tmp_path: Path) -> None:
     }
     assert old[REVIEWED] > old[ALONE] + 0.25
     facts = report["facts"]
-    assert facts["learned"] >= 0.9 * facts["told"]
-    # what was told in passing (a piece played by heart, a race that was entered) is right and not in the story
-    passing = [one for one in report["learned"] if re.search("can play|marathon|product lead", one["fact"])]
-    assert facts["right"] + len(passing) >= 0.9 * facts["held"]
-    assert facts["ends_learned"] >= 0.7 * facts["ends_told"]
+    assert facts["learned"] >= 0.7 * facts["told"]
+    # what is so is not ended by what has nothing to do with it
+    assert facts["ends_held"] < 0.1 * facts["held"]
     assert report["suppressed"][REVIEWED]

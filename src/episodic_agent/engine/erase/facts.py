@@ -149,7 +149,7 @@ def _unexpecting(decision: Decision, tainted: set[str]) -> Decision:
 
 
 def _group(decision: Decision) -> set[str]:
-    """Return the episodes that a model read together; none where rules read."""
+    """Return the episodes that a model read together; none where it was quoted."""
     read = decision.detail.get("together")
     return set(map(str, read)) if isinstance(read, Sequence) else set()
 

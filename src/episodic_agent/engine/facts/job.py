@@ -353,7 +353,7 @@ def _row(candidate: FactCandidate, where: Mapping[tuple[UUID, str], UUID]) -> di
 
 
 def _last_try(error: ProviderError) -> int:
-    """Return at which attempt rules read what a model did not: at once where waiting is of no use."""
+    """Return at which attempt what a model did not read is quoted: at once where waiting is of no use."""
     if isinstance(error, BadReply):
         return LAST_UNREAD
     if not may_pass(error):
