@@ -27,7 +27,7 @@ from scipy import sparse
 from shipping import Origin, ship_arrays, ship_numbers
 from sklearn.linear_model import LogisticRegression
 
-from episodic_agent.core.facts.quoting import LIKELY
+from episodic_agent.core.facts.quoting import LIKELY, speaker_of, told_as
 from episodic_agent.core.facts.replacing import JudgedStatement, features
 from episodic_agent.core.facts.stating import CATEGORIES, EMBEDDER, parts_of, signs
 from episodic_agent.core.language import tokens
@@ -61,6 +61,7 @@ class Row:
     vector: Floats
     message: str = ""
     certain: bool = True
+    quoted: NDArray[np.float32] | None = None  # the vector of the fact it makes, as pairs are compared
 
 
 @dataclass(slots=True)
@@ -100,9 +101,10 @@ def read_life(path: Path, embedder: Embedder) -> Life:
     texts = [fact["fact"] for fact in row["facts"]]
     of_facts = dict(zip(texts, np.asarray(embedder.embed(texts), float), strict=True))
     lasting, unsure = _lasting(pending, vectors, facts_of, of_facts)
+    quoted = embedder.embed([told_as(speaker_of(speaker), text) for _, text, _, speaker in pending])
     for place, (message, text, earlier, _) in enumerate(pending):
         certain = place not in unsure
-        rows.append(Row(text, earlier, lasting[place], None, vectors[place], message, certain))
+        rows.append(Row(text, earlier, lasting[place], None, vectors[place], message, certain, quoted[place]))
     replaced = {
         (old, new)
         for fact in row["facts"]
@@ -291,18 +293,15 @@ def written_pairs(embedder: Embedder, weights: Weights) -> list[Pair]:
     ]
     texts = [text for line in lines for text in line[2:]]
     vectors = np.asarray(embedder.embed(texts), float)
+    quoted = embedder.embed([told_as(speaker_of("user"), text) for text in texts])
     rows = [Row(text, "", True, None, v) for text, v in zip(texts, vectors, strict=True)]
     kinds = [CATEGORIES[int(k)] for k in weights.scores(rows)[:, 1:].argmax(1)]
     pairs: list[Pair] = []
     spoken: list[tuple[JudgedStatement, JudgedStatement]] = []
-    days = np.random.default_rng(7).integers(1, 30, len(lines))
     for n, line in enumerate(lines):
-        times = (EPOCH, EPOCH + timedelta(days=int(days[n])))
         old, new = (
-            JudgedStatement(
-                rows[2 * n + k].text, times[k], kinds[2 * n + k], rows[2 * n + k].vector.astype(np.float32)
-            )
-            for k in (0, 1)
+            JudgedStatement(texts[k], EPOCH + timedelta(days=k), kinds[k], quoted[k])
+            for k in (2 * n, 2 * n + 1)
         )
         pairs.append(Pair(features(old, new), line[0] == "=", WRITTEN))
         spoken.append((old, new))
@@ -320,8 +319,7 @@ def pairs_of(
     rows = [row for row in life.rows if row.lasts] if rows is None else rows
     kinds = [CATEGORIES[int(k)] for k in weights.scores(rows)[:, 1:].argmax(1)]
     spoken = [
-        JudgedStatement(r.text, life.times[r.message], k, r.vector.astype(np.float32))
-        for r, k in zip(rows, kinds, strict=True)
+        JudgedStatement(r.text, life.times[r.message], k, r.quoted) for r, k in zip(rows, kinds, strict=True)
     ]
     for n, row in enumerate(rows):
         speaker = life.speakers[row.message]
@@ -330,13 +328,17 @@ def pairs_of(
             for m in range(n)
             if rows[m].message != row.message and life.speakers[rows[m].message] == speaker
         ]
-        cosines = {m: float(rows[m].vector @ row.vector) for m in mine}
+        cosines = {m: _cosine(rows[m], row) for m in mine}
         near = sorted(mine, key=lambda m: -cosines[m])[:NEAREST]
         for m in near:
             rivals = [cosines[k] for k in near if k != m]
             older = rows[m].message
             replaces = (older, row.message) in life.replaced
             yield older, row.message, Pair(features(spoken[m], spoken[n], rivals), replaces, 1.0)
+
+
+def _cosine(older: Row, newer: Row) -> float:
+    return 0.0 if older.quoted is None or newer.quoted is None else float(older.quoted @ newer.quoted)
 
 
 def all_pairs(lives: Sequence[Life], embedder: Embedder, weights: Weights) -> list[Pair]:
