@@ -63,8 +63,28 @@ class LinkPolicy(Protocol):
         ...
 
 
+class _OneMessage:
+    """What policies share that judge a message beside each thread by itself, against one threshold."""
+
+    __slots__ = ()
+    threshold: float
+
+    @property
+    def chooses(self) -> bool:
+        """Return False: a message is judged beside each thread."""
+        return False
+
+    def limit(self, features: Mapping[str, float]) -> float:
+        """Return the threshold, whatever the numbers are."""
+        return self.threshold
+
+    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
+        """Say whether a score lies within .05 of the threshold."""
+        return round(abs(score - self.threshold), 9) < CLOSE
+
+
 @dataclass(frozen=True, slots=True)
-class SeedPolicy:
+class SeedPolicy(_OneMessage):
     """Seed 002's algorithm: a weighted sum in which what the message does not speak of is left out."""
 
     threshold: float = 0.7
@@ -83,19 +103,6 @@ class SeedPolicy:
     def competes(self) -> bool:
         """Return False: by the document every candidate is judged by itself."""
         return False
-
-    @property
-    def chooses(self) -> bool:
-        """Return False: a message is judged beside each thread."""
-        return False
-
-    def limit(self, features: Mapping[str, float]) -> float:
-        """Return the threshold, whatever the numbers are."""
-        return self.threshold
-
-    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
-        """Say whether a score lies within .05 of the threshold."""
-        return round(abs(score - self.threshold), 9) < CLOSE
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the weighted mean of the components there are; without evidence the weighted recency alone.
@@ -126,7 +133,7 @@ def seed_score(arguments: Mapping[str, float], features: Mapping[str, float]) ->
 
 
 @dataclass(frozen=True, slots=True)
-class FittedPolicy:
+class FittedPolicy(_OneMessage):
     """A small logistic model over the evidence and a few products of it, fitted by `tools/train_linking.py`.
 
     Its score is the probability that the message belongs with the thread. Without vectors it reads another
@@ -145,19 +152,6 @@ class FittedPolicy:
     def competes(self) -> bool:
         """Return True: a message mostly goes on with one thing, and what it is like is no proof."""
         return True
-
-    @property
-    def chooses(self) -> bool:
-        """Return False: a message is judged beside each thread."""
-        return False
-
-    def limit(self, features: Mapping[str, float]) -> float:
-        """Return the threshold, whatever the numbers are."""
-        return self.threshold
-
-    def unsure(self, score: float, features: Mapping[str, float]) -> bool:
-        """Say whether a score lies within .05 of the threshold."""
-        return round(abs(score - self.threshold), 9) < CLOSE
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the probability that a candidate with these numbers is one to link.

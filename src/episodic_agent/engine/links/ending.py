@@ -13,7 +13,6 @@ from uuid import UUID
 
 import numpy as np
 
-from episodic_agent.core.identity import decision_id
 from episodic_agent.core.links import LinkVerdict, Opinion, compete, decide
 from episodic_agent.core.links.choice import Talk, choose
 from episodic_agent.core.links.policies import ChoicePolicy
@@ -22,7 +21,7 @@ from episodic_agent.engine.deps import NO_LINKING, Deps
 from episodic_agent.engine.links.asking import judged_through
 from episodic_agent.engine.links.candidates import CandidateThread, EarlierThreads
 from episodic_agent.engine.links.features import LONGEST
-from episodic_agent.engine.links.job import BEST, CONTINUITY, LINK, Linker
+from episodic_agent.engine.links.job import BEST, CONTINUITY, LINK, Linker, decision_of
 from episodic_agent.engine.links.joining import HAND, MATTER, other_end, settle
 from episodic_agent.engine.links.linked import RECALL, holds
 from episodic_agent.engine.links.sittings import around
@@ -239,33 +238,21 @@ def _decision(
         {"candidate": v.thread_id, "score": round(v.algorithmic, 6), "why": why.get(v.thread_id, [])}
         for v in case.verdicts[BEST:]
     ]
-    return Decision(
-        id=decision_id(case.thread.id, f"{LINK}-end-{case.through}-{verdict.thread_id}"),
-        type=LINK,
-        at=now,
-        subject=case.thread.id,
-        features=verdict.recorded(),
-        score=verdict.algorithmic,
-        threshold=verdict.threshold,
-        verdict=verdict.verdict,
-        policy_version=verdict.policy,
-        confidence_label=verdict.label,
-        alternatives=() if place else others,
-        detail={
-            "stage": "end",
-            "through": case.through,
-            "explicit": case.thread.explicit,
-            "candidate": verdict.thread_id,
-            "why": why.get(verdict.thread_id, []),
-            "rank": place,
-            "none": round(case.none, 6),
-            "matter": round(case.matter(verdict.thread_id), 6),
-            "confidence": verdict.confidence,
-            "disagreement": verdict.disagreement,
-            "taken_back": before is not None and before.unlinked_at is not None,
-            "takes_back": gone,
-            "llm": llm,
-            "vectors": case.talk.vectors is not None,
-            "without_vectors": case.without_vectors,
-        },
-    )
+    detail: Mapping[str, Json] = {
+        "stage": "end",
+        "through": case.through,
+        "explicit": case.thread.explicit,
+        "candidate": verdict.thread_id,
+        "why": why.get(verdict.thread_id, []),
+        "rank": place,
+        "none": round(case.none, 6),
+        "matter": round(case.matter(verdict.thread_id), 6),
+        "confidence": verdict.confidence,
+        "disagreement": verdict.disagreement,
+        "taken_back": before is not None and before.unlinked_at is not None,
+        "takes_back": gone,
+        "llm": llm,
+        "vectors": case.talk.vectors is not None,
+        "without_vectors": case.without_vectors,
+    }
+    return decision_of(verdict, case.thread.id, f"end-{case.through}", detail, () if place else others, now)

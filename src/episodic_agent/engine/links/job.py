@@ -403,7 +403,8 @@ class Linker:
                 "llm": None if answer is None else answer.as_json(verdict.thread_id),
                 "paths": judged.paths,
             }
-            made.append(_decision(case, verdict, detail, () if place else others, now))
+            seen = () if place else others
+            made.append(decision_of(verdict, case.thread.id, str(case.message.id), detail, seen, now))
         return made
 
     def _shared(self, case: _LinkCase) -> dict[str, Json]:
@@ -483,18 +484,20 @@ def _leaves_open(case: _LinkCase, judged: _Judged | None) -> bool:
     return case.features.elliptical or any(v.label == UNCERTAIN for v in judged.verdicts)
 
 
-def _decision(
-    case: _LinkCase,
+def decision_of(
     verdict: LinkVerdict,
+    thread: UUID,
+    moment: str,
     detail: Mapping[str, Json],
     others: Sequence[Mapping[str, Json]],
     now: datetime,
 ) -> Decision:
+    """Return the record of a verdict about a thread; `moment` says on which message, or end, it rests."""
     return Decision(
-        id=decision_id(case.thread.id, f"{LINK}-{case.message.id}-{verdict.thread_id}"),
+        id=decision_id(thread, f"{LINK}-{moment}-{verdict.thread_id}"),
         type=LINK,
         at=now,
-        subject=case.thread.id,
+        subject=thread,
         features=verdict.recorded(),
         score=verdict.algorithmic,
         threshold=verdict.threshold,
