@@ -18,13 +18,16 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt constraints-build.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; try: make PYTHON=python3.12 setup" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-# Everything comes by its hash, what builds packages first; after that nothing is left to fetch.
-	$(PIP) --require-hashes --only-binary :all: -r constraints-build.txt
-	$(PIP) --require-hashes --no-build-isolation --use-pep517 -r constraints.txt
+# Everything comes by its hash, what builds packages first; after that nothing is left to fetch. The lists are whole,
+# so nothing is resolved: a resolver that meets an extra takes its newest release, which has no hash here.
+	$(PIP) --require-hashes --no-deps --only-binary :all: -r constraints-build.txt
+	$(PIP) --require-hashes --no-deps --no-build-isolation --use-pep517 -r constraints.txt
 	$(PIP) --no-index --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip check --quiet
 	$(BIN)/episodic models pull
 	@touch $(READY)
 
+# A first minute; `episodic demo --channels`, `--arc` and `--agent` show more.
 demo: setup
 	$(BIN)/episodic demo --output demo
 
@@ -67,4 +70,4 @@ docs: setup
 	$(BIN)/pytest tests/docs
 
 clean:
-	rm -rf $(VENV) demo demo-year dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo demo-channels demo-arc demo-agent demo-year dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
