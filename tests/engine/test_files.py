@@ -25,6 +25,7 @@ from episodic_agent.engine.files import (
     read_export,
     read_file,
 )
+from episodic_agent.engine.files.dates import DateOrder
 from episodic_agent.engine.files.own import (
     TYPES,
     CheckRecord,
@@ -178,16 +179,19 @@ def test_a_clock_without_a_date_gives_no_time(write: Write, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("second", "day_first", "month"),
-    [("04/02/2024", None, 3), ("14/02/2024", None, 1), ("02/14/2024", None, 3), ("04/02/2024", True, 1)],
+    ("second", "dates", "month"),
+    [
+        ("04/02/2024", None, 3),
+        ("14/02/2024", None, 1),
+        ("02/14/2024", None, 3),
+        ("04/02/2024", DateOrder.DMY, 1),
+    ],
 )
 def test_a_number_over_twelve_tells_day_from_month_for_the_whole_file(
-    write: Write, second: str, day_first: bool | None, month: int
+    write: Write, second: str, dates: DateOrder | None, month: int
 ) -> None:
     path = write(f"[03/01/2024, 9:15] Ana: hi\n[{second}, 9:15] Ana: hi")
-    assert items(path, day_first=day_first)[0].at == datetime(
-        2024, month, 1 if month == 3 else 3, 9, 15, tzinfo=UTC
-    )
+    assert items(path, dates=dates)[0].at == datetime(2024, month, 1 if month == 3 else 3, 9, 15, tzinfo=UTC)
 
 
 def test_an_impossible_time_loses_its_message_only(write: Write) -> None:

@@ -8,12 +8,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
 from typing import Final
 
-from episodic_agent.core.ingest import FIELDS, LARGEST, Item, read_item
+from episodic_agent.core.ingest import FIELDS, Item, read_item
 from episodic_agent.engine.files.naming import named
 from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, lines, undecodable
+from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.window import TextWindow, TooLong
 from episodic_agent.errors import InvalidInput
 
@@ -26,19 +26,6 @@ _DEPTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingOptions:
-    """How to read: the file's encoding (for error messages), the zone of naive times, the default actor.
-
-    `largest` is how many bytes a message may have.
-    """
-
-    encoding: str = "utf-8"
-    timezone: tzinfo | None = None
-    default_actor: str = "user"
-    largest: int = LARGEST
-
-
-@dataclass(frozen=True, slots=True)
 class JsonRecord:
     """One JSON value with the line it begins on and its raw text."""
 
@@ -48,7 +35,13 @@ class JsonRecord:
 
 
 def read_lines(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
-    """Stream JSON lines; a line that is not JSON is reported and the next one read."""
+    """Stream messages or conversations that are a line each."""
+    for record in json_lines(opened):
+        yield from [record] if isinstance(record, Unreadable) else read_record(record, reading)
+
+
+def json_lines(opened: Opened) -> Iterator[JsonRecord | Unreadable]:
+    """Yield the objects of JSON lines; a line that is none is reported and the next one read."""
     for entry in lines(opened):
         if isinstance(entry, Unreadable):
             yield entry
@@ -57,11 +50,9 @@ def read_lines(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unrea
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            yield JsonRecord(number, json.loads(line), line)
         except (ValueError, RecursionError) as error:
             yield Unreadable(number, not_json(error), excerpt(line))
-            continue
-        yield from read_record(JsonRecord(number, value, line), reading)
 
 
 def read_document(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
@@ -69,7 +60,7 @@ def read_document(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Un
     window = TextWindow(opened)
     window.skip()
     if window.peek(1) == "[":
-        for element in _elements(window):
+        for element in elements(window):
             yield from [element] if isinstance(element, Unreadable) else read_record(element, reading)
         return
     skimmed = _skim(window)
@@ -86,7 +77,10 @@ def read_record(record: JsonRecord, reading: ReadingOptions, depth: int = 0) -> 
         return
     inner = _messages_of(record.value)
     if inner is None or depth >= _DEPTH:
-        yield _read_message(record, reading)
+        if is_prompt(record.value):
+            reading.leave_out("system message")
+        else:
+            yield read_message(record, reading)
         return
     nested = (
         result
@@ -111,7 +105,17 @@ def not_json(error: Exception) -> str:
     )
 
 
-def _read_message(record: JsonRecord, reading: ReadingOptions) -> Item | Unreadable:
+def is_prompt(value: object) -> bool:
+    """Tell the instructions of a model, which nobody said, from talk.
+
+    >>> is_prompt({"role": "system", "content": "Be kind."}), is_prompt({"role": "user", "content": "Hi"})
+    (True, False)
+    """
+    return isinstance(value, Mapping) and value.get("role") in ("system", "developer")
+
+
+def read_message(record: JsonRecord, reading: ReadingOptions) -> Item | Unreadable:
+    """Read one message; what cannot be read is reported with its line."""
     try:
         return read_item(
             record.value,
@@ -140,7 +144,7 @@ def _placed(records: "Iterable[Item | Unreadable]", holder: object) -> "Iterator
     name = next(
         (outer[key] for key in _NAMES if isinstance(outer.get(key), str | int) and outer[key] != ""), None
     )
-    channel = outer.get("channel")
+    channel, title = outer.get("channel"), outer.get("title")
     # A list of conversations holds chats that name themselves; a list of messages is one nameless chat.
     for record in records if name is not None else named(records):
         if isinstance(record, Unreadable):
@@ -150,6 +154,7 @@ def _placed(records: "Iterable[Item | Unreadable]", holder: object) -> "Iterator
             record,
             conversation=record.conversation or str(name),
             channel=record.channel or (channel if isinstance(channel, str) else None),
+            title=record.title or (title if isinstance(title, str) and title.strip() else None),
         )
 
 
@@ -178,7 +183,7 @@ def _read_object(opened: Opened, skimmed: _Skimmed, reading: ReadingOptions) -> 
     window.seek(place)
     records = (
         result
-        for element in _elements(window)
+        for element in elements(window)
         for result in ([element] if isinstance(element, Unreadable) else read_record(element, reading, 1))
     )
     yield from _placed(records, skimmed.fields)
@@ -234,7 +239,7 @@ def _skip_list(window: TextWindow) -> None:
     window.move(1)
 
 
-def _elements(window: TextWindow) -> Iterator[JsonRecord | Unreadable]:
+def elements(window: TextWindow) -> Iterator[JsonRecord | Unreadable]:
     """Walk a list's elements; after a broken one, go on at the next line indented like the ones before."""
     window.move(1)
     window.skip()

@@ -9,18 +9,15 @@ from datetime import datetime
 from uuid import UUID
 
 from episodic_agent.engine.boundary.generations import last_resegmenting, without_history
-from episodic_agent.engine.chains.ancestry import CHAIN
 from episodic_agent.engine.facts.exports import fact_nouns
-from episodic_agent.engine.facts.job import FACTS
 from episodic_agent.engine.files import export_lines, header_line
 from episodic_agent.engine.files.own import CheckRecord, Joined, Noun
+from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, FACTS, LINK, REVIEW, TUNE
 from episodic_agent.engine.links import joining
-from episodic_agent.engine.sections.bounds import COMPACT
 from episodic_agent.engine.skills.exports import skill_nouns
-from episodic_agent.engine.strength.reviewing import REVIEW, standing
+from episodic_agent.engine.strength.reviewing import standing
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.threads.session_records import SESSION
-from episodic_agent.engine.tuning.runs import LINK, TUNE
 from episodic_agent.engine.visibility.exports import visibility_nouns
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Episode, Section, Thread

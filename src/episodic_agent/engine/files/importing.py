@@ -3,31 +3,49 @@
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import timedelta, tzinfo
 from pathlib import Path
-from typing import TypeVar
 from uuid import UUID
 
 from episodic_agent.core.identity import Repeats, assign_ids
-from episodic_agent.core.ingest import IntakeLimits
+from episodic_agent.core.ingest import IntakeLimits, Item
 from episodic_agent.core.language import plural
+from episodic_agent.engine.arguments import Progress
 from episodic_agent.engine.chains.ancestry import drop_reversed
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.exports import restore_facts, without_facts
-from episodic_agent.engine.files import Format, Unreadable, check_unpacked, detect, read_export, read_file
+from episodic_agent.engine.files import Format, Unreadable, check_unpacked, detect, read_export
+from episodic_agent.engine.files.bundle import is_bundle
+from episodic_agent.engine.files.dates import DateOrder
+from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.own import Noun, read_header
 from episodic_agent.engine.files.restoring import Restorer
-from episodic_agent.engine.ingest.appending import Incoming, Ingest, Progress
+from episodic_agent.engine.files.sources import SourcePart, open_source
+from episodic_agent.engine.files.surveying import Survey
+from episodic_agent.engine.ingest.appending import Incoming, Ingest
+from episodic_agent.engine.jobs.kinds import TUNE
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.skills.exports import restore_skills, without_skills
-from episodic_agent.engine.tuning.runs import TUNE, keep_tunings
+from episodic_agent.engine.tuning.runs import keep_tunings
 from episodic_agent.engine.visibility.exports import restore_visibility, without_visibility
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Decision, Episode, Link, Observation, Scope, Thread
 
-T = TypeVar("T")
 COUNTED = {"thread": Thread, "observation": Observation, "episode": Episode}  # what a header announces
 BATCH = 256  # items named at a time, so that a file of any size streams
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """How to import: see `UserMemory.import_file`. `dry_run` stores nothing."""
+
+    source: str | None = None
+    encoding: str | None = None
+    timezone: tzinfo | None = None
+    dates: DateOrder | None = None
+    dry_run: bool = False
+    progress: Progress | None = None
 
 
 class Importer:
@@ -38,71 +56,94 @@ class Importer:
         self._ingest = ingest
         self._settle = settle
 
-    def run(
-        self, path: Path, scope: Scope, source: str | None, encoding: str | None, progress: Progress | None
-    ) -> ImportReport:
-        """Import one file; see `UserMemory.import_file`."""
-        if not path.is_file():
-            raise InvalidInput(
-                f"{path} is a folder; name its files" if path.is_dir() else f"no such file: {path}"
-            )
+    def run(self, path: Path, scope: Scope, options: ImportOptions) -> ImportReport:
+        """Import a file, a folder or an archive; see `UserMemory.import_file`."""
+        if not path.exists():
+            raise InvalidInput(f"no such file: {path}")
         limits = self._deps.limits
-        check_unpacked(path, limits)  # before anything is stored
+        bundled = is_bundle(path)
+        if not bundled:
+            check_unpacked(path, limits)  # before anything is stored
         episodes = self._episodes(scope)
-        if detect(path, encoding=encoding, limits=limits) == Format.OWN:
-            read, added, threads, taken = self._restore(path, scope)
-            unreadable: list[Unreadable] = []
+        if not bundled and detect(path, encoding=options.encoding, limits=limits) == Format.OWN:
+            report = self._own(path, scope, options)
         else:
-            read, added, threads, taken, unreadable = self._chats(path, scope, source, encoding, progress)
+            report = self._chats(path, scope, options)
+        if options.dry_run:
+            return report
         self._settle(scope)
-        return ImportReport(
-            observations=read,
-            added=added,
-            duplicates=read - added - len(taken),
-            episodes=self._episodes(scope) - episodes,
-            unreadable=[f"{path.name}:{u.line}: {u.reason}" for u in unreadable]
-            + [f"{path.name}: {why}" for why in taken],
-            threads=threads,
-        )
+        return replace(report, episodes=self._episodes(scope) - episodes)
 
     def _episodes(self, scope: Scope) -> int:
         with self._deps.store.begin(scope, write=False) as tx:
             return tx.count("episodes")
 
-    def _chats(
-        self, path: Path, scope: Scope, source: str | None, encoding: str | None, progress: Progress | None
-    ) -> tuple[int, int, int, list[str], list[Unreadable]]:
-        unreadable: list[Unreadable] = []
-        origins: set[str] = set()
-        incoming = self._incoming(path, scope, source, encoding, unreadable, origins=origins)
-        counts = self._ingest.run(
-            scope,
-            incoming,
-            receipts=False,
-            skips_taken=True,
-            progress=progress,
-            after_group=lambda: self._settle(scope),
+    def _own(self, path: Path, scope: Scope, options: ImportOptions) -> ImportReport:
+        if options.dry_run:
+            check_export(path, self._deps.limits)
+            nouns = read_export(path, self._deps.limits)
+            ids = (noun.id for noun in nouns if isinstance(noun, Observation))
+            read, known = self._count_known(scope, ids)
+            return ImportReport(read, read - known, known, 0, format=Format.OWN.value)
+        read, added, threads, taken = self._restore(path, scope)
+        return ImportReport(
+            read,
+            added,
+            read - added - len(taken),
+            0,
+            [f"{path.name}: {why}" for why in taken],
+            threads,
+            Format.OWN.value,
         )
-        return counts.observations, counts.added, len(origins), [*counts.taken.values()], unreadable
+
+    def _chats(self, path: Path, scope: Scope, options: ImportOptions) -> ImportReport:
+        reading = ReadingOptions(timezone=options.timezone, dates=options.dates)
+        survey = Survey(lists=options.dry_run)
+        unreadable: list[str] = []
+        with open_source(path, reading, encoding=options.encoding, limits=self._deps.limits) as parts:
+            items = _surveyed(parts, survey, unreadable, path)
+            incoming = self._incoming(items, scope, options.source)
+            if options.dry_run:
+                read, known = self._count_known(scope, (arriving.id for arriving in incoming))
+                added, taken = read - known, list[str]()
+            else:
+                counts = self._ingest.run(
+                    scope,
+                    incoming,
+                    receipts=False,
+                    skips_taken=True,
+                    progress=options.progress,
+                    after_group=lambda: self._settle(scope),
+                )
+                read, added, taken = counts.observations, counts.added, [*counts.taken.values()]
+        return ImportReport(
+            observations=read,
+            added=added,
+            duplicates=read - added - len(taken),
+            episodes=0,
+            unreadable=unreadable + [f"{path.name}: {why}" for why in taken],
+            threads=survey.threads,
+            format=survey.names,
+            notes=[*survey.lines(), *reading.notes.lines()],
+        )
 
     def _incoming(
-        self,
-        path: Path,
-        scope: Scope,
-        source: str | None,
-        encoding: str | None,
-        unreadable: list[Unreadable],
-        *,
-        origins: set[str],
+        self, items: Iterator[tuple[str, Item]], scope: Scope, source: str | None
     ) -> Iterator[Incoming]:
         seen = Repeats()
-        items = _readable(read_file(path, encoding=encoding, limits=self._deps.limits), unreadable)
         while batch := list(itertools.islice(items, BATCH)):
-            ids = assign_ids(batch, scope, source, seen=seen)
-            for item, identity in zip(batch, ids, strict=True):
-                origin = item.conversation or path.stem
-                origins.add(origin)
+            ids = assign_ids([item for _, item in batch], scope, source, seen=seen)
+            for (origin, item), identity in zip(batch, ids, strict=True):
                 yield Incoming(origin, identity, item)
+
+    def _count_known(self, scope: Scope, ids: Iterator[UUID]) -> tuple[int, int]:
+        """Return how many ids there are, and how many are stored already or come again."""
+        read = known = 0
+        while batch := list(itertools.islice(ids, BATCH)):
+            with self._deps.store.begin(scope, write=False) as tx:
+                known += len(batch) - len(set(batch) - tx.observations.known(batch).keys())
+            read += len(batch)
+        return read, known
 
     def _keep_timeouts(self, scope: Scope, timeouts: Mapping[str, timedelta]) -> None:
         """Keep the timeouts of an export where this user has none of their own."""
@@ -165,12 +206,19 @@ def check_export(path: Path, limits: IntakeLimits) -> None:
             )
 
 
-def _readable(records: "Iterator[T | Unreadable]", unreadable: list[Unreadable]) -> Iterator[T]:
-    for record in records:
-        if isinstance(record, Unreadable):
-            unreadable.append(record)
-        else:
-            yield record
+def _surveyed(
+    parts: Iterator[SourcePart], survey: Survey, unreadable: list[str], path: Path
+) -> Iterator[tuple[str, Item]]:
+    """Yield the items with the names of their threads, and put down what cannot be read."""
+    for part in parts:
+        survey.meet(part.format, part.label)
+        for name, record in part.records:
+            if isinstance(record, Unreadable):
+                unreadable.append(f"{name}:{record.line}: {record.reason}")
+                continue
+            origin = record.conversation or path.stem
+            survey.take(part.label, origin, record)
+            yield origin, record
 
 
 def _apart(nouns: "Iterator[Noun | Unreadable]", runs: list[Decision]) -> Iterator[Noun]:

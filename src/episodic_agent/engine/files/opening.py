@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, Final, cast
+from zipfile import BadZipFile, ZipFile
 
 from episodic_agent.core.ingest import IntakeLimits
 from episodic_agent.errors import InvalidInput, TooLarge
@@ -24,6 +25,7 @@ _EXCERPT: Final = 80
 _SMALL: Final = 16_000_000  # unpacked bytes that do no harm, however well they were packed
 NORMAL: Final = IntakeLimits()
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
+DAMAGED: Final = (OSError, EOFError, zlib.error, BadZipFile)  # what reading a damaged file raises
 _GZIP: Final = b"\x1f\x8b"
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -44,10 +46,27 @@ class Unreadable:
 
 
 @dataclass(frozen=True, slots=True)
+class ArchiveMember:
+    """A file inside a zip archive that is open; `name` is its path there."""
+
+    archive: ZipFile
+    path: Path
+    name: str
+
+    def open(self, mode: str = "rb") -> BinaryIO:
+        """Open it to be read as bytes."""
+        del mode
+        return cast(BinaryIO, self.archive.open(self.name))
+
+    def __str__(self) -> str:
+        return f"{self.path}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class Opened:
     """What the first bytes tell: the encoding to use and the first characters as text."""
 
-    path: Path
+    path: Path | ArchiveMember
     encoding: str
     sample: str
     limits: IntakeLimits
@@ -72,7 +91,7 @@ def excerpt(text: str) -> str:
     return shown if len(shown) <= _EXCERPT else shown[: _EXCERPT - 1] + "…"
 
 
-def inspect(path: Path, encoding: str | None = None, limits: IntakeLimits = NORMAL) -> Opened:
+def inspect(path: Path | ArchiveMember, encoding: str | None = None, limits: IntakeLimits = NORMAL) -> Opened:
     """Read the beginning of a file and settle its encoding: the caller's, else the mark's, else UTF-8.
 
     Raises InvalidInput when the file cannot be opened or is not text.
@@ -94,18 +113,18 @@ def inspect(path: Path, encoding: str | None = None, limits: IntakeLimits = NORM
 
 def check_unpacked(path: Path, limits: IntakeLimits) -> None:
     """Unpack a packed file and forget it, before anything of it is stored; raises TooLarge for too much."""
-    with suppress(OSError, EOFError, zlib.error), _binary(path, limits) as stream:
+    with suppress(*DAMAGED), binary(path, limits) as stream:
         while isinstance(stream, _Unpacked) and stream.read(SAMPLE * 16):
             pass
 
 
-def _head(path: Path, limits: IntakeLimits) -> bytes:
+def _head(path: Path | ArchiveMember, limits: IntakeLimits) -> bytes:
     head = b""
     try:
-        with _binary(path, limits) as stream:
+        with binary(path, limits) as stream:
             while len(head) < 4 * SAMPLE and (part := stream.read(8192)):
                 head += part
-    except (OSError, EOFError, zlib.error) as error:
+    except DAMAGED as error:
         if not head:  # else a damaged archive, whose beginning is worth reading
             raise InvalidInput(f"cannot read {path}: {_why(error)}") from error
     return head
@@ -126,7 +145,7 @@ def raw_lines(opened: Opened) -> Iterator[tuple[int, str | Unreadable]]:
     """Stream numbered lines with undecodable bytes marked; a damaged archive ends with one Unreadable."""
     number, longest = 0, opened.limits.line
     try:
-        with _binary(opened.path, opened.limits) as stream, _text(stream, opened.encoding) as text:
+        with binary(opened.path, opened.limits) as stream, _text(stream, opened.encoding) as text:
             while line := text.readline(longest):
                 number += 1
                 if len(line) < longest:
@@ -136,7 +155,7 @@ def raw_lines(opened: Opened) -> Iterator[tuple[int, str | Unreadable]]:
                 while line and not line.endswith("\n"):
                     line = text.readline(SAMPLE)
                 yield number, Unreadable(number, f"the line is {opened.limits.too_long}", shown)
-    except (OSError, EOFError, zlib.error) as error:
+    except DAMAGED as error:
         yield number + 1, Unreadable(number + 1, f"the file ends here: {_why(error)}")
 
 
@@ -147,11 +166,11 @@ def pieces(opened: Opened) -> Iterator[str]:
     """
     nothing = True
     try:
-        with _binary(opened.path, opened.limits) as stream, _text(stream, opened.encoding) as text:
+        with binary(opened.path, opened.limits) as stream, _text(stream, opened.encoding) as text:
             while part := text.read(SAMPLE):
                 nothing = False
                 yield part
-    except (OSError, EOFError, zlib.error) as error:
+    except DAMAGED as error:
         if nothing:
             raise InvalidInput(f"cannot read {opened.path}: {_why(error)}") from error
 
@@ -163,7 +182,8 @@ def undecodable(encoding: str) -> str:
 
 
 @contextmanager
-def _binary(path: Path, limits: IntakeLimits) -> Iterator[BinaryIO]:
+def binary(path: Path | ArchiveMember, limits: IntakeLimits) -> Iterator[BinaryIO]:
+    """Open a file as bytes, unpacked where it is packed."""
     with path.open("rb") as raw:
         packed = raw.read(2) == _GZIP  # by content: a name may lie
         raw.seek(0)
@@ -177,7 +197,7 @@ def _binary(path: Path, limits: IntakeLimits) -> Iterator[BinaryIO]:
 class _Unpacked(gzip.GzipFile):
     """A packed file that refuses to become larger than the limits; whoever packed it may mean harm."""
 
-    def __init__(self, raw: BinaryIO, path: Path, limits: IntakeLimits) -> None:
+    def __init__(self, raw: BinaryIO, path: Path | ArchiveMember, limits: IntakeLimits) -> None:
         super().__init__(fileobj=raw)
         self._raw, self._path, self._limits = raw, path, limits
         self._size = 0

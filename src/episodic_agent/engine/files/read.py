@@ -1,45 +1,100 @@
 """Tell what a chat file is by looking at it, and stream its messages.
 
-Formats: JSON lines of messages or of conversations, one JSON document (a list of messages or of
-conversations, or an object with `messages` or `conversations`), plain transcripts, and the project's own
-export; each also gzipped, in UTF-8, UTF-16 or UTF-32 by its mark, or any `encoding` named. All are
-streamed: no more is held than a line, or an element of a list (`IntakeLimits.line`).
+Formats: those of the table of foreign formats (`formats`); JSON lines of messages or of conversations, one
+JSON document (a list of messages or of conversations, or an object that holds either), plain
+transcripts, and the project's own export; each also gzipped, in UTF-8, UTF-16 or UTF-32 by its mark, or any
+`encoding` named. All are streamed: no more is held than a line, or an element of a list.
 """
 
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from episodic_agent.core.ingest import IntakeLimits, Item
+from episodic_agent.core.ingest import FIELDS, IntakeLimits, Item
 from episodic_agent.engine.files import chat_json, transcript
+from episodic_agent.engine.files.dates import DateOrder, date_order
+from episodic_agent.engine.files.formats.glimpse import Glimpse, glimpse
+from episodic_agent.engine.files.formats.table import ForeignFormat, foreign
 from episodic_agent.engine.files.naming import named
-from episodic_agent.engine.files.opening import NORMAL, Opened, Unreadable, inspect, lines
+from episodic_agent.engine.files.opening import NORMAL, ArchiveMember, Opened, Unreadable, inspect, lines
+from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.own import FORMAT
 from episodic_agent.errors import InvalidInput
 
 ACCEPTED: Final = (
+    "exports of ChatGPT, Claude, Slack, Discord, Telegram and WhatsApp, sessions of Claude Code and Codex, "
+    "mail, dumps of mem0, Zep and LangGraph stores, "
     'JSON lines or a JSON list of {"role", "content"} messages, {"messages": […]}, {"conversations": […]}, '
-    "transcripts of `[time] Name: text` or `Name: text` lines, an export of this project; each also as .gz"
+    "transcripts of `[time] Name: text` or `Name: text` lines, an export of this project"
 )
+# The keys of our own messages: JSON with none of them near its top is something else.
+_OWN_KEYS: Final = frozenset(
+    (*FIELDS["text"], *chat_json.MESSAGES, "role", "kind", "action", "objects", "tool_calls", "function_call",
+     "tool_call_id", "call_id", "arguments", "input", "result", "output", "error", "calls", "parts", "format")
+)  # fmt: skip
+_NEAR: Final = 3  # levels
+_HTML: Final = re.compile(r"\s*<(?:!doctype html|html)", re.IGNORECASE)
 
 
 class Format(StrEnum):
-    """What a file can be."""
+    """What a file can be; a foreign one has its own name."""
 
     JSON_LINES = "jsonl"
     JSON = "json"
     TRANSCRIPT = "transcript"
     OWN = "own"
     EMPTY = "empty"
+    FOREIGN = "foreign"
+
+
+LABELS: Final = {
+    Format.JSON_LINES: "JSON lines",
+    Format.JSON: "JSON messages",
+    Format.TRANSCRIPT: "transcript",
+    Format.OWN: "export of this project",
+    Format.EMPTY: "empty file",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """A file with the format it is in; `foreign` is the row of the table where others define it."""
+
+    opened: Opened
+    format: Format
+    foreign: ForeignFormat | None = None
+
+    @property
+    def name(self) -> str:
+        """The format's short name."""
+        return self.foreign.name if self.foreign else self.format.value
+
+    @property
+    def label(self) -> str:
+        """What people call the format."""
+        return self.foreign.label if self.foreign else LABELS[self.format]
+
+
+def recognise(
+    path: Path | ArchiveMember, *, encoding: str | None = None, limits: IntakeLimits = NORMAL
+) -> Recognised:
+    """Tell what a file is from its beginning; InvalidInput names what is seen and what is accepted."""
+    opened = inspect(path, encoding, limits)
+    seen = glimpse(str(path), opened.sample)
+    row = foreign(seen)
+    if row is not None:
+        return Recognised(opened, Format.FOREIGN, row)
+    return Recognised(opened, _format(opened, seen))
 
 
 def detect(path: Path, *, encoding: str | None = None, limits: IntakeLimits = NORMAL) -> Format:
     """Tell a file's format from its beginning; raises InvalidInput naming what is accepted."""
-    return _format(inspect(path, encoding, limits))
+    return recognise(path, encoding=encoding, limits=limits).format
 
 
 def read_file(
@@ -48,50 +103,70 @@ def read_file(
     encoding: str | None = None,
     timezone: tzinfo | None = None,
     default_actor: str = "user",
-    day_first: bool | None = None,
+    dates: DateOrder | None = None,
     limits: IntakeLimits = NORMAL,
 ) -> Iterator[Item | Unreadable]:
     """Stream a chat file: an Item per message, an Unreadable per record that cannot be one.
 
     Every item has a `conversation`: its own, else one made of how the chat begins (`naming`), so reading a
-    file twice, or under another name, gives equal items. `day_first` settles what 03/01/2024 means in a
-    transcript (default: see `transcript`). The format is checked at the call, not at the first item; raises
+    file twice, or under another name, gives equal items. `dates` settles what 03/01/2024 means (default:
+    found from the file, see `dates`). The format is checked at the call, not at the first item; raises
     InvalidInput for a file that is none of the accepted formats or cannot be opened.
     """
-    opened = inspect(path, encoding, limits)
-    reading = chat_json.ReadingOptions(opened.encoding, timezone, default_actor, limits.message)
-    match _format(opened):
+    recognised = recognise(path, encoding=encoding, limits=limits)
+    return read_recognised(recognised, ReadingOptions("", timezone, default_actor, dates=dates))
+
+
+def read_recognised(recognised: Recognised, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+    """Stream a file whose format is known; raises InvalidInput for an export of this project."""
+    opened = recognised.opened
+    reading = replace(reading, encoding=opened.encoding, largest=opened.limits.message)
+    if recognised.foreign is not None:
+        return named(recognised.foreign.read(opened, reading))
+    match recognised.format:
         case Format.JSON_LINES:
             return named(chat_json.read_lines(opened, reading))
         case Format.JSON:
             return named(chat_json.read_document(opened, reading))
         case Format.TRANSCRIPT:
-            style = transcript.Style(_days(opened, day_first), timezone)
+            style = transcript.Style(_order(opened, reading), reading.timezone)
             return named(transcript.read_transcript(opened, style))
         case Format.OWN:
-            raise InvalidInput(f"{path} is an export of this project; read it with read_export")
-        case Format.EMPTY:
+            raise InvalidInput(f"{opened.path} is an export of this project; import it by itself")
+        case _:
             return iter(())
 
 
-def _days(opened: Opened, day_first: bool | None) -> bool:
-    if day_first is not None:
-        return day_first
-    if not transcript.has_numeric_dates(opened.sample.splitlines()):
-        return False  # nothing to settle: spare a large file the extra reading
-    return transcript.is_day_first(line[1] for line in lines(opened) if isinstance(line, tuple))
+def _order(opened: Opened, reading: ReadingOptions) -> DateOrder:
+    if reading.dates is not None:
+        return reading.dates
+    if not any(True for _ in transcript.numeric_dates(opened.sample.splitlines())):
+        return DateOrder.MDY  # nothing to settle: spare a large file the extra reading
+    texts = (line[1] for line in lines(opened) if isinstance(line, tuple))
+    chosen = date_order(transcript.numeric_dates(texts))
+    if chosen is None:
+        return DateOrder.MDY
+    reading.notes.remarks[chosen.remark] += 1
+    return chosen.order
 
 
-def _format(opened: Opened) -> Format:
+def _format(opened: Opened, seen: Glimpse) -> Format:
     text = opened.sample.strip()
     if not text:
         return Format.EMPTY
     if transcript.opens_with_message(text, timed=True):
         return Format.TRANSCRIPT
-    if text.startswith("{"):
-        return _of_objects(opened, text)
-    if re.match(r"\[\s*[\[{\"\]]", text):
-        return Format.JSON
+    if text.startswith("{") or re.match(r"\[\s*[\[{\"\]]", text):
+        near = {path for path in seen.paths if path.count(".") < _NEAR}
+        if near and not any(path.rpartition(".")[2] in _OWN_KEYS for path in near):
+            raise InvalidInput(
+                f"{opened.path} is {seen.shape}, in no format this can read; accepted: {ACCEPTED}"
+            )
+        return _of_objects(opened, text) if text.startswith("{") else Format.JSON
+    if _HTML.match(text):
+        raise InvalidInput(
+            f"{opened.path} is a page in HTML; export it as JSON or text; accepted: {ACCEPTED}"
+        )
     if transcript.opens_with_message(text, timed=False):
         return Format.TRANSCRIPT
     raise InvalidInput(f"{opened.path} is in no format this can read; accepted: {ACCEPTED}")

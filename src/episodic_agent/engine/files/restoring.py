@@ -11,9 +11,9 @@ from episodic_agent.core.language import plural
 from episodic_agent.core.language.windows import windows
 from episodic_agent.core.places import joined, visits_of
 from episodic_agent.core.threads import turn_count
-from episodic_agent.engine.boundary.segmenting import ASK, ENCODE, await_vectors, load_question
+from episodic_agent.engine.boundary.segmenting import await_vectors, load_question
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.episodes.encoding import posting_of
+from episodic_agent.engine.episodes.encoding import stored_posting
 from episodic_agent.engine.files.own import CheckRecord, Joined, Noun
 from episodic_agent.engine.ingest.appending import (
     Counts,
@@ -24,6 +24,7 @@ from episodic_agent.engine.ingest.appending import (
     index_observations,
     prepare,
 )
+from episodic_agent.engine.jobs.kinds import ASK, ENCODE
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.links.joining import settle
 from episodic_agent.engine.sections.faults import settle_sections
@@ -150,16 +151,19 @@ class Restorer:
         tx.threads.create(thread, replace(frame, next_seq=0, first_seq=0, cursor=0, state=b"", version=0))
         _append(tx, exported)
         number = tx.threads.number(thread.id)
-        index_observations(tx, number, exported.prepared, exported.observations, self._deps.embedder_name)
+        now = self._deps.clock()
+        index_observations(
+            tx, number, exported.prepared, exported.observations, self._deps.embedder_name, now
+        )
         for decision in _of(exported.others, Decision):
             tx.relations.decide(decision)
         worded = {encoding.episode_id for encoding in _of(exported.others, Encoding)}
         for episode in (*exported.episodes, *exported.primaries):
             # its words come with the time they were made; the row alone would say it was made with them
             tx.episodes.put(replace(episode, encoding_version=0) if episode.id in worded else episode)
-        self._write_words(tx, exported, number)
         for section in _of(exported.others, Section):
             tx.threads.save_section(section)
+        self._write_words(tx, exported, number)
         for pending in _of(exported.others, PendingReview):
             tx.work.put_review(pending)
         records = {r.seq: r.packed for r in _of(exported.others, CheckRecord)}
@@ -181,7 +185,7 @@ class Restorer:
             tx.episodes.put(encoding)
         language = self._deps.language
         worded = [e for e in exported.episodes if e.id in exported.newest]
-        postings = [posting_of(refs[e.id], e.title, e.summary, language) for e in worded]
+        postings = [stored_posting(tx, refs[e.id], e, language) for e in worded]
         tx.index.put_postings(EPISODES, postings)
         rows = [n for n, (identity, _) in enumerate(exported.pieces) if identity in refs]
         if exported.vectors is not None and rows:

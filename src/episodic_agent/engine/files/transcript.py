@@ -5,9 +5,9 @@ text`, `Name [time]: text`) or, in a transcript without times, with a name of at
 In a transcript with times a line without one opens a message only for somebody who has spoken before; every
 other line continues the message above it. A timed line without a name is a notice by "system".
 
-Times: ISO, `2024-03-01 09:15`, `03/01/2024, 9:15 AM`, `1.3.2024 09:15`, `1 March 2024 9:15`. Dots mean day
-first. With slashes or dashes the file decides: the first date with a number over 12 tells which one is the
-day; without any, the month comes first. A clock without a date (`[09:14]`) gives no event time.
+Times: ISO, `2024-03-01 09:15`, `03/01/2024, 9:15 AM`, `1.3.2024 09:15`, `1 March 2024 9:15`. The order of day
+and month is found from all dates of the file (`dates`), or given. A clock without a date (`[09:14]`) gives no
+event time.
 """
 
 import re
@@ -18,6 +18,7 @@ from typing import Final
 
 from episodic_agent.core.ingest import Item, Moment, read_item, read_time, too_large
 from episodic_agent.core.ingest.times import place, read_clock
+from episodic_agent.engine.files.dates import DateOrder, WrittenDate
 from episodic_agent.engine.files.opening import MARK, Opened, Unreadable, excerpt, raw_lines, undecodable
 from episodic_agent.errors import InvalidInput
 
@@ -36,7 +37,7 @@ _OPENINGS: Final = tuple(
     )
 )
 _SPOKEN: Final = re.compile(rf"{_NAME}:(?=\s|$)\s*(?P<text>.*)", re.DOTALL)
-_NUMERIC: Final = re.compile(rf"(\d{{1,2}})([/.-])(\d{{1,2}})\2(\d{{2}}|\d{{4}})(?:,?\s+({_CLOCK}))?")
+_NUMERIC: Final = re.compile(rf"(\d{{1,2}})([/.-])(\d{{1,2}})\2(\d{{1,2}}|\d{{4}})(?:,?\s+({_CLOCK}))?")
 _YEAR_FIRST: Final = re.compile(rf"(\d{{4}})[/.](\d{{1,2}})[/.](\d{{1,2}})(?:,?\s+({_CLOCK}))?")
 _INVISIBLE: Final = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
 _ROLES: Final = frozenset({"user", "assistant", "system", "tool"})
@@ -48,9 +49,9 @@ _NO_NAMES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How this file writes its dates, and the zone its naive times are in (None: UTC)."""
+    """The order of this file's numeric dates, and the zone its naive times are in (None: UTC)."""
 
-    day_first: bool = False
+    order: DateOrder = DateOrder.MDY
     timezone: tzinfo | None = None
 
 
@@ -137,30 +138,17 @@ def opens_with_message(text: str, *, timed: bool) -> bool:
     return any(o is not None and (o.time is not None or not timed) for o in openings)
 
 
-def has_numeric_dates(lines: Iterable[str]) -> bool:
-    """Tell whether any line opens with a date like 03/01/2024, whose day must be told from its month.
+def numeric_dates(lines: Iterable[str]) -> Iterator[WrittenDate]:
+    """Yield the dates of lines that open with one like 03/01/2024, whose day must be told from its month.
 
-    >>> has_numeric_dates(["[03/01/2024, 9:15 AM] Ana: hi"]), has_numeric_dates(["[3.1.2024 9:15] Ana: hi"])
-    (True, False)
+    >>> [date.numbers for date in numeric_dates(["[03/01/2024, 9:15 AM] Ana: hi", "[9:15] Ana: hi"])]
+    [('03', '01', '2024')]
     """
-    return any(True for _ in _numeric_dates(lines))
-
-
-def is_day_first(lines: Iterable[str]) -> bool:
-    """Decide what 03/01/2024 means from the file's own dates (see the module's note).
-
-    >>> is_day_first(["[03/01/2024, 9:15 AM] Ana: hi", "[14/01/2024, 9:15 AM] Ana: hi"])
-    True
-    """
-    return next((first > 12 for first, second in _numeric_dates(lines) if first > 12 or second > 12), False)
-
-
-def _numeric_dates(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
     for line in lines:
         opening = opening_of(line, ())
         match = _NUMERIC.fullmatch(opening.time.strip()) if opening and opening.time else None
-        if match is not None and match[2] != ".":
-            yield int(match[1]), int(match[3])
+        if match is not None and not (match[2] == "." and len(match[4]) == 4):
+            yield WrittenDate((match[1], match[3], match[4]), match[2])
 
 
 def read_when(text: str, style: Style) -> Moment | None:
@@ -175,24 +163,21 @@ def read_when(text: str, style: Style) -> Moment | None:
     match = _NUMERIC.fullmatch(text)
     if match is not None:
         first, separator, second, year, clock = match.groups()
-        day_first = separator == "." or style.day_first
-        day, month = (first, second) if day_first else (second, first)
-        return _dated((year if len(year) == 4 else f"20{year}", month, day), clock, text, style)
+        dots = separator == "." and style.order is DateOrder.MDY
+        day = WrittenDate((first, second, year), separator).read(DateOrder.DMY if dots else style.order)
+        return _placed(day, clock, text, style)
     match = _YEAR_FIRST.fullmatch(text)
     if match is not None:
-        return _dated(match.groups()[:3], match[4], text, style)
+        day = WrittenDate((match[1], match[2], match[3]), "/").read(DateOrder.YMD)
+        return _placed(day, match[4], text, style)
     return read_time(text.replace(", ", " ", 1) if text[:4].isdigit() else text, style.timezone)
 
 
-def _dated(day: tuple[str, ...], clock: str | None, text: str, style: Style) -> Moment:
+def _placed(day: date | None, clock: str | None, text: str, style: Style) -> Moment:
     time = read_clock(clock) if clock else None
-    refused = InvalidInput(f"cannot read the time {text!r}; accepted: 2024-03-01 09:15, 03/01/2024 9:15 AM")
-    if clock and time is None:
-        raise refused
-    try:
-        return place(date(int(day[0]), int(day[1]), int(day[2])), time, style.timezone)
-    except ValueError as error:
-        raise refused from error
+    if day is None or (clock and time is None):
+        raise InvalidInput(f"cannot read the time {text!r}; accepted: 2024-03-01 09:15, 03/01/2024 9:15 AM")
+    return place(day, time, style.timezone)
 
 
 def _opening(groups: dict[str, str | None]) -> MessageOpening | None:

@@ -1,0 +1,170 @@
+"""A Slack workspace's export: a folder or zip with `users.json`, lists of channels, and a folder a channel.
+
+Written after public descriptions of standard exports, not tried on one. A channel's folder has a file a
+day, a list of messages. A message with `thread_ts` belongs to a thread, which is a thread of its own here,
+begun by the message it answers. Joins, topics, pins and the like (`subtype`) are notices.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from episodic_agent.core.ingest import Item
+from episodic_agent.engine.files.bundle import Bundle, BundledFile
+from episodic_agent.engine.files.formats.speaking import (
+    Chat,
+    joined,
+    link,
+    list_of,
+    mapping_of,
+    note,
+    speak,
+    text_of,
+)
+from episodic_agent.engine.files.formats.walking import documents
+from episodic_agent.engine.files.opening import Unreadable, inspect
+from episodic_agent.engine.files.options import ReadingOptions
+
+_DAY: Final = re.compile(r"(.+)/(\d{4}-\d{2}-\d{2})\.json")
+_LISTS: Final = ("channels.json", "groups.json", "mpims.json", "dms.json")
+_SPOKEN: Final = frozenset(
+    ("", "bot_message", "me_message", "file_share", "file_comment", "thread_broadcast", "reply_broadcast")
+)
+_MARKUP: Final = re.compile(r"<([^<>\n]+)>")
+_TITLE: Final = 60  # characters of a thread's first words in its title
+
+
+def root_of(bundle: Bundle) -> str | None:
+    """Return the folder of a bundle that holds a workspace ("" for the bundle itself); None without one."""
+    names = {file.name for file in bundle.files}
+    for name in sorted(names, key=len):
+        folder, _, base = name.rpartition("/")
+        prefix = f"{folder}/" if folder else ""
+        if base == "users.json" and any(prefix + listed in names for listed in _LISTS):
+            days = (file.name.removeprefix(prefix) for file in bundle.files if file.name.startswith(prefix))
+            if any(_DAY.fullmatch(day) for day in days):
+                return prefix
+    return None
+
+
+def read(bundle: Bundle, root: str, reading: ReadingOptions) -> Iterator[tuple[str, Item | Unreadable]]:
+    """Stream a workspace's messages, channel by channel and day by day, each with the name of its file."""
+    files = {file.name.removeprefix(root): file for file in bundle.files if file.name.startswith(root)}
+    people = _people(_listed(bundle, files.get("users.json")))
+    channels = {}
+    for name in _LISTS:
+        for value in _listed(bundle, files.get(name)):
+            identity = text_of(value.get("id"))
+            channels[text_of(value.get("name")) or identity] = (identity, _title(value, people))
+    for name in sorted(files, key=lambda name: (name.rpartition("/")[0], name)):
+        day = _DAY.fullmatch(name)
+        if day is None:
+            continue
+        identity, title = channels.get(day[1], (day[1], f"#{day[1]}"))
+        place = _Place(identity or day[1], title, people)
+        for record in documents(inspect(files[name].file, None, bundle.limits)):
+            if isinstance(record, Unreadable):
+                yield files[name].name, record
+                continue
+            for result in _message(mapping_of(record.value), place, reading, record.line):
+                yield files[name].name, result
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A channel, and the names of those who speak there."""
+
+    identity: str
+    title: str
+    people: Mapping[str, str]
+
+
+def _listed(bundle: Bundle, file: BundledFile | None) -> Iterator[Mapping[str, object]]:
+    records = documents(inspect(file.file, None, bundle.limits)) if file else iter(())
+    return (mapping_of(record.value) for record in records if not isinstance(record, Unreadable))
+
+
+def _people(users: Iterator[Mapping[str, object]]) -> dict[str, str]:
+    """Return the names by the ids: as shown, else the real name, else the account's."""
+    people = {"USLACKBOT": "Slackbot"}
+    for user in users:
+        profile = mapping_of(user.get("profile"))
+        names = (
+            profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"),
+        )  # fmt: skip
+        people[text_of(user.get("id"))] = next((n.strip() for n in map(text_of, names) if n.strip()), "")
+    return {identity: name or identity for identity, name in people.items()}
+
+
+def _title(channel: Mapping[str, object], people: Mapping[str, str]) -> str:
+    name = text_of(channel.get("name"))
+    members = channel.get("members")
+    if (name and not name.startswith("mpdm-")) or not isinstance(members, list):
+        return f"#{name}"
+    return ", ".join(people.get(str(member), str(member)) for member in members)
+
+
+def _message(
+    message: Mapping[str, object], place: _Place, reading: ReadingOptions, line: int
+) -> Iterator[Item | Unreadable]:
+    if text_of(message.get("subtype")) not in _SPOKEN or message.get("type") not in ("message", None):
+        reading.leave_out("notice")
+        return
+    text = joined(plain(text_of(message.get("text")), place.people), *_files(message))
+    if not text:  # what a bot shows
+        cards = list_of(message.get("attachments"))
+        shown = (text_of(card.get("text")) or text_of(card.get("fallback")) for card in cards)
+        text = plain(joined(*shown), place.people)
+    at, thread = text_of(message.get("ts")), text_of(message.get("thread_ts"))
+    chat = Chat(f"slack-{place.identity}", place.title, "slack")
+    if thread:
+        words = " ".join(text.split())
+        shortened = words if len(words) <= _TITLE else words[: _TITLE - 1] + "…"
+        title = f"{place.title}: {shortened}" if thread == at else place.title
+        chat = Chat(f"slack-{place.identity}-{thread}", title, "slack")
+    fields = {
+        "speaker": _speaker(message, place.people),
+        "content": text,
+        "timestamp": at or None,
+        "id": at or None,
+    }
+    yield from speak(chat, fields, reading, line)
+
+
+def _speaker(message: Mapping[str, object], people: Mapping[str, str]) -> str:
+    user = text_of(message.get("user"))
+    profile = mapping_of(message.get("user_profile"))
+    bot = mapping_of(message.get("bot_profile"))
+    names = (
+        people.get(user), profile.get("display_name"), profile.get("real_name"), message.get("username"),
+        bot.get("name"), user, message.get("bot_id"),
+    )  # fmt: skip
+    return next((name for name in map(text_of, names) if name), "unknown")
+
+
+def _files(message: Mapping[str, object]) -> Iterator[str]:
+    for file in list_of(message.get("files")):
+        if file.get("mode") != "tombstone":
+            yield note("file", file.get("name") or file.get("title"))
+
+
+def plain(text: str, people: Mapping[str, str]) -> str:
+    """Return Slack's markup as plain text: names for ids, words with their links, signs for entities.
+
+    >>> plain("<@U1>: see <https://a.example|the plan> &amp; <#C1|general> <!here>", {"U1": "Ana"})
+    '@Ana: see the plan (https://a.example) & #general @here'
+    """
+    return html.unescape(_MARKUP.sub(lambda match: _resolved(match[1], people), text))
+
+
+def _resolved(inside: str, people: Mapping[str, str]) -> str:
+    target, _, label = inside.partition("|")
+    if target.startswith("@"):
+        return f"@{people.get(target[1:]) or label or target[1:]}"
+    if target.startswith("#"):
+        return f"#{label or target[1:]}"
+    if target.startswith("!"):
+        return label if label and not label.isidentifier() else f"@{target[1:].partition('^')[0]}"
+    return link(target, label)

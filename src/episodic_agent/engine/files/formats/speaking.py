@@ -1,0 +1,95 @@
+"""What the readers of foreign formats share: a chat, its messages made items, notes for what has no words."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from episodic_agent.core.ingest import Item, read_item
+from episodic_agent.engine.files.opening import Unreadable, excerpt
+from episodic_agent.engine.files.options import ReadingOptions
+from episodic_agent.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A conversation of a foreign format: its stable name, what its people call it, and where it was held."""
+
+    name: str | None
+    title: str | None
+    channel: str
+
+
+def speak(
+    chat: Chat, fields: Mapping[str, object], reading: ReadingOptions, line: int
+) -> Iterator[Item | Unreadable]:
+    """Make one message of a chat an item; `fields` are named as `read_item` has them.
+
+    A message without words or tools is left out and counted; a broken one is reported with its place.
+    """
+    content = fields.get("content")
+    if not fields.get("tool_calls") and fields.get("role") != "tool" and not _has_words(content):
+        reading.leave_out("message without words")
+        return
+    try:
+        item = read_item(
+            {**fields, "channel": chat.channel},
+            default_actor=reading.default_actor,
+            timezone=reading.timezone,
+            largest=reading.largest,
+        )
+    except InvalidInput as error:
+        where = "".join(
+            [
+                f"in {chat.title!r}, " if chat.title else "",
+                f"message {fields['id']}: " if fields.get("id") else "",
+            ]
+        )
+        yield Unreadable(line, f"{where}{error}", excerpt(str(content)))
+        return
+    yield replace(item, conversation=chat.name, title=chat.title)
+
+
+def note(kind: str, name: object = None) -> str:
+    """Say that something was attached.
+
+    >>> note("file", "plan.pdf"), note("image")
+    ('[file: plan.pdf]', '[image]')
+    """
+    text = str(name).strip() if isinstance(name, str | int) else ""
+    return f"[{kind}: {text}]" if text else f"[{kind}]"
+
+
+def joined(*parts: str) -> str:
+    """Join texts that are not empty, a line each."""
+    return "\n".join(part.strip() for part in parts if part.strip())
+
+
+def link(address: str, label: str) -> str:
+    """Write a link with its words.
+
+    >>> link("https://a.example/b", "the plan"), link("https://a.example/b", "a.example/b")
+    ('the plan (https://a.example/b)', 'https://a.example/b')
+    """
+    plain = address.removeprefix("mailto:").removeprefix("tel:")
+    bare = plain.removeprefix("https://").removeprefix("http://").rstrip("/")
+    if not label or label.rstrip("/") in (address, plain, bare):
+        return plain
+    return f"{label} ({plain})"
+
+
+def text_of(value: object) -> str:
+    """Return a string as it is, "" for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def mapping_of(value: object) -> Mapping[str, object]:
+    """Return an object as it is, an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def list_of(value: object) -> list[Mapping[str, object]]:
+    """Return the objects of a list, none for anything else."""
+    return [part for part in value if isinstance(part, Mapping)] if isinstance(value, list) else []
+
+
+def _has_words(content: object) -> bool:
+    return bool(content.strip()) if isinstance(content, str) else bool(content)

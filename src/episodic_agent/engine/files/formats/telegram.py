@@ -1,0 +1,109 @@
+"""Telegram Desktop's export as JSON (`result.json`): one chat, or all of an account (`chats.list`).
+
+Written after public descriptions of exports up to 2025, not tried on one. Calls, joins, pins and the like
+are of the type `service`: they are notices. Times are seconds since 1970 (`date_unixtime`); older exports
+have a local clock alone.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from episodic_agent.core.ingest import Item
+from episodic_agent.engine.files.formats.glimpse import Glimpse
+from episodic_agent.engine.files.formats.speaking import Chat, joined, link, mapping_of, note, speak, text_of
+from episodic_agent.engine.files.formats.walking import walk
+from episodic_agent.engine.files.opening import Opened, Unreadable
+from episodic_agent.engine.files.options import ReadingOptions
+
+_LISTS: Final = ("chats", "left_chats")
+_ENTERED: Final = {
+    "messages[]",
+    *(path for name in _LISTS for path in (name, f"{name}.list[]", f"{name}.list[].messages[]")),
+}
+_DELETED: Final = "Deleted Account"
+_SAVED: Final = "Saved Messages"
+
+
+def fits(seen: Glimpse) -> bool:
+    """Tell an export of one chat by its head and its messages, one of an account by its list of chats."""
+    if (
+        "chats.list[].messages[].from_id" in seen.paths
+        or "chats.list[].messages[].date_unixtime" in seen.paths
+    ):
+        return True
+    if {"chats", "personal_information"} <= seen.paths:
+        return True
+    return {"type", "id"} <= seen.paths and (
+        {"messages[].from_id"} <= seen.paths or {"messages[].date_unixtime"} <= seen.paths
+    )
+
+
+def read(opened: Opened, reading: ReadingOptions) -> Iterator[Item | Unreadable]:
+    """Stream the messages of a chat, or of one chat after the other."""
+    head: dict[str, object] = {}
+    for met in walk(opened, _ENTERED):
+        if isinstance(met, Unreadable):
+            yield met
+        elif met.path.endswith("messages[]"):
+            yield from _message(_chat(head), mapping_of(met.value), reading, met.line)
+        elif met.path.endswith("list[]"):
+            head = {}
+        else:
+            head[met.path.rpartition(".")[2]] = met.value
+
+
+def _chat(head: Mapping[str, object]) -> Chat:
+    identity = head.get("id")
+    title = text_of(head.get("name")).strip() or (_SAVED if head.get("type") == "saved_messages" else "")
+    return Chat(f"telegram-{identity}" if identity else None, title or None, "telegram")
+
+
+def _message(
+    chat: Chat, message: Mapping[str, object], reading: ReadingOptions, line: int
+) -> Iterator[Item | Unreadable]:
+    if message.get("type") != "message":
+        reading.leave_out("notice")
+        return
+    fields = {
+        "speaker": message.get("from") or message.get("actor") or _DELETED,
+        "content": joined(_text(message.get("text")), *_attached(message)),
+        "timestamp": message.get("date_unixtime") or message.get("date"),
+        "id": message.get("id"),
+        "reply_to": message.get("reply_to_message_id"),
+        "forwarded_from": message.get("forwarded_from"),
+    }
+    yield from speak(chat, fields, reading, line)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "".join(_entity(part) for part in value) if isinstance(value, list) else ""
+
+
+def _entity(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    fields = mapping_of(part)
+    text = text_of(fields.get("text"))
+    return link(text_of(fields.get("href")), text) if fields.get("type") == "text_link" else text
+
+
+def _attached(message: Mapping[str, object]) -> Iterator[str]:
+    kind = text_of(message.get("media_type")).replace("_", " ").removesuffix(" file")
+    if message.get("photo"):
+        yield note("photo")
+    if kind == "sticker":
+        yield note("sticker", message.get("sticker_emoji"))
+    elif message.get("file") or kind:
+        yield note(kind or "file", message.get("file_name") or message.get("title"))
+    place = mapping_of(message.get("location_information"))
+    if place:
+        name = message.get("place_name") or f"{place.get('latitude')}, {place.get('longitude')}"
+        yield note("location", name)
+    person = mapping_of(message.get("contact_information"))
+    if person:
+        yield note("contact", f"{person.get('first_name', '')} {person.get('last_name', '')}")
+    question = mapping_of(message.get("poll")).get("question")
+    if question:
+        yield note("poll", _text(question))

@@ -1,0 +1,114 @@
+"""What a path holds, a file, a folder or a zip: parts, each of one format, to be streamed."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from episodic_agent.core.ingest import IntakeLimits, Item
+from episodic_agent.engine.files.bundle import Bundle, BundledFile, is_bundle, open_bundle
+from episodic_agent.engine.files.formats import slack
+from episodic_agent.engine.files.opening import Unreadable
+from episodic_agent.engine.files.options import ReadingOptions
+from episodic_agent.engine.files.read import ACCEPTED, Format, read_recognised, recognise
+from episodic_agent.errors import InvalidInput, TooLarge
+
+_NAMED: Final = 3  # files an error names
+_OURS: Final = (Format.JSON, Format.JSON_LINES)
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePart:
+    """Records of one format; each comes with the name of its file."""
+
+    format: str
+    label: str
+    records: Iterable[tuple[str, Item | Unreadable]]
+
+
+@contextmanager
+def open_source(
+    path: Path, reading: ReadingOptions, *, encoding: str | None, limits: IntakeLimits
+) -> Iterator[Iterator[SourcePart]]:
+    """Open a path as parts; raises InvalidInput where nothing of it is talk.
+
+    Which formats are there is settled at once; the parts are read as they are walked through.
+    """
+    if not is_bundle(path):
+        recognised = recognise(path, encoding=encoding, limits=limits)
+        records = ((path.name, record) for record in read_recognised(recognised, reading))
+        yield iter([SourcePart(recognised.name, recognised.label, records)])
+        return
+    with open_bundle(path, limits) as bundle:
+        yield iter(_parts(bundle, reading, encoding))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A file of a bundle and its format; of what it begins with nothing is held until it is read."""
+
+    file: BundledFile
+    format: Format
+    name: str
+    label: str
+    of_account: bool
+
+
+def _parts(bundle: Bundle, reading: ReadingOptions, encoding: str | None) -> list[SourcePart]:
+    root = slack.root_of(bundle)
+    rest = [file for file in bundle.files if root is None or not file.name.startswith(root)]
+    files, refused = _recognised(rest, bundle, encoding)
+    exported = {known.file.folder for known in files if known.of_account}
+    parts = [] if root is None else [_workspace(bundle, root, reading)]
+    for known in files:
+        # beside an export's conversations lie its accounts, ratings and projects, which are no talk
+        besides = known.format in _OURS and known.file.folder in exported
+        if besides or known.format in (Format.EMPTY, Format.OWN):
+            reading.leave_out("file without talk")
+        else:
+            records = _records(known.file, bundle, reading, encoding)
+            parts.append(SourcePart(known.name, known.label, records))
+    if not parts:
+        raise InvalidInput(_nothing(bundle, refused))
+    for _ in refused:
+        reading.leave_out("file without talk")
+    return parts
+
+
+def _records(
+    file: BundledFile, bundle: Bundle, reading: ReadingOptions, encoding: str | None
+) -> Iterator[tuple[str, Item | Unreadable]]:
+    recognised = recognise(file.file, encoding=encoding, limits=bundle.limits)
+    for record in read_recognised(recognised, reading):
+        yield file.name, record
+
+
+def _recognised(
+    files: Iterable[BundledFile], bundle: Bundle, encoding: str | None
+) -> tuple[list[_Known], list[str]]:
+    recognised: list[_Known] = []
+    refused: list[str] = []
+    for file in files:
+        try:
+            seen = recognise(file.file, encoding=encoding, limits=bundle.limits)
+        except TooLarge:
+            raise
+        except InvalidInput:
+            refused.append(file.name)
+        else:
+            of_account = seen.foreign is not None and seen.foreign.of_account
+            recognised.append(_Known(file, seen.format, seen.name, seen.label, of_account))
+    return recognised, refused
+
+
+def _nothing(bundle: Bundle, refused: list[str]) -> str:
+    what = "folder" if bundle.path.is_dir() else "archive"
+    if not bundle.files:
+        return f"{bundle.path} is a {what} without text files; accepted: {ACCEPTED}"
+    names = ", ".join(refused[:_NAMED] or [file.name for file in bundle.files[:_NAMED]])
+    return f"{bundle.path} is a {what} in which no file is a chat (it holds {names}); accepted: {ACCEPTED}"
+
+
+def _workspace(bundle: Bundle, root: str, reading: ReadingOptions) -> SourcePart:
+    return SourcePart("slack", "Slack export", slack.read(bundle, root, reading))

@@ -1,0 +1,94 @@
+"""What an import met, or would bring: formats, conversations, messages, and how to say so in a few lines."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from episodic_agent.core.ingest import Item
+from episodic_agent.core.language import plural
+from episodic_agent.schemas import TimeSource
+
+_LISTED: Final = 20  # conversations that a dry run lists
+_PEOPLE: Final = 4  # and names of each
+
+
+@dataclass(slots=True)
+class MetFormat:
+    """What was read in one format: its conversations by their names, and how many messages."""
+
+    name: str
+    conversations: set[str] = field(default_factory=set)
+    messages: int = 0
+
+
+@dataclass(slots=True)
+class MetConversation:
+    """One conversation: its title, when it was held, how many messages it has and whose."""
+
+    title: str
+    messages: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+    people: dict[str, None] = field(default_factory=dict)
+
+    def line(self) -> str:
+        """Say it in one line.
+
+        >>> MetConversation("Trip", 2, people={"Ana": None, "Bo": None}).line()
+        'Trip: 2 messages by Ana, Bo'
+        """
+        when = ""
+        if self.first is not None and self.last is not None:
+            days = dict.fromkeys((f"{self.first:%Y-%m-%d}", f"{self.last:%Y-%m-%d}"))
+            when = f", {' to '.join(days)},"
+        names = list(self.people)
+        more = f" and {len(names) - _PEOPLE} more" if len(names) > _PEOPLE else ""
+        return f"{self.title}: {plural(self.messages, 'message')}{when} by {', '.join(names[:_PEOPLE])}{more}"
+
+
+class Survey:
+    """Counts what passes. `lists` keeps each conversation as well, for a dry run."""
+
+    def __init__(self, *, lists: bool = False) -> None:
+        self.formats: dict[str, MetFormat] = {}
+        self._lists = lists
+        self._conversations: dict[str, MetConversation] = {}
+
+    def meet(self, name: str, label: str) -> None:
+        """Note that a format is there."""
+        self.formats.setdefault(label, MetFormat(name))
+
+    def take(self, label: str, origin: str, item: Item) -> None:
+        """Count one message."""
+        met = self.formats[label]
+        met.conversations.add(origin)
+        met.messages += 1
+        if not self._lists:
+            return
+        at = None if item.at_source is TimeSource.ASSUMED else item.at
+        held = self._conversations.setdefault(origin, MetConversation(item.title or origin))
+        held.messages += 1
+        held.people[item.actor] = None
+        if at is not None:
+            held.first = at if held.first is None else min(held.first, at)
+            held.last = at if held.last is None else max(held.last, at)
+
+    @property
+    def threads(self) -> int:
+        """Return how many conversations there were."""
+        return len(set().union(*(met.conversations for met in self.formats.values())))
+
+    @property
+    def names(self) -> str:
+        """Return the formats' short names, with commas."""
+        return ", ".join(dict.fromkeys(met.name for met in self.formats.values()))
+
+    def lines(self) -> list[str]:
+        """Say what was recognised, a line a format, then the conversations that were asked for."""
+        lines = [
+            f"{label}: {plural(len(met.conversations), 'conversation')}, {plural(met.messages, 'message')}"
+            for label, met in self.formats.items()
+        ]
+        lines += [f"  {held.line()}" for held in list(self._conversations.values())[:_LISTED]]
+        more = len(self._conversations) - _LISTED
+        return [*lines, f"  … and {plural(more, 'conversation')} more"] if more > 0 else lines
