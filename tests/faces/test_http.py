@@ -115,8 +115,8 @@ def test_facts_are_told_beside_episodes(taught: None, client: TestClient) -> Non
     assert fact["fact"] == f'The user: "{HOME}"'
     assert len(fact["source_episodic_ids"]) == 1
     text = post(client, "retrieve_memory", **asked).text
-    quoted = fact["fact"].replace(": ", " - ", 1)  # no line of a prompt may look like somebody's turn
-    assert text.startswith(f"## Known Facts\n- [relationship] {quoted} (from 1 episode)\n")
+    # no line of a prompt may look like somebody's turn, and whose memory it is goes without saying
+    assert text.startswith(f'## Known Facts\n- [relationship] "{HOME}" (from 1 episode)\n')
     assert "\n\n## Episodic Memories\n" in text
     assert post(client, "retrieve_memory/raw", **asked, semantic_limit=0).json()["semantic"] == []
     assert post(client, "retrieve_memory/raw", **asked, category="goal").json()["semantic"] == []
@@ -174,6 +174,28 @@ def test_what_is_suppressed_is_in_no_answer(client: TestClient, opened: Callable
         assert "step 2" not in memory.user("ana-42").retrieve(asked["query"], detail="high")
         memory.user("ana-42").episodes.suppress(thread="ana-42")
     assert post(client, "recent_memory/raw", conversation_id="ana-42").json() == []
+
+
+def test_what_was_declared_of_a_session_is_found_over_http(
+    opened: Callable[[], Memory], client: TestClient
+) -> None:
+    with opened() as memory:
+        ana = memory.user("ana-42")
+        started = ana.sessions.start(
+            "The billing migration", tools=["psql"], timestamp=NOW - timedelta(days=1)
+        )
+        ana.add("The invoices are copied.", thread=started.thread, timestamp=NOW - timedelta(days=1))
+        ana.sessions.end(started.id, "failure", ["roll back"], participants=["Mia"])
+        ana.add("The kitchen tap drips.", thread="home", timestamp=NOW)
+        ana.flush()
+    for where in ("outcome=failure", "tool=psql", "participant=mia", "decision~roll", "topic~billing"):
+        listed = post(client, "recent_memory/raw", user_id="ana-42", where=where).json()
+        assert [one["title"] for one in listed] == ["The billing migration"], where
+        answer = post(client, "retrieve_memory/raw", user_id="ana-42", query="copied invoices", where=where)
+        assert [one["title"] for one in answer.json()["episodic"]] == ["The billing migration"], where
+    assert "billing" in post(client, "recent_memory", user_id="ana-42", where="tool=psql").text
+    assert post(client, "recent_memory/raw", user_id="ana-42", where="tool=vim").json() == []
+    assert post(client, "recent_memory", user_id="ana-42", where="mood=good").status_code == 400
 
 
 def test_recent_memory_is_ordered_by_its_end_and_bounded(client: TestClient) -> None:
@@ -363,7 +385,9 @@ def _until_it_answers(client: httpx2.Client) -> None:
 def test_the_command_opens_the_memory_once(run: Run, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = list[str]()
 
-    def serve(opened: Callable[[], AbstractContextManager[Memory]], host: str, port: int) -> None:
+    def serve(
+        opened: Callable[[], AbstractContextManager[Memory]], host: str, port: int, **_: object
+    ) -> None:
         with opened() as memory:
             texts.append(f"{host}:{port}")
             mine(memory).add("The kitchen tap drips")

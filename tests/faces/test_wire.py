@@ -165,12 +165,16 @@ def of_tools(path: Path) -> dict[str, Any]:
     with Memory.open(path, embedder="hashing", policy="seed-001", clock=Clock(NOW), resume=False) as memory:
         episode = fill(memory)["EPISODE"]
         tools = memory_tools(mine(memory))
+        session = str(mine(memory).sessions.start("The tap", thread="tap work", key="tap").id)
         calls: dict[str, dict[str, Any]] = {
             "add_memory": {"content": "The tap drips"},
             "search_memory": {"query": ASKED},
             "recent_memory": {},
             "get_context": {"message": "Is the tap still dripping?", "thread": "chat"},
             "replay_topic": {"topic": "plumber"},
+            "start_session": {"topic": "The tap", "thread": "tap work", "key": "tap"},
+            "end_session": {"session_id": session},
+            "get_facts": {},
             "list_threads": {},
             "explain_memory": {"episode_id": episode},
             "forget_memory": {"episode_id": episode},

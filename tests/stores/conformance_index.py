@@ -268,6 +268,22 @@ class IndexConformance(StoreFixture):
             with pytest.raises(InvalidInput):
                 tx.index.vector_scores(OBSERVATIONS, "small", np.zeros(9, dtype=np.float32), limit=1)
 
+    def test_a_beginning_is_replaced_by_all_pieces(self, store: Store) -> None:
+        pieces = random_vectors(1, 40)
+        with store.begin(ANA) as tx:
+            tx.index.put_vectors(OBSERVATIONS, "small", [1, 2], random_vectors(9, 2))
+        with store.begin(ANA) as tx:
+            tx.index.put_vectors(OBSERVATIONS, "small", [1] * 40, pieces)
+        with store.begin(BO) as tx:
+            tx.index.put_vectors(OBSERVATIONS, "small", [1], pieces[:1])
+        with store.begin(ANA) as tx:
+            for piece in pieces:
+                refs, scores = tx.index.vector_scores(OBSERVATIONS, "small", piece, limit=1)
+                assert refs.tolist() == [1]
+                assert scores[0] > 0.99
+            tx.index.drop(OBSERVATIONS, [1])
+            assert tx.index.vector_scores(OBSERVATIONS, "small", pieces[7], limit=9)[0].tolist() == [2]
+
     def test_a_zero_vector_is_unlike_everything(self, store: Store) -> None:
         held = [(1, random_vectors(1, 1)), (2, np.zeros((1, 8), dtype=np.float32))]
         with store.begin(ANA) as tx:

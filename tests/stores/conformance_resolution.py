@@ -56,6 +56,9 @@ class ResolutionConformance(StoreFixture):
             begin(tx, "robot", modality="step", last_activity_at=minute(10))
             assert names(tx.threads.list("current", limit=9)) == ["chosen", "web", "silent", "sms"]
             assert names(tx.threads.list("current", limit=2)) == ["chosen", "web"]
+            begin(tx, "before", explicit=True, selected_at=minute(19), last_activity_at=minute(31))
+            begin(tx, "busy", last_activity_at=minute(30))
+            assert names(tx.threads.list("current", limit=1)) == ["before", "chosen"]
         with store.begin(BO) as tx:
             assert names(tx.threads.list("current", limit=9)) == []
 

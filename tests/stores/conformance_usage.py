@@ -13,7 +13,7 @@ from episodic_agent.protocols import Store
 from episodic_agent.schemas import ModelUse, Scope
 
 TODAY = NOW.date()
-ONE = ModelUse(TODAY, "topic_shift", "openai:small", 2, 1, 300, 40, 1.25)
+ONE = ModelUse(TODAY, "topic_shift", "openai:small", 2, 1, 300, 40, 1.25, refused=1, late=2)
 
 
 def add(store: Store, *uses: ModelUse, scope: Scope = ANA) -> None:
@@ -30,7 +30,7 @@ class UsageConformance(StoreFixture):
     def test_costs_of_a_day_stage_and_model_add_up(self, store: Store) -> None:
         add(store, ONE)
         add(store, ONE, replace(ONE, stage="compact", calls=1), replace(ONE, model="openai:large"), ONE)
-        thrice = ModelUse(TODAY, "topic_shift", "openai:small", 6, 3, 900, 120, 3.75)
+        thrice = ModelUse(TODAY, "topic_shift", "openai:small", 6, 3, 900, 120, 3.75, refused=3, late=6)
         assert totals(store) == [
             replace(ONE, stage="compact", calls=1),
             replace(ONE, model="openai:large"),
@@ -52,7 +52,7 @@ class UsageConformance(StoreFixture):
         assert totals(store) == [ONE]
         assert store.usage("home", TODAY, TODAY) == [
             replace(ONE, stage="Zeta"),
-            ModelUse(TODAY, "topic_shift", "openai:small", 4, 2, 600, 80, 2.5),
+            ModelUse(TODAY, "topic_shift", "openai:small", 4, 2, 600, 80, 2.5, refused=2, late=4),
         ]
         assert store.usage("nowhere", date.min, date.max) == []
 

@@ -69,7 +69,7 @@ def test_a_file_answers_from_an_index(filled: Path, ask: Ask, index: str) -> Non
             return super().rows(sql, bindings)
 
     with closing(SqliteStore(filled, synchronous="off")) as store, store._connections.borrow() as db:
-        ask(SqliteTransaction(Explaining(db, ANA, write=False), store._shelves))
+        ask(SqliteTransaction(Explaining(db, ANA, write=False), lambda: store._shelves))
     read = [plan for plan in plans if " m" in plan or " e" in plan or "episode" in plan]
     named = "PRIMARY KEY" if index == "metadata_term" else index
     assert any(named in plan for plan in read), plans

@@ -28,6 +28,7 @@ NO_WORDS = {
     *("decision.type", "decision.policy", "decision.outcome", "encoding.encoded_by", "pending_review.policy"),
     *("episode.kind", "episode.state", "episode.reason", "frame.policy", "frame.embedder", "job.kind"),
     *("job.key", "job.serial", "job.state", "job.lease_owner", "link.basis", "link.label"),
+    *(f"api_key.{name}" for name in ("id", "digest", "space", "role")),
     *("metadata_term.field", "observation.at_source", "observation.kind", "part.opened_for"),
     *("part.triggered_by", "pending_review.shown", "skill.state", "skill.kind", "span_mark.kind"),
     *("thread.status", "thread.modality", "thread.closed_for", "retention.policy", "fact_tombstone.mark"),

@@ -25,7 +25,7 @@ from episodic_agent.stores.postgres.server.session import PostgresSession, key_o
 HOME, WORK, OTHER = Scope("ana", "home"), Scope("ana", "work"), Scope("bo", "home")
 ALL = {HOME: "home", WORK: "work", OTHER: "other"}
 WHOSE = re.compile(r"(\w+\.)?space = (%s|\d+) AND (\w+\.)?owner = (%s|\d+)")
-SHARED = ("embedder", "migration")
+SHARED = ("embedder", "migration", "api_key")  # keys are of a space, and no scope reads them
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +182,11 @@ def test_who_names_no_space_gets_an_error_and_not_an_empty_answer(by_hand: psyco
         if table not in SHARED:
             with pytest.raises(psycopg.Error):
                 by_hand.execute(f"SELECT 1 FROM {table}")
+
+
+def test_no_scope_reads_the_keys_of_the_service(by_hand: psycopg.Connection[Any]) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        by_hand.execute("SELECT id FROM api_key")
 
 
 def test_rows_of_others_can_be_neither_changed_nor_made(by_hand: psycopg.Connection[Any]) -> None:

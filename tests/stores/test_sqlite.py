@@ -11,6 +11,7 @@ from stores.conformance_erasing import ErasingConformance
 from stores.conformance_facts import FactProgramsConformance, FactsConformance, PendingConformance
 from stores.conformance_generations import GenerationsConformance
 from stores.conformance_index import IndexConformance
+from stores.conformance_keys import KeyConformance
 from stores.conformance_links import LinksConformance
 from stores.conformance_parts import PartsConformance
 from stores.conformance_places import PlacesConformance
@@ -41,6 +42,7 @@ class TestSqlite(
     ReviewsConformance,
     ResolutionConformance,
     WritersConformance,
+    KeyConformance,
     UsageConformance,
     WorkConformance,
     SkillsConformance,

@@ -181,7 +181,7 @@ def test_every_table_says_whose_its_rows_are(path: Path) -> None:
         for table in tables
         if {"scope", "stream"} & {column for _, column, *_ in db.execute(f"PRAGMA table_info({table})")}
     }
-    assert set(tables) - owned == {"scope", "migration", "erasure", "sqlite_sequence"}
+    assert set(tables) - owned == {"scope", "migration", "erasure", "api_key", "sqlite_sequence"}
     strict = {row[1] for row in db.execute("PRAGMA table_list") if row[5]}
     assert set(tables) - strict == {"sqlite_sequence"}
 

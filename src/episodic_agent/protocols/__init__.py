@@ -54,7 +54,7 @@ from episodic_agent.protocols.index import (
 from episodic_agent.protocols.knowledge import Knowledge
 from episodic_agent.protocols.observations import Observations
 from episodic_agent.protocols.relations import Relations
-from episodic_agent.protocols.store import Countable, Store, Transaction
+from episodic_agent.protocols.store import Countable, Keys, Store, Transaction
 from episodic_agent.protocols.threads import Threads, WhichThreads
 from episodic_agent.protocols.visibility import Mark, MarkKind, SuppressedWords, VisibilityRecords
 from episodic_agent.protocols.work import LONGEST_RUN, Work
@@ -76,6 +76,7 @@ __all__ = [
     "EpisodeMark",
     "Episodes",
     "Index",
+    "Keys",
     "Knowledge",
     "LanguageModel",
     "Mark",

@@ -3,17 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
-
+from episodic_agent.lazily import late_type, module
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.chains import Condition
 
-Refs = NDArray[np.int64]
-Scores = NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy import typing as npt
+
+    Refs: TypeAlias = npt.NDArray[np.int64]
+    Scores: TypeAlias = npt.NDArray[np.float32]
+else:
+    np = module("numpy")
+    npt = module("numpy.typing")
+    Refs = late_type("npt.NDArray[np.int64]", __name__)
+    Scores = late_type("npt.NDArray[np.float32]", __name__)
 
 OBSERVATIONS = "o"  # the kinds of indexed documents
 EPISODES = "e"
@@ -193,7 +200,7 @@ class Index(Protocol):
         """Read the marks of observations in the order of refs; unknown and erased ones are left out."""
         ...
 
-    def times(self, refs: Refs) -> NDArray[np.int64]:
+    def times(self, refs: Refs) -> "npt.NDArray[np.int64]":
         """Return event times of observation refs in microseconds since 1970 (missing: minimum int64)."""
         ...
 

@@ -22,6 +22,7 @@ from episodic_agent.schemas import (
     Scope,
 )
 from episodic_agent.schemas.erasures import Erasure, Sweep
+from episodic_agent.schemas.keys import ApiKey
 
 Countable = Literal[
     "observations",
@@ -80,8 +81,38 @@ class Transaction(Protocol):
     def visibility(self) -> VisibilityRecords: ...
 
 
+class Keys(Protocol):
+    """The keys of the service, of all spaces; a database that holds tenants apart asks for a worker's login.
+
+    Every method raises StoreError where the login may not see them.
+    """
+
+    def add(self, key: ApiKey, digest: bytes) -> None:
+        """Keep a new key by the digest of what its holder sends."""
+        ...
+
+    def by_digest(self, digest: bytes) -> ApiKey | None:
+        """Return the key of a digest, a revoked one too."""
+        ...
+
+    def list(self) -> Sequence[ApiKey]:
+        """Return the keys of all spaces, revoked ones too, oldest first."""
+        ...
+
+    def touch(self, key_id: str, day: date) -> None:
+        """Keep the last day on which a key was used."""
+        ...
+
+    def revoke(self, key_id: str, at: datetime) -> None:
+        """Let a key open nothing any more; a second time changes nothing."""
+        ...
+
+
 class Store(Protocol):
     """A database that holds everything scopes own."""
+
+    @property
+    def keys(self) -> Keys: ...
 
     def begin(self, scope: Scope, *, write: bool = True) -> AbstractContextManager[Transaction]:
         """Open a transaction: committed when the block ends, rolled back when it raises.

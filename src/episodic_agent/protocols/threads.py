@@ -29,9 +29,10 @@ class Threads(Protocol):
 
         "current" are those that a message without one may go on with: threads of messages that are open, or
         closed by silence alone; not those that the caller named and no channel ever reached, unless they
-        were selected. Being selected counts as activity. "unfinished" is what time may end, longest silent
-        first: open threads nobody chose, and threads whose frame holds something. `begun` narrows to threads
-        of messages that began by an event time; `ids` to these, in any order.
+        were selected. Being selected counts as activity, and the one selected last comes beside the limit.
+        "unfinished" is what time may end, longest silent first: open threads nobody chose, and threads whose
+        frame holds something. `begun` narrows to threads of messages that began by an event time; `ids` to
+        these, in any order.
         """
         ...
 

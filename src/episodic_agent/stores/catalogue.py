@@ -82,8 +82,8 @@ POSTGRES: Final = (
     StoredTable("actor", "thread = :thread"),
     *_THREADS,
 )
-# What stays: receipts (no word of it is in them), the ledger of migrations, names of embedders.
-OUTSIDE: Final = ("erasure", "migration", "embedder")
+# What stays: receipts (no word of it is in them), the ledger of migrations, names of embedders, spaces' keys.
+OUTSIDE: Final = ("erasure", "migration", "embedder", "api_key")
 
 
 def deleting(tables: Sequence[StoredTable]) -> Sequence[tuple[StoredTable, str]]:

@@ -66,7 +66,9 @@ SECTION: Final = (
     " compacted_at"
 )
 VISIT: Final = "first_ref, last_ref, label, start_at, end_at, steps"
-USE: Final = "day, stage, model, calls, failures, prompt_tokens, completion_tokens, microseconds"
+USE: Final = (
+    "day, stage, model, calls, failures, refused, late, prompt_tokens, completion_tokens, microseconds"
+)
 LINK: Final = "later, earlier, at, basis, label, decision, unlinked_at"
 PENDING: Final = "id, thread, after, at, query, policy, shown"
 WORK: Final = "first_ref, at, name, last_ref, body"
@@ -434,18 +436,21 @@ def job_of(columns: tuple[Any, ...]) -> Job:
     )
 
 
-def use_columns(use: ModelUse) -> tuple[int, str, str, int, int, int, int, int]:
+def use_columns(use: ModelUse) -> tuple[int | str, ...]:
     """Return the `USE` columns of what a model cost."""
-    counts = (use.calls, use.failures, use.prompt_tokens, use.completion_tokens)
+    counts = (use.calls, use.failures, use.refused, use.late, use.prompt_tokens, use.completion_tokens)
     return to_day(use.day), use.stage, use.model, *counts, round(use.seconds * 1e6)
 
 
 @readable
 def use_of(columns: tuple[Any, ...]) -> ModelUse:
     """Build what a model cost from the `USE` columns, sums or not."""
-    day, stage, model, calls, failures, prompt, completion, microseconds = columns
-    counts = (int(calls), int(failures), int(prompt), int(completion))
-    return ModelUse(from_day(day), stage, model, *counts, int(microseconds) / 1e6)
+    day, stage, model, *counts, microseconds = columns
+    calls, failures, refused, late, prompt, completion = map(int, counts)
+    seconds = int(microseconds) / 1e6
+    return ModelUse(
+        from_day(day), stage, model, calls, failures, prompt, completion, seconds, refused=refused, late=late
+    )
 
 
 def work_columns(row: WorkRow) -> tuple[int, int, str, int, str]:

@@ -1,7 +1,8 @@
 """The HTTP application: routes, health, and every error as one problem document (RFC 9457)."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, closing
 from datetime import datetime
 from http import HTTPStatus
 from typing import Final
@@ -9,24 +10,29 @@ from typing import Final
 from fastapi import FastAPI, Request, Response
 from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from episodic_agent import __version__
-from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.memory import Memory, Spaces
 from episodic_agent.errors import EpisodicError
 from episodic_agent.faces.guard import (
     LARGEST,
     MOST_BODIES,
     PROBLEM,
     SLOWEST,
-    guarded,
+    Bounded,
     problem_document,
     problem_headers,
 )
 from episodic_agent.faces.http.bodies import Problem
+from episodic_agent.faces.http.keyed import RATE, Keyed, space_asked
+from episodic_agent.faces.http.metrics import TEXT, RequestCounts, RequestMeter
 from episodic_agent.faces.http.page import page
 from episodic_agent.faces.http.v0 import routes
+from episodic_agent.faces.http.v1 import v1_routes
+from episodic_agent.faces.http.v1.asking import KeepsSlashes
+from episodic_agent.faces.http.v1.files import LARGEST_FILE, streams
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"  # a page may load nothing
 MISSED: Final = "there is no such route; /docs lists them, each with its method"
@@ -39,20 +45,27 @@ def make_app(
     largest: int = LARGEST,
     most: int = MOST_BODIES,
     slowest: float = SLOWEST,
+    largest_file: int = LARGEST_FILE,
+    rate: float = RATE,
+    keyed: bool = True,
 ) -> FastAPI:
     """Return the application; it opens the memory when it starts and closes it when it ends.
 
     `largest` bounds a request in bytes, `most` the requests with a body at a time, `slowest` the seconds one
-    may take to arrive.
+    may take to arrive; `largest_file` bounds a file that is imported, in bytes;
+    `rate` the requests a second of one key. Without `keyed` no keys are looked at: this machine alone asks.
     """
-    memories: list[Memory] = []
+    served: list[tuple[Memory, Spaces]] = []
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        with opened() as memory:
-            memories.append(memory)
+        with opened() as memory, closing(Spaces(memory)) as spaces:
+            served.append((memory, spaces))
             yield
-            memories.clear()
+            served.clear()
+
+    def asked() -> Memory:
+        return served[0][1].of(space_asked.get())
 
     app = FastAPI(
         title="episodic-agent",
@@ -63,9 +76,16 @@ def make_app(
         docs_url=None,  # FastAPI's own pages load their scripts from another host
         redoc_url=None,
     )
-    app.add_middleware(guarded, largest=largest, most=most, slowest=slowest)
-    app.include_router(routes(lambda: memories[0], clock))
-    _add_health(app, lambda: memories[0])
+    app.add_middleware(KeepsSlashes)
+    app.add_middleware(Bounded, largest=largest, most=most, slowest=slowest, streams=streams)
+    counts = RequestCounts()
+    app.add_middleware(Keyed, keys=lambda: served[0][0].keys if keyed else None, rate=rate)
+    app.add_middleware(RequestMeter, counts=counts)
+    app.state.memory_asked = asked
+    app.include_router(routes(asked, clock))
+    app.include_router(v1_routes(clock, largest_file))
+    _add_health(app, lambda: served[0][0])
+    _add_metrics(app, asked, counts)
     _add_docs(app)
     app.add_exception_handler(EpisodicError, _engine_error)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -85,10 +105,24 @@ def _add_health(app: FastAPI, memory_of: Callable[[], Memory]) -> None:
         memory_of().users()
         return {"status": "ok"}
 
+    app.add_api_route("/healthz", live, tags=["health"], operation_id="healthz")
+    app.add_api_route(
+        "/readyz", ready, tags=["health"], operation_id="readyz", responses={503: {"model": Problem}}
+    )
+
     @app.get("/version", tags=["health"])
     def version() -> dict[str, str]:
         """Return the version of the program."""
         return {"version": __version__}
+
+
+def _add_metrics(app: FastAPI, memory_of: Callable[[], Memory], counts: RequestCounts) -> None:
+    @app.get("/metrics", tags=["health"], response_class=PlainTextResponse)
+    def metrics() -> Response:
+        """Return what was asked, how long it took and what waits, as Prometheus reads it."""
+        states = Counter(job.state for job in memory_of().jobs.list())
+        gauges = {f"episodic_jobs_{state}": float(states[state]) for state in ("waiting", "leased", "dead")}
+        return Response("\n".join(counts.lines(gauges)) + "\n", media_type=TEXT)
 
 
 def _add_docs(app: FastAPI) -> None:

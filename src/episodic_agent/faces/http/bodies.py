@@ -94,6 +94,9 @@ class Recent(_AskingBody):
         default=None, ge=0, description="Only those that ended so lately."
     )
     limit: Count = Field(default=10, description="Episodes, 1 to 100.")
+    where: str | None = Field(
+        default=None, description="Only episodes about this: outcome=failure topic~billing."
+    )
 
 
 class EpisodeMessage(BaseModel):

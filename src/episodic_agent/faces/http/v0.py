@@ -148,7 +148,9 @@ def _recent(memory: Memory, body: Recent) -> tuple[list[EpisodeRecord], list[str
     limit = _clamped(body.limit, 1, "limit", notes)
     try:
         conversation = body.conversation_id
-        cards = memory.user(user).episodes.recent(limit=limit, days=body.days_limit, thread=conversation)
+        cards = memory.user(user).episodes.recent(
+            limit=limit, days=body.days_limit, thread=conversation, where=body.where or None
+        )
     except NotFound:
         return [], notes
     episodes = memory.user(user).episodes.contents(cards) if cards else ()

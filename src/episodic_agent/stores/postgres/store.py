@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from episodic_agent.errors import InvalidInput, StoreError
@@ -12,6 +13,7 @@ from episodic_agent.protocols import (
     Countable,
     Episodes,
     Index,
+    Keys,
     Knowledge,
     Observations,
     Relations,
@@ -39,12 +41,20 @@ from episodic_agent.stores.postgres.links import PostgresRelations
 from episodic_agent.stores.postgres.observations import PostgresObservations
 from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
 from episodic_agent.stores.postgres.server.migrate import problems
-from episodic_agent.stores.postgres.server.session import KnownScopes, PostgresSession, key_of, keys_of
+from episodic_agent.stores.postgres.server.session import (
+    Connection,
+    KnownScopes,
+    PostgresSession,
+    key_of,
+    keys_of,
+)
+from episodic_agent.stores.postgres.server.text import read_columns, to_stored
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.usage import usage_of_space
 from episodic_agent.stores.postgres.visibility import PostgresVisibility
 from episodic_agent.stores.tables.counting import count
 from episodic_agent.stores.tables.erasing import holdings, record
+from episodic_agent.stores.tables.keys import KeyTable, Run
 
 
 class PostgresTransaction:
@@ -145,6 +155,21 @@ class PostgresStore:
             return
         with self._connections.reading(*keys_of(scope)) as db:
             yield PostgresTransaction(PostgresSession(db, scope, write=False))
+
+    @cached_property
+    def keys(self) -> Keys:
+        """Return the keys of the service, which a worker's login may see."""
+        return KeyTable(self._reading_keys, self._writing_keys, "%s")
+
+    @contextmanager
+    def _reading_keys(self) -> Iterator[Run]:
+        with self._connections.working() as db:
+            yield partial(_run, db)
+
+    @contextmanager
+    def _writing_keys(self) -> Iterator[Run]:
+        with self._connections.changing_keys() as db:
+            yield partial(_run, db)
 
     def scopes(self, space: str | None = None) -> Sequence[Scope]:
         """Return every scope that was ever written to (of one space), by space, then user.
@@ -249,3 +274,9 @@ class PostgresStore:
     def close(self) -> None:
         """Close the connections. Closing twice does nothing."""
         self._connections.close()
+
+
+def _run(db: Connection, sql: str, bindings: Sequence[Any]) -> Sequence[Sequence[Any]]:
+    """Run a statement and return its rows, none where it has none; strings come back as they were written."""
+    cursor = db.execute(sql.encode(), [to_stored(v) if isinstance(v, str) else v for v in bindings])
+    return [] if cursor.description is None else [read_columns(columns) for columns in cursor.fetchall()]

@@ -82,10 +82,13 @@ _CONTINUABLE: Final = (
     " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
 )
 # What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
+_ACTIVE: Final = " ORDER BY greatest(last_activity_at, coalesce(selected_at, last_activity_at)) DESC, id"
 _CURRENT: Final = (
-    f"SELECT * FROM (({_CONTINUABLE} AND selected_at IS NULL ORDER BY last_activity_at DESC, id LIMIT %s)"
-    f" UNION ALL ({_CONTINUABLE} AND selected_at IS NOT NULL)) AS t"
-    " ORDER BY greatest(last_activity_at, coalesce(selected_at, last_activity_at)) DESC, id LIMIT %s"
+    "SELECT * FROM ((SELECT * FROM"
+    f" (({_CONTINUABLE} AND selected_at IS NULL ORDER BY last_activity_at DESC, id LIMIT %s)"
+    f" UNION ALL ({_CONTINUABLE} AND selected_at IS NOT NULL)) AS t{_ACTIVE} LIMIT %s)"
+    f" UNION ({_CONTINUABLE} AND selected_at IS NOT NULL ORDER BY selected_at DESC, id DESC LIMIT 1)) AS u"
+    f"{_ACTIVE}"
 )
 _NO_TIME: Final = np.iinfo(np.int64).min
 
@@ -137,7 +140,8 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
         return self._session.rows(sql, (*self._session.keys, limit))
 
     def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
-        return self._session.rows(_CURRENT, (*self._session.keys, limit) * 2)
+        keys = self._session.keys
+        return self._session.rows(_CURRENT, (*keys, limit, *keys, limit, *keys))
 
     def _begun(self, until: int, limit: int | None) -> Sequence[tuple[Any, ...]]:
         sql = (

@@ -11,8 +11,9 @@ from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.rows import to_day
 
 _OF_SPACE: Final = (
-    "SELECT day, stage, model, sum(calls), sum(failures), sum(prompt_tokens), sum(completion_tokens),"
-    " sum(microseconds) FROM usage WHERE space = %s AND day BETWEEN %s AND %s"
+    "SELECT day, stage, model, sum(calls), sum(failures), sum(refused), sum(late),"
+    " sum(prompt_tokens), sum(completion_tokens), sum(microseconds)"
+    " FROM usage WHERE space = %s AND day BETWEEN %s AND %s"
     ' GROUP BY day, stage, model ORDER BY day, stage COLLATE "C", model COLLATE "C"'
 )
 

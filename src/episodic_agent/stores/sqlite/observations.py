@@ -6,7 +6,6 @@ from typing import Any, Final, cast, overload
 from uuid import UUID
 
 import apsw
-import numpy as np
 
 from episodic_agent.core.places import visits_of
 from episodic_agent.errors import Conflict, InvalidInput
@@ -64,7 +63,7 @@ _CURRENT: Final = (
     " ORDER BY max(last_activity_at, ifnull(selected_at, last_activity_at)) DESC, id LIMIT ?"
 )
 _LAST_SEQ: Final = 0xFFFFFFFF
-_NO_TIME: Final = np.iinfo(np.int64).min
+_NO_TIME: Final = -(1 << 63)
 
 
 class SqliteObservations(SqliteStays, ObservationTable):

@@ -1,10 +1,10 @@
 """The SQLite store: opens the file, begins transactions, hands out jobs."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -17,6 +17,7 @@ from episodic_agent.protocols import (
     Countable,
     Episodes,
     Index,
+    Keys,
     Knowledge,
     Observations,
     Relations,
@@ -30,15 +31,6 @@ from episodic_agent.schemas.erasures import Erasure, Sweep
 from episodic_agent.stores.catalogue import SQLITE
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.sqlite.episodes import SqliteEpisodes
-from episodic_agent.stores.sqlite.erasing import (
-    erase_scope,
-    erasures,
-    residue,
-    settle,
-    sweep,
-)
-from episodic_agent.stores.sqlite.facts import SqliteKnowledge
 from episodic_agent.stores.sqlite.file.connection import SqliteConnections, SqliteOptions, row, rows
 from episodic_agent.stores.sqlite.file.migrate import (
     Migration,
@@ -48,22 +40,40 @@ from episodic_agent.stores.sqlite.file.migrate import (
     shipped_migrations,
 )
 from episodic_agent.stores.sqlite.file.session import SqliteSession
-from episodic_agent.stores.sqlite.index import Shelves, SqliteIndex
-from episodic_agent.stores.sqlite.jobs import SqliteClaim, SqliteWork, anything_to_claim, count_waiting, renew
-from episodic_agent.stores.sqlite.links import SqliteRelations
-from episodic_agent.stores.sqlite.observations import SqliteObservations
-from episodic_agent.stores.sqlite.threads import SqliteThreads
-from episodic_agent.stores.sqlite.usage import usage_of_space
-from episodic_agent.stores.sqlite.visibility import SqliteVisibility
-from episodic_agent.stores.tables.counting import count
-from episodic_agent.stores.tables.erasing import holdings, record
+from episodic_agent.stores.tables.keys import KeyTable, Run
 
 if TYPE_CHECKING:
+    from episodic_agent.stores.sqlite import (
+        episodes,
+        erasing,
+        facts,
+        index,
+        links,
+        observations,
+        threads,
+        usage,
+        visibility,
+    )
+    from episodic_agent.stores.sqlite import jobs as job_rows
     from episodic_agent.stores.sqlite.file import backup, salvage
     from episodic_agent.stores.sqlite.file.backup import Share
+    from episodic_agent.stores.tables import counting
+    from episodic_agent.stores.tables import erasing as table_erasing
 else:
     backup = module("episodic_agent.stores.sqlite.file.backup")
+    counting = module("episodic_agent.stores.tables.counting")
+    episodes = module("episodic_agent.stores.sqlite.episodes")
+    erasing = module("episodic_agent.stores.sqlite.erasing")
+    facts = module("episodic_agent.stores.sqlite.facts")
+    index = module("episodic_agent.stores.sqlite.index")
+    job_rows = module("episodic_agent.stores.sqlite.jobs")
+    links = module("episodic_agent.stores.sqlite.links")
+    observations = module("episodic_agent.stores.sqlite.observations")
+    threads = module("episodic_agent.stores.sqlite.threads")
+    usage = module("episodic_agent.stores.sqlite.usage")
+    visibility = module("episodic_agent.stores.sqlite.visibility")
     salvage = module("episodic_agent.stores.sqlite.file.salvage")
+    table_erasing = module("episodic_agent.stores.tables.erasing")
 
 MEMORY = ":memory:"
 
@@ -71,7 +81,7 @@ MEMORY = ":memory:"
 class SqliteTransaction:
     """Everything one block of work may touch, in one scope."""
 
-    def __init__(self, session: SqliteSession, shelves: Shelves) -> None:
+    def __init__(self, session: SqliteSession, shelves: "Callable[[], index.Shelves]") -> None:
         self._session = session
         self._shelves = shelves
 
@@ -83,42 +93,42 @@ class SqliteTransaction:
     @cached_property
     def threads(self) -> Threads:
         """Return the `Threads` of this transaction."""
-        return SqliteThreads(self._session)
+        return threads.SqliteThreads(self._session)
 
     @cached_property
     def episodes(self) -> Episodes:
         """Return the `Episodes` of this transaction."""
-        return SqliteEpisodes(self._session)
+        return episodes.SqliteEpisodes(self._session)
 
     @cached_property
     def relations(self) -> Relations:
         """Return the `Relations` of this transaction."""
-        return SqliteRelations(self._session)
+        return links.SqliteRelations(self._session)
 
     @cached_property
     def observations(self) -> Observations:
         """Return the `Observations` of this transaction."""
-        return SqliteObservations(self._session)
+        return observations.SqliteObservations(self._session)
 
     @cached_property
     def index(self) -> Index:
         """Return the `Index` of this transaction."""
-        return SqliteIndex(self._session, self._shelves)
+        return index.SqliteIndex(self._session, self._shelves())
 
     @cached_property
     def work(self) -> Work:
         """Return the `Work` of this transaction."""
-        return SqliteWork(self._session)
+        return job_rows.SqliteWork(self._session)
 
     @cached_property
     def knowledge(self) -> Knowledge:
         """Return the `Knowledge` of this transaction."""
-        return SqliteKnowledge(self._session)
+        return facts.SqliteKnowledge(self._session)
 
     @cached_property
     def visibility(self) -> VisibilityRecords:
         """Return the `VisibilityRecords` of this transaction."""
-        return SqliteVisibility(self._session)
+        return visibility.SqliteVisibility(self._session)
 
     def hold_threads(self) -> None:
         """Let no other writer resolve threads before the end of this transaction."""
@@ -130,15 +140,15 @@ class SqliteTransaction:
 
     def count(self, what: Countable, *, limit: int | None = None) -> int:
         """Count what the scope holds, up to a limit where it is given."""
-        return count(self._session, what, limit)
+        return counting.count(self._session, what, limit)
 
     def holdings(self, thread_id: UUID | None = None) -> Mapping[str, int]:
         """Count what the scope, or one of its threads, holds, by kind of thing."""
-        return holdings(self._session, SQLITE, thread_id)
+        return table_erasing.holdings(self._session, SQLITE, thread_id)
 
     def record(self, erasure: Erasure) -> None:
         """Keep a receipt, in place of the one of the same id."""
-        record(self._session, erasure)
+        table_erasing.record(self._session, erasure)
 
 
 class SqliteStore:
@@ -166,7 +176,7 @@ class SqliteStore:
             path, synchronous = Path(self._folder.name) / "memory.db", "off"
         self._migrations = shipped_migrations() if migrations is None else tuple(migrations)
         self._connections = SqliteConnections(Path(path), SqliteOptions(synchronous, busy_timeout, max_bytes))
-        self._shelves = Shelves.with_budget(cache_bytes)
+        self._cache_bytes = cache_bytes
         self._connections.make_file()
         with self._connections.borrow_to_write() as db:
             migrate(db, str(path), self._migrations, patience=busy_timeout)
@@ -176,20 +186,39 @@ class SqliteStore:
         """Return where the file is."""
         return self._connections.path
 
+    @cached_property
+    def _shelves(self) -> "index.Shelves":
+        return index.Shelves.with_budget(self._cache_bytes)
+
     @contextmanager
     def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:
         """Open a transaction: committed when the block ends, rolled back when it raises."""
         if write:
             with self._connections.writing() as db:
                 reach("after-begin")
-                yield SqliteTransaction(SqliteSession(db, scope, write=True), self._shelves)
+                yield SqliteTransaction(SqliteSession(db, scope, write=True), lambda: self._shelves)
                 reach("before-commit")
             reach("after-commit")
             return
         with self._connections.borrow() as db:
             db.execute("BEGIN")
-            yield SqliteTransaction(SqliteSession(db, scope, write=False), self._shelves)
+            yield SqliteTransaction(SqliteSession(db, scope, write=False), lambda: self._shelves)
             db.execute("COMMIT")
+
+    @cached_property
+    def keys(self) -> Keys:
+        """Return the keys of the service."""
+        return KeyTable(self._reading_keys, self._writing_keys, "?")
+
+    @contextmanager
+    def _reading_keys(self) -> Iterator[Run]:
+        with self._connections.borrow() as db:
+            yield partial(rows, db)
+
+    @contextmanager
+    def _writing_keys(self) -> Iterator[Run]:
+        with self._connections.writing() as db:
+            yield partial(rows, db)
 
     def scopes(self, space: str | None = None) -> Sequence[Scope]:
         """Return every scope that was ever written to (of one space), by space, then user."""
@@ -220,10 +249,10 @@ class SqliteStore:
         `owner` is `lease.process_owner()`; `space` or `scope` narrows the search. Every claim counts as an
         attempt, so that work which kills its process is given up in the end.
         """
-        claim = SqliteClaim(owner, now, lease, space=space, scope=scope, kinds=kinds)
+        claim = job_rows.SqliteClaim(owner, now, lease, space=space, scope=scope, kinds=kinds)
         with self._connections.borrow() as db:
             # Idle workers ask all the time: no write lock for a no.
-            if not anything_to_claim(db, claim.now):
+            if not job_rows.anything_to_claim(db, claim.now):
                 return None
         with self._connections.writing() as db:
             return claim.take(db, limit)
@@ -231,40 +260,40 @@ class SqliteStore:
     def renew(self, scope: Scope, jobs: Sequence[Job], *, now: datetime, lease: timedelta) -> Sequence[Job]:
         """Prolong the leases of claimed jobs (a heartbeat); return those that are still ours."""
         with self._connections.writing() as db:
-            return renew(SqliteSession(db, scope, write=True), jobs, to_microseconds(now + lease))
+            return job_rows.renew(SqliteSession(db, scope, write=True), jobs, to_microseconds(now + lease))
 
     def waiting(
         self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
     ) -> int:
         """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
         with self._connections.borrow() as db:
-            return count_waiting(db, scope, space, due)
+            return job_rows.count_waiting(db, scope, space, due)
 
     def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
         """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""
         with self._connections.borrow() as db:
-            return usage_of_space(db, space, first, last)
+            return usage.usage_of_space(db, space, first, last)
 
     def erase_scope(self, scope: Scope, erasure: Erasure) -> Erasure:
         """Delete everything of a scope in one transaction with its receipt; return it with its counts."""
-        return erase_scope(self._connections, scope, erasure)
+        return erasing.erase_scope(self._connections, scope, erasure)
 
     def erasures(self, space: str, scope: Scope | None = None) -> Sequence[Erasure]:
         """Return the receipts of a space, or of one user, oldest first."""
-        return erasures(self._connections, space, scope)
+        return erasing.erasures(self._connections, space, scope)
 
     def settle_erasure(self, space: str, erasure: Erasure) -> None:
         """Keep how a receipt stands now: its state, residue and what it waits for."""
-        settle(self._connections, space, erasure)
+        erasing.settle(self._connections, space, erasure)
 
     def sweep(self) -> Sweep:
         """Rewrite the file without what was deleted; say what stands in the way."""
-        return sweep(self._connections)
+        return erasing.sweep(self._connections)
 
     def residue(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
         """Return those of some strings that stand in the file or beside it, not in a kept observation."""
         del scope  # the file holds everybody's
-        return residue(self._connections, texts)
+        return erasing.residue(self._connections, texts)
 
     def backup(self, target: Path, *, force: bool = False, progress: "Share | None" = None) -> Backup:
         """Copy the database as it is now to a file, verified, while others write."""

@@ -6,7 +6,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import apsw
-import numpy as np
 
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
 from episodic_agent.protocols import WhichThreads
@@ -56,14 +55,16 @@ _CONTINUABLE: Final = (
     " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
 )
 # What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
+_ACTIVE: Final = " ORDER BY max(last_activity_at, ifnull(selected_at, last_activity_at)) DESC, id"
 _CURRENT: Final = (
-    f"SELECT * FROM (SELECT * FROM ({_CONTINUABLE} AND selected_at IS NULL"
+    f"SELECT * FROM (SELECT * FROM (SELECT * FROM (SELECT * FROM ({_CONTINUABLE} AND selected_at IS NULL"
     " ORDER BY last_activity_at DESC, id LIMIT ?)"
-    f" UNION ALL {_CONTINUABLE} AND selected_at IS NOT NULL)"
-    " ORDER BY max(last_activity_at, ifnull(selected_at, last_activity_at)) DESC, id LIMIT ?"
+    f" UNION ALL {_CONTINUABLE} AND selected_at IS NOT NULL){_ACTIVE} LIMIT ?)"
+    f" UNION SELECT * FROM ({_CONTINUABLE} AND selected_at IS NOT NULL"
+    f" ORDER BY selected_at DESC, id DESC LIMIT 1)){_ACTIVE}"
 )
 _LAST_SEQ: Final = 0xFFFFFFFF
-_NO_TIME: Final = np.iinfo(np.int64).min
+_NO_TIME: Final = -(1 << 63)
 
 
 class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
@@ -114,7 +115,7 @@ class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
 
     def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
         scope, most = self._session.number, -1 if limit is None else limit
-        return self._session.rows(_CURRENT, (scope, most, scope, most))
+        return self._session.rows(_CURRENT, (scope, most, scope, most, scope))
 
     def _begun(self, until: int, limit: int | None) -> Sequence[tuple[Any, ...]]:
         sql = (

@@ -12,8 +12,9 @@ from episodic_agent.stores.rows import to_day
 from episodic_agent.stores.sqlite.file.connection import rows
 
 _OF_SPACE: Final = (
-    "SELECT day, stage, model, sum(calls), sum(failures), sum(prompt_tokens), sum(completion_tokens),"
-    " sum(microseconds) FROM usage WHERE scope IN (SELECT number FROM scope WHERE space = ?)"
+    "SELECT day, stage, model, sum(calls), sum(failures), sum(refused), sum(late),"
+    " sum(prompt_tokens), sum(completion_tokens), sum(microseconds)"
+    " FROM usage WHERE scope IN (SELECT number FROM scope WHERE space = ?)"
     " AND day BETWEEN ? AND ? GROUP BY day, stage, model ORDER BY day, stage, model"
 )
 

@@ -9,7 +9,7 @@ from episodic_agent.stores.nouns import USE, use_columns, use_of
 from episodic_agent.stores.rows import to_day
 from episodic_agent.stores.tables.dialect import Table, placed, row_of
 
-_COUNTED: Final = ("calls", "failures", "prompt_tokens", "completion_tokens", "microseconds")
+_COUNTED: Final = USE.split(", ")[3:]
 _ADD: Final = (
     f"INSERT INTO usage (:keys, {USE}) VALUES (:own, {placed(USE)})"
     " ON CONFLICT (:keys, day, stage, model) DO UPDATE SET "

@@ -170,6 +170,13 @@ class PostgresConnections:
             yield db
 
     @contextmanager
+    def changing_keys(self) -> Iterator[Connection]:
+        """Begin a write transaction on the service's keys, as a worker; what is revoked is so for good."""
+        commit = "off" if self.options.synchronous == "off" else self._durable
+        with self._one_write(), self._transaction(self._begin_write(None, None, WORKER, commit)) as db:
+            yield db
+
+    @contextmanager
     def reading(self, space: int, owner: int | None) -> Iterator[Connection]:
         """Begin a read transaction of one scope (of a whole space without an owner): one snapshot."""
         with self._transaction(self._begin(_READ, APP, _keys(space, owner))) as db:

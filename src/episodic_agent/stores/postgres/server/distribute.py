@@ -52,7 +52,7 @@ DISTRIBUTED: Final = (
     "retention",
     "erasure",
 )
-REFERENCE: Final = ("embedder",)
+REFERENCE: Final = ("embedder", "api_key")
 # Claims look over all scopes and skip locked rows, which a cluster refuses over several nodes.
 LOCAL: Final = ("job", "migration")
 KNOWN: Final = ("job",)
@@ -63,7 +63,7 @@ def statements(shards: int) -> Sequence[str]:
 
     `shards` is how many pieces the owners are spread over: a multiple of the nodes there may ever be.
 
-    >>> statements(8)[3]
+    >>> statements(8)[4]
     "SELECT create_distributed_table('episodic.scope', 'owner', shard_count => 8)"
     """
     # The coordinator asks its nodes as the role that asked it.

@@ -18,6 +18,7 @@ SCHEMA: Final = "episodic"
 APP: Final = "episodic_app"
 WORKER: Final = "episodic_worker"
 ROLES: Final = (APP, WORKER)
+KEYS: Final = "api_key"  # the one table that nobody but who serves may read
 OLDEST_SERVER: Final = 15
 OLDEST_VECTOR: Final = (0, 7)  # the first with halfvec
 _TURN: Final = 0x45504953  # "EPIS": those who make one database ready take turns on this advisory lock
@@ -314,7 +315,7 @@ def _unguarded(db: Connection) -> list[str]:
     for name, guarded, owned, policies in db.execute(query, (SCHEMA,)).fetchall():
         if not guarded:
             lines.append(f"table {name} is without row-level security; ALTER TABLE … ENABLE and FORCE it")
-        if ("own" if owned else "everyone") not in policies:
+        if ("serving" if name == KEYS else "own" if owned else "everyone") not in policies:
             lines.append(f"table {name} lacks its policy; restore it from the migrations")
     return lines
 

@@ -1,0 +1,134 @@
+"""Who may ask: with keys whoever holds one, within its limits; without any key this machine alone."""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from http import HTTPStatus
+from math import ceil
+from time import monotonic
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from episodic_agent.engine.keys import KeyRoom
+from episodic_agent.errors import EpisodicError
+from episodic_agent.faces.guard import LocalOnly, header_values, refuse
+from episodic_agent.schemas.keys import ApiKey, Role
+
+RATE: Final = 100.0  # requests a second of one key, in one process
+BURST: Final = 2.0  # seconds' worth of them at once
+AT_ONCE: Final = 32  # requests of one key under way
+# they tell nothing of a memory
+OPEN: Final = frozenset(
+    ("/healthz", "/readyz", "/health/live", "/health/ready", "/version", "/docs", "/openapi.json")
+)
+_ADDING: Final = "/api/v0/add_message"
+_MISSING: Final = "send a key, `Authorization: Bearer ek_…`; `episodic keys create` makes one"
+_UNKNOWN: Final = "the key is not known here, or was revoked; `episodic keys list` shows those that open"
+_ROLES: Final = {"/metrics": Role.ADMIN, _ADDING: Role.WRITE}
+
+space_asked: ContextVar[str | None] = ContextVar("space_asked", default=None)
+"""The space that the key of the request under way opens; None where no keys are asked for."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """What is left of one key's requests: `left` now, and how many are `running`."""
+
+    left: float
+    at: float
+    running: int = 0
+
+    def wait(self, now: float, rate: float) -> float:
+        """Take one request; return 0, or after how many seconds there is one again."""
+        self.left = min(self.left + (now - self.at) * rate, max(1.0, rate * BURST))
+        self.at = now
+        if self.left < 1.0:
+            return (1.0 - self.left) / rate
+        self.left -= 1.0
+        return 0.0
+
+
+class Keyed:
+    """Let in requests with a key, once any key was made; before that those of this machine alone.
+
+    `keys` finds the keys of the memory that is served, None where they are not looked at. `rate` is how many
+    requests a second one key has.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        keys: Callable[[], KeyRoom | None],
+        rate: float = RATE,
+        tick: Callable[[], float] = monotonic,
+    ) -> None:
+        self._app = app
+        self._local = LocalOnly(app)
+        self._keys = keys
+        self._rate = rate
+        self._tick = tick
+        self._allowances: dict[str, Allowance] = {}  # one event loop alone changes them
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or answer 401, 403, 429 (with a key) or 403, 421 (without)."""
+        keys = self._keys() if scope["type"] == "http" else None
+        if keys is None:
+            await self._local(scope, receive, send)
+            return
+        token = _token(scope)
+        try:  # a token is looked for even where nobody seemed to have one: the first may be a moment old
+            key = None if token is None else await run_in_threadpool(keys.check, token)
+            locked = key is not None or await run_in_threadpool(keys.exist)
+        except EpisodicError as error:
+            await refuse(send, HTTPStatus(error.status_hint), str(error))
+            return
+        if key is not None:
+            await self._limited(key, scope, receive, send)
+        elif not locked:
+            await self._local(scope, receive, send)
+        elif scope["path"] in OPEN:
+            await self._app(scope, receive, send)
+        else:
+            problem = _MISSING if token is None else _UNKNOWN
+            await refuse(send, HTTPStatus.UNAUTHORIZED, problem, {"WWW-Authenticate": "Bearer"})
+
+    async def _limited(self, key: ApiKey, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request of a key within its limits."""
+        needed = _ROLES.get(scope["path"], Role.READ)
+        if not key.role.allows(needed):
+            await refuse(send, HTTPStatus.FORBIDDEN, lacking(key, needed))
+            return
+        now = self._tick()
+        allowance = self._allowances.setdefault(key.id, Allowance(self._rate * BURST, now))
+        if allowance.running >= AT_ONCE:
+            wait, why = 1.0, f"{AT_ONCE} requests of this key are being answered already"
+        else:
+            wait = allowance.wait(now, self._rate)
+            why = f"this key has {self._rate:g} requests a second"
+        if wait:
+            seconds = str(max(1, ceil(wait)))
+            detail = f"{why}; try again in {seconds} s"
+            await refuse(send, HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": seconds})
+            return
+        scope.setdefault("state", {})["key"] = key
+        space_asked.set(key.space)  # a request is a task of its own: nobody else sees it
+        allowance.running += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            allowance.running -= 1
+
+
+def lacking(key: ApiKey, needed: Role) -> str:
+    """Say which role a key would need."""
+    return f"this takes a key of role {needed.value}; {key.id} has role {key.role.value}"
+
+
+def _token(scope: Scope) -> str | None:
+    """Return the bearer token of a request; None where there is none, or more than one."""
+    values = header_values(scope, b"authorization")
+    scheme, _, token = values[0].partition(" ") if len(values) == 1 else ("", "", "")
+    return token.strip() or None if scheme.lower() == "bearer" else None

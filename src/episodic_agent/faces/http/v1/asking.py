@@ -1,0 +1,80 @@
+"""What every route of `/v1` asks of a request: whose memory, with which role; and how it answers."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import unquote_to_bytes
+
+from fastapi import HTTPException, Request, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from episodic_agent.engine.memory import Memory
+from episodic_agent.errors import InvalidInput
+from episodic_agent.faces.http.keyed import lacking
+from episodic_agent.schemas.keys import ApiKey, Role
+
+PREFIX: Final = "/v1"
+
+
+class KeepsSlashes:
+    """Let a name in the path hold a slash, written as %2F: paths of `/v1` are split before they are read."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request by its path as it was sent."""
+        raw: bytes = scope.get("raw_path") or b""
+        if scope["type"] == "http" and raw.startswith(f"{PREFIX}/".encode()):
+            scope["path"] = raw.decode("latin-1")
+        await self._app(scope, receive, send)
+
+
+def name_in_path(name: str, value: str) -> str:
+    """Read a name as it stands in a path; InvalidInput where it is not UTF-8.
+
+    >>> name_in_path("user", "ana%2Fwork")
+    'ana/work'
+    """
+    try:
+        return unquote_to_bytes(value.encode("latin-1")).decode()
+    except UnicodeError as error:
+        raise InvalidInput(f"the {name} in the path is not UTF-8; write it percent-encoded") from error
+
+
+def memory_of(request: Request) -> Memory:
+    """Return the memory of the space that the request's key opens; without keys the one that is served."""
+    memory_asked: Callable[[], Memory] = request.app.state.memory_asked
+    return memory_asked()
+
+
+def key_of(request: Request) -> ApiKey | None:
+    """Return the key a request came with; None where no keys are asked for."""
+    key: ApiKey | None = getattr(request.state, "key", None)
+    return key
+
+
+def needs(role: Role) -> Callable[[Request], None]:
+    """Return what refuses a request (403) whose key has a lesser role."""
+
+    def check(request: Request) -> None:
+        key = key_of(request)
+        if key is not None and not key.role.allows(role):
+            raise HTTPException(403, lacking(key, role))
+
+    return check
+
+
+def answered(request: Request, answer: Any) -> Response:
+    """Return an answer as JSON; one that a caller has already (`If-None-Match`) without its body."""
+    body = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
+        "utf-8", "replace"
+    )
+    if request.method != "GET":
+        return Response(body, media_type="application/json")
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    known = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
+    if tag in known or "*" in known:
+        return Response(status_code=304, headers={"ETag": tag})
+    return Response(body, media_type="application/json", headers={"ETag": tag})

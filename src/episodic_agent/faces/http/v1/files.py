@@ -1,0 +1,115 @@
+"""Files of a user: a memory as JSON lines that stream out, chats and exports that stream in."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from tempfile import TemporaryDirectory
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Scope
+
+from episodic_agent.engine.results import ImportReport
+from episodic_agent.faces.guard import SLOWEST
+from episodic_agent.faces.http.v1.asking import PREFIX, answered, memory_of, name_in_path, needs
+from episodic_agent.faces.http.v1.nouns import noun_model
+from episodic_agent.schemas.keys import Role
+from episodic_agent.showing import plain
+
+LINES: Final = "application/x-ndjson"
+LARGEST_FILE: Final = 1 << 30  # bytes of an import
+_UPLOAD: Final = "upload.jsonl"
+
+
+def streams(scope: Scope) -> bool:
+    """Tell whether a request's body is read piece by piece, not held whole in memory: an import's."""
+    path: str = scope["path"]
+    return scope["method"] == "POST" and path.startswith(f"{PREFIX}/users/") and path.endswith("/import")
+
+
+def file_routes(largest: int) -> APIRouter:
+    """Return the routes of import and export; `largest` bounds a file in bytes."""
+    router = APIRouter(tags=["memory"])
+    lines = {200: {"description": "JSON lines", "content": {LINES: {"schema": {"type": "string"}}}}}
+
+    @router.get(
+        "/users/{user}/export",
+        response_class=StreamingResponse,
+        responses=lines,  # type: ignore[arg-type]
+        operation_id="export",
+        dependencies=[Depends(needs(Role.READ))],
+        openapi_extra={"x-role": "read", "x-verb": "export"},
+    )
+    def export(
+        request: Request,
+        user: Annotated[str, Path(min_length=1)],
+        where: Annotated[str | None, Query(description="Only threads about this: tag=memory.")] = None,
+    ) -> Response:
+        """Return the user's memory as JSON lines that import takes back without loss, line by line."""
+        exported = memory_of(request).user(name_in_path("user", user)).export(where=where)
+        return StreamingResponse(_lines(exported), media_type=LINES)
+
+    @router.post(
+        "/users/{user}/import",
+        response_model=noun_model(ImportReport),
+        operation_id="import_file",
+        dependencies=[Depends(needs(Role.WRITE))],
+        openapi_extra={
+            "x-role": "write",
+            "x-verb": "import_file",
+            "requestBody": {
+                "required": True,
+                "content": {"application/octet-stream": {"schema": {"type": "string"}}},
+            },
+        },
+    )
+    async def import_file(
+        request: Request,
+        user: Annotated[str, Path(min_length=1)],
+        name: Annotated[str, Query(description="The file's name; its ending tells what it is.")] = _UPLOAD,
+        source: Annotated[str | None, Query(description="Where the messages are from.")] = None,
+    ) -> Response:
+        """Import a chat file or an export, sent as the body; sending it again adds nothing."""
+        memory = memory_of(request).user(name_in_path("user", user))
+        with TemporaryDirectory(prefix="episodic-import-") as folder:
+            target = FilePath(folder) / _file_name(name)
+            await _save(request, target, largest)
+            report = await run_in_threadpool(memory.import_file, target, source=source)
+        return answered(request, plain(report))
+
+    return router
+
+
+def _file_name(name: str) -> str:
+    """Return a file's name as it may be written in a folder.
+
+    >>> _file_name("../../chat.json"), _file_name("..")
+    ('chat.json', 'upload.jsonl')
+    """
+    base = re.sub(r"[^\w.()-]+", "_", re.split(r"[/\\]", name)[-1])[-100:].strip(".")
+    return base or _UPLOAD
+
+
+def _lines(exported: Iterator[str]) -> Iterator[str]:
+    for line in exported:
+        yield line if line.endswith("\n") else f"{line}\n"
+
+
+async def _save(request: Request, target: FilePath, largest: int) -> None:
+    """Write a body to a file as it arrives; refuse one that is too large, or of which nothing comes."""
+    size, pieces = 0, request.stream().__aiter__()
+    with target.open("wb") as file:
+        while True:
+            try:
+                piece = await asyncio.wait_for(anext(pieces), SLOWEST)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise HTTPException(408, f"nothing came for {SLOWEST:g} s; send the file again") from None
+            size += len(piece)
+            if size > largest:
+                raise HTTPException(413, f"the file is larger than {largest} bytes; send it in parts")
+            file.write(piece)

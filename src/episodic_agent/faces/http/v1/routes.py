@@ -1,0 +1,255 @@
+"""The routes of `/v1`, each made from its verb: parameters, answer and description are the verb's."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache, partial
+from http import HTTPStatus
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
+from pydantic import ConfigDict, Field, create_model
+from pydantic.config import JsonDict
+
+from episodic_agent.engine.boundary.verbs import BoundaryRoom
+from episodic_agent.engine.chains.verbs import ChainRoom
+from episodic_agent.engine.episodes.verbs import EpisodeRoom
+from episodic_agent.engine.erase.verbs import ErasureRoom
+from episodic_agent.engine.facts.verbs import FactRoom
+from episodic_agent.engine.jobs.verbs import JobRoom
+from episodic_agent.engine.links.verbs import LinkRoom
+from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.recall.place_verbs import PlaceRoom
+from episodic_agent.engine.sections.verbs import SectionRoom
+from episodic_agent.engine.skills.verbs import SkillRoom
+from episodic_agent.engine.threads.sessions import SessionRoom
+from episodic_agent.engine.threads.verbs import ThreadRoom
+from episodic_agent.engine.trace.turns import TraceRoom
+from episodic_agent.engine.tuning.verbs import TuningRoom
+from episodic_agent.engine.user import UserMemory
+from episodic_agent.engine.visibility.verbs import RetentionRoom
+from episodic_agent.faces.http.v1.asking import answered, memory_of, name_in_path, needs
+from episodic_agent.faces.http.v1.nouns import LISTS, answer_model, item_type, page_of, shown, shown_item
+from episodic_agent.faces.http.v1.pages import DEFAULT_PAGE, LARGEST_PAGE, page
+from episodic_agent.faces.http.v1.table import OF_SPACE, OF_USER, VerbRoute
+
+USER: Final = "/users/{user}"
+ROOMS: Final[Mapping[str, type]] = {
+    "boundaries": BoundaryRoom,
+    "chains": ChainRoom,
+    "episodes": EpisodeRoom,
+    "erasures": ErasureRoom,
+    "facts": FactRoom,
+    "jobs": JobRoom,
+    "links": LinkRoom,
+    "places": PlaceRoom,
+    "retention": RetentionRoom,
+    "sections": SectionRoom,
+    "sessions": SessionRoom,
+    "skills": SkillRoom,
+    "threads": ThreadRoom,
+    "trace": TraceRoom,
+    "tuning": TuningRoom,
+}
+# the server's clock is its own, and nobody can be called back over HTTP
+_UNSENT: Final = ("now", "progress", "watch", "say", "filter", "narrow")
+_LARGEST: Final = (1 << 31) - 1
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+_BODIES: Final = ("POST", "PUT", "PATCH")
+Endpoint = Callable[..., Response]
+
+
+@cache  # their models take a second to make
+def verb_routes() -> APIRouter:
+    """Return the routes of the table."""
+    router = APIRouter()
+    for base, rows in ((USER, OF_USER), ("", OF_SPACE)):
+        for row in rows:
+            add_verb(router, base, row)
+    return router
+
+
+def add_verb(router: APIRouter, base: str, row: VerbRoute) -> None:
+    """Add one route of the table; `base` is what its path begins with."""
+    owner = UserMemory if base else Memory
+    verb = _verb_of(owner, row.verb)
+    hints = get_type_hints(verb)
+    parameters = inspect.signature(verb).parameters
+    unnamed = [name for name, one in parameters.items() if one.kind is one.POSITIONAL_ONLY and name != "self"]
+    call = VerbCall(row, hints["return"], tuple(unnamed), takes_limit="limit" in hints, of_user=bool(base))
+    about = inspect.getdoc(verb) or ""
+    router.add_api_route(
+        base + row.path,
+        _endpoint(call, _parameters(base, call, parameters, hints)),
+        methods=[row.method],
+        response_model=call.model,
+        status_code=HTTPStatus.NO_CONTENT if call.model is None else HTTPStatus.OK,
+        operation_id=_operation(base, row),
+        summary=about.partition("\n")[0].rstrip("."),
+        description=about,
+        tags=[row.verb.rpartition(".")[0] or "memory" if base else "space"],
+        dependencies=[Depends(needs(row.role))],
+        openapi_extra={"x-role": row.role.value, "x-verb": row.verb},
+    )
+
+
+def _verb_of(owner: type, verb: str) -> Callable[..., Any]:
+    """Return the function of a verb such as `episodes.list`."""
+    room, _, name = verb.rpartition(".")
+    function: Callable[..., Any] = getattr(ROOMS[room] if room else owner, name)
+    return function
+
+
+def _operation(base: str, row: VerbRoute) -> str:
+    """Name a route as a generated client's method is called: by its verb, and by its noun where that is
+    one of several."""
+    same = [one.path for one in (OF_USER if base else OF_SPACE) if one.verb == row.verb]
+    name = row.verb.replace(".", "_") if base else f"space_{row.verb.replace('.', '_')}"
+    noun = row.path.strip("/").partition("/")[0] or "user"
+    return name if len(same) == 1 else f"{name}_{noun}"
+
+
+@dataclass(frozen=True, slots=True)
+class VerbCall:
+    """How a request becomes a call of a verb, and what it returned an answer.
+
+    `unnamed` are the parameters the verb takes by their place alone.
+    """
+
+    row: VerbRoute
+    returns: Any
+    unnamed: tuple[str, ...]
+    takes_limit: bool
+    of_user: bool
+
+    @property
+    def item(self) -> Any:
+        """Return what the answer lists; None for an answer that is no list."""
+        return item_type(self.returns)
+
+    @property
+    def paged(self) -> bool:
+        """Tell whether the list may be read page by page: what is asked by POST answers at once."""
+        return self.item is not None and self.row.method == "GET"
+
+    @property
+    def model(self) -> Any:
+        """Return the model of the answer; None for none."""
+        return answer_model(self.returns) if self.item is None else page_of(self.item)
+
+    def answer(self, memory: Memory, user: str, arguments: Mapping[str, Any]) -> Any:
+        """Call the verb and return what it says as JSON."""
+        holder = memory.user(user) if self.of_user else memory
+        full = {**arguments, **self.row.set_to}
+        verb = partial(attrgetter(self.row.verb)(holder), *(full.pop(name) for name in self.unnamed))
+        if not self.paged:
+            result = verb(**full)
+            listed = None if self.item is None else [shown_item(item) for item in result]
+            return shown(result) if listed is None else {"items": listed, "next": None}
+        limit, cursor = full.pop("limit"), full.pop("cursor")
+        listing = {"user": user, "path": self.row.path, **arguments, "limit": 0, "cursor": ""}
+        items, following = page(lambda count: self._first(verb, full, count), limit, cursor, listing)
+        return {"items": [shown_item(item) for item in items], "next": following}
+
+    def _first(self, verb: Callable[..., Any], arguments: Mapping[str, Any], count: int) -> Sequence[Any]:
+        """Return the first so many items of a list."""
+        results = verb(**arguments, limit=count) if self.takes_limit else verb(**arguments)
+        return [*reversed(results)][:count] if self.row.newest_first else list(results)[:count]
+
+
+def _parameters(
+    base: str, call: VerbCall, taken: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]
+) -> list[inspect.Parameter]:
+    """Return the parameters of a route: those in its path, and one model of all the others."""
+    row = call.row
+    in_path = _PLACEHOLDER.findall(base + row.path)
+    hidden = {"self", *in_path, *row.without, *row.set_to, *_UNSENT, *(("limit",) if call.paged else ())}
+    fields: dict[str, Any] = {
+        name: (_taken(hints[name]), ... if one.default is inspect.Parameter.empty else _default(one.default))
+        for name, one in taken.items()
+        if name not in hidden
+    }
+    sent = row.method in _BODIES
+    for name in row.narrow:
+        fields[name] = (str | list[str] | None if sent and name == "where" else str | None, None)
+    if call.paged:
+        fields["limit"] = (int, Field(DEFAULT_PAGE, ge=1, le=LARGEST_PAGE, description="Items of a page."))
+        fields["cursor"] = (str | None, Field(None, description="`next` of the page before."))
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, Path(min_length=1)])
+        for name in in_path
+    ]
+    return [_REQUEST, *parameters, *_asked(_operation(base, row), row, fields, sent=sent)]
+
+
+_REQUEST: Final = inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request)
+
+
+def _asked(
+    name: str, row: VerbRoute, fields: Mapping[str, Any], *, sent: bool
+) -> Iterator[inspect.Parameter]:
+    """Yield the parameter that holds what is sent in the body, or asked for behind the path."""
+    if not fields:
+        return
+    examples: JsonDict = {"examples": [dict(row.example)]} if row.example else {}
+    model = create_model(
+        "".join(part.title() for part in name.split("_")) + "Request",
+        __config__=ConfigDict(
+            extra="forbid",
+            strict=sent,
+            allow_inf_nan=False,
+            json_schema_extra=examples,
+            protected_namespaces=(),
+        ),
+        **fields,
+    )
+    needed = any(field.is_required() for field in model.model_fields.values())
+    yield inspect.Parameter(
+        "asked",
+        inspect.Parameter.KEYWORD_ONLY,
+        annotation=Annotated[model, Body() if sent else Query()],
+        default=inspect.Parameter.empty if needed or not sent else model(),
+    )
+
+
+def _taken(annotation: Any) -> Any:
+    """Return what a request may give for a parameter: texts for ids, times and names of kinds.
+
+    >>> _taken(str | float | None), _taken(Sequence[str])
+    (str | None, list[str])
+    """
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        kinds = [one for one in inner if one is not NoneType]
+        form = str if str in kinds else _taken(kinds[0])
+        return form | None if NoneType in inner else form
+    if origin is Literal or annotation in (bool, float, date):
+        return annotation
+    if annotation is int:
+        return Annotated[int, Field(ge=-_LARGEST, le=_LARGEST)]
+    return list[str] if origin in LISTS else str
+
+
+def _default(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _endpoint(call: VerbCall, parameters: Sequence[inspect.Parameter]) -> Endpoint:
+    """Return the function of a route, whose signature says what FastAPI reads and describes."""
+
+    def endpoint(**values: Any) -> Response:
+        request, asked = values.pop("request"), values.pop("asked", None)
+        named = {name: name_in_path(name, value) for name, value in values.items()}
+        user = named.pop("user", "")
+        arguments = {} if asked is None else {name: getattr(asked, name) for name in type(asked).model_fields}
+        answer = call.answer(memory_of(request), user, {**named, **arguments})
+        if call.model is None:
+            return Response(status_code=HTTPStatus.NO_CONTENT)
+        return answered(request, answer)
+
+    endpoint.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined]
+    return endpoint

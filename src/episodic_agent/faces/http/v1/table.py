@@ -1,0 +1,181 @@
+"""The routes of `/v1`: method, path, verb, the role a key needs for it; and the errors they share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from episodic_agent.faces.guard import PROBLEM
+from episodic_agent.faces.http.bodies import Problem
+from episodic_agent.schemas.keys import Role
+
+
+@dataclass(frozen=True, slots=True)
+class VerbRoute:
+    """A verb as a route. A name in braces in the path is the parameter of that name.
+
+    `set_to` are arguments the route itself gives, `without` parameters it does not take, `narrow` the fields
+    of a filter it takes. `newest_first` turns a list round that Python returns in the order of time.
+    """
+
+    method: str
+    path: str
+    verb: str
+    role: Role
+    narrow: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    set_to: Mapping[str, Any] = field(default_factory=dict)
+    example: Mapping[str, Any] = field(default_factory=dict)
+    newest_first: bool = False
+
+
+def _read(path: str, verb: str, **more: Any) -> VerbRoute:
+    return VerbRoute("GET", path, verb, Role.READ, **more)
+
+
+def _ask(path: str, verb: str, **more: Any) -> VerbRoute:
+    """Return a route that only reads but takes what belongs into no address."""
+    return VerbRoute("POST", path, verb, Role.READ, **more)
+
+
+def _write(path: str, verb: str, method: str = "POST", **more: Any) -> VerbRoute:
+    return VerbRoute(method, path, verb, Role.WRITE, **more)
+
+
+def _erase(path: str, **more: Any) -> VerbRoute:
+    taken = ("observation", "episode", "thread", "everything")
+    return VerbRoute("DELETE", path, "erase", Role.ADMIN, without=("sweep", *taken), **more)
+
+
+_EVERY: Final = ("thread", "channel", "since", "until", "place", "where", "category")
+_TIMES: Final = ("since", "until")
+_ID: Final = "01890000-0000-7000-8000-000000000000"
+_AN_EPISODE: Final = "/episodes/{episode_id}"
+
+OF_USER: Final = (
+    # --- recall ---
+    _ask("/context", "context", example={"message": "Where did we want to eat in May?", "max_tokens": 800}),
+    _ask("/search", "search", narrow=_EVERY, without=("detail",), example={"query": "where do I live?"}),
+    _ask("/retrieve", "retrieve", narrow=_EVERY, example={"query": "where is Ana moving?", "detail": "low"}),
+    # --- episodes ---
+    _read("/episodes", "episodes.list", narrow=_EVERY[:-1], newest_first=True),
+    _read("/episodes/recent", "episodes.recent"),
+    _read("/episodes/pinned", "episodes.pinned"),
+    _read("/episodes/suppressed", "episodes.suppressed"),
+    _read("/episodes/replaced", "episodes.replaced"),
+    _write("/episodes/reencode", "episodes.reencode", example={"thread": "work"}),
+    _read(_AN_EPISODE, "episodes.get"),
+    _read(f"{_AN_EPISODE}/card", "episodes.card"),
+    _read(f"{_AN_EPISODE}/messages", "episodes.messages"),
+    _read(f"{_AN_EPISODE}/history", "episodes.history"),
+    _read(f"{_AN_EPISODE}/reviews", "episodes.reviews"),
+    _read(f"{_AN_EPISODE}/successor", "episodes.successor"),
+    _read(f"{_AN_EPISODE}/explanation", "boundaries.explain"),
+    _erase("/episodes/{episode}"),
+    _write("/pins", "episodes.pin", example={"thread": "work", "reason": "needed for the review"}),
+    _write("/pins", "episodes.unpin", "DELETE"),
+    _write("/suppressions", "episodes.suppress", example={"words": "hospital", "reason": "asked for"}),
+    _write("/suppressions", "episodes.unsuppress", "DELETE"),
+    # --- threads ---
+    _read("/threads", "threads.list"),
+    _write("/threads/timeout", "threads.set_timeout", "PUT", example={"minutes": 45, "channel": "sms"}),
+    _read("/threads/{name}", "threads.get"),
+    _write("/threads/{name}", "threads.rename", "PATCH", example={"title": "The move to Lisbon"}),
+    _write("/threads/{name}/close", "threads.close"),
+    _write("/threads/{name}/select", "threads.select"),
+    _write("/flush", "flush", example={"thread": "work"}),
+    _erase("/threads/{thread}"),
+    _erase("/observations/{observation}"),
+    # --- boundaries ---
+    _read("/threads/{thread}/boundaries", "boundaries.trace"),
+    _read("/threads/{thread}/whatif", "boundaries.whatif"),
+    _write("/threads/{thread}/resegment", "boundaries.resegment", example={"dry_run": True}),
+    _write("/threads/{thread}/resegment/undo", "boundaries.undo"),
+    # --- facts ---
+    _read("/facts", "facts.list"),
+    _write("/facts/consolidate", "facts.consolidate"),
+    _read("/facts/{fact_id}", "facts.get"),
+    _read("/facts/{fact_id}/history", "facts.history"),
+    _write("/facts/{fact_id}", "facts.edit", "PATCH", example={"text": "Ana lives in Porto"}),
+    _write("/facts/{fact_id}/pin", "facts.pin", example={"pinned": True}),
+    _write("/facts/{fact_id}/confirm", "facts.confirm"),
+    _write("/facts/{fact_id}", "facts.delete", "DELETE"),
+    # --- sessions, chains, links ---
+    _read("/sessions", "sessions.list"),
+    _write("/sessions", "sessions.start", example={"topic": "move to Lisbon", "key": "ticket-7"}),
+    _read("/sessions/{episode}", "sessions.get"),
+    _write("/sessions/{episode}/end", "sessions.end", example={"outcome": "success"}),
+    _read("/chains", "chains.heads"),
+    _read("/chains/refusals", "chains.refusals"),
+    _ask("/chains/sequence", "chains.sequence", narrow=(*_TIMES, "where"), example={"topic": "the move"}),
+    _ask("/chains/replay", "chains.replay", narrow=(*_TIMES, "where"), example={"topic": "the move"}),
+    _read("/chains/{episode}", "chains.get"),
+    _read("/chains/{episode}/tree", "chains.tree"),
+    _read("/chains/{episode}/arc", "chains.arc"),
+    _write("/chains/{episode}", "chains.add", "PUT", example={"parent": _ID}),
+    _write("/chains/{episode}", "chains.remove", "DELETE"),
+    _read("/links", "links.list"),
+    _write("/links", "links.add", example={"thread": "work", "other": "work again"}),
+    _write("/links", "links.remove", "DELETE"),
+    _read("/links/episodes", "links.episodes"),
+    _ask("/links/foresee", "links.foresee", example={"text": "Back to the leak in the cache"}),
+    _read("/threads/{thread}/links", "links.explain"),
+    _write("/links/{link}/outcome", "links.outcome", example={"outcome": "incorrect"}),
+    # --- sections, skills, places ---
+    _read("/sections", "sections.list"),
+    _write("/sections", "sections.compact", example={"thread": "work"}),
+    _read("/skills", "skills.list"),
+    _read("/skills/{name}", "skills.get"),
+    _write("/skills/{name}/used", "skills.used", example={"success": True}),
+    _write("/skills/{name}", "skills.delete", "DELETE"),
+    _read("/places", "places.list", narrow=("thread", *_TIMES)),
+    _read("/places/{place}/visits", "places.visits", narrow=("thread", *_TIMES)),
+    _read("/threads/{thread}/route", "places.route", narrow=_TIMES),
+    # --- care ---
+    _read("/retention", "retention.get"),
+    _read("/retention/preview", "retention.preview"),
+    VerbRoute("PUT", "/retention", "retention.set", Role.ADMIN, example={"policy": "age=365d,grace=30d"}),
+    VerbRoute("POST", "/retention/apply", "retention.apply", Role.ADMIN),
+    _read("/tuning", "tuning.list"),
+    _write("/tuning", "tuning.run", example={"what": "link", "dry_run": True}),
+    _write("/tuning/rollback", "tuning.rollback", example={"what": "link"}),
+    _write("/decisions/{decision}/outcome", "tuning.outcome", example={"outcome": "correct"}),
+    _read("/turns/{turn}", "trace.turn"),
+    _read("/stats", "stats"),
+    _write("/upkeep", "upkeep"),
+    _read("/erasures", "erasures.list"),
+    _ask("/erasures/residue", "erasures.residue", example={"texts": ["a sentence that was erased"]}),
+    _erase("", set_to={"everything": True}),
+    _read("/jobs", "jobs.list"),
+    VerbRoute("POST", "/jobs/run", "jobs.run", Role.ADMIN),
+    VerbRoute("POST", "/jobs/retry", "jobs.retry_dead", Role.ADMIN),
+    VerbRoute("POST", "/jobs/{job_id}/retry", "jobs.retry", Role.ADMIN),
+    VerbRoute("DELETE", "/jobs/{job_id}", "jobs.cancel", Role.ADMIN),
+)  # fmt: skip
+OF_SPACE: Final = (
+    _read("/users", "users"),
+    _read("/usage", "usage"),
+    _read("/erasures", "erasures"),
+    _read("/jobs", "jobs.list"),
+    VerbRoute("POST", "/jobs/run", "jobs.run", Role.ADMIN),
+    VerbRoute("POST", "/jobs/retry", "jobs.retry_dead", Role.ADMIN),
+    VerbRoute("POST", "/jobs/{job_id}/retry", "jobs.retry", Role.ADMIN),
+    VerbRoute("DELETE", "/jobs/{job_id}", "jobs.cancel", Role.ADMIN),
+    VerbRoute("POST", "/upkeep", "upkeep", Role.ADMIN),
+)
+PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": Problem, "description": words, "content": {PROBLEM: {}}}
+    for status, words in (
+        (400, "Something in it cannot be used"),
+        (401, "No key, or none that is known"),
+        (403, "The key's role does not allow it, or a page of another site asks"),
+        (404, "There is no such thing"),
+        (408, "It takes too long to arrive"),
+        (409, "Something else stands in its place, or another writer was faster"),
+        (413, "The request is too large"),
+        (421, "For another host than this machine"),
+        (422, "Of the wrong form"),
+        (429, "Too many requests of this key"),
+        (502, "A model does not answer as it should"),
+        (503, "Try again later"),
+    )
+}

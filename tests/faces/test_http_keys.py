@@ -1,0 +1,238 @@
+"""Keys of the service: whose space a request sees, what its role lets it do, and how fast a key is closed."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.chats import Clock
+from builders.commands import Run
+from builders.web import LocalClient
+from starlette.testclient import TestClient
+
+from episodic_agent import Memory
+from episodic_agent.engine.keys import TRUSTED, KeyRoom
+from episodic_agent.faces.http.app import make_app
+from episodic_agent.faces.http.v1.table import OF_SPACE, OF_USER
+from episodic_agent.schemas.keys import Role
+
+NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
+OutsideClient = partial(TestClient, base_url="http://memory.example:80")
+ANA = "/v1/users/ana"
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Callable[[], Memory]:
+    return lambda: Memory.open(tmp_path / "memory.db", embedder="hashing", clock=Clock(NOW))
+
+
+@pytest.fixture
+def keys(opened: Callable[[], Memory]) -> dict[str, str]:
+    with opened() as memory:
+        made = {role.value: memory.keys.create(role=role).token for role in Role}
+        return {**made, "other": memory.keys.create(role="admin", space="other").token}
+
+
+@pytest.fixture
+def client(opened: Callable[[], Memory], keys: dict[str, str]) -> Iterator[TestClient]:
+    with OutsideClient(make_app(opened, Clock(NOW), rate=10_000)) as client:
+        yield client
+
+
+def held(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def add(client: TestClient, key: str, text: str = "The kitchen tap drips") -> Any:
+    body = {"messages": [{"content": text}], "thread": "home"}
+    return client.post(f"{ANA}/messages", json=body, headers=held(key))
+
+
+def test_a_key_opens_its_space_and_no_other(client: TestClient, keys: dict[str, str]) -> None:
+    assert add(client, keys["write"]).status_code == 202
+    assert add(client, keys["other"], "Of another tenant").status_code == 202
+    assert "another tenant" not in client.get(f"{ANA}/export", headers=held(keys["read"])).text
+    exported = client.get(f"{ANA}/export", headers=held(keys["other"])).text
+    assert "kitchen tap" not in exported
+    assert '"space": "other"' in exported
+    assert client.delete(ANA, headers=held(keys["other"])).json()["counts"]["observations"] == 1
+    assert client.get("/v1/users", headers=held(keys["other"])).json()["items"] == []
+    assert client.get("/v1/users", headers=held(keys["read"])).json()["items"] == ["ana"]
+
+
+def test_no_route_shows_one_space_to_a_key_of_another(client: TestClient, keys: dict[str, str]) -> None:
+    add(client, keys["write"])
+    headers, seen = held(keys["read"]), list[str]()
+    episode = client.get(f"{ANA}/episodes", headers=headers).json()["items"][0]["episode_id"]
+    fields = {"name": "home", "thread": "home", "episode_id": episode, "episode": episode}
+    for path, methods in client.get("/openapi.json").json()["paths"].items():
+        if "get" in methods and path.startswith("/v1/users/{user}"):
+            asked = path.format_map(
+                {"user": "ana", **dict.fromkeys(("fact_id", "turn", "place"), "x"), **fields}
+            )
+            answer = client.get(asked, headers=held(keys["other"]))
+            assert "kitchen tap" not in answer.text, path
+            seen.append(path)
+    assert len(seen) > 30
+
+
+def test_each_route_asks_for_its_role(client: TestClient, keys: dict[str, str]) -> None:
+    names = dict.fromkeys(
+        ("user", "episode_id", "episode", "thread", "name", "fact_id", "place", "turn", "link", "decision",
+         "observation", "job_id"), "x"
+    )  # fmt: skip
+    for base, rows in (("/v1/users/{user}", OF_USER), ("/v1", OF_SPACE)):
+        for row in rows:
+            for role in Role:
+                answer = client.request(
+                    row.method, (base + row.path).format(**names), headers=held(keys[role.value]), json={}
+                )
+                assert (answer.status_code == 403) == (not role.allows(row.role)), (row.path, role)
+
+
+@pytest.mark.parametrize(
+    ("route", "role"),
+    [("add_message", Role.WRITE), ("retrieve_memory", Role.READ), ("recent_memory/raw", Role.READ)],
+)
+def test_the_founding_routes_ask_for_a_key_too(
+    client: TestClient, keys: dict[str, str], route: str, role: Role
+) -> None:
+    message = {"role": "user", "content": "The kitchen tap drips"}
+    body = {"conversation_id": "ana", "message": message, "query": "tap"}
+    path = f"/api/v0/{route}"
+    assert client.post(path, json=body).status_code == 401
+    assert client.post(path, json=body, headers=held(keys["read"])).is_success == (role is Role.READ)
+    assert client.post(path, json=body, headers=held(keys["admin"])).is_success
+    users = client.get("/v1/users", headers=held(keys["other"])).json()
+    assert users["items"] == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Bearer ek_0_wrong"},
+        {"Authorization": "Basic ek_0_wrong"},
+        {b"Authorization": b"Bearer \xff\xfe"},
+        [("Authorization", "Bearer a"), ("Authorization", "Bearer b")],
+    ],
+)
+def test_what_is_no_key_opens_nothing_and_is_told_how(client: TestClient, headers: Any) -> None:
+    for path in (f"{ANA}/stats", "/api/v0/recent_memory", "/metrics", "/v1/nowhere"):
+        answer = client.get(path, headers=headers)
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert "episodic keys" in answer.json()["detail"]
+    assert client.get("/health/live").status_code == 200  # tells nothing of a memory
+
+
+def test_a_revoked_key_is_closed_in_every_process_within_a_second(
+    opened: Callable[[], Memory], keys: dict[str, str], client: TestClient
+) -> None:
+    times = [0.0]
+    with opened() as memory:
+        elsewhere = KeyRoom(memory._deps, "default", tick=lambda: times[0])
+        key = elsewhere.check(keys["write"])
+        assert key is not None
+        assert client.get("/v1/users", headers=held(keys["write"])).status_code == 200
+        memory.keys.revoke(key.id)
+        times[0] += TRUSTED
+        assert elsewhere.check(keys["write"]) is None
+        assert memory.keys.check(keys["write"]) is None
+        assert TRUSTED < 1
+
+
+def test_once_there_was_a_key_nobody_asks_without_one(opened: Callable[[], Memory]) -> None:
+    with opened() as memory, LocalClient(make_app(opened, Clock(NOW))) as client:
+        assert client.get("/v1/users").status_code == 200  # nobody made a key
+        assert client.get("/v1/users", headers={"host": "evil.example"}).status_code == 421
+        assert client.get("/v1/users", headers={"origin": "https://evil.example"}).status_code == 403
+        made = memory.keys.create(role="read")
+    with LocalClient(make_app(opened, Clock(NOW))) as client, opened() as memory:
+        assert client.get("/v1/users").status_code == 401
+        memory.keys.revoke(made.key.id)
+    with LocalClient(make_app(opened, Clock(NOW))) as client:
+        assert client.get("/v1/users").status_code == 401
+
+
+def test_no_key_is_kept_and_its_use_only_by_the_day(
+    tmp_path: Path, opened: Callable[[], Memory], keys: dict[str, str]
+) -> None:
+    with opened() as memory:
+        assert memory.keys.check(keys["read"]) is not None
+        used = {key.role: key.last_used_on for key in memory.keys.list() if key.space == "default"}
+    assert used == {Role.READ: NOW.date(), Role.WRITE: None, Role.ADMIN: None}
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("memory.db*"))
+    for token in keys.values():
+        assert token.split("_", 2)[2].encode() not in stored
+
+
+def test_a_key_has_so_many_requests_a_second(opened: Callable[[], Memory], keys: dict[str, str]) -> None:
+    with OutsideClient(make_app(opened, Clock(NOW), rate=2)) as client:
+        answers = [client.get("/v1/users", headers=held(keys["read"])) for _ in range(12)]
+        refused = [answer for answer in answers if answer.status_code == 429]
+        assert answers[0].status_code == 200
+        assert refused
+        assert int(refused[0].headers["retry-after"]) >= 1
+        assert "2 requests a second" in refused[0].json()["detail"]
+        assert client.get("/v1/users", headers=held(keys["other"])).status_code == 200
+
+
+def test_requests_of_two_spaces_at_once_stay_apart(client: TestClient, keys: dict[str, str]) -> None:
+    def ask(n: int) -> bool:
+        mine = "write" if n % 2 else "other"
+        add(client, keys[mine], f"word of {mine} {n}")
+        foreign = "other" if n % 2 else "write"
+        return f"word of {foreign}" not in client.get(f"{ANA}/export", headers=held(keys[mine])).text
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(ask, range(12)))
+
+
+def test_the_commands_make_list_and_revoke_keys(run: Run) -> None:
+    made = run("keys", "create", "--space", "acme", "--role", "write", "--json").json
+    assert (made["space"], made["role"], made["key"].startswith(f"ek_{made['id']}_")) == (
+        "acme",
+        "write",
+        True,
+    )
+    assert run("keys", "create", "--role", "read").out.startswith("ek_")
+    listed = run("keys", "list", "--json").json["keys"]
+    assert [(key["space"], key["role"]) for key in listed] == [("acme", "write"), ("default", "read")]
+    assert "never used" in run("keys", "list").out
+    assert run("keys", "revoke", made["id"]).code == 0
+    assert f"{made['id']}  write  acme" in run("keys", "list").out
+    assert "revoked" in run("keys", "list").out
+    assert run("keys", "revoke", "nobody").code == 3
+    assert run("keys", "create", "--role", "king").code == 2
+    assert made["key"] not in run("keys", "list", "--json").out
+
+
+def test_the_name_of_a_space_acts_on_no_terminal(run: Run) -> None:
+    run("keys", "create", "--space", "a\x1b]0;x", "--role", "read")
+    assert r"a\x1b]0;x" in run("keys", "list").out
+    assert "\x1b" not in run("keys", "list", "--json").out
+
+
+def test_what_is_asked_is_counted_by_route_without_names(client: TestClient, keys: dict[str, str]) -> None:
+    add(client, keys["write"])
+    client.get(f"{ANA}/threads/home", headers=held(keys["read"]))
+    client.get("/v1/no/such", headers=held(keys["read"]))
+    assert client.get("/metrics", headers=held(keys["write"])).status_code == 403
+    text = client.get("/metrics", headers=held(keys["admin"])).text
+    route = 'route="/v1/users/{user}/threads/{name}"'
+    assert f'episodic_http_requests_total{{method="GET",{route},status="200"}} 1' in text
+    assert f"episodic_http_request_seconds_count{{{route}}} 1" in text
+    assert 'route="other",status="404"' in text
+    assert "episodic_jobs_waiting" in text
+    assert "ana" not in text
+    assert "home" not in text
+
+
+def test_it_says_whether_it_lives_and_is_ready_without_a_key(client: TestClient) -> None:
+    for path in ("/healthz", "/readyz"):
+        assert client.get(path).json() == {"status": "ok"}

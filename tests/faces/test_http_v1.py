@@ -1,0 +1,317 @@
+"""`/v1`: every verb as a route, over a real application on a real memory."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from builders.chats import Clock
+from builders.web import LocalClient
+from hypothesis import HealthCheck, given, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+from starlette.testclient import TestClient
+
+from episodic_agent import Memory
+from episodic_agent.faces.http.app import make_app
+
+NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
+ANA = "/v1/users/ana"
+UNTOLD = [positive_data_acceptance]  # a form can be right and name what is not there
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Callable[[], Memory]:
+    return lambda: Memory.open(
+        tmp_path / "memory.db", embedder="hashing", policy="seed-001", clock=Clock(NOW)
+    )
+
+
+@pytest.fixture
+def client(opened: Callable[[], Memory]) -> Iterator[TestClient]:
+    with LocalClient(make_app(opened, Clock(NOW))) as client:
+        yield client
+
+
+def message(text: str, *, days: float = 0, **more: Any) -> dict[str, Any]:
+    return {"content": text, "timestamp": (NOW - timedelta(days=days)).isoformat(), **more}
+
+
+def add(client: TestClient, *messages: Any, user: str = "ana", wait: bool = True, **more: Any) -> Any:
+    headers = more.pop("headers", {})
+    body = {"messages": list(messages), **more}
+    return client.post(f"/v1/users/{user}/messages", params={"wait": wait}, json=body, headers=headers)
+
+
+def furnish(client: TestClient) -> None:
+    for n in range(6):
+        add(client, message(f"I am moving to Lisbon in May, step {n}", days=9 - n), thread="move")
+    add(client, message("My sister Hannah is a nurse."), thread="family")
+    client.post(f"{ANA}/sessions", json={"topic": "the kitchen tap", "key": "tap"})
+    add(client, message("The kitchen tap drips again"), thread="session:tap")
+    client.post(f"{ANA}/flush")
+
+
+def items(client: TestClient, path: str, **asked: Any) -> list[Any]:
+    return list(client.get(f"{ANA}/{path}", params=asked).json()["items"])
+
+
+def test_a_batch_is_kept_in_order_and_answered_with_receipts(client: TestClient) -> None:
+    answer = add(client, message("One"), message("Two", role="assistant", id="b"), thread="talk", wait=False)
+    assert answer.status_code == 202
+    assert [(r["seq"], r["added"]) for r in answer.json()["receipts"]] == [(0, True), (1, True)]
+    again = add(client, message("Two", role="assistant", id="b"), thread="talk")
+    assert (again.status_code, again.json()["receipts"][0]["added"]) == (200, False)
+    assert client.get(f"{ANA}/stats").json()["observations"] == 2
+
+
+def test_nothing_of_a_batch_is_kept_where_one_message_cannot_be(client: TestClient) -> None:
+    answer = add(client, message("One"), message("  "))
+    assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
+    assert "item 2" in answer.json()["detail"]
+    assert client.get("/v1/users").json() == {"items": [], "next": None}
+
+
+def test_an_idempotency_key_keeps_a_batch_once_in_any_process(
+    client: TestClient, opened: Callable[[], Memory]
+) -> None:
+    batch, headers = [{"content": "The tap drips"}, {"content": "Again"}], {"Idempotency-Key": "k1"}
+    first = add(client, *batch, thread="tap", headers=headers).json()["receipts"]
+    second = add(client, *batch, thread="tap", headers=headers).json()["receipts"]
+    with LocalClient(make_app(opened, Clock(NOW))) as other:
+        third = add(other, *batch, thread="tap", headers=headers).json()["receipts"]
+        changed = add(
+            other, {"content": "The tap drips"}, {"content": "No more"}, thread="tap", headers=headers
+        )
+    assert [r["id"] for r in first] == [r["id"] for r in second] == [r["id"] for r in third]
+    assert [r["added"] for r in (*first, *second, *third)] == [True, True, False, False, False, False]
+    fewer = add(client, batch[0], thread="tap", headers=headers)
+    assert (changed.status_code, fewer.status_code) == (409, 409)
+    assert "Idempotency-Key 'k1'" in fewer.json()["detail"]
+    assert add(client, *batch, user="bo", thread="tap", headers=headers).json()["receipts"][0]["added"]
+    assert client.get(f"{ANA}/stats").json()["observations"] == 2
+
+
+def test_a_batch_is_remembered_by_its_key_for_a_day(opened: Callable[[], Memory]) -> None:
+    times = [NOW]
+    with LocalClient(make_app(opened, lambda: times[0])) as client:
+        headers = {"Idempotency-Key": "k"}
+        add(client, message("One"), message("Two"), thread="t", headers=headers)
+        assert add(client, message("One"), thread="t", headers=headers).status_code == 409
+        times[0] += timedelta(days=1, minutes=1)
+        assert add(client, message("One"), thread="t", headers=headers).status_code == 200
+
+
+def test_a_question_is_answered_with_what_proves_it(client: TestClient) -> None:
+    furnish(client)
+    answer = client.post(f"{ANA}/search", json={"query": "moving to Lisbon", "limit": 2}).json()
+    assert len(answer["hits"]) == 2
+    assert all("Lisbon" in o["text"] for hit in answer["hits"] for o in hit["observations"])
+    assert answer["facts"]
+    narrowed = client.post(f"{ANA}/search", json={"query": "moving to Lisbon", "thread": "family"}).json()
+    assert "Lisbon" not in str(narrowed["hits"])
+    explained = client.post(f"{ANA}/search", json={"query": "moving to Lisbon", "explain": True}).json()
+    assert explained["hits"][0]["legs"]
+    context = client.post(f"{ANA}/context", json={"message": "When do I move to Lisbon?"}).json()
+    assert "Lisbon" in context["text"]
+
+
+@pytest.mark.parametrize("path", ["episodes", "episodes/recent", "threads"])
+def test_pages_hold_every_item_once_while_others_are_added(client: TestClient, path: str) -> None:
+    furnish(client)
+    before = items(client, path, limit=200)
+    assert len(before) > 2
+    seen, cursor, pages = [], None, 0
+    while pages == 0 or cursor:
+        page = client.get(
+            f"{ANA}/{path}", params={"limit": 2, "cursor": cursor} if cursor else {"limit": 2}
+        ).json()
+        seen += page["items"]
+        cursor, pages = page["next"], pages + 1
+        add(client, message(f"Something new, {pages}", id=f"new{pages}"), thread=f"new{pages}")
+    name = "id" if path == "threads" else "episode_id"
+    ids = [item[name] for item in seen]
+    assert len(ids) == len(set(ids))
+    assert {item[name] for item in before} <= set(ids)
+
+
+def test_a_cursor_is_of_its_list_alone(client: TestClient) -> None:
+    furnish(client)
+    cursor = client.get(f"{ANA}/episodes", params={"limit": 1}).json()["next"]
+    for path, other_cursor in (
+        (f"{ANA}/threads", cursor),
+        (f"{ANA}/episodes", "bm9uZQ"),
+        (f"{ANA}/episodes", "é"),
+    ):
+        answer = client.get(path, params={"cursor": other_cursor})
+        assert (answer.status_code, "cursor" in answer.json()["detail"]) == (400, True)
+    other = client.get("/v1/users/bo/episodes", params={"cursor": cursor})
+    assert other.status_code in (400, 404)
+
+
+def test_every_answer_is_as_the_document_says(client: TestClient) -> None:
+    furnish(client)
+    episode, thread = items(client, "episodes")[-1]["episode_id"], "move"
+    fact = items(client, "facts")[0]["fact"]["id"]
+    (session, *_) = items(client, "sessions")
+    turn = items(client, f"episodes/{episode}/messages")[0]["id"]
+    names = {
+        "user": "ana", "episode_id": episode, "episode": session["id"], "thread": thread, "name": thread,
+        "fact_id": fact, "turn": turn, "place": "kitchen",
+    }  # fmt: skip
+    schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
+    statuses: dict[str, int] = {}
+    for path, methods in client.get("/openapi.json").json()["paths"].items():
+        if "get" not in methods or not path.startswith("/v1"):
+            continue
+        asked = {"policy": "seed-001"} if path.endswith("/whatif") else {}
+        answer = client.get(path.format(**names), params=asked)
+        schema[path]["GET"].validate_response(answer)
+        statuses[path] = answer.status_code
+    missing = {path for path, status in statuses.items() if status != 200}
+    skill, place = "/v1/users/{user}/skills/{name}", "/v1/users/{user}/places/{place}/visits"
+    assert missing == {skill, place}  # there are none of either
+    assert len(statuses) > 40
+
+
+def test_facts_threads_and_links_are_corrected(client: TestClient) -> None:
+    furnish(client)
+    fact = items(client, "facts")[0]["fact"]["id"]
+    edited = client.patch(f"{ANA}/facts/{fact}", json={"text": "Hannah is a doctor"}).json()["fact"]
+    assert (edited["fact"], edited["edited"]) == ("Hannah is a doctor", True)
+    assert client.delete(f"{ANA}/facts/{fact}").status_code == 200
+    assert client.get(f"{ANA}/facts/{fact}").status_code == 404
+    assert client.patch(f"{ANA}/threads/move", json={"title": "To Lisbon"}).json()["title"] == "To Lisbon"
+    assert client.post(f"{ANA}/threads/move/close").json()["status"] == "closed"
+    assert client.post(f"{ANA}/links", json={"thread": "move", "other": "family"}).status_code == 200
+    assert len(items(client, "links")) == 1
+    taken_back = client.delete(f"{ANA}/links", params={"thread": "move", "other": "family"}).json()
+    assert taken_back["unlinked_at"]
+    assert items(client, "links") == []
+
+
+def test_what_is_erased_is_previewed_then_gone_with_a_receipt(client: TestClient) -> None:
+    furnish(client)
+    preview = client.delete(f"{ANA}/threads/move", params={"dry_run": True}).json()
+    assert (preview["state"], preview["counts"]["observations"]) == ("preview", 6)
+    assert client.get(f"{ANA}/stats").json()["observations"] == 8
+    receipt = client.delete(f"{ANA}/threads/move").json()
+    assert receipt["counts"] == preview["counts"]
+    assert client.get(f"{ANA}/stats").json()["observations"] == 2
+    assert client.delete(ANA).json()["what"] == "user"
+    assert client.get("/v1/users").json()["items"] == []
+    assert {one["what"] for one in client.get("/v1/erasures").json()["items"]} == {"thread", "user"}
+
+
+def test_a_memory_streams_out_and_in_again(client: TestClient) -> None:
+    furnish(client)
+    exported = client.get(f"{ANA}/export")
+    assert exported.headers["content-type"] == "application/x-ndjson"
+    lines = [json.loads(line) for line in exported.text.splitlines()]
+    assert lines[0]["counts"]["observation"] == 8
+    report = client.post("/v1/users/bo/import", content=exported.content).json()
+    assert (report["added"], report["unreadable"]) == (8, [])
+    again = client.post("/v1/users/bo/import", content=exported.content).json()
+    assert (again["added"], again["duplicates"]) == (0, 8)
+    chat = b'[{"role": "user", "content": "The kettle broke"}]'
+    named = client.post("/v1/users/cy/import", params={"name": "../chat.json"}, content=chat).json()
+    assert named["added"] == 1
+    wrong = client.post("/v1/users/cy/import", params={"name": "chat.json"}, content=b"\x00\x01")
+    assert (wrong.status_code, "detail" in wrong.json()) == (400, True)
+
+
+def test_names_may_hold_slashes_and_any_script(client: TestClient) -> None:
+    for user, path in (("ana/work", "ana%2Fwork"), ("Åsa 北", "%C3%85sa%20%E5%8C%97")):
+        add(client, message("The tap drips"), user=path, thread="a/b")
+        assert user in client.get("/v1/users").json()["items"]
+        thread = client.get(f"/v1/users/{path}/threads/a%2Fb").json()["thread"]
+        assert thread["origin"] == "a/b"
+    assert client.get("/v1/users/%ff/stats").status_code == 400
+
+
+def test_what_is_known_already_is_not_sent_again(client: TestClient) -> None:
+    furnish(client)
+    first = client.get(f"{ANA}/threads/move")
+    tag = first.headers["etag"]
+    same = client.get(f"{ANA}/threads/move", headers={"If-None-Match": tag})
+    assert (same.status_code, same.content) == (304, b"")
+    client.patch(f"{ANA}/threads/move", json={"title": "Another"})
+    assert client.get(f"{ANA}/threads/move", headers={"If-None-Match": tag}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "told"),
+    [
+        ("POST", f"{ANA}/search", {"query": " "}, 400, "empty"),
+        ("POST", f"{ANA}/search", {"query": "x", "colour": 1}, 422, "colour"),
+        ("POST", f"{ANA}/search", {"query": 1}, 422, "query"),
+        ("POST", f"{ANA}/search", {"query": "x", "limit": True}, 422, "limit"),
+        ("POST", f"{ANA}/messages", {"messages": []}, 422, "messages"),
+        ("GET", f"{ANA}/episodes?limit=201", None, 422, "limit"),
+        ("GET", f"{ANA}/episodes?since=soon", None, 400, "cannot read the time"),
+        ("GET", f"{ANA}/episodes/1", None, 404, "no episode"),
+        ("GET", "/v1/users/nobody/stats", None, 404, "no user 'nobody'"),
+        ("GET", f"{ANA}/threads/nowhere", None, 404, "threads: move"),
+        ("PUT", "/v1/users/ana", None, 405, "/docs"),
+        ("GET", "/v1/nowhere", None, 404, "/docs"),
+    ],
+)
+def test_wrong_requests_name_what_was_seen_and_the_remedy(
+    client: TestClient, method: str, path: str, body: Any, status: int, told: str
+) -> None:
+    add(client, message("The tap drips"), thread="move")
+    answer = client.request(method, path, json=body)
+    problem = answer.json()
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert (problem["status"], set(problem) >= {"type", "title", "status", "detail"}) == (status, True)
+    assert told in problem["detail"]
+
+
+def test_an_import_is_bounded_and_read_piece_by_piece(opened: Callable[[], Memory]) -> None:
+    with LocalClient(make_app(opened, Clock(NOW), largest=2_000, largest_file=50_000)) as client:
+        line = json.dumps({"role": "user", "content": "The tap drips"}) + "\n"
+        assert client.post(f"{ANA}/import", content=(line * 100).encode()).json()["observations"] == 100
+        refused = client.post(f"{ANA}/import", content=(line * 2_000).encode())
+        assert (refused.status_code, "50000 bytes" in refused.json()["detail"]) == (413, True)
+        assert add(client, message("x" * 3_000)).status_code == 413
+
+
+def test_the_document_is_openapi_3_1_with_examples_that_run(client: TestClient) -> None:
+    furnish(client)
+    document = client.get("/openapi.json").json()
+    assert document["openapi"].startswith("3.1")
+    for path in ("messages", "search", "context", "retrieve", "chains/replay"):
+        operation = document["paths"][f"/v1/users/{{user}}/{path}"]["post"]
+        name = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        example = document["components"]["schemas"][name]["examples"][0]
+        assert client.post(f"{ANA}/{path}", json=example).is_success, path
+    operations = [o for methods in document["paths"].values() for o in methods.values()]
+    names = [o["operationId"] for o in operations]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", ["none", "admin", "read", "revoked"])
+def test_no_request_makes_the_service_fail(opened: Callable[[], Memory], role: str) -> None:
+    headers = {"host": "127.0.0.1"}
+    if role != "none":
+        with opened() as memory:
+            made = memory.keys.create(role="admin" if role == "revoked" else role)
+            headers["Authorization"] = f"Bearer {made.token}"
+            if role == "revoked":
+                memory.keys.revoke(made.key.id)
+    with LocalClient(make_app(opened, Clock(NOW), rate=1e6)) as client:
+        schema = schemathesis.openapi.from_asgi("/openapi.json", client.app, headers=headers)
+        if role == "none":
+            furnish(client)
+        for result in schema.include(path_regex="^/v1").get_all_operations():
+            operation = result.ok()
+
+            @given(case=operation.as_strategy())
+            @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+            def holds(case: Any) -> None:
+                case.call_and_validate(session=client, headers=headers, excluded_checks=UNTOLD)
+
+            holds()
