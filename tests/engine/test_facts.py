@@ -30,9 +30,8 @@ from builders.facts import (
 from builders.injections import INJECTIONS
 
 from episodic_agent import Memory
-from episodic_agent.engine.boundary.segmenting import ENCODE
 from episodic_agent.engine.facts import job as consolidating
-from episodic_agent.engine.sections.job import COMPACT
+from episodic_agent.engine.jobs.kinds import COMPACT, ENCODE
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.schemas import Json, Scope

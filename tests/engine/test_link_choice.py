@@ -14,7 +14,7 @@ from builders.commands import Run
 from conftest import OpenMemory
 
 from episodic_agent import Memory
-from episodic_agent.engine.links.job import LINK
+from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.schemas import Decision, Scope, Thread
 
 TEN = datetime(2026, 3, 2, 10, tzinfo=UTC)

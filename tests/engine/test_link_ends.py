@@ -10,8 +10,7 @@ import pytest
 from builders.chats import Clock, mine
 
 from episodic_agent import Memory
-from episodic_agent.engine.links.asking import LINK_END
-from episodic_agent.engine.links.job import LINK
+from episodic_agent.engine.jobs.kinds import LINK, LINK_END
 from episodic_agent.engine.links.joining import MATTER, settle
 from episodic_agent.schemas import Decision, Link, Scope, Thread
 

@@ -23,8 +23,9 @@ from conftest import OpenMemory
 from episodic_agent import Memory
 from episodic_agent.core.links import due, features_of, recomputed
 from episodic_agent.core.prompts import thread_link
+from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.later import runner_of
-from episodic_agent.engine.links.job import LINK, Linker, put_job
+from episodic_agent.engine.links.job import Linker, put_job
 from episodic_agent.engine.links.joining import faults
 from episodic_agent.errors import BadReply, InvalidInput, NotFound, ProviderUnavailable
 from episodic_agent.providers.embedders.minilm import MiniLM, is_present
@@ -588,7 +589,7 @@ def test_an_explanation_names_every_number_and_both_sides(single: Opened) -> Non
     explanation = mine(memory).links.explain(later.origin, first.origin)
     assert [link.earlier for link in explanation.links] == [first.id]
     (judged,) = explanation.judged
-    assert judged.candidate == mine(memory).threads.get(first.origin).thread
+    assert judged.candidate.id == mine(memory).threads.get(first.origin).thread.id
     assert "active within the last 24 hours" in judged.sentences[0]
     assert mine(memory).links.explain(first.origin, later.origin).judged == [judged]
     seed = mine(memory).links.explain(later.origin).judged[0]

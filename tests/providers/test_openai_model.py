@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from episodic_agent.core.prompts.lenient import strict, values_in
 from episodic_agent.errors import (
     BadReply,
     InvalidInput,
@@ -21,7 +22,6 @@ from episodic_agent.providers.models.openai import (
     Manners,
     ModelLimits,
     OpenAIModel,
-    objects_in,
     read_name,
 )
 from episodic_agent.providers.models.staged import StagedModel
@@ -88,7 +88,7 @@ def test_the_request_asks_for_one_cool_answer_that_fits_the_schema(server: Scrip
         "max_tokens": LONGEST_ANSWER,
         "response_format": {
             "type": "json_schema",
-            "json_schema": {"name": "topic_shift", "strict": True, "schema": SCHEMA},
+            "json_schema": {"name": "topic_shift", "strict": True, "schema": strict(SCHEMA)},
         },
     }
     assert (system["role"], user) == ("system", {"role": "user", "content": "Is it so?"})
@@ -225,6 +225,25 @@ def test_a_server_without_schemas_is_told_the_schema_and_that_is_remembered(
     assert len({str(asked.get("response_format")) for asked in server.asked[-2:]}) == 1
 
 
+def test_a_schema_a_server_does_not_take_costs_no_other_stage_its_schema(server: ScriptedServer) -> None:
+    server.refuses_schemas = {"facts": "Invalid schema for response_format 'facts': 'x' is not permitted"}
+    model = remote(server)
+    for _ in range(2):
+        for stage in ("facts", "episode", "review"):
+            assert model.complete("Is it so?", SCHEMA, stage).value == RIGHT
+    forms = [asked["response_format"]["type"] for asked in server.asked]
+    assert forms == ["json_schema", "json_object", *["json_schema"] * 2, "json_object", *["json_schema"] * 2]
+
+
+def test_a_server_that_takes_no_schema_is_asked_for_none_in_any_stage(server: ScriptedServer) -> None:
+    server.refuses = {"json_schema"}
+    model = remote(server)
+    for stage in ("facts", "episode", "review"):
+        assert model.complete("Is it so?", SCHEMA, stage).value == RIGHT
+    forms = [asked["response_format"]["type"] for asked in server.asked]
+    assert forms == ["json_schema", *["json_object"] * 3]
+
+
 def test_parameters_a_server_does_not_take_are_left_out(server: ScriptedServer) -> None:
     server.refuses = {"temperature", "seed", "max_tokens"}
     model = remote(server)
@@ -313,10 +332,12 @@ def test_a_refusal_is_forgotten_after_an_hour() -> None:
 
 def test_a_stage_that_fails_takes_the_model_from_no_other(server: ScriptedServer) -> None:
     server.script.append(Behaviour.SLOW)
-    model = remote(server, limits=ModelLimits(timeouts={"facts": 0.1}, away=60.0))
+    model, late = remote(server, limits=ModelLimits(timeouts={"facts": 0.1}, away=60.0)), list[bool]()
     for _ in range(2):
-        with pytest.raises(ProviderUnavailable, match=r"no answer in 0.1 s"):
+        with pytest.raises(ProviderUnavailable, match=r"no answer in 0.1 s") as caught:
             model.complete("Is it so?", SCHEMA, "facts")
+        late.append(caught.value.late)
+    assert late == [True, False]  # the second time nobody was asked
     assert len(server.asked) == 1
     assert ask(model) == RIGHT
 
@@ -480,8 +501,8 @@ def test_an_address_that_is_none_is_refused() -> None:
 
 
 def test_objects_inside_a_cut_off_object_are_no_answers() -> None:
-    assert list(objects_in('{"a": {"b": 1}, "c": ')) == []
-    assert list(objects_in('```json\n{"a": {"b": 1}, "c": ')) == []
+    assert list(values_in('{"a": {"b": 1}, "c": ')) == []
+    assert list(values_in('```json\n{"a": {"b": 1}, "c": ')) == []
 
 
 def test_each_stage_has_its_model(server: ScriptedServer) -> None:

@@ -65,7 +65,8 @@ class ScriptedServer:
 
     `script` is done first, one behaviour a request, then `baseline`. `refuses` are names of parameters it
     does
-    not take (400), and forms of `response_format`. `pause` is how long a slow answer takes, in seconds.
+    not take (400), and forms of `response_format`; `refuses_schemas` are names of schemas it does not take,
+    with what it says then. `pause` is how long a slow answer takes, in seconds.
     """
 
     respond: Respond
@@ -73,6 +74,7 @@ class ScriptedServer:
     baseline: Behaviour = Behaviour.RIGHT
     script: deque[Behaviour] = field(default_factory=deque)
     refuses: set[str] = field(default_factory=set)
+    refuses_schemas: dict[str, str] = field(default_factory=dict)
     retry_after: str = "1"
     tells_usage: bool = True
     pause: float = SLOW
@@ -94,9 +96,13 @@ class ScriptedServer:
             return self.script.popleft() if self.script else self.baseline
 
     def refusal_of(self, asked: Mapping[str, Any]) -> str | None:
-        """Return the parameter of a request that this server does not take."""
-        form = asked.get("response_format", {}).get("type", "text")
-        return next((name for name in (*asked, form) if name in self.refuses), None)
+        """Return what this server says of a request with something that it does not take."""
+        form = asked.get("response_format", {})
+        names = (*asked, form.get("type", "text"))
+        parameter = next((name for name in names if name in self.refuses), None)
+        if parameter is not None:
+            return f"Unsupported parameter: '{parameter}'"
+        return self.refuses_schemas.get(form.get("json_schema", {}).get("name"))
 
 
 @contextmanager
@@ -128,8 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
         with suppress(ConnectionError):
             if self.path != "/v1/chat/completions":
                 self._reply(404, _error("no such path"))
-            elif (name := self.scripted.refusal_of(asked)) is not None:
-                self._reply(400, _error(f"Unsupported parameter: '{name}'"))
+            elif (refusal := self.scripted.refusal_of(asked)) is not None:
+                self._reply(400, _error(refusal))
             else:
                 self._behave(behaviour, asked)
 

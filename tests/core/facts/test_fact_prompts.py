@@ -12,7 +12,7 @@ from episodic_agent.core.facts import learn
 from episodic_agent.core.prompts.facts import (
     EXPECTED_SCHEMA,
     SCHEMA,
-    VERSION,
+    SEED_VERSION,
     predict,
     read_expected,
     read_stated_facts,
@@ -96,7 +96,7 @@ What does it tell beyond that?"""
 def test_the_prompts_of_this_version_are_these() -> None:
     assert predict("The new flat", KNOWN) == GOLDEN
     assert reconcile("She talks of Porto.", KNOWN[:1], TALK).endswith(GOLDEN_END)
-    assert VERSION == "facts-llm-1"  # another text is another version
+    assert SEED_VERSION == "facts-llm-2"  # another text is another version
 
 
 def test_without_facts_the_prompts_say_so() -> None:
@@ -163,7 +163,7 @@ def test_an_update_of_a_slot_with_many_values_ends_the_old_one() -> None:
 REFUSED = [
     (answer(quote="I am a doctor"), "the quote is not in the message"),
     (answer(quote=" "), "the quote is not in the message"),
-    (answer(message="m9"), "is none of m1 to m2"),
+    (answer(message="m9", quote="Faro"), "is none of m1 to m2"),
     (answer(action="update", known="F9"), "is none of F1 to F2"),
     (answer(action="update", known=str(KNOWN[0].id)), "is none of F1 to F2"),
     (answer(fact="Maya has been a midwife since 1987"), "nobody said 1987"),

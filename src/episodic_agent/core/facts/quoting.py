@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Final
 
-from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
+from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES, USERS
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
 from episodic_agent.core.facts.stating import has_cue, judged, parts_of
@@ -28,7 +28,7 @@ VERSION: Final = "facts-4"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
-_GENERIC: Final = frozenset({"user", "me", "human", "customer", "person", "client", "i"})
+_GENERIC: Final = frozenset({*USERS, "me", "person", "i"})
 _SPACES: Final = re.compile(r"\s+")
 Meaning = Callable[[Sequence[str]], "Sequence[Vector] | None"]
 
@@ -52,8 +52,8 @@ class Quotation:
 def speaker_of(actor: str) -> str:
     """Return the subject of what an actor says: their name, if it is one.
 
-    >>> speaker_of("Maya"), speaker_of("user")
-    ('Maya', 'The user')
+    >>> speaker_of("Maya"), speaker_of("user"), speaker_of("用户")
+    ('Maya', 'The user', 'The user')
     """
     return "The user" if fold(actor) in _GENERIC else actor
 
@@ -65,6 +65,15 @@ def told_as(speaker: str, words: str) -> str:
     'Ana: "I\\'m vegetarian."'
     """
     return f'{speaker}: "{_SPACES.sub(" ", words).strip()}"'
+
+
+def as_prompted(fact: str) -> str:
+    """Return a fact as a prompt tells it: whose memory it is goes without saying.
+
+    >>> as_prompted('The user: "I fly on Monday."'), as_prompted('Ana: "Me too."')
+    ('"I fly on Monday."', 'Ana: "Me too."')
+    """
+    return fact.removeprefix("The user: ")
 
 
 def may_teach(statement: Statement) -> bool:

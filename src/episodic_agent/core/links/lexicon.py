@@ -49,7 +49,7 @@ def cues(text: str) -> Cues:
     line = f" {' '.join(words(text))} "
     asks = re.search("[?？؟]", text) is not None
     cues = Cues(
-        recall=_recall().search(line) is not None,
+        recall=recalls(text, line),
         dated=phrase_pattern("links/lexicon.dated").search(line) is not None,
         new_subject=phrase_pattern("links/lexicon.new_subject").search(line) is not None,
         continuation=phrase_pattern("links/lexicon.continuation").match(line) is not None,
@@ -57,6 +57,21 @@ def cues(text: str) -> Cues:
         nothing=not asks and _says_nothing(line),
     )
     return _with_ideographs(text, cues, asks=asks) if _IDEOGRAPHS.search(text) else cues
+
+
+def recalls(text: str, line: str | None = None) -> bool:
+    """Say whether a message names an earlier conversation: `cues(text).recall`, without the other cues.
+
+    Who holds its words already hands them in: `line` is the folded words with a space before, between and
+    after.
+
+    >>> recalls("Remember when we talked about New York?"), recalls("还记得我们聊过的机票吗？")
+    (True, True)
+    """
+    line = f" {' '.join(words(text))} " if line is None else line
+    if _recall().search(line):
+        return True
+    return bool(_IDEOGRAPHS.search(text)) and bool(_han("recall").search(_han("dated").sub("", text)))
 
 
 def most_meant(text: str, counts: Sequence[int | None] = ()) -> int | None:
@@ -96,7 +111,7 @@ def _with_ideographs(text: str, cues: Cues, *, asks: bool) -> Cues:
     opening = _han("continuation").search(bare[:_OPENS]) is not None or _ENDS.search(bare) is not None
     statement = unspaced_pattern(*_EMPTY_HAN).sub("", text)
     return Cues(
-        recall=cues.recall or _han("recall").search(_han("dated").sub("", text)) is not None,
+        recall=cues.recall,
         dated=cues.dated or _han("dated").search(text) is not None,
         new_subject=cues.new_subject or _han("new").search(text) is not None,
         continuation=cues.continuation or opening,

@@ -13,7 +13,7 @@ from episodic_agent.core.language import tokens, words
 from episodic_agent.core.language.phrases import phrase_pattern, unspaced_pattern
 from episodic_agent.core.links.evidence import score
 from episodic_agent.core.links.features import Features, ThreadFeatures
-from episodic_agent.core.links.lexicon import cues, own_words
+from episodic_agent.core.links.lexicon import cues, own_words, recalls
 from episodic_agent.core.links.policies import PAIRWISE, link_policy
 
 CORRECT: Final = "CORRECT"
@@ -82,7 +82,7 @@ def outcome_of(
 
 def _in_words(text: str, *, linked: bool) -> Outcome | None:
     if not linked:
-        if _says("reminder", text) or cues(text).recall:
+        if reminds(text):
             return Outcome(INCORRECT, EXPLICIT, "the user says that it was talked about before")
         return None
     if denies(text):
@@ -92,13 +92,32 @@ def _in_words(text: str, *, linked: bool) -> Outcome | None:
     return None
 
 
+def reminds(text: str) -> bool:
+    """Say whether a user speaks of an earlier conversation as one that both know of.
+
+    >>> reminds("didn't we talk about the clutch last week?"), reminds("what does a clutch cost?")
+    (True, False)
+    """
+    line = f" {' '.join(words(text))} "
+    return _says("reminder", text, line) or recalls(text, line)
+
+
 def denies(text: str) -> bool:
     """Say whether a user objects to what was recalled: something else was meant.
 
     >>> denies("No, that's not what I meant"), denies("That's the one, thanks")
     (True, False)
     """
-    return _says("denial", text) or _opens(text) or bool(_DOUBTS.search(text))
+    return denies_in_words(text) or _opens(text) or bool(_DOUBTS.search(text))
+
+
+def denies_in_words(text: str) -> bool:
+    """Say whether a user objects in words that mean nothing else, wherever they stand.
+
+    >>> denies_in_words("that's not what I meant"), denies_in_words("I wanted the blue one")
+    (True, False)
+    """
+    return _says("denial", text)
 
 
 def only_denies(text: str) -> bool:
@@ -126,8 +145,8 @@ def _in_behaviour(turn: UserTurn, context: ThreadFeatures, *, linked: bool) -> O
     return NOTHING
 
 
-def _says(name: str, text: str) -> bool:
-    line = f" {' '.join(words(text))} "
+def _says(name: str, text: str, line: str | None = None) -> bool:
+    line = f" {' '.join(words(text))} " if line is None else line
     if phrase_pattern(f"links/outcomes.{name}").search(line):
         return True
     return unspaced_pattern(f"links/outcomes.han.{name}").search(text) is not None

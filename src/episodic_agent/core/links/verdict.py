@@ -13,6 +13,8 @@ HIGH: Final = "HIGH"
 UNCERTAIN: Final = "UNCERTAIN"
 _RELATED, _CONFIDENCE = "llm_related", "llm_confidence"
 _RIVAL, _YIELDS = "rival", "yields"
+SETTLES: Final = "llm_settles"  # of a choice that a language model made: the algorithm adds nothing to it
+SURE: Final = 0.75  # a model's confidence that needs no second look
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class LinkVerdict:
 
     `confidence` is that of the verdict taken. `disagreement` says that the two judges did not agree. `rival`
     is the support of the best other candidate that would have been linked, None where there was none; one
-    that `yields` is not linked because another candidate of the message is better.
+    that `yields` is not linked because another candidate of the message is better. `settled` says that a
+    language model chose among all candidates: what it did not choose is not linked, seen or not.
     """
 
     thread_id: str
@@ -55,6 +58,7 @@ class LinkVerdict:
     opinion: Opinion | None = None
     rival: float | None = None
     yields: bool = False
+    settled: bool = False
 
     @property
     def verdict(self) -> str:
@@ -74,7 +78,32 @@ class LinkVerdict:
             {} if opinion is None else {_RELATED: float(opinion.related), _CONFIDENCE: opinion.confidence}
         )
         rival = {} if self.rival is None else {_RIVAL: self.rival, _YIELDS: float(self.yields)}
-        return {**self.features, **spoken, **rival}
+        settled = {SETTLES: 1.0} if self.settled else {}
+        return {**self.features, **spoken, **rival, **settled}
+
+
+def settled(evidence: LinkEvidence, policy: LinkPolicy, opinion: Opinion | None) -> LinkVerdict:
+    """Return the verdict on a candidate of a choice that a language model made; None: it was not shown it.
+
+    Linked is what the model chose, unless it believes the opposite more. Sure is a verdict that the model is
+    sure of, or that the algorithm clearly shares.
+
+    >>> policy, likely = link_policy("default"), LinkEvidence("a", {"none_few": 0.0}, 0.9)
+    >>> verdicts = [settled(likely, policy, one) for one in (Opinion(False, 0.8), Opinion(True, 0.6), None)]
+    >>> [(one.verdict, one.label) for one in verdicts]
+    [("DON'T_LINK", 'HIGH'), ('LINK', 'HIGH'), ("DON'T_LINK", 'UNCERTAIN')]
+    """
+    score, threshold = evidence.score, policy.limit(evidence.features)
+    own = score > threshold
+    link = opinion is not None and opinion.related and opinion.confidence >= 0.5
+    confidence = 1.0 - score if opinion is None else max(opinion.confidence, 1.0 - opinion.confidence)
+    shared = link == own and not policy.unsure(score, evidence.features)
+    sure = shared or (opinion is not None and opinion.confidence >= SURE)
+    differ = opinion is not None and opinion.related != own
+    return LinkVerdict(
+        evidence.thread_id, link, HIGH if sure else UNCERTAIN, confidence, differ, score, threshold,
+        policy.name, dict(evidence.features), opinion, settled=True,
+    )  # fmt: skip
 
 
 def decide(evidence: LinkEvidence, policy: LinkPolicy, opinion: Opinion | None = None) -> LinkVerdict:
@@ -112,13 +141,16 @@ def recomputed(thread_id: str, policy: str, recorded: Mapping[str, float]) -> Li
     >>> recomputed("a", first.policy, first.recorded()).link
     True
     """
-    added = (_RELATED, _CONFIDENCE, _RIVAL, _YIELDS)
+    added = (_RELATED, _CONFIDENCE, _RIVAL, _YIELDS, SETTLES)
     features = {name: value for name, value in recorded.items() if name not in added}
     chosen = link_policy(policy)
     spoken = None
     if _CONFIDENCE in recorded:
         spoken = Opinion(bool(recorded[_RELATED]), recorded[_CONFIDENCE])
-    alone = decide(LinkEvidence(thread_id, features, chosen.score(features)), chosen, spoken)
+    evidence = LinkEvidence(thread_id, features, chosen.score(features))
+    if recorded.get(SETTLES):
+        return settled(evidence, chosen, spoken)
+    alone = decide(evidence, chosen, spoken)
     if _RIVAL not in recorded or not alone.link or not chosen.competes:
         return alone
     return _beside(alone, recorded[_RIVAL], yields=bool(recorded.get(_YIELDS)))
@@ -133,14 +165,16 @@ def compete(
     `most` is how many threads the message may speak of: one, or as many as "both cities" or "the two" mean
     (None: any number); where the best one has what is meant, only such as have it too. `apart` names threads
     that can be linked to nothing any more: they neither win nor yield. Where a rival is within .05 the
-    verdict is UNCERTAIN. A policy that lets candidates stand side by side, as seed 002, is left alone.
+    verdict is UNCERTAIN. A policy that lets candidates stand side by side, as seed 002, is left alone, and so
+    is what a language model settled.
 
     >>> policy = link_policy("link-2026-12")
     >>> sure, less = (decide(LinkEvidence(name, {}, score), policy) for name, score in (("a", .9), ("b", .8)))
     >>> [(v.thread_id, v.verdict, v.rival) for v in compete([sure, less], 1)]
     [('a', 'LINK', 0.8), ('b', "DON'T_LINK", 0.9)]
     """
-    rivals = [v for v in verdicts if v.link and v.thread_id not in apart and link_policy(v.policy).competes]
+    linked = [v for v in verdicts if v.link and not v.settled and v.thread_id not in apart]
+    rivals = [v for v in linked if link_policy(v.policy).competes]
     if len(rivals) < 2:
         return list(verdicts)
     ranked = sorted(rivals, key=lambda v: -v.support)

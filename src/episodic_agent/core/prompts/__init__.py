@@ -18,4 +18,13 @@ answer, and what of an answer can be used.
 fallback where it is asked (I8), and run the injections of `tests/builders` against it.
 """
 
-STAGES = ("topic_shift", "episode", "thread_link", "compact", "skills", "review", "facts")
+from typing import Final
+
+TOPIC_SHIFT: Final = "topic_shift"
+EPISODE: Final = "episode"
+THREAD_LINK: Final = "thread_link"
+COMPACT: Final = "compact"
+SKILLS: Final = "skills"
+REVIEW: Final = "review"
+FACTS: Final = "facts"
+STAGES: Final = (TOPIC_SHIFT, EPISODE, THREAD_LINK, COMPACT, SKILLS, REVIEW, FACTS)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
+from episodic_agent.core.prompts import REVIEW
 from episodic_agent.core.prompts.quoting import Aliases, fence_for, named, quoted
 from episodic_agent.core.review import FollowingTurn, Shown
 from episodic_agent.errors import BadReply
@@ -11,7 +12,7 @@ from episodic_agent.schemas import Json
 from episodic_agent.schemas.strength import Rating
 
 VERSION: Final = "review-1"
-STAGE: Final = "review"
+STAGE: Final = REVIEW
 RATINGS: Final[Mapping[str, Rating]] = {
     "again": Rating.AGAIN,
     "hard": Rating.HARD,

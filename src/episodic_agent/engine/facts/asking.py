@@ -1,19 +1,27 @@
-"""What a model is asked for facts: what to expect of some episodes, then what they tell beyond that."""
+"""What a model is asked for facts: what some episodes tell that lasts.
 
+One question by default; policy `seed-003` asks first what is to be expected of them, then what goes beyond.
+"""
+
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import groupby
 from typing import Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.facts.consolidating import reinforcing
+from episodic_agent.core.facts.quoting import speaker_of
+from episodic_agent.core.language import fold
 from episodic_agent.core.prompts import facts as question
-from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.deps import SEED_FACTS, Deps
 from episodic_agent.engine.facts.transcripts import Transcript, speaks_for_people
 from episodic_agent.engine.facts.writing import Vectors, embedded
 from episodic_agent.engine.jobs.asking import ROUNDS, ask
-from episodic_agent.engine.recall.facts import best_facts
+from episodic_agent.engine.recall.facts import RELEVANT, best_facts
 from episodic_agent.engine.recall.matching import as_shown
 from episodic_agent.errors import ProviderError
 from episodic_agent.protocols import FACTS, LanguageModel, Transaction
@@ -21,12 +29,17 @@ from episodic_agent.schemas import Json, Observation, Scope, TimeSource
 from episodic_agent.schemas.facts import Fact, FactCandidate
 
 NEAR: Final = 10  # known facts a new one is compared with
+DEFAULT_USER: Final = "default"
+_NAME: Final = re.compile(r"[^\W\d_]+(?:[ .'-][^\W\d_]+){0,3}\.?")  # of a user: no number, no address
+_LONGEST_QUERY: Final = 2_000  # characters of an episode that known facts are looked for by
 MOST_MESSAGES: Final = question.LONGEST_CONVERSATION // question.LEAST_OF_MESSAGE  # one question shows
 
 
 @dataclass(frozen=True, slots=True)
 class FactReply:
     """What a model told: candidates, what of its answers was refused and why, and what it had expected.
+
+    `version` is that of the prompt.
 
     `known` names the facts it was shown, or whose words it was taken to mean, each with the observation those
     words are from.
@@ -37,15 +50,50 @@ class FactReply:
     expected: str = ""
     model: str = ""
     known: Mapping[UUID, UUID] = field(default_factory=dict)
+    version: str = question.VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What the answers to all portions of some episodes hold together."""
+
+    candidates: list[FactCandidate] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def add(self, answer: question.Reconciled) -> None:
+        self.candidates.extend(answer.candidates)
+        self.actions.extend(answer.actions)
+        self.refused.extend(answer.refused)
 
 
 def ask_for_facts(
     deps: Deps, scope: Scope, model: LanguageModel, group: Sequence[Transcript], *, rounds: int = ROUNDS
 ) -> FactReply:
-    """Ask a model what episodes tell beyond what the known facts lead it to expect.
+    """Ask a model what episodes tell that lasts.
 
     No transaction is open meanwhile. Raises ProviderError: BadReply where its second answer is as bad.
     """
+    if deps.fact_policy == SEED_FACTS:
+        return _in_two_steps(deps, scope, model, group, rounds)
+    known = _bearing(deps, scope, group)
+    owner = owner_of(deps, scope, group)
+    answers = _Answers()
+    for conversations in _in_portions(group):
+        messages = [o for one in conversations for o in one.observations]
+
+        def read(value: Mapping[str, Json], shown: Sequence[Observation] = messages) -> question.Reconciled:
+            return question.read_gathered(value, known, shown, owner)
+
+        asked = question.gather(owner, known, conversations)
+        answers.add(ask(model, asked, question.GATHERED_SCHEMA, question.STAGE, read, rounds=rounds))
+    return _replied(deps, scope, group, model, known, answers)
+
+
+def _in_two_steps(
+    deps: Deps, scope: Scope, model: LanguageModel, group: Sequence[Transcript], rounds: int
+) -> FactReply:
+    """Ask what the known facts lead one to expect of episodes, then what these tell beyond that."""
     known = _related(deps, scope, group)
     expected = ""
     if known:  # who knows nothing expects nothing
@@ -53,23 +101,59 @@ def ask_for_facts(
         asked = question.predict(title, known)
         schema, read_expected = question.EXPECTED_SCHEMA, question.read_expected
         expected = ask(model, asked, schema, question.STAGE, read_expected, rounds=rounds)
-    matching_candidates: list[FactCandidate] = []
-    actions: list[str] = []
-    refused: list[str] = []
+    answers = _Answers()
     for messages in _portions([o for one in group for o in one.observations]):
 
         def read(value: Mapping[str, Json], shown: Sequence[Observation] = messages) -> question.Reconciled:
             return question.read_stated_facts(value, known, shown)
 
         asked = question.reconcile(expected, known, messages)
-        reconciled = ask(model, asked, question.SCHEMA, question.STAGE, read, rounds=rounds)
-        matching_candidates += reconciled.candidates
-        actions += reconciled.actions
-        refused += reconciled.refused
-    placed = [_placed(one, group) for one in matching_candidates]
-    candidates, meant = _repeating(deps, scope, placed, actions)
+        answers.add(ask(model, asked, question.SCHEMA, question.STAGE, read, rounds=rounds))
+    reply = _replied(deps, scope, group, model, known, answers)
+    return replace(reply, expected=expected, version=question.SEED_VERSION)
+
+
+def _replied(
+    deps: Deps,
+    scope: Scope,
+    group: Sequence[Transcript],
+    model: LanguageModel,
+    known: Sequence[Fact],
+    answers: _Answers,
+) -> FactReply:
+    placed = [_placed(one, group) for one in answers.candidates]
+    candidates, meant = _repeating(deps, scope, placed, answers.actions)
     sources = {fact.id: _source(fact) for fact in (*known, *meant)}
-    return FactReply(candidates, refused, expected, model.name, sources)
+    return FactReply(candidates, answers.refused, model=model.name, known=sources)
+
+
+def owner_of(deps: Deps, scope: Scope, group: Sequence[Transcript]) -> question.Owner:
+    """Return whom a memory belongs to, and what they are called.
+
+    They speak as "user" or under the user's own name, and are the subject that a quotation of theirs has.
+    Their names are the user's, where it is one, and those that facts give them.
+    """
+    user = scope.user_id if _NAME.fullmatch(scope.user_id) and scope.user_id != DEFAULT_USER else ""
+    speakers = dict.fromkeys(o.actor for one in group for o in one.people)
+    own = next((actor for actor in speakers if user and fold(actor) == fold(user)), "")
+    subject = speaker_of(own or "user")
+    with deps.store.begin(scope, write=False) as tx:
+        slots = [(subject, attribute) for attribute in ("name", "also_called")]
+        facts = [kept.fact for kept in tx.knowledge.facts(slots=slots)]
+    called = [fact.value for fact in facts if fact.holds and fact.invalid_at is None]
+    return question.Owner(subject, tuple(dict.fromkeys(name for name in (user, *called) if name)))
+
+
+def _in_portions(group: Sequence[Transcript]) -> Iterator[Sequence[question.Conversation]]:
+    """Yield what one question shows: conversations in the order of time, each under its own heading."""
+    ordered = sorted((one for one in group if one.observations), key=lambda one: one.observations[0].at)
+    titles = {o.id: one.episode.title for one in ordered for o in one.observations}
+    episodes = {o.id: one.episode.id for one in ordered for o in one.observations}
+    spoken = [o for one in ordered for o in sorted(one.observations, key=lambda o: (o.at, o.seq))]
+    for portion in _portions(spoken):
+        parts = groupby(portion, key=lambda o: episodes[o.id])
+        inside = [list(observations) for _, observations in parts]
+        yield [question.Conversation(titles[some[0].id], some) for some in inside]
 
 
 def _source(fact: Fact) -> UUID:
@@ -93,18 +177,39 @@ def _portions(observations: Sequence[Observation]) -> Iterator[Sequence[Observat
         yield portion
 
 
-def _related(deps: Deps, scope: Scope, group: Sequence[Transcript]) -> list[Fact]:
-    """Return known facts that bear on episodes, the nearest first, filled up with the newest."""
-    text = "\n".join(f"{one.episode.title}\n{one.episode.summary}" for one in group)
-    last = max(one.episode.end_at for one in group)
-    query = ranking.analyse(text, (), last, language=deps.language)
+def _bearing(deps: Deps, scope: Scope, group: Sequence[Transcript]) -> list[Fact]:
+    """Return the few known facts that bear most on what was said, the newest where too few do."""
+    scores: dict[UUID, tuple[float, Fact]] = {}
+    for transcript in group:
+        text = "\n".join([transcript.episode.title, *(o.text for o in transcript.people)])[:_LONGEST_QUERY]
+        for fact, score in _best(deps, scope, text, transcript.episode.end_at, question.MOST_BEARING):
+            if score >= RELEVANT:
+                scores[fact.id] = max(scores.get(fact.id, (0.0, fact)), (score, fact), key=lambda x: x[0])
+    ranked = sorted(scores.values(), key=lambda pair: (-pair[0], pair[1].id))
+    near = [fact for _, fact in ranked]
+    most = question.MOST_BEARING
+    with deps.store.begin(scope, write=False) as tx:
+        newest = [kept.fact for kept in reversed(tx.knowledge.facts(current=True, limit=most))]
+        return _founded(tx, list({fact.id: fact for fact in (*near, *newest)}.values()))[:most]
+
+
+def _best(deps: Deps, scope: Scope, text: str, at: datetime, limit: int) -> Sequence[tuple[Fact, float]]:
+    query = ranking.analyse(text, (), at, language=deps.language)
     vector = None
     if deps.embedder is not None and query.dense_text.strip():
         with suppress(ProviderError):
             vector = deps.embedder.embed([query.dense_text])[0]
-    most = question.MOST_FACTS
     with deps.store.begin(scope, write=False) as tx:
-        near = [fact for fact, _ in best_facts(tx, deps, query, vector, limit=most, at=last)]
+        return best_facts(tx, deps, query, vector, limit=limit, at=at)
+
+
+def _related(deps: Deps, scope: Scope, group: Sequence[Transcript]) -> list[Fact]:
+    """Return known facts that bear on episodes, the nearest first, filled up with the newest."""
+    text = "\n".join(f"{one.episode.title}\n{one.episode.summary}" for one in group)
+    last = max(one.episode.end_at for one in group)
+    most = question.MOST_FACTS
+    near = [fact for fact, _ in _best(deps, scope, text, last, most)]
+    with deps.store.begin(scope, write=False) as tx:
         newest = [kept.fact for kept in reversed(tx.knowledge.facts(current=True, limit=most))]
         return _founded(tx, list({fact.id: fact for fact in (*near, *newest)}.values())[:most])
 

@@ -4,7 +4,7 @@ Without a language model each message is read as it comes, by a job of its own, 
 Episodes are consolidated besides: their facts are told which episode they are from.
 
 A scope is due when three of its episodes are not consolidated, or one that was very surprising. A run takes a
-few of them, oldest first; with a language model it predicts and calibrates, else what was said is quoted. A
+few of them, oldest first; a language model is asked what they tell, else what was said is quoted. A
 model that fails leaves the episodes as they are, to be tried again for hours; then they are quoted (I8).
 Facts, what became of old ones, a decision for each episode and the mark that it is consolidated are one
 transaction; calls are made outside.
@@ -39,6 +39,7 @@ from episodic_agent.engine.facts.transcripts import (
 )
 from episodic_agent.engine.facts.writing import Vectors, embedded, reworded, write_facts
 from episodic_agent.engine.jobs.asking import ROUNDS, may_pass, say_failed
+from episodic_agent.engine.jobs.kinds import FACTS
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.errors import BadReply, ProviderError
@@ -46,7 +47,6 @@ from episodic_agent.protocols import LanguageModel, Store, Transaction
 from episodic_agent.schemas import Decision, Episode, Job, Json, Observation, Scope
 from episodic_agent.schemas.facts import FactCandidate, StoredFact
 
-FACTS: Final = asking.STAGE  # the kind of job, and the type of decision
 PAGE: Final = 32  # episodes one run reads by rules
 TOGETHER: Final = 8  # episodes one question to a model is about
 PAUSE: Final = timedelta(minutes=1)  # between runs over what was there long before
@@ -228,7 +228,7 @@ class Consolidator:
             try:
                 rounds = ROUNDS if attempts == 1 else 1
                 asked = ask_for_facts(self._deps, scope, model, group, rounds=rounds)
-                return _FactsRead(asked.candidates, by=asking.VERSION, reply=asked)
+                return _FactsRead(asked.candidates, by=asked.version, reply=asked)
             except ProviderError as error:
                 if attempts < _last_try(error):
                     raise
@@ -315,7 +315,7 @@ def _decision(
     detail: dict[str, Json] = {"told": rows, "facts": became, "pinned_against": against}
     if read.without_model:
         detail["without_model"] = read.without_model
-    if read.by == asking.VERSION:
+    if read.reply.model:
         together = [str(other.episode.id) for other in group]
         refused = list(read.reply.refused)
         expected = read.reply.expected[:LONGEST_TOLD]

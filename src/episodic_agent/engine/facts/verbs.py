@@ -4,25 +4,33 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core import facts as core
-from episodic_agent.core import recall as ranking
 from episodic_agent.core.facts import Changes
 from episodic_agent.core.facts.slots import group_of
 from episodic_agent.core.language import fold
 from episodic_agent.engine.arguments import aware, clean_name, counted
-from episodic_agent.engine.facts.writing import embedded_if_possible, reworded, slots_of, write_facts
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.later import Later
-from episodic_agent.engine.recall.facts import best_facts
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
+from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction, ref_of
 from episodic_agent.schemas import Json, Observation, Scope
 from episodic_agent.schemas.facts import Category, Fact, FactEvidence, StoredFact
 from episodic_agent.showing import as_card, described
+
+if TYPE_CHECKING:
+    from episodic_agent.core import recall as ranking
+    from episodic_agent.engine.facts import writing
+    from episodic_agent.engine.recall import facts as recalled
+else:
+    ranking = module("episodic_agent.core.recall")
+    recalled = module("episodic_agent.engine.recall.facts")
+    writing = module("episodic_agent.engine.facts.writing")
+
 
 MOST: Final = 100_000  # facts a query looks at
 Change = Callable[[Fact], Fact | None]
@@ -172,11 +180,11 @@ class FactRoom:
         with self._deps.store.begin(scope, write=False) as tx:
             scores: dict[UUID, float] | None = None
             if analysed is not None:
-                rows = best_facts(tx, self._deps, analysed, vector, limit=MOST, history=True)
+                rows = recalled.best_facts(tx, self._deps, analysed, vector, limit=MOST, history=True)
                 scores = {fact.id: score for fact, score in rows}
                 facts = [fact for fact, _ in rows]
                 # what was believed of a matter hangs on all that is known of it
-                known = tx.knowledge.facts(slots=slots_of(facts)) if told_by is not None else ()
+                known = tx.knowledge.facts(slots=writing.slots_of(facts)) if told_by is not None else ()
             else:
                 known = tx.knowledge.facts()
                 facts = [kept.fact for kept in known]
@@ -213,7 +221,7 @@ class FactRoom:
         with self._at.read() as tx:
             fact = find_fact(tx, fact_id).fact
             matter = group_of(fact.subject, fact.attribute, fact.value)
-            slot = [kept.fact for kept in tx.knowledge.facts(slots=slots_of([fact]))]
+            slot = [kept.fact for kept in tx.knowledge.facts(slots=writing.slots_of([fact]))]
             return [
                 FactCard(one) for one in slot if group_of(one.subject, one.attribute, one.value) == matter
             ]
@@ -271,13 +279,13 @@ class FactRoom:
         deps, now = self._deps, self._deps.clock()
         with deps.store.begin(scope, write=False) as tx:
             _, known, changes = _by_hand(tx, fact_id, change)
-        vectors = embedded_if_possible(deps, [fact.fact for fact in reworded(known, changes)])
+        vectors = writing.embedded_if_possible(deps, [fact.fact for fact in writing.reworded(known, changes)])
         with deps.store.begin(scope) as tx:
             tx.hold_facts()
             before, known, changes = _by_hand(tx, fact_id, change)
             if change(before) is None:
                 tx.knowledge.bury(core.delete(before, now))
-            write_facts(tx, deps, known, changes, vectors, now=now)
+            writing.write_facts(tx, deps, known, changes, vectors, now=now)
             heir = tx.knowledge.moves(before.id).get(
                 before.id
             )  # what a hand made the same as another is one with it
@@ -291,7 +299,7 @@ def _by_hand(
     """Return a fact as it is, what it bears on, and what a change by hand makes of all that."""
     before = find_fact(tx, fact_id).fact
     after = change(before)
-    known = tx.knowledge.facts(slots=slots_of([before] if after is None else [before, after]))
+    known = tx.knowledge.facts(slots=writing.slots_of([before] if after is None else [before, after]))
     return before, known, core.retold([kept.fact for kept in known], {before.id: after})
 
 
@@ -329,7 +337,7 @@ def _scored(
     return result
 
 
-def _analysed(query: str, moment: datetime, language: str | None) -> ranking.Query:
+def _analysed(query: str, moment: datetime, language: str | None) -> "ranking.Query":
     if not isinstance(query, str) or not query.strip():
         raise InvalidInput("the query is empty; ask something, or leave it out")
     return ranking.analyse(query, (), moment, language=language)

@@ -6,12 +6,11 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.jobs.kinds import LINK, LINK_END
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Thread
 
-LINK: Final = "link"  # the type of a decision about links, and what their jobs wait for one another by
 PAUSE: Final = timedelta(minutes=30)  # silence that ends a sitting
-LINK_END: Final = "link_end"  # the job's kind
 
 
 def ask_for_end(tx: Transaction, deps: Deps, thread_id: UUID, now: datetime) -> None:

@@ -2,8 +2,11 @@
 
 What opens a thread often says little. When it ends, a `link_end` job asks the same policy again, adds the
 link that was missed, and takes back what the algorithm alone had linked and is clearly unlikely by now. What
-a person linked, the user recalled, or a language model agreed to stays. No model is asked again: where one
-gave its opinion while the thread began, that opinion is the second judge here too.
+a person linked, the user recalled, or a language model agreed to stays.
+
+Where a language model chose as the thread began, what it said stands: the algorithm links nothing it refused
+or was not shown. It is asked once more only where it is not sure of a link yet and a candidate that is not
+clearly unlikely was not shown to it, or not refused for sure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,21 +16,33 @@ from uuid import UUID
 
 import numpy as np
 
-from episodic_agent.core.links import LinkVerdict, Opinion, compete, decide
+from episodic_agent.core.echo import all_own_words
+from episodic_agent.core.links import LinkEvidence, LinkVerdict, Opinion, compete
 from episodic_agent.core.links.choice import Talk, choose
 from episodic_agent.core.links.policies import ChoicePolicy
-from episodic_agent.core.links.verdict import UNCERTAIN
+from episodic_agent.core.links.verdict import SURE, UNCERTAIN
+from episodic_agent.core.prompts.thread_link import LAST_TURNS, STAGE
+from episodic_agent.core.threads import opens_turn
 from episodic_agent.engine.deps import NO_LINKING, Deps
+from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links.asking import judged_through
 from episodic_agent.engine.links.candidates import CandidateThread, EarlierThreads
 from episodic_agent.engine.links.features import LONGEST
-from episodic_agent.engine.links.job import BEST, CONTINUITY, LINK, Linker, decision_of
+from episodic_agent.engine.links.job import (
+    BEST,
+    CONTINUITY,
+    Linker,
+    Options,
+    decision_of,
+    verdicts_of,
+)
 from episodic_agent.engine.links.joining import HAND, MATTER, other_end, settle
 from episodic_agent.engine.links.linked import RECALL, holds
+from episodic_agent.engine.links.opinions import LinkQuestion, OpinionAnswer, opinions_of
 from episodic_agent.engine.links.sittings import around
 from episodic_agent.engine.tuning.runs import policy_in_force
 from episodic_agent.protocols import Transaction
-from episodic_agent.schemas import Decision, Job, Json, Link, Scope, Thread, Vector
+from episodic_agent.schemas import Decision, Job, Json, Link, Observation, Scope, Thread, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +52,8 @@ class _EndCase:
     `first` tells that it is the first of its sitting: only it is linked, the others of the sitting are looked
     at for links that turned out wrong. `none` is the share of "none of them". `named` has for each
     thread that is compared the one that stands for its sitting, `together` for each of these those in one
-    cross-thread episode with it.
+    cross-thread episode with it. `opinions` are what a model said while the thread began, `question` what it
+    is to be asked now, if anything, and `answer` what it said to that.
     """
 
     thread: Thread
@@ -46,16 +62,27 @@ class _EndCase:
     policy: ChoicePolicy
     talk: Talk
     candidates: Sequence[CandidateThread]
-    verdicts: Sequence[LinkVerdict]
+    evidence: Sequence[LinkEvidence]
+    apart: frozenset[str]
     none: float
     named: Mapping[UUID, UUID]
     together: Mapping[str, frozenset[str]]
     without_vectors: str
+    opinions: Mapping[str, Opinion]
+    question: LinkQuestion | None = None
+    answer: OpinionAnswer | None = None
+
+    @property
+    def verdicts(self) -> Sequence[LinkVerdict]:
+        """Return the verdict on each candidate, best first."""
+        fresh = {} if self.answer is None else self.answer.opinions
+        alone = verdicts_of(self.evidence, self.policy, {**self.opinions, **fresh})
+        return compete(alone, self.talk.opening.most, self.apart)
 
     def matter(self, candidate: str) -> float:
         """Return the share of a candidate with all that it is an episode with: that of its matter."""
         together = self.together.get(candidate, frozenset((candidate,)))
-        return sum(v.algorithmic for v in self.verdicts if v.thread_id in together)
+        return sum(one.score for one in self.evidence if one.thread_id in together)
 
 
 class Ender:
@@ -68,16 +95,19 @@ class Ender:
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
         """Judge each thread; one that was judged as it is, or has nothing before it, only ends its job."""
+        model = None if self._deps.link_policy == NO_LINKING else self._deps.model_for(scope, STAGE)
         for job in jobs:
             with self._deps.store.begin(scope, write=False) as tx:
-                case = self._read(tx, UUID(job.key))
+                case = self._read(tx, UUID(job.key), asks=model is not None)
+            if model is not None and case is not None and case.question is not None:
+                case = replace(case, answer=self._linker.asked(model, case.question))
             with self._deps.store.begin(scope) as tx:
                 tx.hold_threads()
                 if case is not None:
                     self._write(tx, case, self._deps.clock())
                 tx.work.finish(job)
 
-    def _read(self, tx: Transaction, identity: UUID) -> _EndCase | None:
+    def _read(self, tx: Transaction, identity: UUID, *, asks: bool) -> _EndCase | None:
         thread = tx.threads.get(identity)
         if thread is None or thread.modality != "message" or self._deps.link_policy == NO_LINKING:
             return None
@@ -105,8 +135,10 @@ class Ender:
         evidence = choose(talk, options.talks, policy, at_end=True, calibration=calibration)
         if not evidence:
             return None
-        opinions = _opinions(tx.relations.decisions(subject=identity, type=LINK))
-        alone = [decide(one, policy, opinions.get(one.thread_id)) for one in evidence]
+        opinions = _opinions(tx, identity, options)
+        question = None
+        if asks and group[0].id == identity and _is_open(evidence, opinions, policy):
+            question = self._linker.to_ask_at_end(tx, talk, _spoken(tx, group), options, evidence)
         return _EndCase(
             thread,
             through,
@@ -114,11 +146,14 @@ class Ender:
             policy,
             talk,
             options.candidates,
-            compete(alone, talk.opening.most, apart),
+            evidence,
+            apart,
             max(0.0, 1.0 - sum(one.score for one in evidence)),
             options.named,
             _together(tx, [UUID(one.thread_id) for one in evidence], options.named),
             self._linker.bare(talk.opening),
+            opinions,
+            question,
         )
 
     def _asked(self, tx: Transaction, group: Sequence[Thread]) -> str:
@@ -135,10 +170,12 @@ class Ender:
             if other not in there or there[other].unlinked_at is not None:
                 there[other] = link
         touched: set[UUID] = set()
+        fresh = () if case.answer is None else case.answer.opinions
         for place, verdict in enumerate(case.verdicts):
             before = there.get(UUID(verdict.thread_id))
             gone = before is not None and _is_refuted(tx, case, verdict, before)
-            if not (gone or verdict.link or place < BEST or before is not None):
+            asked = verdict.thread_id in fresh
+            if not (gone or verdict.link or place < BEST or before is not None or asked):
                 continue
             decision = _decision(case, verdict, place, before, now, gone=gone)
             tx.relations.decide(decision)
@@ -157,16 +194,26 @@ def _centre(talk: Talk) -> Vector | None:
     return centre
 
 
-def _opinions(decisions: Sequence[Decision]) -> dict[str, Opinion]:
-    """Return what a language model thought of the candidates while the thread began, the latest of each."""
-    opinions = {}
-    for decision in decisions:
-        answer = decision.detail.get("llm")
-        if isinstance(answer, Mapping) and isinstance(answer.get("confidence"), int | float):
-            opinions[str(decision.detail.get("candidate"))] = Opinion(
-                bool(answer.get("related")), float(str(answer["confidence"]))
-            )
-    return opinions
+def _opinions(tx: Transaction, identity: UUID, options: Options) -> dict[str, Opinion]:
+    """Return what a model thought of the candidates while the thread began, by what stands for them now."""
+    opinions = opinions_of(tx.relations.decisions(subject=identity, type=LINK))
+    return {str(options.named.get(UUID(name), name)): opinion for name, opinion in opinions.items()}
+
+
+def _is_open(evidence: Sequence[LinkEvidence], opinions: Mapping[str, Opinion], policy: ChoicePolicy) -> bool:
+    """Tell whether a model is to be asked of a thread that is over."""
+    sure = {name for name, opinion in opinions.items() if opinion.confidence >= SURE}
+    if any(opinions[name].related for name in sure):
+        return False
+    return any(one.score >= policy.drop and one.thread_id not in sure for one in evidence)
+
+
+def _spoken(tx: Transaction, group: Sequence[Thread]) -> list[Observation]:
+    """Return how the user began and ended a sitting."""
+    spans = [(t.id, 0, tx.threads.frame(t.id).next_seq - 1) for t in group]
+    turns = [o for some in tx.observations.read(spans) for o in all_own_words(some) if opens_turn(o)]
+    half = LAST_TURNS // 2
+    return turns if len(turns) <= LAST_TURNS else [*turns[:half], *turns[-half:]]
 
 
 def _together(
@@ -184,9 +231,14 @@ def _together(
 
 
 def _is_refuted(tx: Transaction, case: _EndCase, verdict: LinkVerdict, before: Link) -> bool:
-    """Tell whether a link that the algorithm alone made is clearly unlikely by now."""
+    """Tell whether a link that the algorithm alone made is clearly unlikely by now, or a model refuses it."""
     made_here = before.later == case.thread.id and before.unlinked_at is None
-    if not made_here or before.basis in (HAND, RECALL) or verdict.support >= case.policy.drop:
+    if not made_here or before.basis in (HAND, RECALL):
+        return False
+    opinion = verdict.opinion
+    if verdict.settled and opinion is not None and not opinion.related and opinion.confidence >= SURE:
+        return True
+    if verdict.support >= case.policy.drop:
         return False
     decision = None if before.decision_id is None else tx.relations.decision(before.decision_id)
     answer = None if decision is None else decision.detail.get("llm")
@@ -208,7 +260,9 @@ def _after(
     """
     if gone:
         return None if before is None else replace(before, unlinked_at=now)
-    basis = MATTER if case.matter(verdict.thread_id) >= case.policy.end_sure else CONTINUITY
+    chosen = verdict.settled and verdict.link and verdict.label != UNCERTAIN
+    sure = chosen or case.matter(verdict.thread_id) >= case.policy.end_sure
+    basis = MATTER if sure else CONTINUITY
     if before is None:
         linked = verdict.link and case.first
         other = UUID(verdict.thread_id)
@@ -228,7 +282,9 @@ def _decision(
     why = {one.candidate.thread_id: list(one.candidate.why) for one in case.candidates}
     opinion = verdict.opinion
     llm: Json = None
-    if opinion is not None:
+    if case.answer is not None and verdict.thread_id in case.answer.opinions:
+        llm = case.answer.as_json(verdict.thread_id)
+    elif opinion is not None:
         llm = {
             "related": opinion.related,
             "confidence": opinion.confidence,

@@ -18,9 +18,9 @@ from episodic_agent.core.links.policies import (
     fitted_weights,
     inputs,
 )
-from episodic_agent.core.links.verdict import UNCERTAIN
+from episodic_agent.core.links.verdict import SETTLES, UNCERTAIN
 from episodic_agent.data import texts
-from episodic_agent.engine.links.job import LINK
+from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Json, Link, Thread
@@ -124,10 +124,14 @@ def _sentences(decision: Decision) -> Iterator[str]:
     if detail.get("without_vectors"):
         yield f"judged by words alone: {detail['without_vectors']}"
     yield from _model(detail.get("llm"))
+    if decision.features.get(SETTLES):
+        yield "a language model chose among the candidates: what it did not choose is not linked"
     yield from _paths(detail.get("paths"))
     yield from _rival(decision)
     doubt = "in doubt" if decision.confidence_label == UNCERTAIN else "sure"
-    differ = "; the two differed and the more confident one decided" if detail.get("disagreement") else ""
+    settled = bool(decision.features.get(SETTLES))
+    decided = "the model's choice stands" if settled else "the more confident one decided"
+    differ = f"; the two differed and {decided}" if detail.get("disagreement") else ""
     yield f"verdict: {decision.verdict}, {doubt}{differ}"
     if detail.get("taken_back"):
         yield "a person had unlinked the two: they stay apart"

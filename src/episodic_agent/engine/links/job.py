@@ -19,6 +19,7 @@ from episodic_agent.core.links import (
     LinkEvidence,
     LinkPolicy,
     LinkVerdict,
+    Opinion,
     ThreadCandidate,
     ThreadFeatures,
     compete,
@@ -29,29 +30,44 @@ from episodic_agent.core.links import (
 )
 from episodic_agent.core.links.candidates import LAST_TRY
 from episodic_agent.core.links.choice import Talk, choose, talk_of
-from episodic_agent.core.links.outcomes import only_denies
-from episodic_agent.core.links.policies import AT_END, ChoicePolicy
+from episodic_agent.core.links.lexicon import recalls
+from episodic_agent.core.links.outcomes import only_denies, reminds
+from episodic_agent.core.links.policies import AT_END, SAYS_NOTHING, ChoicePolicy
 from episodic_agent.core.links.reading import read_message
-from episodic_agent.core.links.verdict import UNCERTAIN
-from episodic_agent.core.prompts.thread_link import MOST_THREADS, STAGE, Earlier
+from episodic_agent.core.links.verdict import UNCERTAIN, settled
+from episodic_agent.core.prompts.thread_link import MOST_OPTIONS, MOST_THREADS, STAGE
 from episodic_agent.core.threads import opens_turn
 from episodic_agent.engine.deps import NO_LINKING, Deps
+from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links.candidates import OF_CHOICES, CandidateThread, EarlierThreads, find
 from episodic_agent.engine.links.features import LONGEST, PAGE, ThreadReader, weighs_vectors
 from episodic_agent.engine.links.joining import HAND, grow, other_end
 from episodic_agent.engine.links.linked import holds
-from episodic_agent.engine.links.opinions import PATIENCE, Call, OpinionAnswer, shown
+from episodic_agent.engine.links.opinions import (
+    PATIENCE,
+    Ahead,
+    Call,
+    LinkQuestion,
+    OpinionAnswer,
+    choice_of,
+    is_settled,
+    options_of,
+    question_of,
+    settles,
+    shown,
+)
 from episodic_agent.engine.links.sittings import sittings_of, talk_from, talks
 from episodic_agent.engine.tuning.outcomes import Listener, ask_for_outcomes
 from episodic_agent.engine.tuning.runs import ask_for_tuning, guidance_in_force, policy_in_force
-from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
+from episodic_agent.protocols import OBSERVATIONS, LanguageModel, Transaction, ref_of
 from episodic_agent.schemas import Decision, Job, Json, Kind, Link, Observation, Scope, Thread, Vector
 
-LINK: Final = "link"  # the job's kind, and the decision's type
 OFF: Final = NO_LINKING
 CONTINUITY, RECALL = "continuity", "recall"  # what a link rests on, where nobody made it by hand
+RECALLING: Final = 24  # messages from the end among which one may recall an earlier conversation
 BEST: Final = 3  # candidates that leave a decision of their own in any case
 MOST_UNSURE: Final = 8  # and as many where the verdict was uncertain
+_UNSTORED: Final = UUID(int=0)  # the id of a message that is not stored
 
 
 # --- when ------------------------------------------------------------------------------------------------
@@ -60,16 +76,23 @@ MOST_UNSURE: Final = 8  # and as many where the verdict was uncertain
 def ask_for_link(tx: Transaction, thread: Thread, observations: Sequence[Observation], now: datetime) -> None:
     """Ask for a job where one of these messages is to be linked; `thread` is as it was before them.
 
-    Costs nothing for all but the first messages of a thread: what was selected, or named and begun without
-    a recall cue, is never linked.
+    After the first messages of a thread only one that recalls an earlier conversation asks for it; what was
+    selected is never linked.
     """
-    if thread.modality != "message" or thread.turn_count >= LAST_TRY or thread.selected_at is not None:
+    if thread.modality != "message" or thread.selected_at is not None:
         return
-    first = next((o for o in observations if opens_turn(o)), None)
-    if first is None or (thread.explicit and (thread.turn_count or not cues(first.text).recall)):
+    spoken = [o for o in observations if opens_turn(o)]
+    if not spoken:
         return
-    if not thread.turn_count or is_unsettled(tx.relations.decisions(subject=thread.id, type=LINK)):
+    fresh = not thread.turn_count and not thread.explicit
+    if fresh or any(reminds(o.text) for o in spoken) or _is_doubted(tx, thread):
         put_job(tx, thread.id, now)
+
+
+def _is_doubted(tx: Transaction, thread: Thread) -> bool:
+    if thread.explicit or thread.turn_count >= LAST_TRY:
+        return False
+    return is_unsettled(tx.relations.decisions(subject=thread.id, type=LINK))
 
 
 def put_job(tx: Transaction, thread: UUID, now: datetime) -> None:
@@ -81,13 +104,17 @@ def is_unsettled(decisions: Sequence[Decision]) -> bool:
     """Tell whether the last message that was judged left room for doubt, or was elliptical.
 
     A choice that did not end in a sure link is asked again: after the reply and a second turn it sees most of
-    what it would see at the end.
+    what it would see at the end. One that a language model made is asked again only where it was unsure, or
+    the message elliptical.
     """
     judged = [d for d in decisions if not d.features.get(AT_END)]
     if not judged:
         return False
     last = max(_number(d) for d in judged)
     newest = [d for d in judged if _number(d) == last]
+    settled_here = is_settled(newest)
+    if settled_here is not None:
+        return not settled_here
     asked = any(
         _has_opinion(d.detail.get("llm")) for d in newest
     )  # a second judge makes up for what is not seen
@@ -114,7 +141,9 @@ class _LinkCase:
     """A message to be judged, with everything that was read for it.
 
     `apart` are threads whose link with the message's own was taken back. Where the policy chooses, `talk` is
-    what was said in the message's thread up to it, and `talks` are its candidates.
+    what was said in the message's thread up to it, and `talks` are its candidates; `question` is what a
+    language model is to be asked, if it is; `asked` are the candidates it is shown, and `ahead` what it
+    answered before the message was stored.
     """
 
     thread: Thread
@@ -127,20 +156,26 @@ class _LinkCase:
     apart: frozenset[str] = frozenset()
     talk: Talk | None = None
     talks: Sequence[Talk] = ()
-    earlier: Sequence[Earlier] = ()
-    guidance: Sequence[str] = ()
+    question: LinkQuestion | None = None
+    asked: frozenset[str] = frozenset()
+    ahead: OpinionAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What one choice is made of: sittings by their first threads, and what was said in them, in parallel.
 
-    `named` has for each thread of a sitting the first one.
+    `named` has for each thread of a sitting the first one, `groups` all threads of a sitting by it.
     """
 
     candidates: Sequence[CandidateThread] = ()
     talks: Sequence[Talk] = ()
     named: Mapping[UUID, UUID] = field(default_factory=dict)
+    groups: Mapping[str, Sequence[Thread]] = field(default_factory=dict)
+
+    def best(self, evidence: Sequence[LinkEvidence]) -> list[Sequence[Thread]]:
+        """Return the sittings that a language model is shown, best first."""
+        return [self.groups[one.thread_id] for one in evidence[:MOST_OPTIONS]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +199,7 @@ class Linker:
         self._listener = Listener(deps)
         self._ticks = ticks
         self._patience = patience
+        self._ahead = Ahead()
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
         """Judge one message for each job; a thread with nothing to judge only ends its job."""
@@ -180,8 +216,8 @@ class Linker:
         if case is not None and case.threads:
             begun = self._ticks()
             call = None
-            if model is not None:
-                call = Call(model, case.message, case.earlier, case.guidance, self._ticks)
+            if model is not None and case.question is not None and case.ahead is None:
+                call = Call(model, case.question, self._ticks)
             judged = self._judge(case, call, begun)
         with self._deps.store.begin(scope) as tx:
             tx.hold_threads()
@@ -212,7 +248,20 @@ class Linker:
             (features,) = self._reader.messages(tx, [message])
             if due(number, features, explicit=thread.explicit, unsettled=unsettled):
                 return thread, message, number, features
-            return None
+            break
+        return self._recalling(tx, thread, judged) if self._deps.judges_ends else None
+
+    def _recalling(
+        self, tx: Transaction, thread: Thread, judged: Collection[object]
+    ) -> tuple[Thread, Observation, int, Features] | None:
+        """Return the newest message that recalls an earlier conversation, in whichever turn it was said."""
+        last = tx.threads.frame(thread.id).next_seq - 1
+        page = all_own_words(tx.observations.read(thread.id, max(0, last - RECALLING + 1), last))
+        spoken = [o for o in page if opens_turn(o)]
+        for place, message in enumerate(reversed(spoken)):
+            if reminds(message.text) and str(message.id) not in judged:
+                (features,) = self._reader.messages(tx, [message])
+                return thread, message, thread.turn_count - place, features
         return None
 
     def _tells_nothing(self, text: str) -> bool:
@@ -245,18 +294,41 @@ class Linker:
             options = self.options(tx, searched, but=apart)
             candidates, threads = list(options.candidates), [one.thread for one in options.talks]
             # a link that was denied: what is said then, not what went before it, tells what was meant
-            talk = self._talk_up_to(tx, thread, message, features, alone=bool(apart))
+            late = number > LAST_TRY  # and of a thread that has long been about something, what recalls
+            talk = self._talk_up_to(tx, thread, message, features, alone=late or bool(apart))
         else:
             candidates, threads = self._compared(tx, searched)
         case = _LinkCase(
             thread, message, number, features, candidates, threads, policy, apart, talk, options.talks
         )
-        if not asks:
+        if not asks or not threads:
             return case
+        if isinstance(policy, ChoicePolicy):
+            return self._to_choose(tx, case, policy, options)
         best = self._evidence(case)[:MOST_THREADS]
         by_name = {str(one.thread.id): one.thread for one in candidates}
         earlier = shown(tx, [by_name[one.thread_id] for one in best], message)
-        return replace(case, earlier=earlier, guidance=guidance_in_force(tx))
+        asked = frozenset(one.thread_id for one in best)
+        return replace(case, question=question_of(message, earlier, guidance_in_force(tx)), asked=asked)
+
+    def _to_choose(
+        self, tx: Transaction, case: _LinkCase, policy: ChoicePolicy, options: Options
+    ) -> _LinkCase:
+        """Return a case with what a model is asked; nothing where the message says nothing at all."""
+        evidence = self._evidence(case)
+        if case.talk is None or evidence[0].features[SAYS_NOTHING]:
+            return case
+        message = case.message
+        answer = self._ahead.of(tx.scope, message.text[:LONGEST], message.at, evidence, policy)
+        if answer is not None:
+            return replace(case, ahead=answer, asked=frozenset(answer.opinions))
+        alone = len(case.talk.turns) == 1
+        page = [] if alone else all_own_words(tx.observations.read(case.thread.id, 0, message.seq))
+        spoken = [o for o in page if o.kind is Kind.MESSAGE and o.text.strip()] or [message]
+        best = options.best(evidence)
+        offered = options_of(tx, self._reader, best, case.talk.turns, message.at)
+        question = choice_of(spoken, offered, guidance_in_force(tx))
+        return replace(case, question=question, asked=frozenset(one.thread_id for one in offered))
 
     def _compared(
         self, tx: Transaction, query: EarlierThreads
@@ -289,6 +361,7 @@ class Linker:
             [near[group[0].id] for group, _ in pairs],
             [talk for _, talk in pairs],
             {t.id: group[0].id for group, _ in pairs for t in group},
+            {str(group[0].id): group for group, _ in pairs},
         )
 
     def talk(self, tx: Transaction, group: Sequence[Thread]) -> Talk | None:
@@ -317,12 +390,12 @@ class Linker:
         evidence = self._evidence(case)
         ended = self._ticks()
         paths: dict[str, Json] = {"algorithm": _span(started, ended, begun)}
-        answer = None if call is None else call.answer(self._patience)
-        if answer is not None:
+        answer = case.ahead if call is None else call.answer(self._patience)
+        if answer is not None and call is not None:
             paths["llm"] = _span(answer.started, answer.ended, begun)
             paths["overlap"] = round(max(0.0, min(ended, answer.ended) - max(started, answer.started)), 6)
         opinions = {} if answer is None else answer.opinions
-        alone = [decide(one, case.policy, opinions.get(one.thread_id)) for one in evidence]
+        alone = verdicts_of(evidence, case.policy, opinions)
         verdicts = compete(alone, case.features.most, case.apart)
         return _Judged(verdicts, answer, paths)
 
@@ -363,16 +436,22 @@ class Linker:
             return (
                 replace(there, label=decision.confidence_label, decision_id=decision.id) if lifted else None
             )
-        basis = RECALL if case.features.cues.recall else CONTINUITY
+        if case.number > LAST_TRY and decision.confidence_label == UNCERTAIN:
+            return None  # a thread that has long been about something: words like a reminder's are not enough
+        basis = self._basis(case.message.text)
         other = UUID(str(decision.detail["candidate"]))
         return Link(other, case.thread.id, now, basis, decision.confidence_label, decision.id)
+
+    def _basis(self, text: str) -> str:
+        """Say what a link at a message rests on; a founding policy knows only the document's cues."""
+        return RECALL if (reminds if self._deps.judges_ends else recalls)(text) else CONTINUITY
 
     def _decisions(
         self, case: _LinkCase, judged: _Judged, there: Mapping[UUID, Link], now: datetime
     ) -> list[Decision]:
         """Return the decisions that are kept: what was linked, yielded or unsure, and the best others."""
         why = {one.candidate.thread_id: list(one.candidate.why) for one in case.candidates}
-        asked = {one.thread_id for one in case.earlier}
+        asked = case.asked
         verdicts = [
             v
             for n, v in enumerate(judged.verdicts)
@@ -449,27 +528,82 @@ class Linker:
         """
         if self._deps.link_policy == OFF:
             return []
-        weighed = vector if weighs_vectors(self._deps) else None
+        policy = policy_in_force(tx, self._deps.link_policy)
         text = text[:LONGEST]
-        features = read_message(text, at, vector=weighed, language=self._deps.language)
         query = EarlierThreads(text, at, vector, utc_offset, apart_from=frozenset(apart_from))
-        policy, calibration = policy_in_force(tx, self._deps.link_policy), self._deps.calibration
+        features = self._unstored(text, vector, at)
+        opinions: Mapping[str, Opinion] = {}
         if isinstance(policy, ChoicePolicy):
-            options = self.options(tx, query).talks
-            talk = talk_of("", [(at, features)], channels=[] if channel is None else [channel])
-            evidence = choose(talk, options, policy, at_end=False, calibration=calibration)
+            channels = [] if channel is None else [channel]
+            talk = talk_of("", [(at, features)], channels=channels)
+            evidence = self._chosen(talk, self.options(tx, query), policy)
+            answer = self._ahead.of(tx.scope, text, at, evidence, policy)
+            opinions = {} if answer is None else answer.opinions
         else:
             _, threads = self._compared(tx, query)
-            evidence = judge(features, threads, at, policy, calibration=calibration)
-        verdicts = compete([decide(one, policy) for one in evidence], features.most)
+            evidence = judge(features, threads, at, policy, calibration=self._deps.calibration)
+        verdicts = compete(verdicts_of(evidence, policy, opinions), features.most)
         return [(UUID(one.thread_id), one) for one in verdicts]
+
+    def _unstored(self, text: str, vector: Vector | None, at: datetime) -> Features:
+        weighed = vector if weighs_vectors(self._deps) else None
+        return read_message(text, at, vector=weighed, language=self._deps.language)
+
+    def _chosen(self, talk: Talk, options: Options, policy: ChoicePolicy) -> Sequence[LinkEvidence]:
+        return choose(talk, options.talks, policy, at_end=False, calibration=self._deps.calibration)
+
+    def ask_ahead(
+        self, scope: Scope, text: str, actor: str, vector: Vector | None, at: datetime, channel: str | None
+    ) -> None:
+        """Ask a language model about a message that is not stored yet, and remember what it answers.
+
+        Nothing is asked where the policy makes no choice, there is no model or nothing to compare, or it was
+        asked lately.
+        """
+        model = self._deps.model_for(scope, STAGE) if self._deps.judges_ends else None
+        if model is None:
+            return
+        text = text[:LONGEST]
+        with self._deps.store.begin(scope, write=False) as tx:
+            policy = policy_in_force(tx, self._deps.link_policy)
+            if not isinstance(policy, ChoicePolicy):
+                return
+            features = self._unstored(text, vector, at)
+            talk = talk_of("", [(at, features)], channels=[] if channel is None else [channel])
+            options = self.options(tx, EarlierThreads(text, at, vector))
+            evidence = self._chosen(talk, options, policy)
+            known = self._ahead.of(scope, text, at, evidence, policy)
+            if not evidence or known is not None or evidence[0].features[SAYS_NOTHING]:
+                return
+            offered = options_of(tx, self._reader, options.best(evidence), [features], at)
+            message = Observation(_UNSTORED, _UNSTORED, 0, at, at, actor, text)
+            question = choice_of([message], offered, guidance_in_force(tx))
+        answer = self.asked(model, question)
+        if answer.opinions:
+            self._ahead.note(scope, text, at, answer)
+
+    def asked(self, model: LanguageModel, question: LinkQuestion) -> OpinionAnswer:
+        """Ask a model and wait for its answer as long as linking waits; no transaction is open meanwhile."""
+        return Call(model, question, self._ticks).answer(self._patience)
+
+    def to_ask_at_end(
+        self,
+        tx: Transaction,
+        talk: Talk,
+        spoken: Sequence[Observation],
+        options: Options,
+        evidence: Sequence[LinkEvidence],
+    ) -> LinkQuestion:
+        """Return what a model is asked about a thread that is over."""
+        offered = options_of(tx, self._reader, options.best(evidence), talk.turns, talk.last_at)
+        return choice_of(spoken, offered, guidance_in_force(tx))
 
     def expected(
         self, tx: Transaction, text: str, vector: Vector | None, at: datetime, apart_from: UUID | None
     ) -> list[tuple[UUID, str, bool]]:
         """Return what such a message would be linked to: the thread, on what basis, and whether unsure."""
         own = () if apart_from is None else (apart_from,)
-        basis = RECALL if cues(text).recall else CONTINUITY
+        basis = self._basis(text)
         pairs = self.foreseen(tx, text, vector, at, own)
         return [(one, basis, v.label == UNCERTAIN) for one, v in pairs if v.verdict == "LINK"]
 
@@ -478,10 +612,22 @@ def _leaves_open(case: _LinkCase, judged: _Judged | None) -> bool:
     """Tell whether the next message, if there is one already, is to be judged too."""
     if judged is None or case.number >= LAST_TRY:
         return False
+    settled_here = settles(judged.verdicts, elliptical=case.features.elliptical)
+    if settled_here is not None:
+        return not settled_here
     alone = judged.answer is None or not judged.answer.opinions
     if case.talk is not None and alone and not any(v.link and v.label != UNCERTAIN for v in judged.verdicts):
         return True
     return case.features.elliptical or any(v.label == UNCERTAIN for v in judged.verdicts)
+
+
+def verdicts_of(
+    evidence: Sequence[LinkEvidence], policy: LinkPolicy, opinions: Mapping[str, Opinion]
+) -> list[LinkVerdict]:
+    """Return the verdicts on candidates: a choice that a model made stands, else both judges are joined."""
+    if opinions and policy.chooses:
+        return [settled(one, policy, opinions.get(one.thread_id)) for one in evidence]
+    return [decide(one, policy, opinions.get(one.thread_id)) for one in evidence]
 
 
 def decision_of(

@@ -3,20 +3,32 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from episodic_agent.core.links import LinkVerdict
-from episodic_agent.core.links.outcomes import INCORRECT
 from episodic_agent.engine.arguments import aware, clean_name, counted, worded
+from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links import joining
-from episodic_agent.engine.links.explaining import LinkExplanation, explain_links
-from episodic_agent.engine.links.job import LINK, Linker, link_by_hand
 from episodic_agent.engine.links.joining import unlink
 from episodic_agent.engine.scoped import Scoped, find_thread
-from episodic_agent.engine.tuning.outcomes import tell
+from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
+from episodic_agent.lazily import module
 from episodic_agent.schemas import Decision, Episode, Link, Thread
 from episodic_agent.showing import described
+
+if TYPE_CHECKING:
+    from episodic_agent.core import links as core_links
+    from episodic_agent.core.links import outcomes as link_outcomes
+    from episodic_agent.engine.links import explaining
+    from episodic_agent.engine.links import job as link_job
+    from episodic_agent.engine.tuning import outcomes as tuning_outcomes
+else:
+    core_links = module("episodic_agent.core.links")
+    explaining = module("episodic_agent.engine.links.explaining")
+    link_job = module("episodic_agent.engine.links.job")
+    link_outcomes = module("episodic_agent.core.links.outcomes")
+    tuning_outcomes = module("episodic_agent.engine.tuning.outcomes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +49,10 @@ class LinkCard:
 class LinkRoom:
     """The links between a user's threads."""
 
-    def __init__(self, at: Scoped, linker: Linker) -> None:
+    def __init__(self, at: Scoped, works: Works) -> None:
         self._at = at
         self._deps = at.deps
-        self._linker = linker
+        self._works = works
 
     def list(
         self,
@@ -69,11 +81,11 @@ class LinkRoom:
                 for link in links
             ]
 
-    def explain(self, thread: str, other: str | None = None) -> LinkExplanation:
+    def explain(self, thread: str, other: str | None = None) -> "explaining.LinkExplanation":
         """Say why a thread was linked to earlier ones (to one of them) and to others not."""
         with self._at.read() as tx:
             named = find_thread(tx, clean_name(thread) or "")
-            return explain_links(
+            return explaining.explain_links(
                 tx, named, None if other is None else find_thread(tx, clean_name(other) or "")
             )
 
@@ -83,7 +95,7 @@ class LinkRoom:
             this_thread, two = (find_thread(tx, clean_name(name) or "") for name in (thread, other))
             if this_thread.id == two.id:
                 raise InvalidInput("a thread is not linked to itself; name two threads")
-            return link_by_hand(tx, this_thread, two, self._deps.clock())
+            return link_job.link_by_hand(tx, this_thread, two, self._deps.clock())
 
     def remove(self, thread: str, other: str) -> Link:
         """Take the link of two threads back; they stay apart until somebody links them by hand.
@@ -102,7 +114,7 @@ class LinkRoom:
                 )
             now = self._deps.clock()
             if there[0].decision_id is not None:  # who takes it back says that it was wrong
-                tell(tx, there[0].decision_id, INCORRECT, now, type=LINK)
+                tuning_outcomes.tell(tx, there[0].decision_id, link_outcomes.INCORRECT, now, type=LINK)
             return unlink(tx, there[0], now)
 
     def episodes(self) -> Sequence[Episode]:
@@ -116,7 +128,7 @@ class LinkRoom:
         *,
         at: datetime | None = None,
         thread: str | None = None,
-    ) -> Sequence[tuple[Thread, LinkVerdict]]:
+    ) -> "Sequence[tuple[Thread, core_links.LinkVerdict]]":
         """Return what a message would be linked to if it began a thread now, best first; keeps nothing.
 
         `thread` is one to leave out, its own. No language model is asked.
@@ -130,7 +142,7 @@ class LinkRoom:
         moment = aware(at) or self._deps.clock()
         with self._at.read() as tx:
             own = [] if thread is None else [find_thread(tx, clean_name(thread) or "").id]
-            pairs = self._linker.foreseen(tx, text, vector, moment, own)
+            pairs = self._works.linker.foreseen(tx, text, vector, moment, own)
             threads = {identity: tx.threads.get(identity) for identity, _ in pairs}
             return [(t, verdict) for identity, verdict in pairs if (t := threads[identity]) is not None]
 
@@ -142,4 +154,4 @@ class LinkRoom:
         back at once; `link` brings it back.
         """
         with self._at.write() as tx:
-            return tell(tx, link, outcome, self._deps.clock(), type=LINK)
+            return tuning_outcomes.tell(tx, link, outcome, self._deps.clock(), type=LINK)
