@@ -124,6 +124,9 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "unpin": ("{episode}",),
     "jobs list": (),
     "add": (f"More {UNSEEN}", "--thread", THREAD),
+    "keys list": (),
+    "keys create": ("--role", "read", "--space", "acme"),
+    "keys revoke": (f"no{UNSEEN}",),
 }
 # They serve until they are stopped, fetch a model, measure for minutes, need a server, or fill a new memory.
 NOT_RUN = {

@@ -69,7 +69,10 @@ def test_a_worker_takes_space_user_and_kinds(run: Run, leaving: Memory) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--kinds", "sing"], "no such kind of jobs: 'sing'; there are encode, ask, embed, review, link"),
+        (
+            ["--kinds", "sing"],
+            "no such kind of jobs: 'sing'; there are encode, ask, embed, pieces, review, link",
+        ),
         (["--kinds", ","], "no such kind of jobs: none"),
         (["--poll", "0"], "a worker looks every 0 to 3600 seconds, not 0"),
         (["--poll", "nan"], "not nan"),

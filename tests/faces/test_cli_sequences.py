@@ -22,6 +22,34 @@ def test_one_option_takes_several_filters_as_several_options_do(run: Run) -> Non
     assert episodes("participant=Tim Lee tag=zeppelin") == []
 
 
+def test_what_was_declared_of_a_session_is_shown_found_and_told(run: Run) -> None:
+    started = run("session", "start", "The billing migration", "--tool", "psql", "--json").json
+    assert run("add", "The invoices are copied.", "--thread", started["thread"]).code == 0
+    (running,) = run("recent", "--where", "topic~billing", "--json").json["episodes"]
+    assert (running["title"], running["state"]) == ("The billing migration", "open")
+    ended = run(
+        "session",
+        "end",
+        started["id"],
+        "--outcome",
+        "failure",
+        "--decision",
+        "roll back",
+        "--participant",
+        "Mia",
+    )
+    for line in ("outcome   failure", "people    Mia", "tools     psql", "decided   roll back"):
+        assert line in ended.out
+        assert line in run("session", "show", started["id"]).out
+    run("add", "The kitchen tap drips.", "--thread", "home")
+    run("flush")
+    for where in ("outcome=failure", "tool=psql", "participant=mia", "decision~roll", "topic~billing"):
+        for command in (["episodes"], ["recent"], ["sequence"]):
+            listed = run(*command, "--where", where, "--json").json["episodes"]
+            assert [one["title"] for one in listed] == ["The billing migration"], (command, where)
+    assert "Outcome: failure" in run("replay", "billing migration").out
+
+
 def test_a_topic_is_told_in_order_as_text_and_as_json(run: Run, open_memory: OpenMemory) -> None:
     mine(open_memory()).add(diary())
     run("flush")

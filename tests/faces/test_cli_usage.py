@@ -97,7 +97,7 @@ def test_what_it_cost_is_shown_by_day_stage_and_model(
         1_000_000,
     )
     shown = run("usage")
-    assert re.search(rf"topic_shift +openai:small +{use['calls']} +0 ", shown.out)
+    assert re.search(rf"topic_shift +openai:small +{use['calls']} +{use['calls']} +0 +0 +0 ", shown.out)
     assert "tokens, of a budget of 1,000,000 a day" in shown.out
     assert run("usage", "--until", "2001-01-01", "--json").json["usage"] == []
     assert run("usage", "--since", "2001-01-01", "--user", "default", "--json").json["usage"] == [use]

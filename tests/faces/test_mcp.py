@@ -53,8 +53,8 @@ def test_the_tools_carry_titles_schemas_and_annotations(told: Memory) -> None:
         marks = {n: t.annotations for n, t in tools.items()}
         assert [n for n, m in marks.items() if m and m.destructive_hint] == ["forget_memory"]
         writing = [n for n, m in marks.items() if m and not m.read_only_hint]
-        assert writing == ["add_memory", "forget_memory"]
-        assert [n for n, m in marks.items() if m and not m.idempotent_hint] == ["add_memory"]
+        assert writing == ["add_memory", "start_session", "end_session", "forget_memory"]
+        assert [n for n, m in marks.items() if m and not m.idempotent_hint] == ["add_memory", "start_session"]
 
     talk_to(told, use)
 
@@ -70,6 +70,23 @@ def test_every_tool_answers_by_its_output_schema(told: Memory) -> None:
         assert set(added.structured_content) == {"observation_id", "thread_id"}
         gone = await client.call_tool("forget_memory", {"episode_id": first_episode(told), "confirm": True})
         assert gone.structured_content["erased"] is True
+
+    talk_to(told, use)
+
+
+def test_a_client_starts_a_session_and_ends_it(told: Memory) -> None:
+    async def use(client: Client) -> None:
+        started = await client.call_tool("start_session", {"topic": "The billing migration"})
+        assert started.structured_content is not None
+        named = started.structured_content
+        await client.call_tool("add_memory", {"content": "Invoices are copied.", "thread": named["thread"]})
+        ended = await client.call_tool(
+            "end_session", {"session_id": named["session_id"], "outcome": "partial", "tools": ["psql"]}
+        )
+        assert ended.structured_content == {**named, "state": "closed", "outcome": "partial"}
+        where = "tool=psql outcome=partial topic~billing"
+        story = await client.call_tool("replay_topic", {"topic": "", "where": where})
+        assert "Outcome: partial" in story.content[0].text  # type: ignore[union-attr]
 
     talk_to(told, use)
 

@@ -143,6 +143,28 @@ def test_the_svg_is_the_same_every_time_and_keeps_words_as_text(tmp_path: Path) 
     assert "flag" not in words  # it never moves
 
 
+def test_a_picture_of_few_episodes_says_what_its_lines_are_and_quotes_the_messages_at_each_cut(
+    tmp_path: Path,
+) -> None:
+    cues = {"novelty": [n % 5 / 5 for n in range(30)], "own_cue": [n % 3 / 3 for n in range(30)]}
+    plot_svg(trace(cues=cues), tmp_path / "few.svg")
+    words = "".join(ElementTree.parse(tmp_path / "few.svg").getroot().itertext())
+    for expected in (
+        "30 messages · 3 episodes. A new episode begins (red) where the blue line reaches the dashed one.",
+        "how likely a new episode begins at this message",
+        "threshold it has to reach",
+        "surprise: how little the message was expected",
+        "before: “words of message 9”",
+        "after: “words of message 10”",
+        "rows: the cues that make the blue line, message by message",
+        "new words",
+        "own cue",
+    ):
+        assert expected in words
+    plot_svg(trace(60, 5), tmp_path / "many.svg")
+    assert "before: “" not in (tmp_path / "many.svg").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -13,8 +13,8 @@ from episodic_agent.faces.tools.table import TOOLS
 from episodic_agent.tools import memory_tools
 
 NAMES = [
-    "add_memory", "search_memory", "recent_memory", "get_context", "replay_topic", "list_threads",
-    "explain_memory", "forget_memory",
+    "add_memory", "search_memory", "recent_memory", "get_context", "replay_topic", "start_session",
+    "end_session", "get_facts", "list_threads", "explain_memory", "forget_memory",
 ]  # fmt: skip
 WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
     "add_memory": [({}, "needs 'content'"), ({"content": 3}, "of type string"), ({"content": " "}, "empty"),
@@ -22,9 +22,15 @@ WRONG: dict[str, list[tuple[dict[str, Any], str]]] = {
                    ({"content": "x", "timestamp": "yesteryear"}, "error:")],
     "search_memory": [({}, "needs 'query'"), ({"query": ""}, "empty"), ({"query": "x", "limit": 0}, "lies from 1"),
                       ({"query": "x", "limit": True}, "of type integer"), ({"query": "x", "since": "soon"}, "error:"), ({"query": "x", "where": "mood=good"}, "no field")],
-    "recent_memory": [({"limit": "3"}, "of type integer"), ({"days": -1}, "lies from 0")],
+    "recent_memory": [({"limit": "3"}, "of type integer"), ({"days": -1}, "lies from 0"), ({"where": "mood=good"}, "no field")],
     "get_context": [({}, "needs 'message'"), ({"message": "x", "max_tokens": 0}, "lies from 1")],
     "replay_topic": [({}, "needs 'topic'"), ({"topic": "x", "order": "odd"}, "one of"), ({"topic": "x", "where": "mood=good"}, "no field")],
+    "start_session": [({}, "needs 'topic'"), ({"topic": " "}, "empty"), ({"topic": "x", "tools": "psql"}, "of type array"),
+                      ({"topic": "x", "tools": [1]}, "list of texts"), ({"topic": "x", "continues": "nonsense"}, "error:")],
+    "end_session": [({}, "needs 'session_id'"), ({"session_id": "nonsense"}, "error:"),
+                    ({"session_id": "00000000-0000-0000-0000-000000000001"}, "no session"),
+                    ({"session_id": "x", "outcome": "great"}, "one of success")],
+    "get_facts": [({"limit": 0}, "lies from 1"), ({"category": "mood"}, "one of identity"), ({"query": " "}, "empty")],
     "list_threads": [({"limit": 1000}, "lies from 1"), ({"all": True}, "takes no argument")],
     "explain_memory": [({}, "needs 'episode_id'"), ({"episode_id": "nonsense"}, "error:"),
                        ({"episode_id": "00000000-0000-0000-0000-000000000001"}, "no episode")],
@@ -49,9 +55,48 @@ def calls(memory: Memory) -> list[tuple[str, dict[str, Any]]]:
         ("recent_memory", {}),
         ("get_context", {"message": "Is the kitchen tap still dripping?", "thread": "chat"}),
         ("replay_topic", {"topic": "kitchen tap"}),
+        ("get_facts", {"query": "tap"}),
         ("list_threads", {}),
         ("explain_memory", {"episode_id": first_episode(memory)}),
     ]
+
+
+def test_an_agent_frames_its_work_by_tools(told: Memory) -> None:
+    tools = memory_tools(mine(told))
+    first = tools.answer("start_session", {"topic": "The billing migration", "tools": ["psql"], "key": "m1"})
+    again = tools.answer("start_session", {"topic": "The billing migration", "key": "m1"})
+    assert again.data == first.data
+    session, thread = first.data["session_id"], first.data["thread"]
+    assert (first.data["state"], first.data["continues"], first.data["outcome"]) == ("open", None, None)
+    tools.call("add_memory", {"content": "The invoices table is copied.", "thread": thread})
+    assert "The billing migration" in tools.call("recent_memory", {"where": "topic~billing"})  # while it runs
+    ended = tools.answer(
+        "end_session",
+        {"session_id": session, "outcome": "failure", "decisions": ["roll back"], "participants": ["Mia"]},
+    )
+    assert (ended.data["state"], ended.data["outcome"]) == ("closed", "failure")
+    then = tools.answer("start_session", {"topic": "Billing once more", "continues": session, "agent": "ops"})
+    assert then.data["continues"] == session
+    assert "Decided: roll back" in tools.call(
+        "get_context", {"message": "Where were we?", "thread": then.data["thread"]}
+    )
+    for where in ("outcome=failure", "tool=psql", "participant=mia", "decision~roll", "topic~billing"):
+        listed = tools.answer("recent_memory", {"where": where}).data["episodes"]
+        assert [one["title"] for one in listed] == ["The billing migration"], where
+        story = tools.answer("replay_topic", {"topic": "", "where": where}).data["episodes"]
+        assert [(one["title"], one["outcome"]) for one in story] == [("The billing migration", "failure")]
+
+
+def test_an_agent_asks_for_facts(memory: Memory) -> None:
+    mine(memory).add(["I live in Lisbon.", "My sister Hannah is a nurse.", "I work as a nurse."])
+    mine(memory).flush()
+    mine(memory).facts.consolidate()
+    tools = memory_tools(mine(memory))
+    (fact, *_) = tools.answer("get_facts", {"query": "Where do I live?"}).data["facts"]
+    assert "Lisbon" in fact["fact"]
+    assert "Lisbon" in tools.call("get_facts")
+    assert fact in tools.answer("get_facts", {"category": fact["category"]}).data["facts"]
+    assert tools.answer("get_facts", {"category": "goal"}).data["facts"] == []
 
 
 def test_what_was_declared_of_a_session_is_found_and_told_by_the_tools(told: Memory) -> None:

@@ -9,8 +9,8 @@
    pass for an instruction to a model. One function each makes it harmless, and nobody prints around it.
 3. Errors are those of the engine: `exit_code` for a terminal, `status_hint` for HTTP, an answer with the
    remedy for a model. A face adds no cause of its own.
-4. Over a socket only this machine is served, until there are keys; sizes, numbers and times of requests are
-   bounded before anything reads them.
+4. Over a socket only this machine is served, or over HTTP whoever holds a key; sizes, numbers and times of
+   requests are bounded before anything reads them.
 5. What needs an extra package is imported when it is asked for.
 
 **To add** a face, call the verbs of the memory, and run `tests/faces/test_hostile_answers.py` over what it

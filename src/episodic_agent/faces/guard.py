@@ -5,7 +5,7 @@ Every refusal is a problem document (RFC 9457).
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -56,17 +56,33 @@ class LocalOnly:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or answer 421 (another host) or 403 (another site)."""
         if scope["type"] == "http":
-            refused = refusal(_values(scope, b"host"), _values(scope, b"origin"))
+            refused = refusal(header_values(scope, b"host"), header_values(scope, b"origin"))
             if refused is not None:
-                await _refuse(send, *refused)
+                await refuse(send, *refused)
                 return
         await self._app(scope, receive, send)
 
 
-class Bounded:
-    """Refuse requests that are too large (by what they say and by what they send), too slow or too many."""
+def _none_streams(_: Scope) -> bool:
+    return False
 
-    def __init__(self, app: ASGIApp, *, largest: int, most: int, slowest: float) -> None:
+
+class Bounded:
+    """Refuse requests that are too large (by what they say and by what they send), too slow or too many.
+
+    Those of which `streams` is true are not held in memory: whoever reads them bounds them.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        largest: int,
+        most: int,
+        slowest: float,
+        streams: Callable[[Scope], bool] = _none_streams,
+    ) -> None:
+        self._streams = streams
         self._app = app
         self._largest = largest
         self._most = most
@@ -75,10 +91,12 @@ class Bounded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or answer 408, 413 or 503."""
-        if scope["type"] != "http" or not _has_body(scope):
+        if scope["type"] != "http" or not _has_body(scope) or self._streams(scope):
             await self._app(scope, receive, send)
             return
-        if any(said.isdigit() and int(said) > self._largest for said in _values(scope, b"content-length")):
+        if any(
+            said.isdigit() and int(said) > self._largest for said in header_values(scope, b"content-length")
+        ):
             await self._too_large(send)
             return
         if self._held >= self._most:
@@ -86,7 +104,7 @@ class Bounded:
                 f"{plural(self._held, 'request is', 'requests are')} being answered already; "
                 f"try again in {SOON} s"
             )
-            await _refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, detail)
+            await refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, detail)
             return
         self._held += 1
         try:
@@ -100,7 +118,7 @@ class Bounded:
                 body = await self._read(receive)
         except TimeoutError:
             detail = f"the request did not arrive within {self._slowest:g} s; send it again, faster"
-            await _refuse(send, HTTPStatus.REQUEST_TIMEOUT, detail)
+            await refuse(send, HTTPStatus.REQUEST_TIMEOUT, detail)
             return
         if body is None:
             return
@@ -128,10 +146,11 @@ class Bounded:
 
     async def _too_large(self, send: Send) -> None:
         detail = f"the request is larger than {self._largest} bytes; send less at once"
-        await _refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+        await refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
 
 
-def _values(scope: Scope, name: bytes) -> list[str]:
+def header_values(scope: Scope, name: bytes) -> list[str]:
+    """Return all values of a header, whose name is in small letters."""
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
@@ -139,11 +158,11 @@ def _has_body(scope: Scope) -> bool:
     """Tell whether a body follows: HTTP/1.1 says so in one of two headers, later versions need not."""
     if not str(scope.get("http_version", "1.1")).startswith("1"):
         return scope["method"] not in ("GET", "HEAD")
-    texts = _values(scope, b"content-length")
-    return bool(_values(scope, b"transfer-encoding")) or any(value != "0" for value in texts)
+    texts = header_values(scope, b"content-length")
+    return bool(header_values(scope, b"transfer-encoding")) or any(value != "0" for value in texts)
 
 
-async def _refuse(send: Send, status: HTTPStatus, detail: str) -> None:
+async def refuse(send: Send, status: HTTPStatus, detail: str, more: Mapping[str, str] | None = None) -> None:
     """Answer with a problem document and close: what is left of the request is read by nobody."""
     body = json.dumps(problem_document(status, detail)).encode()
     headers: Mapping[str, Any] = {
@@ -151,6 +170,7 @@ async def _refuse(send: Send, status: HTTPStatus, detail: str) -> None:
         "content-length": str(len(body)),
         "connection": "close",
         **problem_headers(status),
+        **(more or {}),
     }
     encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": int(status), "headers": encoded})

@@ -6,18 +6,23 @@ own line ends, which JSON quotes. Where people read, `faces/cli` makes what acts
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from episodic_agent.core.context import harmless, shown_name
-from episodic_agent.core.context.retrieved import heading
-from episodic_agent.core.language import plural
+from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
+from episodic_agent.core.language import excerpt, plural
 from episodic_agent.core.strength.decay import initial_strength
-from episodic_agent.engine.boundary.explain import Explanation
-from episodic_agent.engine.chains.sequences import Sequenced
 from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
 from episodic_agent.schemas import Observation, Thread
+
+if TYPE_CHECKING:
+    from episodic_agent.engine.boundary.explain import Explanation
+    from episodic_agent.engine.chains.sequences import Sequenced
+    from episodic_agent.engine.facts.verbs import FactCard
+    from episodic_agent.engine.threads.sessions import Session
+
 
 STRENGTH: Final = (  # of a stored episode, as seed 003 records it
     "stability", "difficulty", "surprise", "created_at", "last_reviewed_at", "consolidated_at"
@@ -98,9 +103,11 @@ def fact_item(hit: FactHit) -> AnswerItem:
     return AnswerItem(f"- fact since {since}: {fact}", data)
 
 
-def hit_item(hit: Hit) -> AnswerItem:
-    """Show a recalled episode with the messages that prove it."""
-    messages, title = [proof.observation for proof in hit.evidence], harmless(hit.heading)
+def hit_item(hit: Hit, query: str) -> AnswerItem:
+    """Show a recalled episode with the messages that prove it, of long ones what answers the query."""
+    title = harmless(hit.heading)
+    proofs = [proof.observation for proof in hit.evidence]
+    messages = [replace(o, text=excerpt(o.text, query, LONGEST_PROOF)) for o in proofs]
     data = {
         "kind": "episode",
         "title": title,
@@ -114,6 +121,25 @@ def hit_item(hit: Hit) -> AnswerItem:
     )
 
 
+def fact_card_item(card: "FactCard") -> AnswerItem:
+    """Show a fact of a listing."""
+    fact, category = harmless(card.fact.fact), card.fact.category.value
+    data = {"fact": fact, "category": category, "since": f"{card.fact.valid_at:%Y-%m-%d}"}
+    return AnswerItem(f"- [{category}] since {data['since']}: {fact}", data)
+
+
+def session_data(session: "Session") -> dict[str, Any]:
+    """Return the data of a session that was started or ended."""
+    parent = session.parent_episode_id
+    return {
+        "session_id": str(session.id),
+        "thread": shown_name(session.thread),
+        "state": session.state,
+        "continues": None if parent is None else str(parent),
+        "outcome": session.outcome,
+    }
+
+
 def episode_item(card: EpisodeCard) -> AnswerItem:
     """Show an episode of a listing."""
     title, summary = harmless(card.heading), harmless(card.summary)
@@ -122,7 +148,7 @@ def episode_item(card: EpisodeCard) -> AnswerItem:
     return AnswerItem(f"- [{minute(card.start_at)}] {title}{beside} (episode {card.episode_id})", data)
 
 
-def sequenced_data(episode: Sequenced) -> dict[str, Any]:
+def sequenced_data(episode: "Sequenced") -> dict[str, Any]:
     """Return the data of an episode of a story, whose lines the story tells."""
     return {
         **_episode_data(episode, harmless(episode.title), harmless(episode.summary)),
@@ -132,7 +158,7 @@ def sequenced_data(episode: Sequenced) -> dict[str, Any]:
     }
 
 
-def _episode_data(episode: EpisodeCard | Sequenced, title: str, summary: str) -> dict[str, Any]:
+def _episode_data(episode: "EpisodeCard | Sequenced", title: str, summary: str) -> dict[str, Any]:
     return {
         "episode_id": str(episode.episode_id),
         "title": title,
@@ -157,7 +183,7 @@ def message_item(message: Observation) -> AnswerItem:
     return AnswerItem(f"- [{minute(message.at)}] {actor}: {harmless(message.text)}", data)
 
 
-def explanation_item(explained: Explanation) -> AnswerItem:
+def explanation_item(explained: "Explanation") -> AnswerItem:
     """Show what an episode is called, and why it begins and ends where it does."""
     episode = explained.episode
     data = {

@@ -1,4 +1,4 @@
-"""Commands that look after a memory: doctor, backup, models, config, and a server's administration."""
+"""Commands that look after a memory: doctor, backup, keys, models, config, a server's administration."""
 
 import dataclasses
 import re
@@ -10,8 +10,9 @@ import click
 
 from episodic_agent.core.boundary.policies import policy_names
 from episodic_agent.core.language import plural
-from episodic_agent.faces.cli.app import App, common, out, print_json, say
+from episodic_agent.faces.cli.app import App, common, out, print_json, say, tell
 from episodic_agent.providers.embedders.minilm import is_sound, pull
+from episodic_agent.schemas.keys import Role
 from episodic_agent.settings import PREFIX
 from episodic_agent.wiring import (
     EMBEDDERS,
@@ -207,3 +208,61 @@ def config(app: App, user: str | None, as_json: bool) -> None:
     for name, value in shown.items():
         out().print(f"{PREFIX + name.upper():22} {value}")
     out().print(f"{'boundary policies':22} {', '.join(policy_names())}")
+
+
+@click.group()
+def keys() -> None:
+    """Make, list and revoke the keys of the HTTP service."""
+
+
+@keys.command()
+@click.option("--space", metavar="NAME", help="The space it opens (default: EPISODIC_SPACE).")
+@click.option(
+    "--role", type=click.Choice([role.value for role in Role]), required=True, help="What it may do."
+)
+@common
+def create(app: App, user: str | None, as_json: bool, space: str | None, role: str) -> None:
+    """Make a key and print it, this once: only a digest of it is kept.
+
+    `read` asks, `write` also adds and corrects, `admin` also erases and runs jobs. Once there is a key, one
+    is asked for with every request.
+    """
+    del user
+    with app.memory(create=True) as memory:
+        made = memory.keys.create(role=role, space=space)
+    if as_json:
+        print_json({"id": made.key.id, "space": made.key.space, "role": made.key.role, "key": made.token})
+    else:
+        tell(made.token)
+
+
+@keys.command("list")
+@common
+def list_(app: App, user: str | None, as_json: bool) -> None:
+    """List the keys of all spaces: id, space, role, when it was made, last used and revoked."""
+    del user
+    with app.memory() as memory:
+        known = memory.keys.list()
+    if as_json:
+        print_json({"keys": known})
+        return
+    for key in known:
+        used = "never used" if key.last_used_on is None else f"used {key.last_used_on:%Y-%m-%d}"
+        ended = "" if key.revoked_at is None else f", revoked {key.revoked_at:%Y-%m-%d %H:%M}"
+        out().print(
+            f"{key.id}  {key.role.value:5}  {key.space}  made {key.created_at:%Y-%m-%d}, {used}{ended}"
+        )
+
+
+@keys.command()
+@click.argument("key_id", metavar="ID")
+@common
+def revoke(app: App, user: str | None, as_json: bool, key_id: str) -> None:
+    """Let a key open nothing any more, in every process within a second."""
+    del user
+    with app.memory() as memory:
+        key = memory.keys.revoke(key_id)
+    if as_json:
+        print_json(key)
+    else:
+        tell(f"key {key.id} of {key.space} is revoked")

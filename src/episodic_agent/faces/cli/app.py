@@ -36,6 +36,7 @@ __all__ = [
     "check_output",
     "common",
     "force",
+    "lines_in",
     "make_sure",
     "moment",
     "out",
@@ -69,6 +70,8 @@ class App:
     @property
     def url(self) -> str:
         """Return the database the command works on."""
+        if self.db is not None and not self.db.strip():
+            raise InvalidInput("--db is empty; name a file or a postgresql:// URL")
         return self.db or wiring.load_settings().db
 
     @property
@@ -87,8 +90,8 @@ class App:
         """Open the memory; reading commands refuse a file that is not there instead of making one."""
         path = None if wiring.is_server(self.url) else wiring.database_path(self.url)
         left = path and path.with_name(f"{path.name}-wal").exists()  # its log alone: opening says so
-        if path and not create and not path.exists() and not left:
-            raise NotFound(f"no memory at {path}; `episodic --db {path} import FILE` or `init` makes one")
+        if path and not create and not left:
+            _check_there(path)
         with wiring.Memory.open(
             self.url,
             policy=self.policy,
@@ -166,13 +169,23 @@ def common(function: Callable[..., None]) -> Callable[..., None]:
     return with_user(with_json(click.pass_obj(function)))
 
 
-def progress_bar(label: str) -> AbstractContextManager[Callable[[int], None]]:
-    """Show a count and a rate on standard error while something long runs; silent without a terminal."""
-    return printing.progress_bar(label)
+def progress_bar(label: str, total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:
+    """Show on standard error how much of something long is done: a bar, or a line every ten seconds."""
+    return printing.progress_bar(label, total)
+
+
+def lines_in(path: Path) -> int | None:
+    """Return how many lines a file of a record a line has, to say how far its import is; None for another."""
+    if path.suffix not in (".jsonl", ".ndjson") or not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
 
 
 def parse_id(text: str, memory: "UserMemory") -> UUID:
     """Read an episode id, whole or as its unambiguous beginning; NotFound otherwise."""
+    if not text.strip():
+        raise InvalidInput("the episode's id is empty; `episodic episodes` lists the ids")
     try:
         return UUID(text)
     except ValueError:
@@ -185,25 +198,39 @@ def parse_id(text: str, memory: "UserMemory") -> UUID:
         identifiers = [one for one in memory.episodes.replaced() if str(one).startswith(text.lower())]
     if len(identifiers) == 1:
         return identifiers[0]
-    problem = "no episode begins with" if not identifiers else f"{len(identifiers)} episodes begin with"
-    raise NotFound(f"{problem} {text!r}; `episodic episodes` lists the ids")
+    if identifiers:
+        raise NotFound(f"{len(identifiers)} episodes begin with {text!r}; give more of the id")
+    raise NotFound(f"no episode begins with {text!r}; `episodic episodes` lists the ids")
 
 
-def check_output(path: Path | None, *, overwrite: bool) -> None:
+def check_output(path: Path | None, *, overwrite: bool, makes_folder: bool = False) -> None:
     """Ask before a file is overwritten; without a terminal to ask at, raise InvalidInput.
 
     Call it before any work is done: nobody wants to be asked at the end of it. The memory's own files are
-    never written over.
+    never written over. A command that `makes_folder` needs none to be there.
     """
     if path is None:
         return
     if _is_memory(path):
         raise InvalidInput(f"{path} is the memory itself; name another file")
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; name a file in it")
+    if not makes_folder and not path.parent.is_dir():
+        raise InvalidInput(f"cannot write {path}: there is no folder {path.parent}; make it first")
     if overwrite or not path.is_file():  # a pipe or a terminal loses nothing
         return
     if not sys.stdin.isatty():
         raise InvalidInput(f"{path} exists already; overwrite it with --force, or name another file")
     make_sure(f"{path} exists already. Overwrite it?")
+
+
+def _check_there(path: Path) -> None:
+    """Raise NotFound where nothing is to be read: a reading command makes no memory."""
+    makes = f"`episodic --db {path} import FILE` or `init` makes one"
+    if not path.exists():
+        raise NotFound(f"no memory at {path}; {makes}")
+    if path.is_file() and not path.stat().st_size:
+        raise NotFound(f"no memory in {path}: the file is empty; {makes}")
 
 
 def _is_memory(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -12,10 +12,7 @@ from rich.tree import Tree
 from episodic_agent.core.context.retrieved import heading
 from episodic_agent.core.language import plural
 from episodic_agent.core.trace import CALL, FAILED
-from episodic_agent.engine.boundary.explain import Edge, ExplainedSpan, Explanation
-from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
-from episodic_agent.engine.trace.turns import TracedObservation, TracedVerdict, TraceNode, TurnTrace
-from episodic_agent.engine.tuning.runs import LINK, TUNED, TuningRun
+from episodic_agent.engine.jobs.kinds import LINK, TUNED
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import (
     ID,
@@ -29,6 +26,13 @@ from episodic_agent.faces.cli.app import (
 )
 from episodic_agent.schemas import Decision, Json, Kind
 from episodic_agent.showing import clipped
+
+if TYPE_CHECKING:
+    from episodic_agent.engine.boundary.explain import Edge, ExplainedSpan, Explanation
+    from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
+    from episodic_agent.engine.trace.turns import TracedObservation, TracedVerdict, TraceNode, TurnTrace
+    from episodic_agent.engine.tuning.runs import TuningRun
+
 
 QUIET = ("job", CALL, FAILED)  # told in another way, or only to scripts
 NUMBERS = 6  # of a decision's numbers, the largest first, that a person is shown
@@ -56,7 +60,7 @@ def explain(app: App, episode: str, user: str | None, as_json: bool) -> None:
     render_explanation(explanation)
 
 
-def render_explanation(explanation: Explanation) -> None:
+def render_explanation(explanation: "Explanation") -> None:
     """Print an explanation for people."""
     console = out()
     console.print(Text(heading(explanation.episode.title, explanation.episode.start_at), style="bold"))
@@ -81,7 +85,7 @@ def render_explanation(explanation: Explanation) -> None:
         console.print(Text(f"→ {line}"))
 
 
-def _quote(edge: Edge) -> None:
+def _quote(edge: "Edge") -> None:
     if edge.observation is not None:
         out().print(
             Text(f'    "{edge.observation.actor}: {clipped(edge.observation.text, QUOTED)}"', style="italic")
@@ -109,7 +113,7 @@ def whatif(app: App, thread: str, other: str, user: str | None, as_json: bool) -
     _render_diff(compared.stored, compared.proposed)
 
 
-def _render_diff(stored: Sequence[ExplainedSpan], proposed: Sequence[ExplainedSpan]) -> None:
+def _render_diff(stored: "Sequence[ExplainedSpan]", proposed: "Sequence[ExplainedSpan]") -> None:
     before, after = set(stored), set(proposed)
     for span in sorted(before ^ after, key=lambda s: (s.first_seq, s.last_seq, s in after)):
         out().print(_diff(span, added=span in after))
@@ -159,7 +163,7 @@ def _undo_command(app: App, thread: str, user: str | None) -> str:
     )
 
 
-def render_resegmented(done: Resegmented, *, dry_run: bool, undo: str) -> None:
+def render_resegmented(done: "Resegmented", *, dry_run: bool, undo: str) -> None:
     """Print what segmenting again did, and how to take it back; `undo` is the command for that."""
     console = out()
     if not (done.replaced or done.new):
@@ -177,7 +181,7 @@ def render_resegmented(done: Resegmented, *, dry_run: bool, undo: str) -> None:
         say(f"`{undo}` takes it back")
 
 
-def _as_kept(done: Resegmented) -> list[ExplainedSpan]:
+def _as_kept(done: "Resegmented") -> "list[ExplainedSpan]":
     """Return the proposed spans, those that are there already with the reason they keep."""
     there = {(s.first_seq, s.last_seq): s for s in done.stored if s.reason != "open"}
     last = len(done.proposed) - 1
@@ -187,14 +191,14 @@ def _as_kept(done: Resegmented) -> list[ExplainedSpan]:
     ]
 
 
-def render_undone(undone: Undone) -> None:
+def render_undone(undone: "Undone") -> None:
     """Print what undoing did."""
     later = f"; {plural(undone.later, 'message')} came since, segmented on arrival" if undone.later else ""
     counts = f"{plural(undone.restored, 'episode')} restored, {undone.removed} removed, {undone.kept} kept"
     out().print(Text(f"back at generation {undone.generation}: {counts}{later}"))
 
 
-def _diff(span: ExplainedSpan, *, added: bool) -> Text:
+def _diff(span: "ExplainedSpan", *, added: bool) -> Text:
     sign, style = ("+", "green") if added else ("-", "red")
     return Text(f"{sign} {span.first_seq}-{span.last_seq} {span.reason}", style=style)
 
@@ -239,7 +243,7 @@ def trace(app: App, turn: str, text: bool, user: str | None, as_json: bool) -> N
         out().print(tree(trace))
 
 
-def tree(trace: TurnTrace) -> Tree:
+def tree(trace: "TurnTrace") -> Tree:
     """Lay a turn out for the terminal."""
     first, last = trace.messages[0], trace.messages[-1]
     span = f"{first.seq}" if first is last else f"{first.seq}-{last.seq}"
@@ -251,12 +255,12 @@ def tree(trace: TurnTrace) -> Tree:
     return root
 
 
-def _observation_text(observation: TracedObservation) -> Text:
+def _observation_text(observation: "TracedObservation") -> Text:
     words = "" if observation.text is None else f"  {clipped(observation.text, LONGEST)}"
     return Text.assemble(f"{observation.actor}  ", (f"{observation.at:%Y-%m-%d %H:%M:%S}", "dim"), words)
 
 
-def _hang(above: Tree, node: TraceNode, began: str = "") -> None:
+def _hang(above: Tree, node: "TraceNode", began: str = "") -> None:
     attributes = dict(node.attributes)
     took = ("time not kept", "dim") if node.seconds is None else duration(node.seconds)
     line = Text.assemble((node.name, "bold"), "  ", took)
@@ -272,7 +276,7 @@ def _hang(above: Tree, node: TraceNode, began: str = "") -> None:
         _hang_verdict(branch, verdict)
 
 
-def _hang_verdict(above: Tree, verdict: TracedVerdict) -> None:
+def _hang_verdict(above: Tree, verdict: "TracedVerdict") -> None:
     sure = f", {verdict.confidence.lower()}" if verdict.confidence else ""
     by = f"  {verdict.policy}, decision {str(verdict.decision)[:ID]}" if verdict.decision else ""
     # a resolution compares seconds of silence
@@ -387,11 +391,11 @@ def _tell_outcome(decision: Decision, *, as_json: bool) -> None:
         out().print(f"{shown} is {str(decision.outcome).lower()}")
 
 
-def _run_json(run: TuningRun) -> dict[str, Any]:
+def _run_json(run: "TuningRun") -> dict[str, Any]:
     return {"decision": run.decision_id, "policy": run.policy, **run.record}
 
 
-def _tell(run: TuningRun, *, as_json: bool) -> None:
+def _tell(run: "TuningRun", *, as_json: bool) -> None:
     if as_json:
         print_json(_run_json(run))
         return
@@ -406,7 +410,7 @@ def _tell(run: TuningRun, *, as_json: bool) -> None:
         console.print("a dry run: nothing is changed")
 
 
-def _runs(runs: list[TuningRun]) -> Table:
+def _runs(runs: "list[TuningRun]") -> Table:
     table = Table(box=None, header_style="bold")
     for name in ("date", "what", "threshold", "labels", "accuracy", "false links", "missed links", "why"):
         table.add_column(name, no_wrap=name not in ("why",))

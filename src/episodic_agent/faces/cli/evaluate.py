@@ -18,8 +18,9 @@ from episodic_agent.engine.evaluate.calibrating import (
     conversations_of,
 )
 from episodic_agent.engine.evaluate.cases import digest
+from episodic_agent.engine.evaluate.cases import rows as rows_of
 from episodic_agent.engine.evaluate.lives import evaluate_file as evaluate_life
-from episodic_agent.engine.evaluate.lives import mean_figures
+from episodic_agent.engine.evaluate.lives import mean_figures, read_lives
 from episodic_agent.engine.evaluate.retrieval import evaluate_file as evaluate_retrieval
 from episodic_agent.engine.evaluate.segmentation import evaluate_file as evaluate_segmentation
 from episodic_agent.engine.evaluate.threads import EVERY, HELD_OUT, TRAINING
@@ -130,7 +131,7 @@ def retrieval(
     scores: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
     for path in files:
-        with progress_bar(path.name) as progress:
+        with progress_bar(path.name, sum(1 for _ in rows_of(path))) as progress:
             result = evaluate_retrieval(
                 path,
                 lambda now, language: temporary_memory(
@@ -191,7 +192,8 @@ def lives(app: App, files: tuple[Path, ...], user: str | None, as_json: bool) ->
     policy = app.policy or load_settings().policy
     scores: dict[str, Any] = {}
     for path in files:
-        with progress_bar(path.name) as progress:
+        total = sum(len(life.lines) for life in read_lives(path))
+        with progress_bar(path.name, total) as progress:
             scores[path.name] = evaluate_life(
                 path,
                 lambda clock, language: temporary_memory(
@@ -209,7 +211,7 @@ def lives(app: App, files: tuple[Path, ...], user: str | None, as_json: bool) ->
 
 
 def _line(name: str, scores: dict[str, Any], keys: tuple[str, ...]) -> None:
-    shown = "  ".join(f"{k} {scores[k]:.3f}" if scores[k] is not None else f"{k} -" for k in keys)
+    shown = "  ".join(f"{k} -" if scores.get(k) is None else f"{k} {scores[k]:.3f}" for k in keys)
     out().print(f"{name:34} {shown}")
 
 

@@ -2,21 +2,24 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
 from rich.text import Text
 
-from episodic_agent.core.facts import Category
 from episodic_agent.core.language import plural
-from episodic_agent.engine.facts.verbs import FactCard
-from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say
+from episodic_agent.schemas.facts import Category
+
+if TYPE_CHECKING:
+    from episodic_agent.engine.facts.verbs import FactCard
+    from episodic_agent.engine.user import UserMemory
+
 
 CATEGORIES = [category.value for category in Category]
 DAY = "%Y-%m-%d"
-Act = Callable[[UserMemory, str], FactCard]
+Act = Callable[["UserMemory", str], "FactCard"]
 
 
 def _narrowed(function: Callable[..., None]) -> Callable[..., None]:
@@ -33,9 +36,16 @@ def _narrowed(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@click.group()
-def facts() -> None:
-    """What lasts of what people said; a fact is called by its id or the beginning of it."""
+@click.group(invoke_without_command=True)
+@click.pass_context
+def facts(context: click.Context) -> None:
+    """List facts, what lasts of what people said; subcommands find and correct them.
+
+    A fact is called by its id or the beginning of it.
+    """
+    if context.invoked_subcommand is None:
+        with list_.make_context("list", [], parent=context) as listing:
+            list_.invoke(listing)
 
 
 @facts.command("list")
@@ -62,7 +72,7 @@ def search(app: App, query: str, user: str | None, as_json: bool, **narrowed: An
 
 def _find_facts(
     app: App, query: str | None, user: str | None, narrowed: Mapping[str, Any]
-) -> Sequence[FactCard]:
+) -> "Sequence[FactCard]":
     times = {name: moment(narrowed[name]) for name in ("at", "known_by")}
     with app.user(user) as memory:
         return memory.facts.list(query, **{**narrowed, **times})
@@ -112,7 +122,7 @@ def edit(
     _tell(card, f"it reads now: {card.fact.fact}", as_json=as_json)
 
 
-def _tell(card: FactCard, text: str, *, as_json: bool) -> None:
+def _tell(card: "FactCard", text: str, *, as_json: bool) -> None:
     if as_json:
         print_json(card.record)
     else:
@@ -174,7 +184,7 @@ def learn(app: App, user: str | None, as_json: bool) -> None:
         )
 
 
-def _show(facts: Sequence[FactCard], nothing: str, *, as_json: bool) -> None:
+def _show(facts: "Sequence[FactCard]", nothing: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"facts": [{**card.record, "score": card.score} for card in facts]})
         return
@@ -198,7 +208,7 @@ def _day(at: datetime | None) -> str:
     return "" if at is None else f"{at:{DAY}}"
 
 
-def _print(card: FactCard) -> None:
+def _print(card: "FactCard") -> None:
     table = Table(box=None, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")

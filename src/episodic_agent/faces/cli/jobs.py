@@ -22,7 +22,10 @@ from episodic_agent.wiring import budget_of, load_settings, utc_now
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 DAY = click.DateTime(["%Y-%m-%d"])
-COLUMNS = ("day", "stage", "model", "calls", "failed", "tokens in", "tokens out", "s a call")
+COLUMNS = (
+    "day", "stage", "model", "calls", "used", "refused", "late", "failed", "tokens in", "tokens out",
+    "s a call",
+)  # fmt: skip
 
 
 @click.command()
@@ -193,5 +196,6 @@ def _table(uses: list[ModelUse]) -> Table:
 
 
 def _counts(use: ModelUse) -> tuple[str, ...]:
-    numbers = (use.calls, use.failures, use.prompt_tokens, use.completion_tokens)
+    other = use.failures - use.refused - use.late
+    numbers = (use.calls, use.used, use.refused, use.late, other, use.prompt_tokens, use.completion_tokens)
     return (*(f"{number:,}" for number in numbers), f"{use.seconds / max(use.calls, 1):.2f}")

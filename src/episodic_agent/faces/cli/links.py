@@ -1,19 +1,23 @@
 """Commands of what belongs together: links of threads, chains of episodes, and skills."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.language import plural
-from episodic_agent.core.skills import SkillKind
-from episodic_agent.engine.links.explaining import JudgedLink
-from episodic_agent.engine.skills.verbs import SkillCard
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, common, out, print_json, say, tell
+from episodic_agent.faces.cli.app import App, common, out, parse_id, print_json, say, tell
 from episodic_agent.faces.cli.boundaries import link_outcome
 from episodic_agent.schemas import Episode
+from episodic_agent.schemas.skills import SkillKind
+
+if TYPE_CHECKING:
+    from episodic_agent.engine.links.explaining import JudgedLink
+    from episodic_agent.engine.skills.verbs import SkillCard
+
 
 HEAVIEST = 8  # contributions shown to people
 KINDS = [kind.value for kind in SkillKind]
@@ -73,7 +77,7 @@ def explain(app: App, thread: str, other: str | None, user: str | None, as_json:
         _print(judged)
 
 
-def _print(judged: JudgedLink) -> None:
+def _print(judged: "JudgedLink") -> None:
     console, decision = out(), judged.decision
     name = judged.candidate.origin if judged.candidate else str(decision.detail["candidate"])
     console.print(Text(f"{name}: {decision.verdict}, {decision.confidence_label}", style="bold"))
@@ -131,11 +135,12 @@ def chain(app: App, episode: str, parent: str | None, apart: bool, user: str | N
     if parent is not None and apart:
         raise InvalidInput("--to and --unlink do not go together; name one")
     with app.user(user) as memory:
+        session = parse_id(episode, memory)
         if parent is not None:
-            memory.chains.add(episode, parent)
+            memory.chains.add(session, parse_id(parent, memory))
         if apart:
-            memory.chains.remove(episode)
-        episodes = memory.chains.get(episode)
+            memory.chains.remove(session)
+        episodes = memory.chains.get(session)
     print_chain(episodes, as_json=as_json)
 
 
@@ -225,18 +230,18 @@ def forget(app: App, name: str, user: str | None, as_json: bool) -> None:
     _tell_skill(card, f"{card.skill.name} is forgotten", as_json=as_json)
 
 
-def _record(card: SkillCard) -> dict[str, object]:
+def _record(card: "SkillCard") -> dict[str, object]:
     return {name: value for name, value in card.record.items() if name != "evidence"}
 
 
-def _tell_skill(card: SkillCard, text: str, *, as_json: bool) -> None:
+def _tell_skill(card: "SkillCard", text: str, *, as_json: bool) -> None:
     if as_json:
         print_json(_record(card))
     else:
         say(text)
 
 
-def _print_skill(card: SkillCard) -> None:
+def _print_skill(card: "SkillCard") -> None:
     table = Table(box=None, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")

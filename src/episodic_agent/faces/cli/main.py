@@ -1,17 +1,19 @@
-"""The command group: global options, the list of commands, and one place where errors become exit codes.
+"""The command group: options that stand anywhere, the list of commands, and where errors become exit codes.
 
 Exit codes: 0 done, 1 an internal error, 2 bad input or usage, 3 not found, 4 conflict, 5 the store,
 6 an embedder or model, 130 interrupted.
 """
 
-import io
+import os
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
 from episodic_agent import __version__
 from episodic_agent.errors import EpisodicError, InvalidInput
@@ -19,14 +21,31 @@ from episodic_agent.faces.cli.saying import listen, say, say_error
 from episodic_agent.lazily import load
 
 INTERRUPTED = 130
+EVERYDAY: Final = "Everyday"
+EXIT_CODES: Final = (
+    "0 done, 1 an internal error or a broken memory, 2 bad input or usage, 3 not found, 4 conflict, 5 the "
+    "store, 6 an embedder or model, 130 interrupted."
+)
+OPTIONS_ANYWHERE: Final = "The options of `episodic --help` may stand here too: --db, --embedder, --debug …"
+# What may stand before a command and after it: the name of its value, if it has one, and what it is.
+SHARED: Final[Mapping[str, tuple[str | None, str]]] = {
+    "--db": ("FILE|URL", "The memory (default: EPISODIC_DB or ./episodic.db)."),
+    "--user": ("NAME", "Whose memory (default: EPISODIC_USER, or the only user there is)."),
+    "--json": (None, "Print one JSON object for scripts."),
+    "--policy": ("NAME", "Boundary policy for new threads (default: `default`)."),
+    "--embedder": ("NAME", "auto, minilm, openai:MODEL, hashing or none (default: auto)."),
+    "--calibration": ("FILE", "Of another embedder: auto, none or a file (default: auto)."),
+    "--llm": ("NAME", "Language model: openai:MODEL or none (default: none)."),
+    "--debug": (None, "Show a traceback on errors."),
+}
+# Those that say how the memory is opened, with the fields of `App`; the others are arguments of commands.
+OF_OPENING: Final = {name: name[2:] for name in SHARED if name not in ("--user", "--json")}
 # Where each command is, and the first sentence of its help: what lists them imports none of them. A test
 # holds each sentence to what the command itself says.
 COMMANDS: Final[Mapping[str, str]] = {
     "writing.init": "Create the memory file and fetch the embedding model, if need be.",
     "writing.add": "Remember one message.",
-    "writing.import_": (
-        "Import chat files: JSONL or JSON messages, `[time] Name: text` transcripts, own exports."
-    ),
+    "writing.import_": "Import conversations: a file, a folder or a zip.",
     "running.run": "Run an agent: a sensor's readings become steps, and steps episodes.",
     "running.profiles": "List the profiles an agent can run under.",
     "running.sensors": "List the sensors an agent can perceive with.",
@@ -60,7 +79,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "threads.summaries": "Show what threads were about, the newest first, or what a QUERY finds.",
     "links.skills": "List skills, the surest first, or those that answer a QUERY, best first.",
     "links.skill": "Show or change one skill; it is called by its name as `skills` lists it, or by its id.",
-    "facts.facts": "What lasts of what people said; a fact is called by its id or the beginning of it.",
+    "facts.facts": "List facts, what lasts of what people said; subcommands find and correct them.",
     "boundaries.tune": (
         "Let links and chains learn from what came of them; it happens by itself every hundred of either."
     ),
@@ -82,7 +101,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "writing.upkeep": "Close threads that have been silent for long, and run the work that waits.",
     "jobs.worker": "Do later work (titles, summaries, questions, silent threads) until told to stop.",
     "jobs.jobs": "See later work, try it again, cancel it.",
-    "serving.serve": "Answer over HTTP (`/api/v0`, `/docs`) until told to stop; needs the extra `serve`.",
+    "serving.serve": "Answer over HTTP (`/v1`, `/docs`) until told to stop; needs the extra `serve`.",
+    "admin.keys": "Make, list and revoke the keys of the HTTP service.",
     "serving.mcp": (
         "Give an agent the memory as MCP tools, on standard input and output; needs the extra `mcp`."
     ),
@@ -100,13 +120,27 @@ COMMANDS: Final[Mapping[str, str]] = {
     "admin.backup": "Copy the whole memory to FILE, verified, while others may write.",
     "reading.export": "Write the memory as JSON lines that `import` takes back without loss.",
     "demo.demo": (
-        "Import bundled conversations and run an agent: episodes, answers, why a boundary is where it is."
+        "Show what a memory does, on bundled conversations: episodes, answers, facts, a prompt's context."
     ),
     "evaluate.evaluate": "Score the engine on labelled data.",
     "evaluate.calibrate": "Fit another embedder's scale of cosines, for boundaries, recall and confidence.",
     "admin.models": "Fetch and list embedding models.",
     "admin.config": "Show the settings in force and where they come from.",
     "admin.admin": "Look after a PostgreSQL database (with an administrator's URL).",
+}
+# The order and the headings of `episodic --help`; a test asks that each command stands under one of them.
+GROUPS: Final[Mapping[str, str]] = {
+    "Everyday": "add import search context episodes facts explain serve doctor",
+    "Threads and sessions": "threads thread session summaries compact flush",
+    "Links and chains": "link chain arc sequence replay tune",
+    "Episodes and recall": "recent show retrieve stats trace",
+    "Boundaries": "whatif resegment reencode plot",
+    "Skills": "skills skill",
+    "Agents and places": "run profiles sensors places visits route map mcp",
+    "Forgetting and retention": "forget retention pin unpin pinned suppress unsuppress suppressed",
+    "Later work and its cost": "upkeep worker jobs usage",
+    "Set up and keep": "init config models export backup keys admin",
+    "Measure": "demo evaluate calibrate",
 }
 HELPS: Final = {place.partition(".")[2].rstrip("_"): sentence for place, sentence in COMMANDS.items()}
 
@@ -119,8 +153,8 @@ class Commands(MutableMapping[str, click.Command]):
 
     def __getitem__(self, name: str) -> click.Command:
         module, _, attribute = self._places[name].partition(".")
-        result: click.Command = getattr(load(f"episodic_agent.faces.cli.{module}"), attribute)
-        return result
+        command: click.Command = getattr(load(f"episodic_agent.faces.cli.{module}"), attribute)
+        return taking_shared(command)
 
     def __setitem__(self, name: str, command: click.Command) -> None:
         raise TypeError(f"add {name!r} to COMMANDS")
@@ -136,52 +170,130 @@ class Commands(MutableMapping[str, click.Command]):
 
 
 class CommandIndex(click.Group):
-    """A group that lists its commands by their first sentences and imports none of them for it."""
+    """A group that lists its commands by their first sentences, under headings, and imports none for it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a reader of our output who goes away (`| head`) has read enough."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # click would leave with 1, the code of an internal error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what waits to be written
+            ctx.exit(0)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with their helps, as click does."""
-        names = self.list_commands(ctx)
-        limit = formatter.width - 6 - max(map(len, names))
-        shown = [(name, click.Command(name, help=HELPS[name]).get_short_help_str(limit)) for name in names]
-        with formatter.section("Commands"):
-            formatter.write_dl(shown)
+        """Write the everyday commands with all that their first sentences say, the others in a line each."""
+        widest = max(map(len, HELPS))
+        limit = formatter.width - 6 - widest
+        for heading, names in GROUPS.items():
+            rows = [
+                (f"{name:{widest}}", HELPS[name] if heading == EVERYDAY else brief(HELPS[name], limit))
+                for name in names.split()
+            ]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what holds for all commands."""
+        with formatter.section("Exit codes"):
+            formatter.write_text(EXIT_CODES)
+
+
+def brief(sentence: str, limit: int) -> str:
+    """Return a sentence without its last clauses and what stands in brackets, where it is too long.
+
+    >>> brief("Copy the whole memory to FILE, verified, while others may write.", 45)
+    'Copy the whole memory to FILE, verified.'
+    """
+    if len(sentence) <= limit:
+        return sentence
+    text = re.sub(r" \([^)]*\)", "", sentence).rstrip(".")
+    while len(text) >= limit and (clauses := re.match(r"(.+)[;:] ", text) or re.match(r"(.+), ", text)):
+        text = clauses[1]
+    return f"{text}." if len(text) < limit else click.Command("", help=sentence).get_short_help_str(limit)
+
+
+def _remember(context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Keep what was given before or between the names of commands, or after them, for the whole call."""
+    if context.get_parameter_source(option.name or "") is not ParameterSource.COMMANDLINE:
+        return
+    name = option.opts[0]
+    context.meta[name] = value
+    app = context.find_root().obj
+    if app is not None and name in OF_OPENING:  # it was made when the options before were read
+        setattr(app, OF_OPENING[name], value)
+
+
+def _or_before(context: click.Context, option: click.Parameter, value: Any) -> Any:
+    """Return what a command's own option got, or what stood before the command's name."""
+    stands_here = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    return value if stands_here else context.meta.get(option.opts[0], value)
+
+
+def _refuse(context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Refuse what means nothing to a command, wherever it stands: it would be dropped in silence."""
+    if value or option.opts[0] in context.meta:
+        raise click.UsageError(f"`{context.command_path}` takes no {option.opts[0]}; leave it out")
+
+
+def _shared(*, shown: bool) -> list[click.Option]:
+    """Return the options that may stand before and after every command."""
+    return [
+        click.Option(
+            (name, f"anywhere_{name[2:]}"),  # a name that no command's own argument has
+            is_flag=metavar is None,
+            metavar=metavar,
+            help=text,
+            hidden=not shown,
+            expose_value=False,
+            callback=_remember,
+        )
+        for name, (metavar, text) in SHARED.items()
+    ]
+
+
+def taking_shared(command: click.Command) -> click.Command:
+    """Let a command, and those of a group, take the shared options that they do not have themselves."""
+    own = {name: parameter for parameter in command.params for name in parameter.opts}
+    group = isinstance(command, click.Group)
+    for option in _shared(shown=False):
+        name = option.opts[0]
+        if name in own:  # its own, unless it was given the option when it was asked for before
+            if name not in OF_OPENING and own[name].expose_value:
+                own[name].callback = _or_before
+            continue
+        if name not in OF_OPENING and not group:
+            option.callback = _refuse
+        command.params.append(option)
+    command.epilog = None if group else OPTIONS_ANYWHERE
+    if isinstance(command, click.Group):
+        for name in command.commands:
+            taking_shared(command.commands[name])
+    return command
 
 
 @click.group(
     cls=CommandIndex,
     commands=Commands(COMMANDS),
+    params=_shared(shown=True),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option("--db", metavar="FILE|URL", help="The memory (default: EPISODIC_DB or ./episodic.db).")
-@click.option("--policy", metavar="NAME", help="Boundary policy for new threads (default: `default`).")
-@click.option(
-    "--embedder", metavar="NAME", help="auto, minilm, openai:MODEL, hashing or none (default: auto)."
-)
-@click.option(
-    "--calibration", metavar="FILE", help="Of another embedder: auto, none or a file (default: auto)."
-)
-@click.option("--llm", metavar="NAME", help="Language model: openai:MODEL or none (default: none).")
-@click.option("--debug", is_flag=True, help="Show a traceback on errors.")
 @click.version_option(__version__, prog_name="episodic")
 @click.pass_context
-def cli(
-    context: click.Context,
-    db: str | None,
-    policy: str | None,
-    embedder: str | None,
-    calibration: str | None,
-    llm: str | None,
-    debug: bool,
-) -> None:
-    """Episodic memory for AI agents: import, segment, recall, explain."""
+def cli(context: click.Context) -> None:
+    """Episodic memory for AI agents: import, segment, recall, explain.
+
+    The options below may stand before a command or after it; `episodic COMMAND --help` shows its own.
+    """
     # by now the command has imported it
-    context.obj = load("episodic_agent.faces.cli.app").App(db, policy, embedder, debug, calibration, llm)
+    options = {field: context.meta[name] for name, field in OF_OPENING.items() if name in context.meta}
+    context.obj = load("episodic_agent.faces.cli.app").App(**options)
 
 
 def main(arguments: "list[str] | None" = None) -> None:
     """Run the command and leave with its exit code; errors are one line with the remedy."""
     values = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in values
+    _open_what_is_closed()
     listen()
     if arguments is None:  # for what nobody foresaw; Python then leaves with code 1
         sys.excepthook = _print_traceback if debug else _one_line
@@ -189,27 +301,46 @@ def main(arguments: "list[str] | None" = None) -> None:
         cli.main(values, prog_name="episodic", standalone_mode=False)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
-    except click.ClickException as error:
-        shown = io.StringIO()
-        error.show(shown)
-        say(shown.getvalue().rstrip("\n"))
-        sys.exit(error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as nothing:  # who asks for nothing is shown what there is
+        say(nothing.format_message())
+        sys.exit(nothing.exit_code)
     except (KeyboardInterrupt, click.Abort):
         say("interrupted; everything acknowledged is kept")
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output went away: nothing to tell anybody
-        sys.exit(0)
-    except EpisodicError as error:
-        if debug:
+    except (click.ClickException, EpisodicError, OSError) as error:
+        if debug and not isinstance(error, click.ClickException):
             raise
-        say_error(error)
-        sys.exit(error.exit_code)
-    except OSError as error:  # a file the user named cannot be read or written, or the disk is full
-        if debug:
-            raise
-        say_error(f"{error.filename or 'a file'}: {error.strerror or error}")
-        sys.exit(InvalidInput.exit_code)
+        say_error(_problem(error))
+        sys.exit(getattr(error, "exit_code", InvalidInput.exit_code))
+
+
+def _open_what_is_closed() -> None:
+    """Stand in for standard streams that whoever started us has closed: Python has None in their places."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
+
+
+def _problem(error: Exception) -> str:
+    """Return what went wrong; an OSError is a file the user named, or a disk that is full."""
+    if isinstance(error, click.ClickException):
+        return _usage(error)
+    if isinstance(error, OSError):
+        reason = error.strerror or error
+        return f"{error.filename}: {reason}" if error.filename else f"{reason}; check the disk and the output"
+    return str(error)
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return what is wrong with a call as one line that ends with where the right way stands."""
+    text = error.format_message().strip().rstrip(".")
+    text = text[:1].lower() + text[1:]
+    if guess := re.fullmatch(r"(.*?)\.? \(?Did you mean (?:one of: )?(.*)\?\)?", text):
+        text = f"{guess[1]}; did you mean {guess[2].replace(', ', ' or ')}?"
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None:
+        return text
+    return f"{text}{'' if text.endswith('?') else ';'} `{context.command_path} --help` shows what there is"
 
 
 def _one_line(kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.faces.cli.app import App, check_output, common, force, out, print_json
+from episodic_agent.faces.cli.app import App, check_output, common, force, out, parse_id, print_json
 from episodic_agent.faces.cli.links import print_chain
 from episodic_agent.faces.plot import (
     arc_png,
@@ -129,7 +129,7 @@ def arc(
         if episode is None:
             print_chain(memory.chains.heads(limit=limit), as_json=as_json)
             return
-        arc = memory.chains.arc(episode)
+        arc = memory.chains.arc(parse_id(episode, memory))
     if as_json:
         print_json(arc)
     if output is not None:

@@ -4,22 +4,31 @@ Apart from `app`, because a command that prints JSON, or serves, need not wait f
 """
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.segment import Segment
+from rich.text import Text
 
 from episodic_agent.core.language import visible
 from episodic_agent.faces.cli.app import WIDE
+from episodic_agent.faces.cli.saying import say
+
+EVERY: Final = 10.0  # seconds from one line of progress to the next, without a terminal
 
 
 class Printed(Console):
@@ -44,17 +53,59 @@ def out() -> Console:
     return Printed(soft_wrap=wide is not None, width=wide)
 
 
+class RateColumn(ProgressColumn):
+    """How many are done in a second."""
+
+    def render(self, task: Task) -> Text:
+        """Return the rate of the last seconds; nothing before there is one."""
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+
+
+def progress_line(label: str, done: int, total: int | None, seconds: float) -> str:
+    """Return how far long work is as one line: done of all, the rate, the time left.
+
+    >>> progress_line("importing chat.jsonl", 1200, 3000, 10.0)
+    'importing chat.jsonl: 1,200 of 3,000, 120 a second, 15 s left'
+    >>> progress_line("importing chat.txt", 1200, None, 10.0)
+    'importing chat.txt: 1,200, 120 a second'
+    """
+    rate = done / seconds if seconds > 0 else 0.0
+    of_all = f" of {total:,}" if total else ""
+    left = "" if not (total and rate) else f", {max(total - done, 0) / rate:,.0f} s left"
+    return f"{label}: {done:,}{of_all}, {rate:,.0f} a second{left}"
+
+
+class ProgressLines:
+    """Says every ten seconds how far long work is, where no terminal can draw it."""
+
+    def __init__(self, label: str, total: int | None, clock: Callable[[], float] = time.monotonic) -> None:
+        """Take the number of all, where it is known, and a clock of seconds."""
+        self._label, self._total, self._clock = label, total, clock
+        self._began = self._last = clock()
+
+    def __call__(self, done: int) -> None:
+        """Take how many are done."""
+        now = self._clock()
+        if now - self._last >= EVERY:
+            self._last = now
+            say(progress_line(self._label, done, self._total, now - self._began))
+
+
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int], None]]:
-    """Show a count and a rate on standard error while something long runs; silent without a terminal."""
+def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show on standard error how far something long is: in a terminal a bar, without one a line at times."""
     console = Printed(stderr=True)
+    if not console.is_terminal:
+        yield ProgressLines(label, total)
+        return
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeElapsedColumn(),
+        RateColumn(),
+        TimeElapsedColumn() if total is None else TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(label, total=None)
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(label, total=total)
         yield lambda done: progress.update(task, completed=done)

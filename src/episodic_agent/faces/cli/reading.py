@@ -3,17 +3,15 @@
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
 from rich.text import Text
 
-from episodic_agent.core.chains.sequences import story_ends
 from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import plural
-from episodic_agent.engine.chains.sequences import replay_of
-from episodic_agent.engine.context.assembling import FORMS, MAX_TOKENS, Form, ThreadContext
+from episodic_agent.engine.arguments import FORMS, MAX_TOKENS, Form
 from episodic_agent.engine.results import EpisodeCard, Recall
 from episodic_agent.faces.cli.app import (
     ID,
@@ -33,9 +31,25 @@ from episodic_agent.faces.cli.app import (
     whose,
 )
 from episodic_agent.faces.shapes import recall_json
+from episodic_agent.lazily import module
 from episodic_agent.private import replacing
 from episodic_agent.showing import clipped
 
+if TYPE_CHECKING:
+    from episodic_agent.core.chains import sequences as core_sequences
+    from episodic_agent.engine.chains import sequences
+    from episodic_agent.engine.context.assembling import ThreadContext
+else:
+    core_sequences = module("episodic_agent.core.chains.sequences")
+    sequences = module("episodic_agent.engine.chains.sequences")
+
+
+LABELS = {  # of counts whose own names say too little to people
+    "origins": "names of threads",
+    "observations": "messages and steps",
+    "open_observations": "of them open",
+    "unconsolidated": "unread for facts",
+}
 OTHER_COLUMNS = 64  # of a listing, beside the title
 LIMIT = click.IntRange(1, 1000)
 ORDER = click.option("--order", default="relevant", show_default=True, help="relevant or recent.")
@@ -199,14 +213,23 @@ def _legs(legs: Any) -> str:
 @click.command()
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
 @click.option("--days", type=click.FloatRange(min=0), help="Only episodes that ended in the last N days.")
+@click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only those about this: tag=memory.")
 @click.option("--suppressed", is_flag=True, help="What is suppressed or archived too.")
 @common
 def recent(
-    app: App, limit: int, days: float | None, suppressed: bool, user: str | None, as_json: bool
+    app: App,
+    limit: int,
+    days: float | None,
+    where: tuple[str, ...],
+    suppressed: bool,
+    user: str | None,
+    as_json: bool,
 ) -> None:
     """List the newest episodes first."""
     with app.memory() as memory:
-        cards = whose(memory, user).episodes.recent(limit=limit, days=days, suppressed=suppressed)
+        cards = whose(memory, user).episodes.recent(
+            limit=limit, days=days, where=where or None, suppressed=suppressed
+        )
         users = memory.users()
     _cards(cards, users, as_json=as_json)
 
@@ -310,7 +333,7 @@ def stats(app: App, user: str | None, as_json: bool) -> None:
         return
     for name, value in shown.items():
         answer = ", ".join(value) if isinstance(value, list) else value
-        label = "names of threads" if name == "origins" else name.replace("_", " ")
+        label = LABELS.get(name, name.replace("_", " "))
         out().print(f"{label:18} {'-' if answer in (None, '') else answer}")
 
 
@@ -393,7 +416,7 @@ def context(
         _say_sources(context)
 
 
-def _say_sources(context: ThreadContext) -> None:
+def _say_sources(context: "ThreadContext") -> None:
     """Say of each recalled line, counted from 1, its thread, its episode and how many messages it is of."""
     for item in context.items:
         episode = f"episode {str(item.episode_id)[:ID]}, " if item.episode_id else ""
@@ -428,7 +451,7 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
                 f"{sequenced.title}"
             )
         )
-    for line in story_ends(sequence.left_out, ""):
+    for line in core_sequences.story_ends(sequence.left_out, ""):
         say(line)
 
 
@@ -445,7 +468,7 @@ def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any
     """Tell the story of TOPIC in order: what happened, and what it went on with."""
     with app.user(user) as memory:
         sequence = memory.chains.sequence(topic, **_asked(options))
-    text = replay_of(topic, sequence, policy=options["policy"])
+    text = sequences.replay_of(topic, sequence, policy=options["policy"])
     if as_json:
         print_json({"topic": topic, "text": text, "episodes": sequence, "left_out": sequence.left_out})
     else:

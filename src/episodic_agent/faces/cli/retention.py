@@ -224,7 +224,8 @@ def _print_state(state: RetentionState, *, as_json: bool) -> None:
         return
     whose = "own" if state.own else "EPISODIC_RETENTION"
     console = out()
-    console.print(Text(f"{state.policy} ({whose})"))
+    lets_go = "nothing goes with time" if state.policy == "none" else state.policy
+    console.print(Text(f"{lets_go} ({whose})"))
     console.print(
         f"{state.archived} archived, {state.pinned} pinned, "
         f"{plural(state.expiring, 'message expires', 'messages expire')}"

@@ -102,7 +102,7 @@ def run(
     if fps is not None:
         interval_of(fps)
     if output is not None:
-        check_output(output / EPISODES, overwrite=overwrite)
+        check_output(output / EPISODES, overwrite=overwrite, makes_folder=True)
         _make_folder(output)  # nobody wants to learn at the end of a long run that there is no place for it
     check_output(record, overwrite=overwrite)
     sensor = _sensor(sensor_name or profile.sensor, seed, record, fps)

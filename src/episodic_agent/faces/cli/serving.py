@@ -4,6 +4,7 @@ It imports as little as it can: an agent's client waits for the answer to its fi
 gives while everything else loads.
 """
 
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import InvalidInput, NotFound, StoreError
 from episodic_agent.faces.cli.app import App
 from episodic_agent.faces.cli.saying import say
 from episodic_agent.faces.loopback import is_loopback
@@ -30,6 +31,11 @@ else:
 
 MISSING = "`mcp` needs its library; run pip install 'episodic-agent[mcp]'"
 
+NO_KEYS = (
+    "--host {host}: there are no keys, so only 127.0.0.1, ::1 or localhost is served; "
+    "`episodic keys create --role write` makes one"
+)
+
 
 @click.command()
 @click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve HTTP at /mcp.")
@@ -42,11 +48,13 @@ def mcp(app: App, port: int | None, user: str | None) -> None:
     """
     if find_spec("mcp") is None:
         raise InvalidInput(MISSING)
+    if port is not None:
+        _check_free("127.0.0.1", port, "--http")
     greeter = Greeter() if port is None else None
     budget = answers.check_budget(wiring.load_settings().tool_budget)
     with app.memory(create=True, resume=True) as memory:
-        memory.warm()  # on a thread of its own, while the library is imported
         host = _host()
+        memory.warm()  # not before the library is there: the client waits for the list of tools
         fallback = wiring.load_settings().user or serving.FALLBACK
         if greeter is not None:
             serving.serve_stdio(memory, user, fallback, budget, greeter)
@@ -67,26 +75,64 @@ def _host() -> str:
 
 @click.command()
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="The address to listen on: of this machine."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address to listen on; any, once there is a key.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="The port.")
+@click.option(
+    "--rate",
+    type=click.FloatRange(0.1, 100_000),
+    default=100.0,
+    show_default=True,
+    help="Requests a second each key may make.",
+)
 @click.pass_obj
-def serve(app: App, host: str, port: int) -> None:
-    """Answer over HTTP (`/api/v0`, `/docs`) until told to stop; needs the extra `serve`.
+def serve(app: App, host: str, port: int, rate: float) -> None:
+    """Answer over HTTP (`/v1`, `/docs`) until told to stop; needs the extra `serve`.
 
-    There are no keys yet, so only this machine is listened to.
+    Without keys (`episodic keys create`) only this machine is listened to; with them whoever holds one may
+    ask, of the space it was made for.
     """
-    if not is_loopback(host):
-        raise InvalidInput(
-            f"--host {host}: there are no keys yet, so only 127.0.0.1, ::1 or localhost is served"
-        )
-
     http = _http()
+    _check_free(host, port, "--port")
     with ExitStack() as stack:  # what is wrong with the memory is said at once, in one line
-        memory = stack.enter_context(app.memory(create=True, resume=True))
+        try:
+            memory = stack.enter_context(app.memory(create=is_loopback(host), resume=True))
+        except NotFound as error:
+            raise InvalidInput(NO_KEYS.format(host=host)) from error
+        keyed = _reads_keys(memory, host)
+        whom = "for whoever holds a key" if keyed and memory.keys.exist() else "for this machine only"
+        memory.warm()
         shown = f"[{host}]" if ":" in host else host
-        say(f"serving {app.shown_url} on http://{shown}:{port} for this machine only; /docs tells the routes")
-        http.serve(lambda: _handed_over(memory, stack), host, port)
+        say(f"serving {app.shown_url} on http://{shown}:{port} {whom}; /docs tells the routes")
+        http.serve(lambda: _handed_over(memory, stack), host, port, rate=rate, keyed=keyed)
+
+
+def _reads_keys(memory: "Memory", host: str) -> bool:
+    """Tell whether keys are looked at; InvalidInput where others than this machine would need none."""
+    try:
+        there = memory.keys.exist()
+    except StoreError as error:  # a login that acts in one space may not look at them
+        if not is_loopback(host):
+            raise
+        say(f"keys are not looked at: {error}")
+        return False
+    if not there and not is_loopback(host):
+        raise InvalidInput(NO_KEYS.format(host=host))
+    return True
+
+
+def _check_free(host: str, port: int, option: str) -> None:
+    """Raise InvalidInput where something listens already: the server would say so after all is opened."""
+    try:
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            pass
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        remedy = f"stop the program that has it, or choose another with {option}"
+        raise InvalidInput(f"port {port} of {host} cannot be had ({reason}); {remedy}") from error
 
 
 @contextmanager

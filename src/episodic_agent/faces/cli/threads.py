@@ -1,6 +1,7 @@
 """Commands of threads and sessions, and the compaction of long threads."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -8,10 +9,13 @@ from rich.text import Text
 
 from episodic_agent.core.chains.outcomes import OUTCOMES
 from episodic_agent.core.language import plural
-from episodic_agent.engine.sections.verbs import RESOLUTIONS, SectionCard
-from episodic_agent.engine.threads.sessions import STATES, Session
-from episodic_agent.engine.threads.verbs import ThreadCard
+from episodic_agent.engine.arguments import RESOLUTIONS, SESSION_STATES
 from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say, tell
+
+if TYPE_CHECKING:
+    from episodic_agent.engine.sections.verbs import SectionCard
+    from episodic_agent.engine.threads.sessions import Session
+    from episodic_agent.engine.threads.verbs import ThreadCard
 
 
 @click.command()
@@ -20,7 +24,7 @@ from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_jso
 def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
     """List threads by last activity, newest first."""
     with app.user(user) as memory:
-        threads = list(memory.threads.list())[:limit]
+        threads = memory.threads.list(limit=limit)
         cards = [memory.threads.get(t.origin) for t in threads] if as_json else []
     if as_json:
         print_json([{**card.record, "name": card.thread.origin} for card in cards])
@@ -115,14 +119,14 @@ def timeout(
         say(f"{where}: {'as usual' if minutes is None else plural(minutes, 'minute')}")
 
 
-def _tell(card: ThreadCard, text: str, *, as_json: bool) -> None:
+def _tell(card: "ThreadCard", text: str, *, as_json: bool) -> None:
     if as_json:
         print_json(card.record)
     else:
         say(text)
 
 
-def _print(card: ThreadCard) -> None:
+def _print(card: "ThreadCard") -> None:
     table = Table(box=None, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -210,7 +214,7 @@ def show_session(app: App, session_id: str, user: str | None, as_json: bool) -> 
 
 
 @session.command("list")
-@click.option("--state", type=click.Choice(STATES), help="Only these.")
+@click.option("--state", type=click.Choice(SESSION_STATES), help="Only these.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
 @common
 def list_(app: App, state: str | None, limit: int, user: str | None, as_json: bool) -> None:
@@ -220,12 +224,14 @@ def list_(app: App, state: str | None, limit: int, user: str | None, as_json: bo
     if as_json:
         print_json({"sessions": sessions})
         return
+    if not sessions:
+        say("no sessions here; `episodic session start TOPIC` begins one")
     for session in sessions:
         how = f", {session.outcome}" if session.outcome else ""
         tell(f"[{session.started_at:%Y-%m-%d %H:%M}] {session.title} ({session.state}{how})  {session.id}")
 
 
-def _tell_session(session: Session, *, as_json: bool) -> None:
+def _tell_session(session: "Session", *, as_json: bool) -> None:
     if as_json:
         print_json(session)
         return
@@ -236,6 +242,9 @@ def _tell_session(session: Session, *, as_json: bool) -> None:
         "state": session.state,
         "continues": session.parent_episode_id,
         "outcome": session.outcome,
+        "people": ", ".join(session.participants),
+        "tools": ", ".join(session.tools),
+        "decided": "; ".join(session.key_decisions),
     }
     for name, value in values.items():
         if value:
@@ -289,7 +298,7 @@ def summaries(
         say("no summaries here yet; `episodic compact` makes them, `upkeep` where they are due")
 
 
-def _print_parts(cards: Sequence[SectionCard]) -> None:
+def _print_parts(cards: "Sequence[SectionCard]") -> None:
     console = out()
     for card in cards:
         console.print(Text(card.title, style="bold"))

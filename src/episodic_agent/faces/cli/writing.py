@@ -1,14 +1,27 @@
 """Commands that put experience in: init, add, import, flush, upkeep."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from episodic_agent.core.language import plural
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, common, out, print_json, progress_bar, say, say_error
+from episodic_agent.faces.cli.app import App, common, lines_in, out, print_json, progress_bar, say, say_error
+from episodic_agent.lazily import module
+from episodic_agent.showing import plain
+
+if TYPE_CHECKING:
+    from episodic_agent import wiring
+    from episodic_agent.engine.user import UserMemory
+else:
+    wiring = module("episodic_agent.wiring")
 
 SHOWN = 20  # unreadable records listed for people; --json lists all
 
@@ -72,29 +85,54 @@ def add(
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--source", help="Within what the messages' ids are unique (default: their conversation).")
 @click.option("--encoding", help="The files' encoding (default: UTF-8, or UTF-16 by its mark).")
+@click.option(
+    "--timezone", metavar="ZONE", help="The zone of times without one, as Europe/Berlin (default: UTC)."
+)
+@click.option(
+    "--dates",
+    type=click.Choice(["dmy", "mdy", "ymd"]),
+    help="What 03/01/2024 means (default: what the dates of the file show).",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would come, and store nothing.")
 @common
 def import_(
     app: App,
     paths: tuple[Path, ...],
     source: str | None,
     encoding: str | None,
+    timezone: str | None,
+    dates: str | None,
+    dry_run: bool,
     user: str | None,
     as_json: bool,
 ) -> None:
-    """Import chat files: JSONL or JSON messages, `[time] Name: text` transcripts, own exports."""
+    """Import conversations: a file, a folder or a zip.
+
+    ChatGPT, Claude, Claude Code, Codex, OpenAI and LangChain messages, Slack, Discord, Telegram, WhatsApp,
+    mail, JSON or JSONL messages, `[time] Name: text` transcripts, own exports.
+    """
     total = ImportReport(0, 0, 0, 0)
     refused: list[str] = []
-    with app.user(user, create=True) as memory:
+    options: dict[str, Any] = {
+        "source": source,
+        "encoding": encoding,
+        "timezone": timezone,
+        "dates": dates,
+        "dry_run": dry_run,
+    }
+    with _opened(app, user, dry_run=dry_run) as memory:
         for path in paths:
             try:
-                with progress_bar(f"importing {path.name}") as progress:
-                    report = memory.import_file(path, source=source, encoding=encoding, progress=progress)
+                with progress_bar(f"importing {path.name}", lines_in(path)) as progress:
+                    report = memory.import_file(path, **options, progress=progress)
             except InvalidInput as error:  # the files after it are read all the same
                 refused.append(str(error))
             else:
+                for note in report.notes:
+                    say(note)
                 total = _sum(total, report)
     if len(refused) < len(paths):
-        _tell(total, as_json=as_json)
+        _tell(total, as_json=as_json, dry_run=dry_run)
     for line in refused[:-1]:
         say_error(line)
     if refused:
@@ -103,14 +141,35 @@ def import_(
         sys.exit(InvalidInput.exit_code)
 
 
-def _tell(total: ImportReport, *, as_json: bool) -> None:
+@contextmanager
+def _opened(app: App, user: str | None, *, dry_run: bool) -> "Iterator[UserMemory]":
+    """Open the memory to import into; where a dry run has none, it has one in a folder that goes."""
+    if not dry_run or wiring.is_server(app.url) or wiring.database_path(app.url).exists():
+        with app.user(user, create=not dry_run) as memory:
+            yield memory
+        return
+    with TemporaryDirectory() as folder:
+        apart = replace(app, db=str(Path(folder) / "dry-run.db"))
+        with apart.user(user or "nobody", create=True) as memory:
+            yield memory
+
+
+def _tell(total: ImportReport, *, as_json: bool, dry_run: bool) -> None:
     if as_json:
-        print_json(total)
+        fields = plain(total)
+        print_json({name: fields[name] for name in fields if name != "notes"})
         return
     for line in total.unreadable[:SHOWN]:
         say(f"unreadable: {line}")
     if len(total.unreadable) > SHOWN:
         say(f"… and {len(total.unreadable) - SHOWN} more (--json lists all)")
+    if dry_run:
+        out().print(
+            f"{plural(total.observations, 'message')} read, {total.added} would be added to "
+            f"{plural(total.threads, 'thread')}, {total.duplicates} known already, "
+            f"{len(total.unreadable)} unreadable; nothing was stored"
+        )
+        return
     out().print(
         f"{plural(total.observations, 'message')} read, {total.added} added, {total.duplicates} "
         "known already, "
@@ -127,6 +186,7 @@ def _sum(a: ImportReport, b: ImportReport) -> ImportReport:
         a.episodes + b.episodes,
         [*a.unreadable, *b.unreadable],
         a.threads + b.threads,
+        ", ".join(dict.fromkeys(name for name in (a.format, b.format) if name)),
     )
 
 

@@ -1,8 +1,9 @@
 """The boundary plot as a picture, by matplotlib (the extra `plot`), without its global state.
 
-Above: one label per new episode, staggered so that none covers another. Middle: probability with its
-threshold, surprise as a light area, cuts as vertical lines. Below: every cue as a strip of heat. The SVG is
-the same byte for byte for the same trace; its words stay text, so a viewer's own fonts write any script.
+Above: one label per new episode, staggered so that none covers another; where there are few, with the
+messages on both sides of the cut. Middle: probability with its threshold, surprise as a light area, cuts as
+vertical lines. Below: every cue as a strip of heat. The legend says what each line is. The SVG is the same
+byte for byte for the same trace; its words stay text, so a viewer's own fonts write any script.
 """
 
 import importlib
@@ -30,7 +31,7 @@ from episodic_agent.faces.plot.style import (
     QUIET,
     ROSE,
 )
-from episodic_agent.faces.plot.words import plain, shorten, time_labels
+from episodic_agent.faces.plot.words import cue_words, plain, shorten, time_labels
 from episodic_agent.private import opened
 
 MISSING: Final = 'plots as pictures need matplotlib: pip install "episodic-agent[plot]"'
@@ -39,11 +40,19 @@ SHADES: Final = ("#ffffff", "#f3f6f9")  # of neighbouring episodes
 HEAT: Final = ("#f7fafc", "#cfe3ef", "#7fb5d1", "#2f7fae", "#0f4c75")
 LEFT, RIGHT = 0.105, 0.965  # of the axes, in widths of the figure
 WIDTH: Final = (RIGHT - LEFT) * SIZE[0] * DPI  # of the axes, in pixels
-LEVELS: Final = 6
+LEVELS, FEWER_LEVELS = 6, 4  # of labels; with messages each is higher
 MOST_CUES: Final = 14
+FEW: Final = 10  # episodes, up to which the messages at each cut are quoted
+QUOTED: Final = 48  # cells of each of them
+HIGH, HIGHER = 0.315, 0.7  # of a label's level, without and with the messages at the cut
+MAIN, LOWER = 3.2, 2.2  # of the curves, beside the one and the other
+PROBABILITY, THRESHOLD, BEGINS = (  # what the lines of a conversation are, for whoever sees them first
+    "how likely a new episode begins at this message", "threshold it has to reach", "a new episode begins"
+)  # fmt: skip
+SURPRISE: Final = "surprise: how little the message was expected"
 LEGEND: Final = (
-    "score", "location", "events", "prediction error", "time", "boundary probability", "threshold",
-    "high threshold", "low threshold", "surprise", "new episode begins", "freeze",
+    "score", "location", "events", "prediction error", "time", PROBABILITY, THRESHOLD, "threshold",
+    "high threshold", "low threshold", SURPRISE, "surprise", BEGINS, "freeze",
 )  # fmt: skip
 NAMES: Final = {"event": "events", "prediction": "prediction error"}  # longer words of two factors
 LETTERS: Final = 7.8  # points, of places
@@ -107,9 +116,12 @@ def _draw(trace: BoundaryTrace, fonts: Fonts) -> Any:
     figure = importlib.import_module("matplotlib.figure").Figure(figsize=SIZE, dpi=DPI)
     cues = dict([(name, values) for name, values in others(trace).items() if _moves(values)][:MOST_CUES])
     strip = 0.24 if any(trace.places) else 0.0
-    labels = stagger(_labels(trace, fonts), WIDTH, LEVELS, DPI)
+    texts = _labels(trace, fonts)
+    quoting = any(label.quotes for label in texts)
+    labels = stagger(texts, WIDTH, FEWER_LEVELS if quoting else LEVELS, DPI)
     levels = max((placed.level for placed in labels), default=0) + 1
-    heights = [0.315 * levels + 0.1, 3.2, strip or 0.01, 0.07, 0.165 * len(cues) or 0.01]
+    level, curves = (HIGHER, LOWER) if quoting else (HIGH, MAIN)
+    heights = [level * levels + 0.1, curves, strip or 0.01, 0.07, 0.165 * len(cues) or 0.01]
     grid = figure.add_gridspec(
         5, 1, height_ratios=heights, hspace=0.0, left=LEFT, right=RIGHT, top=0.865, bottom=0.09
     )
@@ -128,7 +140,7 @@ def _draw(trace: BoundaryTrace, fonts: Fonts) -> Any:
         last.set_xticks([])
         last = figure.add_subplot(grid[4])
         _heat(trace, last, cues, fonts)
-        _scale(figure)
+        _scale(figure, trace.unit)
     _numbers(trace, last)
     _heading(trace, figure, main, fonts)
     return figure
@@ -164,15 +176,17 @@ def _curves(trace: BoundaryTrace, main: Any) -> None:
     places = range(len(trace.seqs))
     count = len(trace.seqs)
     marker = {"marker": "o", "markersize": 2.8} if count <= 200 else {}
+    steps = trace.unit == "step"
     surprise = [0.0 if math.isnan(value) else value for value in trace.surprise]
-    main.fill_between(places, surprise, color=AMBER, alpha=0.22, linewidth=0, label="surprise", zorder=1)
+    label = "surprise" if steps else SURPRISE
+    main.fill_between(places, surprise, color=AMBER, alpha=0.22, linewidth=0, label=label, zorder=1)
     main.plot(
         places,
         trace.threshold,
         color=QUIET,
         linewidth=1.1,
         linestyle=(0, (5, 3)),
-        label="threshold",
+        label="threshold" if steps else THRESHOLD,
         zorder=3,
     )
     main.plot(
@@ -180,11 +194,11 @@ def _curves(trace: BoundaryTrace, main: Any) -> None:
         trace.probability,
         color=BLUE,
         linewidth=_thin(1.6, count, 150),
-        label="score" if trace.unit == "step" else "boundary probability",
+        label="score" if steps else PROBABILITY,
         zorder=4,
         **marker,
     )
-    if trace.unit == "step":
+    if steps:
         frozen_marks(trace, main, trace.probability)
         return
     starts = [start for start, _, _, _ in trace.episodes()[1:]]
@@ -197,7 +211,7 @@ def _curves(trace: BoundaryTrace, main: Any) -> None:
         color=ROSE,
         markeredgecolor="white",
         markeredgewidth=1.0,
-        label="new episode begins",
+        label=BEGINS,
         zorder=5,
     )
 
@@ -213,11 +227,19 @@ def _scaled(trace: BoundaryTrace, main: Any) -> None:
 
 def _labels(trace: BoundaryTrace, fonts: Fonts) -> list[Label]:
     labels = []
+    few = trace.unit == "message" and len(trace.episodes()) <= FEW
     for number, (start, _, title, reason) in enumerate(trace.episodes()):
+        quotes = _at_the_cut(trace, start, fonts) if few and start else ()
         name = to_draw(shorten(title, 52), fonts) or f"Episode {number + 1}"
         why = why_began(trace, number, start, reason, " · ") or ("begins" if start == 0 else "cut")
-        labels.append(Label(start * WIDTH / len(trace.seqs), name, to_draw(why, fonts)))
+        labels.append(Label(start * WIDTH / len(trace.seqs), name, to_draw(why, fonts), quotes))
     return labels
+
+
+def _at_the_cut(trace: BoundaryTrace, start: int, fonts: Fonts) -> tuple[str, ...]:
+    """Quote the last message before a cut and the first one after it."""
+    sides = (("before", start - 1), ("after", start))
+    return tuple(to_draw(f"{side}: “{shorten(trace.texts[at], QUOTED)}”", fonts) for side, at in sides)
 
 
 def _titles(trace: BoundaryTrace, band: Any, labels: Sequence[PlacedLabel], levels: int) -> None:
@@ -240,6 +262,7 @@ def _title(band: Any, placed: PlacedLabel, x: float, top: float) -> None:
     for text, size, weight, colour, drop in (
         (placed.label.title, 8.6, "bold", INK, 0),
         (placed.label.reason, 7.4, "normal", ROSE if placed.label.at else QUIET, 11),
+        *((quote, 7.4, "normal", QUIET, 20 + 9 * line) for line, quote in enumerate(placed.label.quotes)),
     ):
         band.annotate(
             text,
@@ -275,7 +298,7 @@ def _heat(trace: BoundaryTrace, axes: Any, cues: Mapping[str, Sequence[float]], 
     ]
     axes.imshow(rows, aspect="auto", cmap=shades, vmin=0, vmax=1, interpolation="nearest", zorder=1)
     axes.set_xlim(-0.5, len(trace.seqs) - 0.5)
-    names = [to_draw(shorten(name.replace("_", " "), 18), fonts) for name in cues]
+    names = [to_draw(shorten(cue_words(name), 18), fonts) for name in cues]
     axes.set_yticks(range(len(names)), names, fontsize=8, color=INK)
     axes.tick_params(axis="both", length=0)
     for row in range(len(names) + 1):
@@ -289,14 +312,19 @@ def _moves(values: Sequence[float]) -> bool:
     return len({value for value in values if not math.isnan(value)}) > 1
 
 
-def _scale(figure: Any) -> None:
-    """Show what the shades of the cues mean."""
+def _scale(figure: Any, unit: str) -> None:
+    """Show what the rows of cues are, and what their shades mean."""
+    if unit == "message":
+        rows = "rows: the cues that make the blue line, message by message"
+        figure.text(0.02, 0.041, rows, fontsize=7.5, color=QUIET, va="center")
     colors = importlib.import_module("matplotlib.colors")
     shades = colors.LinearSegmentedColormap.from_list("cues", HEAT)
     bar = figure.add_axes((RIGHT - 0.085, 0.034, 0.07, 0.014))
     bar.imshow([[i / 63 for i in range(64)]], aspect="auto", cmap=shades, vmin=0, vmax=1)
     bar.set_axis_off()
-    figure.text(RIGHT - 0.092, 0.041, "cue strength 0", fontsize=7.5, color=QUIET, ha="right", va="center")
+    figure.text(
+        RIGHT - 0.092, 0.041, "strength of each cue: 0", fontsize=7.5, color=QUIET, ha="right", va="center"
+    )
     figure.text(RIGHT - 0.009, 0.041, "1", fontsize=7.5, color=QUIET, ha="right", va="center")
 
 
@@ -311,10 +339,13 @@ def _numbers(trace: BoundaryTrace, axes: Any) -> None:
 
 
 def _heading(trace: BoundaryTrace, figure: Any, main: Any, fonts: Fonts) -> None:
-    name = to_draw(shorten(trace.title, 60), fonts) or "Episode boundaries"
+    name = to_draw(shorten(trace.title, 42), fonts) or "Episode boundaries"
     count = counted(trace).replace(", ", " · ")
     figure.text(0.02, 0.968, plain(name), fontsize=14, fontweight="bold", va="top", parse_math=False)
-    figure.text(0.02, 0.928, count, fontsize=9, color=QUIET, va="top")
+    messages = trace.unit == "message"
+    if messages:
+        count += ". A new episode begins (red) where the blue line reaches the dashed one."
+    figure.text(0.02, 0.912 if messages else 0.928, count, fontsize=9, color=QUIET, va="top")
     handles, words = main.get_legend_handles_labels()
     answers = dict(zip(words, handles, strict=True))
     figure.legend(
@@ -322,7 +353,7 @@ def _heading(trace: BoundaryTrace, figure: Any, main: Any, fonts: Fonts) -> None
         [word for word in LEGEND if word in answers],
         loc="upper right",
         bbox_to_anchor=(0.962, 0.985),
-        ncols=8,
+        ncols=2 if messages else 8,
         frameon=False,
         fontsize=8.5,
         handlelength=1.8,

@@ -43,11 +43,12 @@ class Fonts:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """An episode's title and why it began; `at` is its line's place in pixels from the left."""
+    """An episode's title, why it began, the messages at the cut; `at` is its line in pixels from the left."""
 
     at: float
     title: str
     reason: str
+    quotes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def _fit(
     label: Label, placed: Sequence[PlacedLabel], width: float, levels: int, *, dpi: float
 ) -> tuple[int, PlacedLabel] | None:
     """Find the level with the fewest lines through labels; return their number and the place."""
-    size = max(text_width(label.title, 8.6, dpi), text_width(label.reason, 7.4, dpi)) + _GAP
+    size = max(text_width(label.title, 8.6, dpi), _small_width(label, dpi)) + _GAP
     leftwards = label.at + size > width
     start, end = (label.at - size, label.at) if leftwards else (label.at, label.at + size)
     best: tuple[int, PlacedLabel] | None = None
@@ -122,6 +123,10 @@ def _fit(
         if best is None or crossings < best[0]:
             best = crossings, here
     return best
+
+
+def _small_width(label: Label, dpi: float) -> float:
+    return max(text_width(text, 7.4, dpi) for text in (label.reason, *label.quotes))
 
 
 def _runs_through(above: PlacedLabel, below: PlacedLabel) -> bool:

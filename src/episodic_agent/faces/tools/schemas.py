@@ -28,6 +28,11 @@ def count(description: str, default: int, most: int) -> Schema:
     }  # fmt: skip
 
 
+def texts(description: str) -> Schema:
+    """Return the schema of a list of texts."""
+    return {"type": "array", "items": {"type": "string"}, "description": description, "default": []}
+
+
 def arguments(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
     """Return the schema of a tool's arguments; it takes no others."""
     return {
@@ -88,6 +93,8 @@ def _check(where: str, value: Any, schema: Schema) -> None:
         raise InvalidInput(f"{where} is of type {schema['type']}, not {type(value).__name__}")
     if isinstance(value, str) and not value.strip() and schema.get("minLength"):
         raise InvalidInput(f"{where} is empty; give some words")
+    if isinstance(value, list) and not all(isinstance(one, str) for one in value):
+        raise InvalidInput(f"{where} is a list of texts")
     if "enum" in schema and value not in schema["enum"]:
         raise InvalidInput(f"{where} is one of {', '.join(schema['enum'])}, not {value!r}")
     least, most = schema.get("minimum"), schema.get("maximum")

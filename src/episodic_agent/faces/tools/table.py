@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from episodic_agent.core.chains import ReplayedEpisode, replay_text
+from episodic_agent.core.chains.outcomes import OUTCOMES
 from episodic_agent.core.chains.sequences import GAP, story_ends
 from episodic_agent.core.context import shown_name
 from episodic_agent.core.ingest import read_time
@@ -19,19 +20,26 @@ from episodic_agent.faces.shapes import (
     AnswerItem,
     episode_item,
     explanation_item,
+    fact_card_item,
     fact_item,
     hit_item,
     message_item,
     sequenced_data,
+    session_data,
     thread_item,
 )
 from episodic_agent.faces.tools.answers import ToolResult
-from episodic_agent.faces.tools.schemas import Schema, arguments, count, recalled, shape, text
+from episodic_agent.faces.tools.schemas import Schema, arguments, count, recalled, shape, text, texts
+from episodic_agent.schemas.facts import Category
 
 Arguments = Mapping[str, Any]
 Answered = TypeVar("Answered")
 FEW_FACTS: Final = 5
 MOST_OF_THREAD: Final = 100
+CATEGORIES: Final = tuple(one.value for one in Category)
+SESSION: Final = shape(
+    session_id="string", thread="string", state="string", continues="string?", outcome="string?"
+)
 EPISODE: Final = shape(episode_id="string", title="string", summary="string", start="string", end="string")
 
 
@@ -76,7 +84,7 @@ def _search(memory: UserMemory, value: Arguments) -> ToolResult:
         )
 
     recall = _in_thread(memory, value.get("thread"), search)
-    items = [*map(fact_item, recall.facts), *map(hit_item, recall.hits)]
+    items = [*map(fact_item, recall.facts), *(hit_item(hit, recall.query) for hit in recall.hits)]
     head = f"{len(items)} found:" if items else "nothing relevant is remembered"
     return ToolResult(head, "found", items, {"confidence": recall.confidence})
 
@@ -113,7 +121,7 @@ def _thread_shown_as(memory: UserMemory, name: str) -> str | None:
 
 
 def _recent(memory: UserMemory, value: Arguments) -> ToolResult:
-    cards = memory.episodes.recent(limit=value["limit"], days=value.get("days"))
+    cards = memory.episodes.recent(limit=value["limit"], days=value.get("days"), where=value.get("where"))
     head = "the newest first:" if cards else "nothing is remembered"
     return ToolResult(head, "episodes", list(map(episode_item, cards)))
 
@@ -157,7 +165,7 @@ def _lines(topic: str, episode: ReplayedEpisode, *, gap: bool) -> str:
 
 
 def _threads(memory: UserMemory, value: Arguments) -> ToolResult:
-    items = list(map(thread_item, memory.threads.list()[: value["limit"]]))
+    items = list(map(thread_item, memory.threads.list(limit=value["limit"])))
     return ToolResult("threads, the latest first:" if items else "there are no threads", "threads", items)
 
 
@@ -169,6 +177,40 @@ def resolved_thread(memory: UserMemory, name: str) -> ToolResult:
 
     cards = _in_thread(memory, name, episodes)
     return ToolResult(f"{shown_name(name)}:", "episodes", [episode_item(c) for c in cards if not c.hidden])
+
+
+def _start_session(memory: UserMemory, value: Arguments) -> ToolResult:
+    started = memory.sessions.start(
+        value["topic"],
+        parent_episode_id=value.get("continues"),
+        thread=_thread(memory, value),
+        key=value.get("key"),
+        agent_id=value.get("agent"),
+        participants=value["participants"],
+        tools=value["tools"],
+    )
+    data = session_data(started)
+    speak = f"add_memory with thread={data['thread']!r} until end_session"
+    return ToolResult(f"session {started.id} is {started.state}; {speak}", "", (), data, recalled=False)
+
+
+def _end_session(memory: UserMemory, value: Arguments) -> ToolResult:
+    ended = memory.sessions.end(
+        value["session_id"],
+        value.get("outcome"),
+        value["decisions"],
+        participants=value["participants"],
+        tools=value["tools"],
+    )
+    how = f", {ended.outcome}" if ended.outcome else ""
+    head = f"session {ended.id} is {ended.state}{how}"
+    return ToolResult(head, "", (), session_data(ended), recalled=False)
+
+
+def _facts(memory: UserMemory, value: Arguments) -> ToolResult:
+    cards = memory.facts.list(value.get("query"), category=value.get("category"), limit=value["limit"])
+    head = "what lasts of what was said:" if cards else "no facts are known of this"
+    return ToolResult(head, "facts", list(map(fact_card_item, cards)))
 
 
 def _explain(memory: UserMemory, value: Arguments) -> ToolResult:
@@ -209,7 +251,7 @@ def _time(value: Arguments, name: str) -> Any:
 
 _SINCE: Final = text("Only from this time on (event time), such as 2026-03-01.")
 _UNTIL: Final = text("Only before this time.")
-_WHERE: Final = text("A filter by metadata, such as tool=bash tag=debugging outcome=failure.", minLength=1)
+_WHERE: Final = text("A filter by metadata, such as tool=bash outcome=failure topic~billing.", minLength=1)
 _THREAD: Final = text("Only this thread, by its name.", minLength=1)
 
 TOOLS: Final = (
@@ -277,6 +319,7 @@ TOOLS: Final = (
                 "minimum": 0,
                 "maximum": 100_000,
             },
+            where=_WHERE,
         ),
         recalled("episodes", EPISODE),
         _recent,
@@ -324,6 +367,57 @@ TOOLS: Final = (
             ),
         ),
         _replay,
+    ),
+    Tool(
+        "start_session",
+        "Begin a piece of work",
+        "Begin a session about a topic; what is added to its thread belongs to it until end_session. It goes "
+        "on from an earlier session that its topic leads to, if to any. A second start with the same key is "
+        "the same session.",
+        arguments(
+            ("topic",),
+            topic=text("What it is about, in some words; its title.", minLength=1),
+            continues=text("The session it goes on from, by its id.", minLength=1),
+            thread=text("A thread that runs already, by its name; else it gets one of its own.", minLength=1),
+            key=text("Your own name of the session.", minLength=1),
+            agent=text("Which agent holds it; only its own sessions are gone on from.", minLength=1),
+            participants=texts("Who takes part."),
+            tools=texts("What is used."),
+        ),
+        SESSION,
+        _start_session,
+        reads=False,
+        idempotent=False,
+    ),
+    Tool(
+        "end_session",
+        "End a piece of work",
+        "End a session and say how it came out. It is found by what is declared: outcome, decisions, "
+        "participants, tools.",
+        arguments(
+            ("session_id",),
+            session_id=text("The session, as start_session gives it.", minLength=1),
+            outcome=text("How it came out.", enum=list(OUTCOMES)),
+            decisions=texts("What was decided in it."),
+            participants=texts("Who else took part."),
+            tools=texts("What else was used."),
+        ),
+        SESSION,
+        _end_session,
+        reads=False,
+    ),
+    Tool(
+        "get_facts",
+        "What is known to hold",
+        "List what lasts of what people said: who they are, what they prefer, plan, decided; those that bear "
+        "on a query, or the newest.",
+        arguments(
+            query=text("What they are to bear on, in plain words.", minLength=1),
+            category=text("Only those of this category.", enum=list(CATEGORIES)),
+            limit=count("How many facts at most.", 20, 100),
+        ),
+        recalled("facts", shape(fact="string", category="string", since="string")),
+        _facts,
     ),
     Tool(
         "list_threads",
