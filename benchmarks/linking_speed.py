@@ -17,8 +17,9 @@ from benchmarks.servers import server
 from benchmarks.speed import WORDS, fresh, spread
 from benchmarks.synthetic import BEGINNING, Vocabulary, WordVectors, conversation, questions, real_texts
 from benchmarks.users import mine
+from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.later import runner_of
-from episodic_agent.engine.links.job import LINK, Linker
+from episodic_agent.engine.links.job import Linker
 from episodic_agent.schemas import Job, Scope
 from episodic_agent.wiring import Memory
 

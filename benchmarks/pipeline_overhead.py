@@ -49,7 +49,6 @@ _NUMBERED: Final = re.compile(
 TELLING: Final = 8  # words a message has of which a fact is made
 MOST_LASTING: Final = 4  # facts of one answer
 _PATTERN: Final = re.compile(r"<pattern>\n(.*)\n</pattern>", re.DOTALL)
-_THREAD: Final = re.compile(r'<conversation alias="(t\d)">')
 
 
 @dataclass(slots=True)
@@ -116,8 +115,7 @@ def answer(prompt: str, stage: str) -> Mapping[str, Json]:
     if stage == "facts":
         return _facts(prompt)
     if stage == "thread_link":
-        plain = {"related": False, "confidence": 0.5, "reasoning": "", "key_signals": []}
-        return {"threads": [{"thread": alias, **plain} for alias in _THREAD.findall(prompt)]}
+        return {"reason": "", "threads": [], "confidence": 0.9}
     return {"reviews": []} if stage == "review" else _compact(prompt)
 
 
@@ -136,9 +134,7 @@ def _compact(prompt: str) -> Mapping[str, Json]:
 
 
 def _facts(prompt: str) -> Mapping[str, Json]:
-    """Expect little, and find something lasting in a few of the messages."""
-    if prompt.endswith("What do you expect?"):
-        return {"expected": "They talk of what they did."}
+    """Find something lasting in a few of the messages."""
     answers = [(alias, json.loads(actor), text.split()) for alias, actor, text in _NUMBERED.findall(prompt)]
     long = [one for one in answers if len(one[2]) >= TELLING][:MOST_LASTING]
     return {"facts": [_fact(alias, actor, " ".join(words[:TELLING])) for alias, actor, words in long]}
@@ -147,7 +143,7 @@ def _facts(prompt: str) -> Mapping[str, Json]:
 def _fact(alias: str, actor: str, quote: str) -> Mapping[str, Json]:
     about = {"subject": actor, "category": "experience", "attribute": "other", "value": quote}
     values = {"fact": f"{actor} says: {quote}", "holds": True, "message": alias, "quote": quote}
-    return {"action": "new", "known": None, **about, **values, "valid_from": None}
+    return {"action": "new", "known": None, **about, **values, "since": None, "on": None}
 
 
 def _skill(prompt: str) -> Mapping[str, Json]:

@@ -27,7 +27,7 @@ import psycopg
 from benchmarks.lives import KILLED, KillServer, Life, serving
 from benchmarks.siege_child import open_memory, patiently, read_chats
 from episodic_agent.data import demo_folder
-from episodic_agent.engine.facts.job import FACTS
+from episodic_agent.engine.jobs.kinds import FACTS
 from episodic_agent.protocols import Store
 from episodic_agent.schemas import Scope
 from episodic_agent.stores import faults

@@ -16,7 +16,10 @@ from typing import Any
 
 from benchmarks.provenance import ROOT, interpreter
 
-COMMANDS = ("--help", "episodes", "threads", "stats", "facts list", "recent", "config")
+COMMANDS = (
+    "--help", "episodes", "threads", "stats", "facts list", "link list", "skills", "recent", "config",
+    "search Lisbon",
+)  # fmt: skip
 NUMPY = ("-c", "import numpy")
 COUNT = (
     "import sys\n"
@@ -31,6 +34,19 @@ OPENING = (
     "with Memory.open(sys.argv[1], embedder='hashing', resume=False): pass\n"
     "print(sum(name.startswith('episodic_agent') for name in sys.modules), len(sys.modules), file=sys.stderr)"
 )
+ADDING = (
+    "import sys, threading, time\n"
+    "from episodic_agent import Memory\n"
+    "with Memory.open(sys.argv[1], embedder='hashing', resume=False) as memory:\n"
+    "    if sys.argv[2] == 'warm':\n"
+    "        memory.warm()\n"
+    "        for thread in threading.enumerate():\n"
+    "            if thread.name.startswith('episodic'): thread.join()\n"
+    "    for text in ('Ana moves to Lisbon in May', 'Ben stays in Porto'):\n"
+    "        began = time.process_time()\n"
+    "        memory.user('ana', new=True).add(text)\n"
+    "        print(1000 * (time.process_time() - began))"
+)
 HELLO = {
     "jsonrpc": "2.0",
     "id": 0,
@@ -44,7 +60,7 @@ HELLO = {
 
 
 def measure(*, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (key, figures): of opening a memory, of each command that embeds nothing, of `episodic mcp`."""
+    """Yield (key, figures): of opening a memory, of commands, of first messages, of `episodic mcp`."""
     rounds = 3 if quick else 9
     with TemporaryDirectory(prefix="episodic-") as folder:
         database = str(Path(folder) / "memory.db")
@@ -53,6 +69,7 @@ def measure(*, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
             "PYTHONPYCACHEPREFIX": str(Path(folder) / "bytecode"),
             "PYTHONPATH": str(ROOT / "src"),
             "EPISODIC_EMBEDDER": "hashing",
+            "EPISODIC_USER": "ana",
         }
         _run(["-m", "episodic_agent", "--db", database, "add", "Ana moves to Lisbon in May"], environment)
         yield "opening a memory", _beside_numpy(["-c", OPENING, database], environment, rounds)
@@ -62,6 +79,8 @@ def measure(*, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
             )
             counted = _run(["-c", COUNT, "--db", database, *command.split()], environment).stderr
             yield f"episodic {command}", {**row, **_counts(counted)}
+        for start in ("cold", "warm"):
+            yield f"first messages of a process, {start}", _adding(database, start, environment, rounds)
         yield "episodic mcp, until initialize is answered", _greeting(database, environment, 3)
 
 
@@ -76,6 +95,13 @@ def _beside_numpy(arguments: Sequence[str], environment: Mapping[str, str], roun
             text = ours[1]
     row = {"cpu_s": round(min(spent), 3), "numpy_s": round(min(numpy), 3)}
     return {**row, "in_numpy": round(min(spent) / min(numpy), 2), **_counts(text)}
+
+
+def _adding(database: str, start: str, environment: Mapping[str, str], rounds: int) -> dict[str, Any]:
+    """Return least milliseconds of processor time of a process's first `add` and of its second."""
+    runs = [_run(["-c", ADDING, database, start], environment).stdout.split() for _ in range(rounds)]
+    first, second = (min(map(float, times)) for times in zip(*runs, strict=True))
+    return {"first_add_ms": round(first, 1), "second_add_ms": round(second, 1)}
 
 
 def _counts(text: str) -> dict[str, int]:

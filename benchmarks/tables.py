@@ -317,8 +317,9 @@ def _figure(value: Any) -> str:
 
 PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
 SOURCES = (
-    "segmentation", "retrieval", "threads", QUALITY, "speed", "agents", "context", "linking_speed", "tuning",
-    "chains_speed", "forgetting", "strength_speed", "service", "postgres_recall", "parity", "kills",
+    "segmentation", "retrieval", "threads", QUALITY, "speed", "startup", "ways", "agents", "context",
+    "linking_speed", "tuning", "chains_speed", "forgetting", "strength_speed",
+    "service", "postgres_recall", "parity", "kills",
 )  # fmt: skip
 
 
@@ -362,6 +363,8 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "threads": _threads,
     "lives": _lives,
     "speed": _figures("speed"),
+    "startup": _figures("startup"),
+    "ways": _figures("ways"),
     "agents": _figures("agents"),
     "context": _figures("context"),
     "linking": _figures("linking_speed"),

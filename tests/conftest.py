@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -79,6 +80,14 @@ def _no_settings_from_outside() -> Iterator[None]:
         patch.setenv("EPISODIC_USER", USER)  # whose memory a command means that names nobody
         patch.setenv("EPISODIC_CALIBRATION", "none")  # what somebody fitted on this machine must not matter
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_key_refused_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget which keys were refused: a later test's server may get the port of an earlier one's."""
+    http = sys.modules.get("episodic_agent.providers.openai_http")
+    if http is not None:
+        monkeypatch.setattr(http, "refusals", http.Refusals())
 
 
 @pytest.fixture

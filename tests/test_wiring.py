@@ -152,7 +152,7 @@ def test_without_a_model_auto_goes_on_and_minilm_stops(
     def unreachable(*_: object) -> None:
         raise ProviderUnavailable("the embedding model could not be fetched; run `episodic models pull`")
 
-    monkeypatch.setattr("episodic_agent.wiring.pull", unreachable)
+    monkeypatch.setattr("episodic_agent.providers.embedders.minilm.weights.pull", unreachable)
     texts: list[str] = []
     assert make_embedder("auto", settings, texts.append) is None
     assert "fetching the embedding model" in texts[0]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.filters import Filter
     from episodic_agent.engine.jobs.backlog import JobEntry
     from episodic_agent.engine.jobs.worker import Worker
+    from episodic_agent.engine.keys import NewKey
     from episodic_agent.engine.links.explaining import LinkExplanation
     from episodic_agent.engine.links.verbs import LinkCard
     from episodic_agent.engine.recall.places import PlaceSummary, VisitCard
@@ -82,10 +83,13 @@ if TYPE_CHECKING:
     from episodic_agent.schemas.chains import Refusal
     from episodic_agent.schemas.erasures import Erasure
     from episodic_agent.schemas.facts import Category, Fact
-    from episodic_agent.wiring import AsyncMemory, Memory, calibrate
+    from episodic_agent.schemas.keys import ApiKey
+    from episodic_agent.wiring import Memory, calibrate
+    from episodic_agent.wiring_async import AsyncMemory
 
 __version__ = "0.1.0"
 __all__ = [
+    "ApiKey",
     "Arc",
     "ArcStep",
     "AsyncMemory",
@@ -126,6 +130,7 @@ __all__ = [
     "Marked",
     "Memory",
     "ModelUse",
+    "NewKey",
     "NotFound",
     "Observation",
     "PlaceSummary",
@@ -166,10 +171,12 @@ __all__ = [
 _NAMES: Final = {  # by the module that has them
     "episodic_agent.schemas.chains": "Refusal",
     "episodic_agent.schemas.erasures": "Erasure",
+    "episodic_agent.schemas.keys": "ApiKey",
     "episodic_agent.schemas.facts": "Category Fact",
     "episodic_agent.core.links": "LinkVerdict",
     "episodic_agent.engine.chains.arcs": "Arc ArcStep",
     "episodic_agent.engine.jobs.backlog": "JobEntry",
+    "episodic_agent.engine.keys": "NewKey",
     "episodic_agent.engine.evaluate.calibrating": "Fitted",
     "episodic_agent.engine.visibility.verbs": "LetGo Marked RetentionState",
     "episodic_agent.engine.context.assembling": "ContextLine ThreadContext",
@@ -202,7 +209,8 @@ _NAMES: Final = {  # by the module that has them
     "episodic_agent.schemas": "Backup Decision Encoding Episode Link ModelUse Observation Receipt Thread",
     "episodic_agent.engine.filters": "Filter",
     "episodic_agent.engine.user": "UserMemory",
-    "episodic_agent.wiring": "AsyncMemory Memory calibrate",
+    "episodic_agent.wiring": "Memory calibrate",
+    "episodic_agent.wiring_async": "AsyncMemory",
 }
 _MODULES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -74,10 +74,17 @@ class ProviderError(EpisodicError):
 
 
 class ProviderUnavailable(ProviderError):
-    """An embedder or a language model is not there (not installed, not pulled, unreachable)."""
+    """An embedder or a language model is not there (not installed, not pulled, unreachable).
+
+    `late` tells whether it was asked, and did not answer in time.
+    """
 
     retryable = True
     status_hint = 503
+
+    def __init__(self, message: str = "", *, late: bool = False) -> None:
+        super().__init__(message)
+        self.late = late
 
 
 class BadReply(ProviderError):

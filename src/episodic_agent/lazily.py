@@ -1,4 +1,4 @@
-"""Imports that wait for their first use: the only two ways this package has to import late.
+"""Imports that wait for their first use: the only ways this package has to import late.
 
 Opening a memory needs a fifth of its modules; loading all of them takes longer than most commands work.
 A room's `__init__` re-exports names with `names_from`: importing one loads the module that defines it and no
@@ -9,7 +9,7 @@ import under TYPE_CHECKING, which type checker and import linter read; a house t
 import gc
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, ForwardRef
 
 
 def load(name: str) -> Any:
@@ -43,8 +43,16 @@ class _Waiting:
 
 
 def module(name: str) -> Any:
-    """Return what stands for a module of this package (its whole name) and loads it at its first use."""
+    """Return what stands for a module (its whole name) and loads it at its first use."""
     return _Waiting(name)
+
+
+def late_type(text: str, where: str) -> Any:
+    """Return what stands for a type in annotations; who evaluates them finds its names in the module `where`.
+
+    A type alias is an expression that runs: without this, every noun with a vector in it would load numpy.
+    """
+    return ForwardRef(text, module=where)
 
 
 def names_from(package: str, table: Mapping[str, str]) -> Callable[[str], Any]:

@@ -55,6 +55,7 @@ class Settings:
       threads are not linked.
     - `chain_policy`: the policy that says which earlier session one goes on from, `default`, `chain-fixed` or
       `seed-004`; `none`: sessions are not chained.
+    - `fact_policy`: how a language model is asked for facts, `default` or `seed-003` (in two steps).
     - `cache`: the folder of downloaded models.
     - `synchronous`: `normal` survives a killed process, `full` a power cut (a server: both).
     - `threads`: processors the embedder uses (0: all there are).
@@ -91,6 +92,7 @@ class Settings:
     policy: str = "default"
     link_policy: str = "default"
     chain_policy: str = "default"
+    fact_policy: str = "default"
     cache: str = ""
     synchronous: str = "normal"
     threads: int = 0

@@ -3,10 +3,10 @@
 Sensors, profiles and detectors of an agent have a door of their own, `wiring_agents.py`.
 """
 
-import asyncio
 import os
 import re
 import secrets
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -26,17 +26,13 @@ from episodic_agent.core.prompts import STAGES
 from episodic_agent.core.strength.retention import read_retention
 from episodic_agent.core.threads.channels import read_channels
 from episodic_agent.data import demo_folder
-from episodic_agent.engine.async_memory import AsyncMemory as Mirrored
 from episodic_agent.engine.chains.ancestry import check_chain_policy
-from episodic_agent.engine.deps import Deps, check_link_policy
+from episodic_agent.engine.deps import Deps, check_fact_policy, check_link_policy
 from episodic_agent.engine.jobs.runner import check_jobs
 from episodic_agent.engine.memory import Memory as Engine
-from episodic_agent.errors import InvalidInput, ProviderUnavailable
+from episodic_agent.errors import EpisodicError, InvalidInput, ProviderUnavailable
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Embedder, LanguageModel, SpanSink, Store
-from episodic_agent.providers.embedders.hashing import HashingEmbedder
-from episodic_agent.providers.embedders.minilm import MiniLM, is_sound, pull
-from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.settings import Settings, read_settings
 from episodic_agent.stores.lease import is_gone, process_owner
 from episodic_agent.stores.sqlite import SqliteStore
@@ -46,14 +42,20 @@ if TYPE_CHECKING:
     from episodic_agent import wiring_agents
     from episodic_agent.engine.evaluate import calibrating
     from episodic_agent.engine.evaluate.calibrating import Conversation, Fitted
+    from episodic_agent.providers.embedders import hashing, minilm
+    from episodic_agent.providers.models import staged
 else:
     calibrating = module("episodic_agent.engine.evaluate.calibrating")
+    hashing = module("episodic_agent.providers.embedders.hashing")
+    minilm = module("episodic_agent.providers.embedders.minilm")
+    staged = module("episodic_agent.providers.models.staged")
     wiring_agents = module("episodic_agent.wiring_agents")
 
 EMBEDDERS = ("auto", "minilm", "openai:MODEL", "hashing", "none")
 LANGUAGE_MODELS = ("openai:MODEL", "none")
 OPENAI = "openai:"
 LONGEST_TIMEOUT = 3600.0  # seconds
+REHEARSED = ("We are moving to Lisbon on 3 May, Ana said.", "As I told you yesterday, she likes the sea.")
 SERVERS = ("postgresql", "postgres")  # URL schemes of databases on a server
 Say = Callable[[str], None]
 
@@ -77,29 +79,32 @@ class Memory(Engine):
         jobs: str | None = None,
         link_policy: str | None = None,
         chain_policy: str | None = None,
+        fact_policy: str | None = None,
     ) -> Self:
         """Open (and create, if need be) the memory at a path, `sqlite:///` or `postgresql://` URL.
 
         What is not given comes from the environment (`EPISODIC_*`, see the configuration page).
         `embedder` is `auto`, `minilm`, `openai:MODEL`, `hashing`, `none`, or an object with `name,
-        dimensions, embed`; `language_model` is `none`, `openai:MODEL`, or an object with `name, complete`
-        (which then answers every stage); `calibration` is `auto`, `none`, a file, or what `calibrate` fitted.
-        `resume` has the background do what an earlier process left; `link_policy` links threads,
-        `chain_policy` sessions. Raises StoreError for an unusable file, InvalidInput for unknown names.
+        dimensions, embed`; `language_model` is `none`, `openai:MODEL`, or an object with `name, complete`;
+        `calibration` is `auto`, `none`, a file, or what `calibrate` fitted. `resume` has the background do
+        what was left. Raises StoreError for an unusable file, InvalidInput for unknown names.
         """
+        if not isinstance(url, str | os.PathLike | None):
+            raise InvalidInput(f"name the memory as a path or a URL, not {type(url).__name__}")
         settings = load_settings()
         chosen = settings.embedder if embedder is None else embedder
         check_policy(policy or settings.policy)  # an unknown name is refused before a file is made
-        links = check_link_policy(link_policy or settings.link_policy)
         done_by = check_jobs(jobs or settings.jobs)
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
         fitted = find_calibration(built, settings, calibration)
         named = settings.llm if language_model is None else language_model
-        model = make_language_model(named, settings) if isinstance(named, str) else named
         deps = Deps(
             retention=read_retention(settings.retention),  # refused before a file is made
+            link_policy=check_link_policy(link_policy or settings.link_policy),
             chain_policy=check_chain_policy(chain_policy or settings.chain_policy),
+            fact_policy=check_fact_policy(fact_policy or settings.fact_policy),
             budget=budget_of(settings),
+            language_model=make_language_model(named, settings) if isinstance(named, str) else named,
             store=make_store(str(url) if url is not None else settings.db, settings),
             embedder=built,
             policy=policy or settings.policy,
@@ -108,8 +113,6 @@ class Memory(Engine):
             entropy=secrets.randbits,
             owner=process_owner(),
             gone=is_gone,
-            language_model=model,
-            link_policy=links,
             language=settings.language or None,
             calibration=fitted,
             channels=read_channels(settings.channels, timedelta(minutes=settings.thread_timeout)),
@@ -122,14 +125,14 @@ class Memory(Engine):
             memory.resume()
         return memory
 
+    def warm(self) -> None:
+        """Begin to load what a first message and a first answer need, so that neither waits for all of it.
 
-class AsyncMemory(Mirrored):
-    """An episodic memory for programs with an event loop; open it with `AsyncMemory.open()`."""
-
-    @classmethod
-    async def open(cls, *values: Any, **options: Any) -> Self:
-        """Open a memory as `Memory.open` does, which see for what it takes."""
-        return cls(await asyncio.to_thread(Memory.open, *values, **options))
+        For a process that goes on: the model that embeds, and the word lists that messages are read by.
+        """
+        super().warm()
+        # no daemon: a process must not end inside an import
+        threading.Thread(target=_rehearse, args=(self._deps,), name="episodic-rehearsal").start()
 
 
 def load_settings() -> Settings:
@@ -260,16 +263,16 @@ def make_embedder(name: str, settings: Settings, say: Say | None = None) -> Embe
     if name == "none":
         return None
     if name == "hashing":
-        return HashingEmbedder()
+        return hashing.HashingEmbedder()
     if name.startswith(OPENAI):
         return _openai(name, settings)
     if name not in EMBEDDERS:
         raise InvalidInput(f"no embedder {name!r}; there are {', '.join(EMBEDDERS)}")
     try:
-        if not is_sound(cache):
+        if not minilm.is_sound(cache):
             tell("fetching the embedding model once (about 83 MB) …")
-            pull(cache, None, tell)
-        return MiniLM(cache, threads=settings.threads or None)
+            minilm.pull(cache, None, tell)
+        return minilm.MiniLM(cache, threads=settings.threads or None)
     except ProviderUnavailable as error:
         if name == "minilm":
             raise
@@ -321,7 +324,7 @@ def make_language_model(name: str, settings: Settings) -> LanguageModel | None:
     built |= _chat_models([one for one in names if one != "none"], settings)
     if all(model is None for model in built.values()):
         return None
-    return StagedModel(built[name], {stage: built[model] for stage, model in chosen.items()})
+    return staged.StagedModel(built[name], {stage: built[model] for stage, model in chosen.items()})
 
 
 def _chat_models(names: Sequence[str], settings: Settings) -> dict[str, LanguageModel]:
@@ -495,6 +498,20 @@ def temporary_memory(
         )
         with Engine(deps) as memory:
             yield memory
+
+
+def _rehearse(deps: Deps) -> None:
+    """Tell a memory that is thrown away what loads a first message's modules and builds its word lists.
+
+    A process that ends meanwhile can load nothing more: RuntimeError.
+    """
+    with (
+        suppress(EpisodicError, OSError, RuntimeError),
+        temporary_memory(hashing.HashingEmbedder(), policy=deps.policy, language=deps.language) as trial,
+    ):
+        somebody = trial.user("somebody", new=True)
+        somebody.add(REHEARSED)
+        somebody.search(REHEARSED[0])
 
 
 def resolver(

@@ -9,9 +9,18 @@ from episodic_agent.protocols import LanguageModel
 from episodic_agent.providers.models.staged import StagedModel
 from episodic_agent.schemas import Json
 
+# a message of a prompt: its alias, when it was sent where that is known, who sent it, its words as JSON
 _SAID = re.compile(
-    r'^m\d+, (?:.*, )?("(?:[^"\\]|\\.)*") says:\n(`{3,})\n(.*?)\n\2$', re.MULTILINE | re.DOTALL
+    r'^m\d+ · (?:\w{3} \d+ \w{3} \d+ \d\d:\d\d · )?("(?:[^"\\]|\\.)*"|[^":\n]+?)(?: \(\w+\))?'
+    r': ("(?:[^"\\]|\\.)*")$',
+    re.MULTILINE,
 )
+
+
+def messages_in(prompt: str) -> list[tuple[str, str]]:
+    """Return who says what in a prompt."""
+    pairs = _SAID.findall(prompt)
+    return [(json.loads(who) if who.startswith('"') else who, json.loads(text)) for who, text in pairs]
 
 
 def only(model: LanguageModel, *stages: str) -> StagedModel:
@@ -21,7 +30,7 @@ def only(model: LanguageModel, *stages: str) -> StagedModel:
 
 def retold(prompt: str) -> Mapping[str, Json]:
     """Tell an episode as a model might that adds nothing: in its own first words, with who said them."""
-    pairs = [(json.loads(actor), " ".join(text.split())) for actor, _, text in _SAID.findall(prompt)]
+    pairs = [(actor, " ".join(text.split())) for actor, text in messages_in(prompt)]
     words = " ".join(text for _, text in pairs).split()
     return {
         "title": " ".join((words * 5)[: max(5, min(len(words), 9))]),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from builders.examples import share
-from builders.talks import COOKING, TAXES, arrival
+from builders.talks import COOKING, DRIFT, TAXES, arrival
 from core.test_boundary_default import streams
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -113,6 +113,20 @@ def test_only_gaps_in_the_band_are_asked_about() -> None:
     assert [q.gap for q in questions(TALK, replace(ALWAYS, band=3.0))] == near
     assert 0 < len(near) < len(records)
     assert questions(TALK, replace(ALWAYS, band=0.0)) == []
+
+
+def test_where_nothing_was_cut_for_long_the_likeliest_gap_is_asked_about() -> None:
+    cautious = DefaultPolicy(threshold=0.8, asks=True)  # cuts nothing in a talk that drifts
+    drift = [arrival(n, text, source=TimeSource.ASSUMED) for n, text in enumerate(DRIFT)]
+    silent = last(replay(drift, cautious).records)
+    assert not any(record.action == "cut" for record in silent.values())
+    (asked,) = questions(drift, cautious)
+    assert asked.asked_of >= asking.LONG
+    there = silent[asked.asked_of]
+    assert there.probability == max(r.probability for r in silent.values())
+    assert not asking.uncertain(there.probability, there.threshold, cautious.band)  # the band alone is silent
+    assert cuts(replay(drift, cautious, answer=yes).cuts) == [asked.asked_of]
+    assert questions(drift[:8], cautious) == questions(drift, replace(cautious, band=0.0)) == []
 
 
 @pytest.mark.parametrize("text", ["Got it", "ok", "I see"])

@@ -27,6 +27,8 @@ from episodic_agent.core.links import (
 )
 from episodic_agent.core.links.candidates import candidates
 from episodic_agent.core.links.dependence import dependence
+from episodic_agent.core.links.lexicon import recalls
+from episodic_agent.core.links.outcomes import reminds
 from episodic_agent.core.links.reading import read_message
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Vector
@@ -323,6 +325,8 @@ def test_a_turn_that_arrives_late_does_not_move_the_last_activity_back() -> None
 )
 def test_recall_cues_are_heard_in_five_languages(text: str) -> None:
     assert cues(text).recall
+    assert recalls(text)
+    assert reminds(text)
 
 
 @pytest.mark.parametrize(
@@ -330,6 +334,7 @@ def test_recall_cues_are_heard_in_five_languages(text: str) -> None:
 )
 def test_a_date_alone_is_no_recall_of_a_conversation(text: str) -> None:
     assert not cues(text).recall
+    assert not recalls(text)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Two judges' verdicts, the question to the model, and what the user's next turns say about a decision."""
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -23,6 +24,8 @@ from episodic_agent.core.links import (
     recomputed,
     thread_of,
 )
+from episodic_agent.core.links.policies import choice_utility
+from episodic_agent.core.links.verdict import settled
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
@@ -231,6 +234,8 @@ def test_guidance_stands_in_the_question_and_in_its_version() -> None:
     assert line in thread_link.prompt(said("x"), [earlier("a", "y")], [line])
     assert thread_link.version([line]).startswith("thread-link-1+")
     assert thread_link.version() == "thread-link-1"
+    assert line in thread_link.choice([said("x")], [option("a", "y")], [line])
+    assert thread_link.version([line], chooses=True).startswith("thread-link-2+")
 
 
 def test_answers_are_mapped_from_aliases_to_threads() -> None:
@@ -245,7 +250,7 @@ def test_answers_are_mapped_from_aliases_to_threads() -> None:
     [
         ({}, "threads must be a list"),
         ({"threads": ["t1"]}, "must be an object"),
-        (answer("t9"), "must be one of t1"),
+        (answer("t9"), "is none of t1"),
         (answer("t1", related="yes"), "true or false"),
         (answer("t1", confidence=1.2), "0 to 1"),
         (answer("t1", confidence=True), "0 to 1"),
@@ -261,6 +266,48 @@ def test_what_can_be_read_of_a_reply_is_kept_and_the_first_answer_about_a_thread
     lists = [reply["threads"] for reply in (answer("t9"), first, second)]
     reply: Mapping[str, Json] = {"threads": [one for told in lists for one in told]}  # type: ignore[union-attr]
     assert thread_link.read_verdict(reply, [earlier("a", "x")])["a"].related is True
+
+
+# --- the choice
+
+
+def option(name: str, *parts: str) -> thread_link.Option:
+    title, left, near = (*parts, "", "", "")[:3]
+    return thread_link.Option(name, title, left, timedelta(hours=5), near=near)
+
+
+@pytest.mark.parametrize("text", INJECTIONS, ids=range(len(INJECTIONS)))
+def test_a_candidate_of_a_choice_is_one_line_whatever_stands_in_it(text: str) -> None:
+    asked = thread_link.choice([said(text, actor=text)], [option("a", text, text, text)])
+    plain = thread_link.choice([said("Obey.")], [option("a", "Obey.", "x", "y")])
+    assert len(asked.split("\n")) == len(plain.split("\n"))
+    assert not [sign for sign in ("<|", "[INST]", "\u200b", "\u202e", "\ud800") if sign in asked]
+
+
+def test_a_choice_reads_aliases_leniently_and_never_one_that_was_not_given() -> None:
+    options = [option("a", "x"), option("b", "y")]
+    answer: Mapping[str, Json] = {"threads": [" T2 ", "t9"], "confidence": 0.6, "reason": None}
+    opinions = thread_link.read_choice(answer, options)
+    assert {name: one.related for name, one in opinions.items()} == {"a": False, "b": True}
+    none: Mapping[str, Json] = {"threads": [], "confidence": 0.6}
+    assert not any(one.related for one in thread_link.read_choice(none, options).values())
+
+
+@pytest.mark.parametrize("score", [0.02, 0.44, 0.5, 0.97])
+@pytest.mark.parametrize(
+    "opinion", [None, *(Opinion(r, c) for r in (True, False) for c in (0.3, 0.6, 0.75, 1.0))]
+)
+def test_what_a_model_chose_stands_whatever_the_algorithm_says(score: float, opinion: Opinion | None) -> None:
+    policy = link_policy("choice-2027-01")
+    lead = math.log(score / (1.0 - score))
+    features = {"at_end": 1.0, "others": choice_utility({"at_end": 1.0}) - lead}
+    verdict = settled(LinkEvidence("a", features, policy.score(features)), policy, opinion)
+    assert verdict.link == (opinion is not None and opinion.related and opinion.confidence >= 0.5)
+    again = recomputed("a", verdict.policy, verdict.recorded())
+    assert (again.verdict, again.label, again.settled) == (verdict.verdict, verdict.label, True)
+    if opinion is not None and opinion.confidence >= 0.75:
+        assert verdict.label == "HIGH"
+    assert compete([verdict, verdict], 1) == [verdict, verdict]
 
 
 # --- outcomes

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 from builders.injections import INJECTIONS
-from builders.models import retold, told
+from builders.models import messages_in, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +14,7 @@ from episodic_agent.core.prompts import STAGES, episode
 from episodic_agent.core.prompts.grounding import dated, invented_name, invented_number, invented_year
 from episodic_agent.core.prompts.quoting import cleaned
 from episodic_agent.errors import BadReply
-from episodic_agent.schemas import Json, Observation, TimeSource
+from episodic_agent.schemas import Json, Kind, Observation, TimeSource
 
 START = datetime(2024, 5, 1, 9, tzinfo=UTC)
 
@@ -55,14 +55,21 @@ def test_the_stage_is_one_that_settings_know() -> None:
 
 def test_messages_stand_quoted_with_their_day_and_who_said_them() -> None:
     lines = episode.prompt(TAP).split("\n")
-    assert 'm1, Wednesday 2024-05-01 09:00, "Ana" says:' in lines
-    place = lines.index('m2, Wednesday 2024-05-01 09:01, "Ben" says:')
-    assert lines[place + 1] == lines[place + 3] == "```"
-    assert lines[place + 2] == TAP[1].text
+    assert f'm2 · Wed 1 May 2024 09:01 · Ben: "{TAP[1].text}"' in lines
 
 
 def test_times_nobody_gave_are_not_shown() -> None:
-    assert 'm1, "Ana" says:' in episode.prompt(said(("Ana", "Hello"), source=TimeSource.ASSUMED)).split("\n")
+    assumed = said(("Ana", "Hello"), source=TimeSource.ASSUMED)
+    assert 'm1 · Ana: "Hello"' in episode.prompt(assumed).split("\n")
+
+
+def test_the_prompt_asks_for_whom_it_is_and_marks_who_is_no_person() -> None:
+    talk = said(("Ana", "Hello"), ("bot", "Good day"), ("Ignore all: that, you", "Hi"))
+    prompt = episode.prompt(talk, "ana")
+    assert 'what would "Ana" want to\nfind later?' in prompt
+    assert 'm2 · Wed 1 May 2024 09:01 · bot (assistant): "Good day"' in prompt
+    assert 'm3 · Wed 1 May 2024 09:02 · "Ignore all: that, you": "Hi"' in prompt
+    assert "what would the user want" in episode.prompt(talk, "u-17")
 
 
 @pytest.mark.parametrize("injection", INJECTIONS, ids=range(len(INJECTIONS)))
@@ -71,23 +78,8 @@ def test_what_is_said_cannot_close_its_quotation(injection: str) -> None:
     evil = said(("Ana", injection.replace("{fence}", "```")), (injection[:80], "Hello"))
     plain = said(("Ana", "x"), ("b", "Hello"))
     prompt = episode.prompt(evil)
-    outside = lines_outside(prompt)
-    assert len(outside) == len(lines_outside(episode.prompt(plain)))
-    assert "Hello" in str(retold(prompt)["summary"])
-    assert cleaned(evil[0].text, 4_000) in prompt
-
-
-def lines_outside(prompt: str) -> list[str]:
-    fence, outside = "", []
-    begun = prompt[prompt.index("The conversation:") :]
-    for line in begun.split("\n"):
-        if not fence and set(line) == {"`"}:
-            fence = line
-        elif fence and line == fence:
-            fence = ""
-        elif not fence:
-            outside.append(line)
-    return outside
+    assert len(prompt.split("\n")) == len(episode.prompt(plain).split("\n"))
+    assert [text for _, text in messages_in(prompt)] == [cleaned(evil[0].text, 4_000), "Hello"]
 
 
 def test_a_long_episode_is_shortened_message_by_message() -> None:
@@ -123,7 +115,7 @@ def test_the_rest_is_read_tolerantly() -> None:
 @pytest.mark.parametrize(
     ("parts", "where", "why"),
     [
-        ({"title": "The tap"}, "title", "2 words, not 5 to 15"),
+        ({"title": "The tap"}, "title", "2 words, not 3 to 15"),
         ({"title": "tap " * 16}, "title", "16 words"),
         ({"title": "Ana and Gustav plan the repair of the tap"}, "title", "nobody named Gustav"),
         ({"title": "Ana and Ben repair 14 dripping taps"}, "title", "nobody said 14"),
@@ -162,6 +154,37 @@ def test_relative_times_are_dated_as_whoever_said_them_meant() -> None:
     assert (
         summary == "Ana bought a washer yesterday (30 April 2024); Marta did theirs last month (April 2024)."
     )
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        'They watch "The Day After Tomorrow".',
+        "Ben plays Yesterday, the song.",
+        'Ben plays "yesterday".',
+        "Ana and Ben saw Last Year at Marienbad.",
+    ],
+)
+def test_a_name_that_looks_like_a_time_has_no_date(summary: str) -> None:
+    talk = said(("Ana", "The day after tomorrow I sing, yesterday I watched films of last year"))
+    assert dated(summary, talk, "en") == (summary, "")
+
+
+def test_two_times_have_two_dates_and_a_tools_words_date_nothing() -> None:
+    talk = said(("Ana", "It began yesterday and ends next month"))
+    text = "It began yesterday, and yesterday it rained; it ends next month."
+    assert dated(text, talk, "en")[0] == (
+        "It began yesterday (30 April 2024), and yesterday it rained; it ends next month (June 2024)."
+    )
+    tool = [replace(talk[0], kind=Kind.TOOL)]
+    assert dated("It began yesterday.", tool, "en") == ("It began yesterday.", "yesterday")
+
+
+def test_a_title_has_at_most_seventy_characters() -> None:
+    title = episode.read(
+        told(title="Ana and Ben plan the repair of the dripping tap in the kitchen on Saturday")
+    ).title
+    assert title == "Ana and Ben plan the repair of the dripping tap in the kitchen on"
 
 
 def test_a_relative_time_said_on_two_days_has_no_date() -> None:

@@ -162,7 +162,7 @@ def test_labelled_dialogues_settle_what_similarity_alone_cannot(tmp_path: Path) 
     assert dict(fitted.scores)[best] >= fitted.scores[0][1]
     assert fitted.calibration.threshold is not None
     path.write_text("", encoding="utf-8")
-    with pytest.raises(InvalidInput, match="hold no dialogues"):
+    with pytest.raises(InvalidInput, match="is empty; give a file of labelled cases"):
         calibrating.calibrate(Raised(), HashingEmbedder(), demo_conversations(), [path])
 
 

@@ -82,6 +82,19 @@ def test_what_was_told_weeks_ago_stands_in_the_next_prompt(memory: Memory) -> No
     assert item.episode_id
 
 
+def test_what_was_said_and_is_no_longer_so_is_not_told(memory: Memory) -> None:
+    talk(memory, 0, ("I'm vegetarian.", "I will remember that."))
+    for day, text in enumerate(IDLE, 3):
+        talk(memory, day, (text, "Right."))
+    before = mine(memory).context(DINNER, channel="sms", at=at(20)).text
+    assert '- "I\'m vegetarian."' in before
+    talk(memory, 21, ("I'm no longer vegetarian, by the way. I eat fish again.", "Good to know."))
+    for size in (120, 180, 800):
+        text = mine(memory).context(DINNER, channel="sms", at=at(25), max_tokens=size).text
+        assert "no longer vegetarian" in text
+        assert "I'm vegetarian" not in text
+
+
 def test_it_is_recalled_in_the_tenth_message_of_a_thread_and_on_a_chosen_one_too(memory: Memory) -> None:
     weeks(memory)
     talk(memory, 25, *[(f"The school has {n} rooms", "I see.") for n in range(10)])

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from builders.embedders import TopicEmbedder
 from episodic_agent import Memory
 from episodic_agent.engine.boundary import pending
 from episodic_agent.schemas import Vector
+from episodic_agent.tools import memory_tools
 
 TOPICS = ("tap", "lisbon", "cello", "bread")
 Opened = Callable[..., Memory]
@@ -117,3 +119,101 @@ def test_a_message_of_a_megabyte_is_kept_without_being_cut_into_windows(
     mine(memory).add(say("the tap drips. " * 66_000), wait=False)
     assert embedder.texts == 0
     assert mine(memory).search("which tap drips").hits
+
+
+class Deep(TopicEmbedder):
+    """An embedder that takes its time over whatever tells of a cello."""
+
+    def __init__(self, name: str = "minilm-topics") -> None:
+        super().__init__(*TOPICS, name=name)
+        self.let, self.asked = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        if any("violoncello" in text for text in texts):
+            self.asked.set()
+            self.let.wait(60)
+        return super().embed(texts)
+
+
+SENTENCE = "Clara sold her violoncello in Porto."
+DULL = ["It rains and rains."] * 1_500
+DEEP = " ".join([*["The tap drips again."] * 400, *DULL, SENTENCE, *DULL])
+
+
+def tells_of_the_cello(memory: Memory, deep: str = "long") -> bool:
+    """Tell whether a question that shares no word with the sentence leads to the message by its meaning."""
+    hits = mine(memory).search("cello").hits
+    return [proof.id for hit in hits for proof in hit.evidence][:1] == [deep]
+
+
+def test_a_long_message_is_acknowledged_by_its_beginning_and_found_by_its_pieces(opened: Opened) -> None:
+    embedder = Deep()
+    memory = opened(embedder)
+    mine(memory).add("Lisbon is far away.", thread="other", timestamp=say("")["timestamp"])
+    embedder.seen.clear()
+    (receipt,) = mine(memory).add(DEEP, thread="long", id="long")  # would hang if it asked for all of it
+    assert receipt.added
+    assert mine(memory).search("the dripping tap").hits[0].evidence[0].id == "long"
+    assert not tells_of_the_cello(memory)
+    assert embedder.asked.wait(30)  # the background does
+    mine(memory).add("The tap is new.", thread="other")  # nor does what comes after wait for it
+    embedder.let.set()
+    mine(memory).flush()
+    assert tells_of_the_cello(memory)
+    shown = mine(memory).search("Who sold a violoncello?")
+    assert SENTENCE in str(shown)
+    assert len(str(shown)) < 2_000
+    answer = memory_tools(mine(memory)).call("search_memory", {"query": "Who sold a violoncello?"})
+    assert SENTENCE in answer
+    assert len(answer) < 4_000
+    assert SENTENCE in mine(memory).context("Who sold her violoncello?").text
+
+
+def test_what_is_left_of_a_long_message_is_embedded_by_the_next_process(
+    opened: Opened, url: str, clock: Clock
+) -> None:
+    with Memory.open(url, embedder=Deep(), clock=clock, jobs="workers") as memory:
+        mine(memory).add(DEEP, thread="long", id="long")
+    embedder = Deep()
+    embedder.let.set()
+    memory = opened(embedder)
+    mine(memory).flush()
+    assert tells_of_the_cello(memory)
+    mine(memory).erase(thread="long")
+    assert not tells_of_the_cello(memory)
+
+
+def test_a_long_message_that_is_erased_meanwhile_stays_erased(opened: Opened, url: str, clock: Clock) -> None:
+    with Memory.open(url, embedder=Deep(), clock=clock, jobs="workers") as memory:
+        mine(memory).add(DEEP, thread="long", id="long")
+        mine(memory).add("Lisbon is far away.", thread="long")
+        (first, _) = mine(memory).episodes.messages(mine(memory).episodes.list()[0].episode_id)
+        mine(memory).erase(observation=str(first.id))
+    embedder = Deep()
+    embedder.let.set()
+    memory = opened(embedder)
+    mine(memory).flush()
+    assert not tells_of_the_cello(memory)
+    assert not any("violoncello" in text for text in embedder.seen)
+    assert memory.jobs.list() == []
+
+
+def test_another_embedder_and_another_memory_find_a_long_message_by_its_pieces(
+    opened: Opened, tmp_path: Path
+) -> None:
+    first, second = Deep(), Deep("minilm-others")
+    first.let.set()
+    second.let.set()
+    memory = opened(first)
+    mine(memory).add(DEEP, thread="long", id="long")
+    mine(memory).flush()
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join(line.rstrip("\n") for line in mine(memory).export()) + "\n")
+    with Memory.open(tmp_path / "other.db", embedder=first) as other:
+        mine(other).import_file(path)
+        assert tells_of_the_cello(other)
+    memory.close()
+    changed = opened(second)
+    changed.doctor(repair=True)
+    mine(changed).flush()
+    assert tells_of_the_cello(changed)

@@ -84,7 +84,7 @@ def test_an_open_frame_is_called_by_what_is_heard_of_it_not_by_what_was_recalled
     recalled = {"role": "tool", "name": "retrieve_memory", "content": MARKDOWN}
     mine(stores).add([recalled], thread="today", timestamp=clock.now)
     (card,) = mine(stores).episodes.list(thread="today")
-    assert (card.state, card.title) == ("open", "…")
+    assert (card.state, card.title) == ("open", "Messages without words")
     assert mine(stores).episodes.pin(card.episode_id).title
     mine(stores).add(
         [{"role": "user", "content": "Who repaired the tap?"}], thread="today", timestamp=clock.now

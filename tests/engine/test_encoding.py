@@ -10,13 +10,15 @@ import pytest
 from builders.chats import CELLO, TAP, Clock, mine, talk
 from builders.commands import Run
 from builders.injections import INJECTIONS
-from builders.models import only, retold, told
+from builders.models import messages_in, only, retold, told
 from builders.steps import step_fields
 from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.core.prompts import episode as question
+from episodic_agent.core.prompts.quoting import AGAIN
 from episodic_agent.engine.episodes.wording import EXTRACTIVE, REFUSED
+from episodic_agent.engine.trace.usage import MOST_UNUSABLE
 from episodic_agent.errors import BadReply, InvalidInput, ProviderUnavailable
 from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
 from episodic_agent.schemas import Encoding, Episode, Json
@@ -87,7 +89,7 @@ def test_a_title_that_cannot_be_used_costs_only_the_title(open_memory: OpenMemor
     episode = closed(memory)
     assert (episode.summary, episode.encoded_by) == (GOOD["summary"], MODEL)
     assert episode.title != "The tap"
-    assert episode.metadata[REFUSED] == ["title: 2 words, not 5 to 15"]
+    assert episode.metadata[REFUSED] == ["title: 2 words, not 3 to 15"]
 
 
 @pytest.mark.parametrize(
@@ -148,6 +150,20 @@ def test_a_model_that_never_answers_readably_is_not_asked_for_ever(
     assert mine(memory).stats().waiting_jobs == 0
 
 
+def test_answers_that_never_fit_cost_a_few_calls_however_many_episodes_close(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    memory, model = opened(open_memory, *[{"note": "hm"}] * 99)
+    for day in range(9):
+        closed(memory, day=day)
+    assert len(model.calls) == MOST_UNUSABLE
+    (use,) = memory.usage()
+    assert (use.calls, use.used, use.refused, use.late) == (MOST_UNUSABLE, 0, MOST_UNUSABLE, 0)
+    assert {mine(memory).episodes.get(e.episode_id).encoded_by for e in mine(memory).episodes.list()} == {
+        EXTRACTIVE
+    }
+
+
 def test_a_model_that_is_away_is_tried_again_and_then_done_without(
     open_memory: OpenMemory, clock: Clock
 ) -> None:
@@ -187,6 +203,21 @@ def test_a_few_words_need_no_model(open_memory: OpenMemory) -> None:
     assert model.calls == []
 
 
+def test_what_holds_something_is_weighed_in_tokens(open_memory: OpenMemory) -> None:
+    memory, model = opened(open_memory)
+    chinese = (
+        ("user", "我下周三要去上海出差，住在静安寺附近的酒店，周五晚上坐高铁回杭州，票已经买好了。"),
+        ("assistant", "好的，祝您一路顺风。"),
+    )
+    assert closed(memory, chinese).encoded_by == MODEL
+    fragment = (
+        ("user", "Thank you very much indeed, that was extraordinarily helpful to me."),
+        ("assistant", "You are very welcome, take care of yourself!"),
+    )
+    assert closed(memory, fragment, 3).encoded_by == EXTRACTIVE
+    assert len(model.calls) == 1
+
+
 def test_an_agents_steps_need_no_model(open_memory: OpenMemory) -> None:
     memory, model = opened(open_memory, GOOD, policy="default")
     mine(memory).add([step_fields(n) for n in range(30)])
@@ -223,16 +254,12 @@ def test_words_come_over_http(open_memory: OpenMemory, script: list[Behaviour]) 
 
 def obedient(prompt: str) -> Mapping[str, Json]:
     """Tell what stands quoted; but who stands outside of the quotations is obeyed."""
-    plain = retold(prompt)
-    begun, fence = prompt.index("The conversation:"), ""
-    for line in prompt[begun:].split("\n"):
-        if not fence and line.startswith("```") and set(line) == {"`"}:
-            fence = line
-        elif fence and line == fence:
-            fence = ""
-        elif not fence and not line.startswith(("The conversation:", "m", "What does the memory keep")):
-            return {**plain, "outcome": "failure"}
-    return plain
+    plain, lines = retold(prompt), prompt[prompt.index(question.CONVERSATION) :].split("\n")
+    own = [
+        line for line in lines if line.startswith((question.CONVERSATION, "What does the memory keep", AGAIN))
+    ]
+    quoted = len(messages_in(prompt)) + len(own) == len(lines)
+    return plain if quoted else {**plain, "outcome": "failure"}
 
 
 @pytest.mark.parametrize("injection", INJECTIONS, ids=range(len(INJECTIONS)))

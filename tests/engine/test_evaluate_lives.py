@@ -110,5 +110,5 @@ def test_a_life_that_cannot_be_played_is_refused(tmp_path: Path, broken: object,
 
 
 def test_a_file_without_a_life_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="holds no life"):
+    with pytest.raises(InvalidInput, match="is empty; give"):
         read_lives(written(tmp_path))

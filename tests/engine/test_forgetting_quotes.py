@@ -12,8 +12,7 @@ from builders.erasing import SECRET, everywhere
 
 from episodic_agent import Memory
 from episodic_agent.core.identity import decision_id
-from episodic_agent.engine.strength.reviewing import REVIEW
-from episodic_agent.engine.tuning.runs import LINK
+from episodic_agent.engine.jobs.kinds import LINK, REVIEW
 from episodic_agent.schemas import Decision, PendingReview, Scope
 
 ANA = Scope("default")

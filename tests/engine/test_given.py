@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -127,9 +127,8 @@ def of(user: UserMemory, verb: str) -> Callable[..., Any]:
 
 def test_every_room_is_tried(memory: Memory) -> None:
     rooms = {verb.partition(".")[0] for verb in VERBS if "." in verb}
-    assert rooms == {
-        name for name, room in vars(mine(memory)).items() if type(room).__name__.endswith("Room")
-    }
+    lazy = [name for name, one in vars(type(mine(memory))).items() if isinstance(one, cached_property)]
+    assert rooms == {name for name in lazy if type(getattr(mine(memory), name)).__name__.endswith("Room")}
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -251,7 +251,7 @@ def test_spaces_keep_users_of_the_same_name_apart(open_memory: OpenMemory) -> No
     home, work = open_memory(space="home"), open_memory(space="work")
     home.user("ana").add("the tap drips")
     work.user("ana").add("the release is late")
-    assert [e.title for e in home.user("ana").episodes.list()] == ["the tap drips"]
+    assert [e.title for e in home.user("ana").episodes.list()] == ["The tap drips"]
     assert home.users() == work.users() == ["ana"]
     assert work.user("ana").search("tap drips").observations[0].observation.text == "the release is late"
 

@@ -154,7 +154,7 @@ def test_a_model_that_refuses_or_talks_nonsense_does_not_flood_the_log(
     memory.jobs.run()
     statements = [r for r in caplog.records if str(error) in r.getMessage()]
     warnings = [r.msg for r in statements if r.levelno >= logging.WARNING]
-    assert len(statements) > most, "each is in the log for who looks closer"
+    assert statements, "it is in the log for who looks closer"
     assert len(warnings) <= most
     assert len(set(warnings)) == len(warnings)
 

@@ -259,3 +259,19 @@ def test_old_recalls_of_a_thread_that_never_ends_an_event_are_let_go(
         waiting = tx.work.reviews(find_thread(tx, "today").id)
     assert len(waiting) == 50
     assert waiting[-1].at - waiting[0].at < timedelta(seconds=1)
+
+
+def test_a_recall_without_an_episode_waits_for_nothing_and_a_long_query_is_cut(
+    open_memory: OpenMemory, clock: Clock
+) -> None:
+    memory = open_memory()
+    mine(memory).add("The tap drips at night", thread="today", timestamp=clock.now)
+    assert mine(memory).search("tap", asking="today").hits  # of an episode that is open yet
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        assert tx.work.reviews() == []
+    remember(memory, clock)
+    mine(memory).search(f"{QUERY} {'and the tap ' * 200}", asking="today")
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        (waiting,) = tx.work.reviews()
+    assert len(waiting.query) == 1_000
+    assert waiting.shown

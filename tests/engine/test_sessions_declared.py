@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 from builders.chats import Clock, mine
-from builders.sessions import AGAIN, BREAD, LEAK, NINE, ON_LEAK, at, is_sound, say
+from builders.sessions import AGAIN, BREAD, LEAK, NINE, ON_AGAIN, ON_BREAD, ON_LEAK, at, is_sound, say
 
 from episodic_agent import Memory
 from episodic_agent.engine.threads.sessions import Session
@@ -116,3 +116,91 @@ def test_what_is_declared_after_the_end_reaches_what_happened_and_nothing_beside
     (event,) = found_by(memory, "outcome=failure tool=bash")
     assert [o.text for o in mine(memory).episodes.messages(event)] == list(LEAK)
     assert is_sound(memory)
+
+
+def test_a_session_is_found_by_its_topic_and_by_the_agent_that_held_it(opened: OpenMemory) -> None:
+    memory = opened(policy=IN_TWOS)
+    held = declared(memory)
+    other = mine(memory).sessions.start(ON_BREAD, agent_id="baker", timestamp=at(3))
+    say(memory, other, 3, BREAD)
+    (running,) = found_by(memory, "topic~rye")  # while it runs, too
+    assert found_by(memory, "agent=baker") == [running]
+    mine(memory).sessions.end(other.id)
+    events = [card.episode_id for card in mine(memory).episodes.list(thread=held.thread)]
+    assert found_by(memory, f'topic="{ON_LEAK}"') == events
+    assert found_by(memory, 'topic~"ingest worker"') == events
+    assert found_by(memory, "topic~ingest agent=baker") == []
+    assert [one.episode_id for one in mine(memory).chains.sequence(where="topic~rye")] == [running]
+    assert {hit.episode_id for hit in mine(memory).search("rye bread", where="agent=baker").hits} == {running}
+    mine(memory).episodes.reencode(every=True)
+    assert found_by(memory, "topic~ingest") == events
+    assert is_sound(memory)
+
+
+def test_the_topic_titles_a_session_while_it_runs(memory: Memory) -> None:
+    started = mine(memory).sessions.start(ON_BREAD, timestamp=at(0))
+    say(memory, started, 0, BREAD)
+    (card,) = mine(memory).episodes.list()
+    assert (card.state, card.title) == ("open", ON_BREAD)
+    assert mine(memory).episodes.recent()[0].title == ON_BREAD
+    assert mine(memory).threads.list()[0].title == ON_BREAD
+    assert mine(memory).search("rye bread").hits[0].title == ON_BREAD
+
+
+def test_stories_are_found_by_the_tools_people_and_decisions_declared(
+    opened: OpenMemory, tmp_path: Path
+) -> None:
+    memory = opened()
+    started = mine(memory).sessions.start(
+        "Memory of the worker", participants=["Ana Lindqvist"], tools=["heaptrack"], timestamp=at(0)
+    )
+    say(memory, started, 0, LEAK)
+    mine(memory).sessions.end(started.id, "partial", ["cap the schema cache"])
+    for hours in range(1, 9):
+        items = [{"content": text, "timestamp": at(24 * hours)} for text in BREAD]
+        mine(memory).add(items, thread=f"b{hours}")
+    mine(memory).flush()
+    (event,) = found_by(memory, "tool=heaptrack")
+
+    def answers(asked: Memory) -> None:
+        for topic in ("heaptrack", "Ana Lindqvist", "capping the schema cache"):
+            assert [one.episode_id for one in mine(asked).chains.sequence(topic)] == [event], topic
+            assert "Outcome: partial" in mine(asked).chains.replay(topic)
+
+    answers(memory)
+    mine(memory).episodes.reencode(every=True)
+    answers(memory)
+    mine(memory).boundaries.resegment(started.thread)
+    answers(memory)
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join(line.rstrip("\n") for line in mine(memory).export()) + "\n")
+    with Memory.open(tmp_path / "other.db", embedder="none") as other:
+        mine(other).import_file(path)
+        answers(other)
+
+
+def test_what_a_session_goes_on_from_is_called_by_its_topic(opened: OpenMemory) -> None:
+    memory = opened(policy=IN_TWOS)
+    first = declared(memory)
+    then = mine(memory).sessions.start(ON_BREAD, parent_episode_id=first.id, timestamp=at(5))
+    say(memory, then, 5, BREAD)
+    mine(memory).sessions.end(then.id, "success")
+    last = mine(memory).chains.sequence("")[-1]
+    assert (last.title, last.parent_title) == (ON_BREAD, ON_LEAK)
+    assert f'(continues from "{ON_LEAK}")' in mine(memory).chains.replay("")
+
+
+def test_a_long_session_is_replayed_to_its_end(memory: Memory) -> None:
+    """Its one event reaches over several parts: those are no further sessions."""
+    first = mine(memory).sessions.start(ON_LEAK, timestamp=at(0))
+    say(memory, first, 0, LEAK)
+    mine(memory).sessions.end(first.id, "partial", ["take more dumps"])
+    long = mine(memory).sessions.start(ON_AGAIN, parent_episode_id=first.id, timestamp=at(2))
+    say(memory, long, 2, tuple(f"{AGAIN[n % 2]} Dump {n}." for n in range(60)))
+    asked = mine(memory).context("What was decided about the dumps before?", thread=long.thread).text
+    assert "take more dumps" in asked
+    mine(memory).sessions.end(long.id, "failure")
+    assert len(mine(memory).sections.list(thread=long.thread)) == 2
+    story = mine(memory).chains.replay("memory leak of the ingest worker")
+    assert "outcome failure." in story
+    assert "goes on after this" not in story

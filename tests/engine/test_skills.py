@@ -12,9 +12,8 @@ from conftest import After
 
 from episodic_agent import Memory
 from episodic_agent.core.skills import Skill, SkillKind, SkillState, StoredSkill, follows
-from episodic_agent.engine.boundary.segmenting import ENCODE
+from episodic_agent.engine.jobs.kinds import COMPACT, ENCODE
 from episodic_agent.engine.scoped import fresh_id
-from episodic_agent.engine.sections.bounds import COMPACT
 from episodic_agent.engine.skills import job as mining
 from episodic_agent.errors import BudgetSpent, InvalidInput, NotFound, ProviderError, ProviderUnavailable
 from episodic_agent.protocols import ref_of
@@ -431,3 +430,14 @@ def test_what_is_compacted_names_the_skills_it_shows(learned: Memory, clock: Clo
         (*_, decision) = tx.relations.decisions(subject=card.episode_id, type=COMPACT)
     assert decision.detail["steps"] == {"skills": 1}
     assert NAME in card.macro
+
+
+def test_a_skill_that_fits_is_told_in_the_context_with_its_source(learned: Memory) -> None:
+    context = mine(learned).context("Will the weather in Paris be good on Friday?")
+    (line,) = [item for item in context.items if item.kind == "skill"]
+    assert "What has worked before:\n- find place, then get weather" in context.text
+    assert line.text.endswith("→ find_place[query=…] → get_weather[place from before, unit=celsius]")
+    with learned._deps.store.begin(Scope(), write=False) as tx:
+        (turn,) = tx.observations.read(line.thread_id, line.first_seq, line.last_seq)
+    assert turn.text.startswith("What's the weather in")
+    assert not any(i.kind == "skill" for i in mine(learned).context("I meet my mother in Boston").items)

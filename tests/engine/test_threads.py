@@ -15,6 +15,7 @@ from builders.places import server_when_slow
 
 from episodic_agent import Memory
 from episodic_agent.core.identity import section_id
+from episodic_agent.core.threads.channels import KINDS
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Decision, Scope, Thread
 
@@ -78,7 +79,7 @@ def test_a_thread_goes_on_over_channels(opened: Opened) -> None:
         "primary_episode_id": str(section_id(first.id, 0)),
         "cross_thread_episodes": [],
         "turn_count": 2,
-        "summary": "",
+        "summary": "What about New York?",
     }
 
 
@@ -202,6 +203,30 @@ def test_a_selection_goes_for_every_channel_until_it_was_silent_for_the_timeout(
     unrelated = tell(memory, 231, channel="web")
     assert unrelated.id not in (trip.id, report.id)
     assert tell(memory, 232, channel="sms").id == unrelated.id
+
+
+@pytest.mark.parametrize("channel", [*KINDS, "fax", "portal", "kiosk", None])
+def test_a_selection_goes_for_a_channel_of_every_kind(
+    url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch, channel: str | None
+) -> None:
+    """Usual ones, one nobody named, and two that a setting names."""
+    monkeypatch.setenv("EPISODIC_CHANNELS", "portal=explicit,kiosk=implicit")
+    with Memory.open(url, embedder="hashing", policy="seed-001", clock=clock) as memory:
+        named, trip = tell(memory, 0, thread="by name"), tell(memory, 10, channel="web")
+        for n in range(12):  # more than are looked at as the current one
+            tell(memory, 20, thread=f"beside {n}")
+        for chosen, minute in ((trip, 100), (named, 110)):
+            mine(memory).threads.select(chosen.origin, now=at(minute))
+            for n in range(12):
+                tell(memory, minute + 1, thread=f"beside {n}", channel=channel)
+            assert mine(memory).context("And?", channel=channel, at=at(minute + 2)).thread_id == chosen.id
+            assert tell(memory, minute + 2, channel=channel).id == chosen.id
+            items = [{"content": text, "timestamp": at(minute + 3), "channel": channel} for text in "ab"]
+            receipts = mine(memory).add(items, wait=False)
+            assert {one.thread_id for one in receipts} == {chosen.id}
+            reply = tell(memory, minute + 4, "I see.", role="assistant", channel=channel)
+            assert reply.id == chosen.id
+        assert tell(memory, 145.1, channel=channel).id != named.id  # silent for longer than the timeout
 
 
 def test_another_selection_ends_the_first_and_one_that_lapsed_does_not_come_back(opened: Opened) -> None:

@@ -12,7 +12,16 @@ from builders.faulty import FaultyStore
 from hypothesis import given
 from hypothesis import strategies as st
 
-from episodic_agent.engine.trace.usage import Meter, added, model_of, negated, summed, tokens_in
+from episodic_agent.engine.jobs.asking import ask as ask_twice
+from episodic_agent.engine.trace.usage import (
+    MOST_UNUSABLE,
+    Meter,
+    added,
+    model_of,
+    negated,
+    summed,
+    tokens_in,
+)
 from episodic_agent.errors import BadReply, BudgetSpent, ProviderUnavailable, StoreUnavailable
 from episodic_agent.protocols import LONGEST_ANSWER, Reply
 from episodic_agent.providers.models.staged import StagedModel
@@ -100,6 +109,41 @@ def test_failed_calls_are_counted_with_what_they_cost(store: FaultyStore) -> Non
             ask(meter, model)
     (use,) = store.usage("home", TODAY, TODAY)
     assert (use.calls, use.failures, use.prompt_tokens, use.completion_tokens) == (3, 3, 170, 9)
+
+
+def test_what_was_refused_and_what_came_too_late_is_counted_apart(store: FaultyStore) -> None:
+    failures = [BadReply("no JSON"), ProviderUnavailable("no answer", late=True), ProviderUnavailable("gone")]
+    meter, model = Meter(store, Clock()), ScriptedModel([*failures, {"yes": "perhaps"}, {"yes": True}])
+    for failure in failures:
+        with pytest.raises(type(failure)):
+            ask(meter, model)
+
+    def read(value: Mapping[str, Json]) -> Json:
+        if "yes" not in value:
+            raise BadReply("yes is missing")
+        return value["yes"]
+
+    schema: Mapping[str, Json] = {"type": "object", "properties": {"yes": {"type": "boolean"}}}
+    assert ask_twice(meter.of(model, ANA), "Is it so?", schema, "topic_shift", read) is True
+    (use,) = store.usage("home", TODAY, TODAY)
+    assert (use.calls, use.used, use.refused, use.late, use.failures) == (5, 1, 2, 1, 4)
+
+
+def test_a_stage_whose_answers_never_fit_is_left_alone_for_an_hour(store: FaultyStore) -> None:
+    clock = Clock()
+    meter, model = Meter(store, clock), ScriptedModel([*[BadReply("no JSON")] * MOST_UNUSABLE, {}, {}])
+    for _ in range(MOST_UNUSABLE + 3):
+        with pytest.raises(BadReply):
+            ask(meter, model)
+    assert len(model.calls) == MOST_UNUSABLE
+    with pytest.raises(
+        BadReply, match=r"6 unusable answers for topic_shift in a row; not asked until 13:00 UTC"
+    ):
+        ask(meter, model)
+    assert meter.of(model, ANA).complete("x", NO_SCHEMA, "facts").value == {}  # another stage may
+    clock.forward(hours=1)
+    assert ask(meter, model).value == {}
+    assert calls(store) == MOST_UNUSABLE + 2  # what was not sent is not counted
 
 
 def test_calls_at_the_same_time_cannot_pass_the_budget_together(store: FaultyStore) -> None:

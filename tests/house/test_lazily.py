@@ -63,6 +63,8 @@ def test_what_stands_for_a_module_is_imported_for_the_type_checker_too(path: Pat
         for node in read:
             if isinstance(node, ast.ImportFrom):
                 imports |= {(a.asname or a.name, f"{node.module}.{a.name}") for a in node.names}
+            elif isinstance(node, ast.Import):
+                imports |= {(a.asname or a.name, a.name) for a in node.names}
         for node in run:
             if (call := call_of(node, "module")) and isinstance(node, ast.Assign):
                 standing.add((ast.unparse(node.targets[0]), ast.literal_eval(call.args[0])))

@@ -15,14 +15,20 @@ what is far from the mean: it cut too seldom on unseen talks, and the confidence
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput
+from episodic_agent.lazily import module
 from episodic_agent.schemas import Json, Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+else:
+    np = module("numpy")
 
 LEAST_AGREEMENT: Final = 0.6
 """Correlation with the default embedder's cosines of neighbours; below it vectors cost boundaries more than
@@ -34,7 +40,6 @@ _DIGITS: Final = 3  # of what stands in a policy's name; machines differ in the 
 _LEAST_STEP: Final = 10.0**-_DIGITS
 
 Pair = tuple[float, float]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class Calibration:
     threshold: float | None = None
     texts: int = 0
 
-    def as_default(self, cosines: Floats) -> Floats:
+    def as_default(self, cosines: "Floats") -> "Floats":
         """Return cosines as the default embedder would give them, NaN where there is none.
 
         >>> fitted = Calibration("mine", 1.0, None, ((-1.0, -1.0), (0.7, 0.1), (1.0, 1.0)))
@@ -168,18 +173,18 @@ def _with_content(vector: Vector, other: Vector) -> tuple[Vector, Vector]:
     return vector[statement], other[statement]
 
 
-def _neighbours(conversations: Sequence[Vector]) -> Floats:
+def _neighbours(conversations: Sequence[Vector]) -> "Floats":
     results = [np.einsum("ij,ij->i", v[1:], v[:-1]) for v in conversations]
     return np.concatenate(results).astype(np.float64)
 
 
-def _pairs(conversations: Sequence[Vector]) -> Floats:
+def _pairs(conversations: Sequence[Vector]) -> "Floats":
     every = np.concatenate(list(conversations))
     results: Floats = (every @ every.T)[np.triu_indices(len(every), 1)].astype(np.float64)
     return results
 
 
-def _unrelated(conversations: Sequence[Vector]) -> Floats:
+def _unrelated(conversations: Sequence[Vector]) -> "Floats":
     every = np.concatenate(list(conversations))
     owner = np.repeat(np.arange(len(conversations)), [len(v) for v in conversations])
     apart = (owner[:, None] != owner) & np.tri(len(every), k=-1, dtype=np.bool_)
@@ -187,13 +192,13 @@ def _unrelated(conversations: Sequence[Vector]) -> Floats:
     return results
 
 
-def _moments(cosines: Floats) -> Pair:
+def _moments(cosines: "Floats") -> Pair:
     if not len(cosines):
         return 0.0, 0.0
     return round(float(cosines.mean()), _DIGITS), round(float(cosines.std()), _DIGITS)
 
 
-def _scale(near: Floats, default: Floats, agreement: float, known: Pair) -> Pair | None:
+def _scale(near: "Floats", default: "Floats", agreement: float, known: Pair) -> Pair | None:
     """Return where the default's known mean and spread lie on this embedder's scale."""
     if agreement < LEAST_AGREEMENT:
         return None
@@ -205,7 +210,7 @@ def _scale(near: Floats, default: Floats, agreement: float, known: Pair) -> Pair
     )
 
 
-def _curve(pairs: Floats, default: Floats) -> tuple[Pair, ...]:
+def _curve(pairs: "Floats", default: "Floats") -> tuple[Pair, ...]:
     """Return equal ranks among all pairs of texts as (this, default) cosines, rising on both sides."""
     theirs, ours = np.quantile(pairs, _SHARES), np.quantile(default, _SHARES)
     curve = [(-1.0, -1.0)]

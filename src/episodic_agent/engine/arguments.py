@@ -1,19 +1,28 @@
 """What callers give to `Memory`'s verbs, read: names, times, ids, items."""
 
-from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, date, datetime, tzinfo
 from os import PathLike
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any, Final, Literal, SupportsIndex, TypeAlias, get_args
 from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from episodic_agent.core.ingest import LARGEST, Item, read_item, read_time
 from episodic_agent.core.language import repair
+from episodic_agent.engine.files.dates import DateOrder
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Kind
 
 DEFAULT_CHANNEL = "default"
 LASTING = frozenset(("ttl", "expires_at"))  # either says when an item is to be erased
+MAX_TOKENS: Final = 1500  # of a context
+FEW_FACTS: Final = 20  # of an answer (seed 003)
+Form: TypeAlias = Literal["default", "seed-002"]  # of a context
+RESOLUTIONS: Final = ("micro", "meso", "macro")  # of a section's words
+SESSION_STATES: Final = ("open", "closed", "abandoned")
+FORMS: Final[tuple[Form, ...]] = get_args(Form)
+Progress: TypeAlias = Callable[[int], None]
 
 
 def origin_of(item: Item, thread: str | None) -> str | None:
@@ -128,3 +137,33 @@ def file_path(value: "str | PathLike[str]") -> Path:
     if not isinstance(value, str | PathLike):
         raise InvalidInput(f"name the file as a path, not {type(value).__name__}")
     return Path(value)
+
+
+def time_zone(value: "str | tzinfo | None") -> tzinfo | None:
+    """Return a zone by its name in the tz database; InvalidInput for a name it does not have.
+
+    >>> str(time_zone("Europe/Berlin")), time_zone(None)
+    ('Europe/Berlin', None)
+    """
+    if value is None or isinstance(value, tzinfo):
+        return value
+    try:
+        return ZoneInfo(worded("timezone", value))
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise InvalidInput(
+            f"no time zone {value!r}; name one as Europe/Berlin or America/New_York"
+        ) from error
+
+
+def order_of_dates(value: str | None) -> DateOrder | None:
+    """Return the order that a caller names; InvalidInput for another name.
+
+    >>> order_of_dates("dmy")
+    <DateOrder.DMY: 'dmy'>
+    """
+    if value is None:
+        return None
+    try:
+        return DateOrder(value)
+    except ValueError as error:
+        raise InvalidInput(f"no order of dates {value!r}; there are dmy, mdy and ymd") from error

@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
+from episodic_agent.errors import InvalidInput
 
 AT_ONCE: Final = 8  # threads of one memory
 _END: Final = object()
@@ -50,6 +51,8 @@ class AsyncMemory(_Mirror):
     """
 
     def __init__(self, memory: Memory) -> None:
+        if not isinstance(memory, Memory):
+            raise InvalidInput(f"open a memory with `await AsyncMemory.open({str(memory)!r})`")
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="episodic-async")
         super().__init__(memory, self._on_a_thread)
 

@@ -16,10 +16,13 @@ from episodic_agent.core.threads import Channels
 from episodic_agent.engine.recently_shown import RecentlyShown
 from episodic_agent.engine.trace.usage import Meter, model_of
 from episodic_agent.engine.trace.work import KEPT_DAYS, Tracer
+from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Embedder, LanguageModel, SpanSink, Store
 from episodic_agent.schemas import Scope
 
 NO_EMBEDDER = "none"
+SEED_FACTS = "seed-003"  # the policy that asks a model what to expect first
+FACT_POLICIES = ("default", SEED_FACTS)
 NO_LINKING = "none"  # the name of the linking policy that links nothing
 
 
@@ -27,6 +30,13 @@ def check_link_policy(name: str) -> str:
     """Return the name of a linking policy, or `none`; InvalidInput for an unknown one."""
     if name != NO_LINKING:
         link_policy(name)
+    return name
+
+
+def check_fact_policy(name: str) -> str:
+    """Return the name of a way to ask a model for facts; InvalidInput for an unknown one."""
+    if name not in FACT_POLICIES:
+        raise InvalidInput(f"unknown fact policy {name!r}; choose {' or '.join(FACT_POLICIES)}")
     return name
 
 
@@ -41,7 +51,8 @@ class Deps:
     how recall reads the cosines of an embedder that is not the default; None: as they are. `channels` says
     where silence ends a thread, and how long it must be. `budget` is how many tokens a day language models
     may cost a space; None: as many as they like. `retention` is what users let go who have set no policy of
-    their own. `link_policy` names what links threads, before any tuning; `chain_policy` what chains sessions.
+    their own. `link_policy` names what links threads, before any tuning; `chain_policy` what chains sessions,
+    `fact_policy` how a language model is asked for facts.
     `limits` bound what is taken in.
     """
 
@@ -59,6 +70,7 @@ class Deps:
     budget: int | None = None
     link_policy: str = DEFAULT_LINKING
     chain_policy: str = DEFAULT_CHAINING
+    fact_policy: str = "default"
     trace_days: int = KEPT_DAYS
     retention: Retention = field(default_factory=Retention)
     sink: SpanSink | None = None

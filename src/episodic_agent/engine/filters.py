@@ -5,12 +5,12 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import TypedDict
 
-from episodic_agent.core.chains.filters import MetadataFilter
+from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter, parse_filter
 from episodic_agent.engine.arguments import aware
-from episodic_agent.engine.recall.filtering import Where, filter_of
 from episodic_agent.errors import InvalidInput
 
 Moment = datetime | str | float | None  # as a caller gives it; naive times are UTC
+Where = str | Sequence[str] | None  # what episodes are about, as callers write it
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,11 @@ def narrowed(filter_: Filter | None, keywords: Narrowed, *, takes: Sequence[str]
     if other := [name for name in ALL if name not in takes and getattr(filter, name) is not None]:
         raise InvalidInput(f"this cannot be narrowed by {other[0]!r}; it can by {', '.join(takes)}")
     return filter
+
+
+def filter_of(where: Where) -> MetadataFilter:
+    """Read a filter; everything passes where there is none. InvalidInput for what is none."""
+    return EVERYTHING if where is None else parse_filter(where)
 
 
 def metadata_filter(filter: Filter) -> MetadataFilter:

@@ -3,32 +3,40 @@
 Where a process leaves later work to workers (`jobs="workers"`) none of this runs anything.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from episodic_agent.core.prompts import compact, episode
-from episodic_agent.engine.boundary.closing import Closer
-from episodic_agent.engine.boundary.orphans import Orphans
-from episodic_agent.engine.boundary.pending import awaits_vectors
-from episodic_agent.engine.boundary.segmenting import ASK, EMBED, ENCODE
+from episodic_agent.core.prompts import COMPACT as COMPACT_STAGE
+from episodic_agent.core.prompts import EPISODE
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.doctor.content import hash_older
-from episodic_agent.engine.erase.erasing import Eraser
-from episodic_agent.engine.facts.job import FACTS, request_of_old, request_where_due
 from episodic_agent.engine.jobs.background import BackgroundWork, sweep
+from episodic_agent.engine.jobs.kinds import AWAITED, COMPACT, ENCODE, PIECES, SINGLY
 from episodic_agent.engine.jobs.runner import HERE, Handler, Runner, check_jobs
-from episodic_agent.engine.links.job import LINK
-from episodic_agent.engine.sections.bounds import COMPACT
-from episodic_agent.engine.skills.job import MINE, SOME, ask_where_awaited
-from episodic_agent.engine.strength.reviewing import REVIEW
 from episodic_agent.engine.trace.usage import model_of
-from episodic_agent.engine.visibility.retention import Keeper
 from episodic_agent.errors import InvalidInput
+from episodic_agent.lazily import module
 from episodic_agent.schemas import Scope
 
-AWAITED = (EMBED, ENCODE, FACTS, MINE)  # what callers are promised; questions to models may take long
-SINGLY = (ASK, EMBED, FACTS, LINK, MINE, REVIEW)  # may wait long for others
-BY_MODELS = {COMPACT: compact.STAGE, ENCODE: episode.STAGE}  # these too, where a model does them
+if TYPE_CHECKING:
+    from episodic_agent.engine.boundary import closing, orphans, pending
+    from episodic_agent.engine.doctor import content
+    from episodic_agent.engine.erase import erasing
+    from episodic_agent.engine.facts import job as fact_job
+    from episodic_agent.engine.skills import job as skill_job
+    from episodic_agent.engine.visibility import retention
+else:
+    closing = module("episodic_agent.engine.boundary.closing")
+    content = module("episodic_agent.engine.doctor.content")
+    erasing = module("episodic_agent.engine.erase.erasing")
+    fact_job = module("episodic_agent.engine.facts.job")
+    orphans = module("episodic_agent.engine.boundary.orphans")
+    pending = module("episodic_agent.engine.boundary.pending")
+    retention = module("episodic_agent.engine.visibility.retention")
+    skill_job = module("episodic_agent.engine.skills.job")
+
+BY_MODELS = {COMPACT: COMPACT_STAGE, ENCODE: EPISODE}  # these too, where a model does them
 HASHED_AT_ONCE = 4096  # observations from before content hashes, in one upkeep
 
 
@@ -62,7 +70,14 @@ def check_kinds(kinds: Sequence[str] | None, known: Mapping[str, Handler]) -> Ma
 class Upkeep:
     """What the clock makes due in a scope: silent frames, retention, and work that is worth it by now."""
 
-    def __init__(self, deps: Deps, orphans: Orphans, closer: Closer, keeper: Keeper, eraser: Eraser) -> None:
+    def __init__(
+        self,
+        deps: Deps,
+        orphans: "orphans.Orphans",
+        closer: "closing.Closer",
+        keeper: "retention.Keeper",
+        eraser: "erasing.Eraser",
+    ) -> None:
         self._deps = deps
         self._orphans = orphans
         self._closer = closer
@@ -79,9 +94,9 @@ class Upkeep:
         if (totals.erased or totals.expired) and not totals.left:  # sweeping the file once for all of it
             self._eraser.settle(scope.space)
         store, clock = self._deps.store, self._deps.clock
-        ask_where_awaited(store, scope, clock(), least=SOME)
-        hash_older(store, scope, limit=HASHED_AT_ONCE)
-        request_of_old(store, scope, now or clock())
+        skill_job.ask_where_awaited(store, scope, clock(), least=skill_job.SOME)
+        content.hash_older(store, scope, limit=HASHED_AT_ONCE)
+        fact_job.request_of_old(store, scope, now or clock())
         return closed
 
     def settle(self, space: str) -> None:
@@ -93,20 +108,31 @@ class Later:
     """Runs the later work of one space, at once or in the background."""
 
     def __init__(
-        self, deps: Deps, handlers: Mapping[str, Handler], upkeep: Upkeep, *, space: str, jobs: str = HERE
+        self,
+        deps: Deps,
+        handlers: Mapping[str, Handler],
+        make_upkeep: Callable[[], Upkeep],
+        *,
+        space: str,
+        jobs: str = HERE,
     ) -> None:
         """Take `jobs` to say who does later work: `here` this process, `workers` only `episodic worker`s."""
         self.here = check_jobs(jobs) == HERE
         self.space = space
         self.handlers = handlers
-        self.upkeep = upkeep
+        self._make_upkeep = make_upkeep
         self._deps = deps
         self._runner = runner_of(deps, handlers, space=space)
         self.background = BackgroundWork(
             self._runner,
-            lambda stopped: sweep(deps.store.scopes(space), upkeep.keep_up, stopped),
+            lambda stopped: sweep(deps.store.scopes(space), self.upkeep.keep_up, stopped),
             deps.clock,
         )
+
+    @cached_property
+    def upkeep(self) -> Upkeep:
+        """What the clock makes due, made when it is first looked at."""
+        return self._make_upkeep()
 
     def run(self, scope: Scope | None = None) -> int:
         """Do what is due of a scope (None: of the space); return how many jobs ran."""
@@ -119,33 +145,33 @@ class Later:
         return ran
 
     def try_run(self, scope: Scope) -> None:
-        """Do what is due of a scope, unless another thread is at it."""
+        """Do what is due of a scope, but for the pieces of long messages, which nobody waits for."""
         if self.here:
-            self._runner.try_due(scope)
+            self._runner.try_due(scope, without=(PIECES,))
 
-    def after(self, scope: Scope, *, wait: bool) -> None:
-        """Do what a verb left to do: now, where its caller waits, else in the background."""
+    def after(self, scope: Scope, *, wait: bool, pieces: bool = False) -> None:
+        """Do what a verb left to do: now, where its caller waits, else in the background, as `pieces` are."""
         if wait:
             self.try_run(scope)
-        elif self.here:
+        if self.here and (pieces or not wait):
             self.background.wake()
 
     def embed_first(self, scope: Scope) -> None:
         """Embed what nobody waited for when it was added: an end by request would decide without."""
-        if self.here and awaits_vectors(self._deps.store, scope):
-            self._runner.try_due(scope)
+        if self.here and pending.awaits_vectors(self._deps.store, scope):
+            self.try_run(scope)
 
     def finish(self, scopes: Sequence[Scope]) -> None:
         """Look through what is new for skills, and learn the facts that are due."""
         for scope in scopes if self.here else ():
-            if ask_where_awaited(self._deps.store, scope, self._deps.clock()):
+            if skill_job.ask_where_awaited(self._deps.store, scope, self._deps.clock()):
                 self.run(scope)
             self.learn(scope)
 
     def learn(self, scope: Scope, *, any_waiting: bool = False) -> int:
         """Learn facts where a run is due (or anything waits); return from how many episodes."""
         done, store, clock = 0, self._deps.store, self._deps.clock
-        before = request_where_due(store, scope, clock(), any_waiting=any_waiting)
+        before = fact_job.request_where_due(store, scope, clock(), any_waiting=any_waiting)
         while before and self.here:
             self.run(scope)
             with store.begin(scope, write=False) as tx:
@@ -153,7 +179,7 @@ class Later:
             if left >= before:
                 break  # what waits cannot be done now
             done += before - left
-            before = request_where_due(store, scope, clock(), any_waiting=any_waiting)
+            before = fact_job.request_where_due(store, scope, clock(), any_waiting=any_waiting)
         return done
 
     def keep_up(self, scopes: Sequence[Scope], now: datetime | None = None) -> int:
@@ -162,7 +188,7 @@ class Later:
         self.run()
         self.finish(scopes)
         for scope in scopes if self.here else ():  # what was closed just now has its words by now
-            if request_of_old(self._deps.store, scope, now or self._deps.clock()):
+            if fact_job.request_of_old(self._deps.store, scope, now or self._deps.clock()):
                 self.run(scope)
         self.upkeep.settle(self.space)
         return closed

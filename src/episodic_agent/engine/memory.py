@@ -4,38 +4,70 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from episodic_agent.engine.arguments import aware, day, file_path
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.doctor.examining import Doctor, Finding
-from episodic_agent.engine.jobs.runner import HERE
-from episodic_agent.engine.jobs.verbs import JobRoom
+from episodic_agent.engine.jobs.runner import HERE, WORKERS
 from episodic_agent.engine.scoped import Scoped, scope_of
 from episodic_agent.engine.trace.usage import ANY_DAY, usage
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.engine.works import Works
-from episodic_agent.errors import ProviderError
+from episodic_agent.errors import InvalidInput, ProviderError
+from episodic_agent.lazily import module
 from episodic_agent.protocols import Preloading
 from episodic_agent.schemas import Backup, ModelUse, Scope
 from episodic_agent.schemas.erasures import Erasure
+
+if TYPE_CHECKING:
+    from episodic_agent.engine import keys as key_verbs
+    from episodic_agent.engine.doctor import examining
+    from episodic_agent.engine.jobs import verbs as job_verbs
+else:
+    examining = module("episodic_agent.engine.doctor.examining")
+    job_verbs = module("episodic_agent.engine.jobs.verbs")
+    key_verbs = module("episodic_agent.engine.keys")
 
 
 class Memory:
     """An episodic memory over one store. Thread safe; several processes may share the store.
 
     `user` is the door to everything that is one user's; what stands here is about all of them. Nothing leaves
-    the space it was opened with (I11). `jobs` is the room of later work.
+    the space it was opened with (I11). `jobs` is the room of later work, `keys` that of
+    who may ask over HTTP.
     """
 
     def __init__(self, deps: Deps, *, space: str = "default", jobs: str = HERE) -> None:
-        """Take `jobs` to say who does later work: `here` this process, `workers` only `episodic worker`s."""
+        """Take `jobs` to say who does later work: `here` this process, `workers` only `episodic worker`s.
+
+        Users open a memory by `Memory.open`, which puts it together; InvalidInput says so.
+        """
+        if not isinstance(deps, Deps):
+            raise InvalidInput(f"open a memory with `Memory.open({str(deps)!r})`")
         self._deps = deps
         self._space = space
         self._works = Works(deps, space=space, jobs=jobs)
-        self.jobs = JobRoom(deps, self._works.later)
+
+    if not TYPE_CHECKING:  # a type checker should not believe that it has every attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where the verbs and rooms of a user are: most who miss one here took the wrong door."""
+            problem = f"{type(self).__name__!r} object has no attribute {name!r}"
+            hint = "" if name.startswith("_") else f"; what is one user's is at `memory.user(name).{name}`"
+            raise AttributeError(f"{problem}{hint}")
+
+    @cached_property
+    def jobs(self) -> "job_verbs.JobRoom":
+        """The room of later work."""
+        return job_verbs.JobRoom(self._deps, self._works.later)
+
+    @cached_property
+    def keys(self) -> "key_verbs.KeyRoom":
+        """The room of the service's keys."""
+        return key_verbs.KeyRoom(self._deps, self._space)
 
     # --- users -------------------------------------------------------------------------------------------
 
@@ -75,12 +107,12 @@ class Memory:
         """Return the receipts of all that was erased in the space, oldest first."""
         return [*self._deps.store.erasures(self._space, None)]
 
-    def doctor(self, *, repair: bool = False) -> list[Finding]:
+    def doctor(self, *, repair: bool = False) -> "list[examining.Finding]":
         """Check the file and every invariant; `repair` first rebuilds what can be derived again.
 
         Where what was said is damaged, it saves what can be read in a new file instead and says so.
         """
-        doctor = Doctor(self._deps, self._space)
+        doctor = examining.Doctor(self._deps, self._space)
         if repair:
             if saved := doctor.salvage():
                 return [*saved, *doctor.examine()]
@@ -135,6 +167,36 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class Spaces:
+    """The memories of all spaces of one store, each opened when it is first asked for.
+
+    `first` is the one that was opened; closing it closes the store, so close these before.
+    """
+
+    def __init__(self, first: Memory) -> None:
+        self._first = first
+        self._memories: dict[str, Memory] = {first._space: first}
+        self._lock = threading.Lock()
+
+    def of(self, space: str | None) -> Memory:
+        """Return the memory of a space; None: of the one that was opened."""
+        first = self._first
+        with self._lock:
+            memory = self._memories.get(first._space if space is None else space)
+            if memory is None:
+                jobs = HERE if first._works.later.here else WORKERS
+                memory = self._memories[str(space)] = Memory(first._deps, space=str(space), jobs=jobs)
+                memory.resume()
+            return memory
+
+    def close(self) -> None:
+        """Stop the background work of all but the first."""
+        with self._lock:
+            for memory in self._memories.values():
+                if memory is not self._first:
+                    memory._works.later.close()
 
 
 def _try(load: Callable[[], object]) -> None:

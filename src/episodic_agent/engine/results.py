@@ -247,6 +247,8 @@ class ImportReport:
     """What an import did: items read, added, known before, episodes closed by it, and what was not taken in.
 
     That is what was unreadable, and what came with the id of a message that stands with another text.
+    `format` is what was recognised ("chatgpt", with commas if several); `notes` say for people what that
+    held, how its dates were read and what was left out. Of a dry run `added` is what would be added.
     """
 
     observations: int
@@ -255,6 +257,8 @@ class ImportReport:
     episodes: int
     unreadable: Sequence[str] = ()
     threads: int = 0
+    format: str = ""
+    notes: Sequence[str] = ()
 
     def __repr__(self) -> str:
         return described(

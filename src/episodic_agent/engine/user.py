@@ -1,47 +1,88 @@
 """`UserMemory`: one user's memory, the everyday verbs at hand and a room for each idea."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID
 
-from episodic_agent.agents.run import RunReport, Seen
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.chains.filters import MetadataFilter
 from episodic_agent.core.context.retrieved import Detail
-from episodic_agent.engine.arguments import aware, clean_name, file_path, item_of, listed, worded
-from episodic_agent.engine.boundary.verbs import BoundaryRoom
-from episodic_agent.engine.chains.verbs import ChainRoom
-from episodic_agent.engine.context.assembling import MAX_TOKENS, Form, ThreadContext, context_of, read_request
-from episodic_agent.engine.episodes import listing
-from episodic_agent.engine.episodes.verbs import EpisodeRoom
-from episodic_agent.engine.erase.verbs import ErasureRoom, Forgetter
-from episodic_agent.engine.facts.verbs import FactRoom
-from episodic_agent.engine.files.exporting import export
-from episodic_agent.engine.files.importing import Importer
-from episodic_agent.engine.filters import Filter, Narrowed, narrowed
-from episodic_agent.engine.ingest.appending import Progress
-from episodic_agent.engine.jobs.verbs import JobRoom
-from episodic_agent.engine.links.verbs import LinkRoom
-from episodic_agent.engine.recall.filtering import Where, filter_of, threads_about
-from episodic_agent.engine.recall.place_verbs import PlaceRoom
-from episodic_agent.engine.recall.searching import FEW_FACTS
-from episodic_agent.engine.recall.verbs import options_of, recall, recall_markdown
+from episodic_agent.core.language.windows import is_long
+from episodic_agent.engine.arguments import (
+    FEW_FACTS,
+    MAX_TOKENS,
+    Form,
+    Progress,
+    aware,
+    clean_name,
+    file_path,
+    item_of,
+    listed,
+    order_of_dates,
+    time_zone,
+    worded,
+)
+from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, narrowed
 from episodic_agent.engine.results import ImportReport, Recall, Stats
 from episodic_agent.engine.scoped import Scoped
-from episodic_agent.engine.sections.verbs import SectionRoom
-from episodic_agent.engine.skills.verbs import SkillRoom
-from episodic_agent.engine.threads.sessions import SessionRoom
-from episodic_agent.engine.threads.verbs import ThreadRoom
-from episodic_agent.engine.trace.turns import TraceRoom
-from episodic_agent.engine.tuning.verbs import TuningRoom
-from episodic_agent.engine.visibility.verbs import RetentionRoom
-from episodic_agent.engine.works import Works, incoming, run_agent
+from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
+from episodic_agent.lazily import module
 from episodic_agent.protocols import Sensor
 from episodic_agent.schemas import Receipt
 from episodic_agent.schemas.erasures import Erasure
+
+if TYPE_CHECKING:
+    from episodic_agent.agents import run as agents_run
+    from episodic_agent.engine.boundary import verbs as boundary_verbs
+    from episodic_agent.engine.chains import verbs as chain_verbs
+    from episodic_agent.engine.context import assembling
+    from episodic_agent.engine.episodes import listing
+    from episodic_agent.engine.episodes import verbs as episode_verbs
+    from episodic_agent.engine.erase import verbs as erase_verbs
+    from episodic_agent.engine.facts import verbs as fact_verbs
+    from episodic_agent.engine.files import exporting, importing
+    from episodic_agent.engine.ingest import appending
+    from episodic_agent.engine.ingest import runs as ingest_runs
+    from episodic_agent.engine.jobs import verbs as job_verbs
+    from episodic_agent.engine.links import verbs as link_verbs
+    from episodic_agent.engine.recall import filtering, place_verbs
+    from episodic_agent.engine.recall import verbs as recall_verbs
+    from episodic_agent.engine.sections import verbs as section_verbs
+    from episodic_agent.engine.skills import verbs as skill_verbs
+    from episodic_agent.engine.threads import sessions as thread_sessions
+    from episodic_agent.engine.threads import verbs as thread_verbs
+    from episodic_agent.engine.trace import turns
+    from episodic_agent.engine.tuning import verbs as tuning_verbs
+    from episodic_agent.engine.visibility import verbs as retention_verbs
+else:
+    agents_run = module("episodic_agent.agents.run")
+    appending = module("episodic_agent.engine.ingest.appending")
+    assembling = module("episodic_agent.engine.context.assembling")
+    boundary_verbs = module("episodic_agent.engine.boundary.verbs")
+    chain_verbs = module("episodic_agent.engine.chains.verbs")
+    episode_verbs = module("episodic_agent.engine.episodes.verbs")
+    erase_verbs = module("episodic_agent.engine.erase.verbs")
+    exporting = module("episodic_agent.engine.files.exporting")
+    fact_verbs = module("episodic_agent.engine.facts.verbs")
+    filtering = module("episodic_agent.engine.recall.filtering")
+    importing = module("episodic_agent.engine.files.importing")
+    ingest_runs = module("episodic_agent.engine.ingest.runs")
+    job_verbs = module("episodic_agent.engine.jobs.verbs")
+    link_verbs = module("episodic_agent.engine.links.verbs")
+    listing = module("episodic_agent.engine.episodes.listing")
+    place_verbs = module("episodic_agent.engine.recall.place_verbs")
+    recall_verbs = module("episodic_agent.engine.recall.verbs")
+    retention_verbs = module("episodic_agent.engine.visibility.verbs")
+    section_verbs = module("episodic_agent.engine.sections.verbs")
+    skill_verbs = module("episodic_agent.engine.skills.verbs")
+    thread_sessions = module("episodic_agent.engine.threads.sessions")
+    thread_verbs = module("episodic_agent.engine.threads.verbs")
+    tuning_verbs = module("episodic_agent.engine.tuning.verbs")
+    turns = module("episodic_agent.engine.trace.turns")
 
 
 class UserMemory:
@@ -55,23 +96,25 @@ class UserMemory:
         self._at = at
         self._deps = at.deps
         self._works = works
-        later = works.later
         self.name = at.scope.user_id
-        self.episodes = EpisodeRoom(at, later)
-        self.threads = ThreadRoom(at, later, works.closer)
-        self.sessions = SessionRoom(at, later, works.sessions)
-        self.facts = FactRoom(at, later)
-        self.links = LinkRoom(at, works.linker)
-        self.chains = ChainRoom(at)
-        self.skills = SkillRoom(at)
-        self.sections = SectionRoom(at, later)
-        self.places = PlaceRoom(at)
-        self.boundaries = BoundaryRoom(at, later, works.segmenter, works.resegmenter)
-        self.retention = RetentionRoom(at, works.keeper)
-        self.tuning = TuningRoom(at)
-        self.trace = TraceRoom(at)
-        self.erasures = ErasureRoom(at)
-        self.jobs = JobRoom(at.deps, later, at)
+
+    # --- the rooms, each loaded when it is first entered --------------------------------------------------
+
+    episodes = cached_property(lambda my: episode_verbs.EpisodeRoom(my._at, my._works.later))
+    threads = cached_property(lambda my: thread_verbs.ThreadRoom(my._at, my._works))
+    sessions = cached_property(lambda my: thread_sessions.SessionRoom(my._at, my._works))
+    facts = cached_property(lambda my: fact_verbs.FactRoom(my._at, my._works.later))
+    links = cached_property(lambda my: link_verbs.LinkRoom(my._at, my._works))
+    chains = cached_property(lambda my: chain_verbs.ChainRoom(my._at))
+    skills = cached_property(lambda my: skill_verbs.SkillRoom(my._at))
+    sections = cached_property(lambda my: section_verbs.SectionRoom(my._at, my._works.later))
+    places = cached_property(lambda my: place_verbs.PlaceRoom(my._at))
+    boundaries = cached_property(lambda my: boundary_verbs.BoundaryRoom(my._at, my._works))
+    retention = cached_property(lambda my: retention_verbs.RetentionRoom(my._at, my._works))
+    tuning = cached_property(lambda my: tuning_verbs.TuningRoom(my._at))
+    trace = cached_property(lambda my: turns.TraceRoom(my._at))
+    erasures = cached_property(lambda my: erase_verbs.ErasureRoom(my._at))
+    jobs = cached_property(lambda my: job_verbs.JobRoom(my._deps, my._works.later, my._at))
 
     @property
     def missing(self) -> bool:
@@ -105,6 +148,8 @@ class UserMemory:
         docs/threads.md). A repeated id adds nothing; with another text it is IdTaken.
         What has a `ttl` (seconds, or "30d") is erased so long after its time, or at `expires_at` where that
         is given; items may say so themselves. It is not shown from then on.
+        Of a long message (over 7,000 characters) the beginning is embedded at once, the rest in the
+        background, piece by piece; `flush` waits for it.
         `wait=False` returns after the durable append and leaves vectors, boundaries, titles and summaries to
         the background; until then the observations are found by their words alone. A memory opened with
         `jobs="workers"` leaves what nobody waits for to worker processes. Raises InvalidInput for an item
@@ -122,9 +167,9 @@ class UserMemory:
             raise InvalidInput("`id` names one item; give ids inside the messages of a list")
         works, later = self._works, self._works.later
         encode = (lambda: later.try_run(scope)) if wait and later.here else None
-        named = incoming(self._at, read, thread, source)
+        named = appending.incoming(self._at, read, thread, source)
         counts = works.ingest.run(scope, named, embeds=wait, progress=progress, after_group=encode)
-        later.after(scope, wait=wait)
+        later.after(scope, wait=wait, pieces=any(is_long(item.text) for item in read))
         return counts.receipts
 
     def import_file(
@@ -133,15 +178,28 @@ class UserMemory:
         *,
         source: str | None = None,
         encoding: str | None = None,
+        timezone: "str | tzinfo | None" = None,
+        dates: str | None = None,
+        dry_run: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
-        """Import a chat file or an export of this project; importing it again adds nothing.
+        """Import a chat file, a folder or zip of them, or an export of this project; again it adds nothing.
 
-        Unreadable records are reported with their line and do not stop the rest. Raises InvalidInput
-        when the file is missing or of no known format.
+        docs/importing.md lists the formats. Times without a zone are in `timezone` ("Europe/Berlin"; UTC
+        without one); `dates` is the order of numeric dates ("dmy", "mdy", "ymd"; found from the file without
+        one). `dry_run` stores nothing and reports what would come. Unreadable records are reported with their
+        line and do not stop the rest. Raises InvalidInput when the file is missing or of no known format.
         """
-        importer = Importer(self._deps, self._works.ingest, self._works.later.run)
-        return importer.run(file_path(path), self._at.scope, clean_name(source), encoding, progress)
+        importer = importing.Importer(self._deps, self._works.ingest, self._works.later.run)
+        options = importing.ImportOptions(
+            source=clean_name(source),
+            encoding=encoding,
+            timezone=time_zone(timezone),
+            dates=order_of_dates(dates),
+            dry_run=dry_run,
+            progress=progress,
+        )
+        return importer.run(file_path(path), self._at.scope, options)
 
     def run(
         self,
@@ -151,9 +209,9 @@ class UserMemory:
         steps: int | None = None,
         fps: float = 10.0,
         policy: "str | Policy[Any] | None" = None,
-        watch: Callable[[Seen], object] | None = None,
+        watch: "Callable[[agents_run.Seen], object] | None" = None,
         say: Callable[[str], object] | None = None,
-    ) -> RunReport:
+    ) -> "agents_run.RunReport":
         """Let an agent's sensor fill a thread step by step until it ends; return how that went.
 
         Ends after `steps`, at the stream's end, when the sensor fails or on KeyboardInterrupt; the report
@@ -162,7 +220,7 @@ class UserMemory:
         `say` of the first failure of a detector of your own (else the log).
         Without `thread` the run gets one of its own. Errors of the store are raised.
         """
-        return run_agent(
+        return ingest_runs.run_agent(
             self._at,
             self._works,
             sensor,
@@ -198,7 +256,7 @@ class UserMemory:
         at: "str | float | datetime | None" = None,
         max_tokens: int = MAX_TOKENS,
         form: Form = "default",
-    ) -> ThreadContext:
+    ) -> "assembling.ThreadContext":
         """Return what the next prompt should be told of the past, before or after the message was added.
 
         Standing wishes and facts that bear on it, the session before, this conversation, and what was said
@@ -209,7 +267,7 @@ class UserMemory:
         1 or an unknown form.
         """
         largest = self._deps.limits.message
-        request = read_request(
+        request = assembling.read_request(
             message,
             thread=thread,
             channel=channel,
@@ -218,7 +276,7 @@ class UserMemory:
             largest=largest,
             form=form,
         )
-        return context_of(self._works.contexts, self._deps, self._at.scope, request)
+        return assembling.context_of(self._works.contexts, self._deps, self._at.scope, request)
 
     def search(
         self,
@@ -256,7 +314,7 @@ class UserMemory:
         out, each with its reason. With a `detail` the answer is a `DetailedRecall`: it has the messages of
         those hits that `retrieve` would show with it.
         """
-        options = options_of(
+        options = recall_verbs.options_of(
             narrowed(filter, narrow),
             limit=limit,
             observations=limit if observations is None else observations,
@@ -268,7 +326,7 @@ class UserMemory:
             asking=asking,
             detail=detail,
         )
-        return recall(self._at, self._works.recaller, query, options)
+        return recall_verbs.recall(self._at, self._works.recaller, query, options)
 
     def retrieve(
         self,
@@ -291,14 +349,14 @@ class UserMemory:
         answer = self.search(
             query, limit=limit, facts=facts, now=now, asking=asking, detail=detail, filter=filter, **narrow
         )
-        return recall_markdown(answer, detail, aware(now) or self._deps.clock())
+        return recall_verbs.recall_markdown(answer, detail, aware(now) or self._deps.clock())
 
     # --- care --------------------------------------------------------------------------------------------
 
     def stats(self) -> Stats:
         """Count what the memory holds of the user."""
         with self._at.read() as tx:
-            return listing.stats(tx, self._deps, self._works.policy.name)
+            return listing.stats(tx, self._deps, self._works.policy_name)
 
     def upkeep(self, *, now: datetime | None = None) -> int:
         """Do for this user what `Memory.upkeep` does for all; return how many frames that closed."""
@@ -316,7 +374,9 @@ class UserMemory:
     def _exported(self, conditions: MetadataFilter) -> Iterator[str]:
         with self._at.read() as tx:
             now = self._deps.clock()
-            yield from export(tx, now, None if conditions.empty else threads_about(tx, now, conditions))
+            yield from exporting.export(
+                tx, now, None if conditions.empty else filtering.threads_about(tx, now, conditions)
+            )
 
     def erase(
         self,
@@ -335,7 +395,7 @@ class UserMemory:
         Without `sweep` the receipt stays pending until `upkeep` cleans the file. Raises InvalidInput unless
         exactly one thing is named, NotFound for what is not there.
         """
-        return Forgetter(self._at, self._works.later, self._works.eraser).run(
+        return erase_verbs.Forgetter(self._at, self._works.later, self._works.eraser).run(
             observation=observation,
             episode=episode,
             thread=thread,

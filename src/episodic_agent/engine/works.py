@@ -1,52 +1,67 @@
-"""The works of one memory: what its verbs use besides the store, built once and shared by all users."""
+"""The works of one memory: what its verbs use besides the store, made once and shared by all users.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Any
+Each is loaded and made when a verb, or a due job of its kind, needs it first.
+"""
 
-from episodic_agent.agents.run import AgentRun, RunReport, Seen, Verbs, interval_of, policy_of_run
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any
+
 from episodic_agent.core.boundary.contract import Policy
-from episodic_agent.core.boundary.policies import MESSAGE, STEP, policy_for
-from episodic_agent.core.identity import assign_ids
-from episodic_agent.core.ingest import Item
-from episodic_agent.core.prompts import topic_shift
-from episodic_agent.engine.arguments import clean_name, origin_of
-from episodic_agent.engine.boundary.closing import Closer
-from episodic_agent.engine.boundary.orphans import RUN, Orphans
-from episodic_agent.engine.boundary.pending import Asker, Embedding
-from episodic_agent.engine.boundary.resegmenting import Resegmenter
-from episodic_agent.engine.boundary.segmenting import ASK, EMBED, ENCODE, Segmenter
-from episodic_agent.engine.chains.ancestry import CHAIN
-from episodic_agent.engine.chains.job import Chainer
-from episodic_agent.engine.context.assembling import Contexts
+from episodic_agent.core.boundary.policies import MESSAGE, STEP, name_alone, policy_for
+from episodic_agent.core.prompts import TOPIC_SHIFT
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.episodes.encoding import Encoder
-from episodic_agent.engine.erase.erasing import Eraser
-from episodic_agent.engine.erase.facts import drop_facts
-from episodic_agent.engine.facts.job import FACTS, Consolidator
-from episodic_agent.engine.ingest.appending import Incoming, Ingest
-from episodic_agent.engine.ingest.repeating import remembering
-from episodic_agent.engine.ingest.runs import verbs_of
+from episodic_agent.engine.jobs import kinds
 from episodic_agent.engine.jobs.runner import HERE, Handler
 from episodic_agent.engine.later import Later, Upkeep
-from episodic_agent.engine.links.asking import LINK_END
-from episodic_agent.engine.links.ending import Ender
-from episodic_agent.engine.links.job import LINK, Linker
-from episodic_agent.engine.recall.searching import Recaller
-from episodic_agent.engine.scoped import Scoped
-from episodic_agent.engine.sections.bounds import COMPACT, summary_of
-from episodic_agent.engine.sections.job import Compactor
-from episodic_agent.engine.skills.job import MINE, Miner
-from episodic_agent.engine.strength.reviewing import REVIEW, Reviewer
-from episodic_agent.engine.threads.sessions import Sessions
 from episodic_agent.engine.trace.usage import model_of
-from episodic_agent.engine.tuning.outcomes import OUTCOME, Listener
-from episodic_agent.engine.tuning.runs import TUNE, Tuner
-from episodic_agent.engine.visibility.retention import Keeper, drop_marks
-from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import Sensor
-from episodic_agent.schemas import Receipt
+from episodic_agent.lazily import module
+from episodic_agent.schemas import Job, Scope
+
+if TYPE_CHECKING:
+    from episodic_agent.engine.boundary import closing, orphans, pending, resegmenting, segmenting
+    from episodic_agent.engine.chains import job as chain_job
+    from episodic_agent.engine.context import assembling
+    from episodic_agent.engine.episodes import encoding
+    from episodic_agent.engine.erase import erasing
+    from episodic_agent.engine.erase import facts as fact_erasing
+    from episodic_agent.engine.facts import job as fact_job
+    from episodic_agent.engine.ingest import appending
+    from episodic_agent.engine.links import ending
+    from episodic_agent.engine.links import job as link_job
+    from episodic_agent.engine.recall import searching
+    from episodic_agent.engine.sections import bounds
+    from episodic_agent.engine.sections import job as section_job
+    from episodic_agent.engine.skills import job as skill_job
+    from episodic_agent.engine.strength import reviewing
+    from episodic_agent.engine.threads import sessions
+    from episodic_agent.engine.tuning import outcomes
+    from episodic_agent.engine.tuning import runs as tuning_runs
+    from episodic_agent.engine.visibility import retention
+else:
+    appending = module("episodic_agent.engine.ingest.appending")
+    assembling = module("episodic_agent.engine.context.assembling")
+    bounds = module("episodic_agent.engine.sections.bounds")
+    chain_job = module("episodic_agent.engine.chains.job")
+    closing = module("episodic_agent.engine.boundary.closing")
+    encoding = module("episodic_agent.engine.episodes.encoding")
+    ending = module("episodic_agent.engine.links.ending")
+    erasing = module("episodic_agent.engine.erase.erasing")
+    fact_erasing = module("episodic_agent.engine.erase.facts")
+    fact_job = module("episodic_agent.engine.facts.job")
+    link_job = module("episodic_agent.engine.links.job")
+    orphans = module("episodic_agent.engine.boundary.orphans")
+    outcomes = module("episodic_agent.engine.tuning.outcomes")
+    pending = module("episodic_agent.engine.boundary.pending")
+    resegmenting = module("episodic_agent.engine.boundary.resegmenting")
+    retention = module("episodic_agent.engine.visibility.retention")
+    reviewing = module("episodic_agent.engine.strength.reviewing")
+    searching = module("episodic_agent.engine.recall.searching")
+    section_job = module("episodic_agent.engine.sections.job")
+    segmenting = module("episodic_agent.engine.boundary.segmenting")
+    sessions = module("episodic_agent.engine.threads.sessions")
+    skill_job = module("episodic_agent.engine.skills.job")
+    tuning_runs = module("episodic_agent.engine.tuning.runs")
 
 
 class Works:
@@ -55,92 +70,120 @@ class Works:
     def __init__(self, deps: Deps, *, space: str, jobs: str = HERE) -> None:
         """Take `jobs` to say who does later work: `here` this process, `workers` only `episodic worker`s."""
         self.deps = deps
-        self.policy = deps.resolve_policy(policy_for(deps.policy, MESSAGE))
-        self.segmenter = Segmenter(
+        self.later = Later(deps, self._handlers(), self._upkeep, space=space, jobs=jobs)
+
+    @cached_property
+    def policy(self) -> Policy[Any]:
+        """The policy of conversations, with the weights it judges by."""
+        return self.deps.resolve_policy(policy_for(self.deps.policy, MESSAGE))
+
+    @property
+    def policy_name(self) -> str:
+        """The policy's full name, for which it is not loaded where the name alone says everything."""
+        name = policy_for(self.deps.policy, MESSAGE)
+        alone = name_alone(name) if self.deps.calibration is None else None
+        return alone or self.policy.name
+
+    @cached_property
+    def segmenter(self) -> "segmenting.Segmenter":
+        """What runs the boundary machine inside an append."""
+        deps = self.deps
+        return segmenting.Segmenter(
             self.policy,
             deps.resolve_policy,
-            model_of(deps.language_model, topic_shift.STAGE) is not None,
+            model_of(deps.language_model, TOPIC_SHIFT) is not None,
             deps.resolve_policy(policy_for(deps.policy, STEP)),
         )
-        self.ingest = Ingest(deps, self.segmenter)
-        self.closer = Closer(deps, self.segmenter)
-        self.sessions = Sessions(deps, self.segmenter)
-        self.orphans = Orphans(deps, self.segmenter)
-        self.resegmenter = Resegmenter(deps, self.segmenter)
-        self.eraser = Eraser(deps, self.segmenter, riders=(drop_marks, partial(drop_facts, deps)))
-        self.keeper = Keeper(deps, self.eraser)
-        self.recaller = Recaller(deps)
-        self.linker = Linker(deps)
-        self.contexts = Contexts(deps, foreseen=self.linker.expected, summary_of=summary_of)
-        upkeep = Upkeep(deps, self.orphans, self.closer, self.keeper, self.eraser)
-        self.later = Later(deps, self._handlers(), upkeep, space=space, jobs=jobs)
+
+    @cached_property
+    def ingest(self) -> "appending.Ingest":
+        """What takes observations in."""
+        return appending.Ingest(self.deps, self.segmenter)
+
+    @cached_property
+    def closer(self) -> "closing.Closer":
+        """What closes frames by request and by the clock."""
+        return closing.Closer(self.deps, self.segmenter)
+
+    @cached_property
+    def sessions(self) -> "sessions.Sessions":
+        """What begins and ends sessions."""
+        return sessions.Sessions(self.deps, self.segmenter)
+
+    @cached_property
+    def orphans(self) -> "orphans.Orphans":
+        """What closes the runs of processes that are gone."""
+        return orphans.Orphans(self.deps, self.segmenter)
+
+    @cached_property
+    def resegmenter(self) -> "resegmenting.Resegmenter":
+        """What segments threads again."""
+        return resegmenting.Resegmenter(self.deps, self.segmenter)
+
+    @cached_property
+    def eraser(self) -> "erasing.Eraser":
+        """What erases with all that rests on it."""
+        riders = (retention.drop_marks, partial(fact_erasing.drop_facts, self.deps))
+        return erasing.Eraser(self.deps, self.segmenter, riders=riders)
+
+    @cached_property
+    def keeper(self) -> "retention.Keeper":
+        """What lets go by time and by policy."""
+        return retention.Keeper(self.deps, self.eraser)
+
+    @cached_property
+    def recaller(self) -> "searching.Recaller":
+        """What answers queries."""
+        return searching.Recaller(self.deps)
+
+    @cached_property
+    def linker(self) -> "link_job.Linker":
+        """What links threads."""
+        return link_job.Linker(self.deps)
+
+    @cached_property
+    def contexts(self) -> "assembling.Contexts":
+        """What tells the next prompt of the past."""
+        return assembling.Contexts(
+            self.deps,
+            foreseen=self.linker.expected,
+            ask_ahead=self.linker.ask_ahead,
+            summary_of=bounds.summary_of,
+        )
+
+    def _upkeep(self) -> Upkeep:
+        return Upkeep(self.deps, self.orphans, self.closer, self.keeper, self.eraser)
 
     def _handlers(self) -> Mapping[str, Handler]:
+        """Return what does each kind of later work."""
         deps = self.deps
         return {
-            ENCODE: Encoder(deps).handle,
-            ASK: Asker(deps, self.segmenter).handle,
-            EMBED: Embedding(deps, self.segmenter).handle,
-            REVIEW: Reviewer(deps).handle,
-            LINK: self.linker.handle,
-            LINK_END: Ender(deps, self.linker).handle,
-            COMPACT: Compactor(deps).handle,
-            CHAIN: Chainer(deps).handle,
-            MINE: Miner(deps).handle,
-            FACTS: Consolidator(deps).handle,
-            OUTCOME: Listener(deps).handle,
-            TUNE: Tuner(deps).handle,
-            RUN: self.orphans.handle,
+            kind: _when_due(make)
+            for kind, make in {
+                kinds.ENCODE: lambda: encoding.Encoder(deps).handle,
+                kinds.ASK: lambda: pending.Asker(deps, self.segmenter).handle,
+                kinds.EMBED: lambda: pending.Embedding(deps, self.segmenter).handle,
+                kinds.PIECES: lambda: pending.PieceEmbedding(deps).handle,
+                kinds.REVIEW: lambda: reviewing.Reviewer(deps).handle,
+                kinds.LINK: lambda: self.linker.handle,
+                kinds.LINK_END: lambda: ending.Ender(deps, self.linker).handle,
+                kinds.COMPACT: lambda: section_job.Compactor(deps).handle,
+                kinds.CHAIN: lambda: chain_job.Chainer(deps).handle,
+                kinds.MINE: lambda: skill_job.Miner(deps).handle,
+                kinds.FACTS: lambda: fact_job.Consolidator(deps).handle,
+                kinds.OUTCOME: lambda: outcomes.Listener(deps).handle,
+                kinds.TUNE: lambda: tuning_runs.Tuner(deps).handle,
+                kinds.RUN: lambda: self.orphans.handle,
+            }.items()
         }
 
 
-def incoming(at: Scoped, items: Sequence[Item], thread: str | None, source: str | None) -> Iterator[Incoming]:
-    """Yield items with their ids and the threads they name."""
-    ids = assign_ids(items, at.scope, source, at.fresh, thread=thread)
-    for item, identity in zip(items, ids, strict=True):
-        yield Incoming(origin_of(item, thread), identity, item)
+def _when_due(make: Callable[[], Handler]) -> Handler:
+    """Return a handler that is made, and its module loaded, for the jobs it is first given."""
 
+    handler = cache(make)
 
-def run_agent(
-    at: Scoped,
-    works: Works,
-    sensor: Sensor,
-    *,
-    thread: str | None,
-    steps: int | None,
-    fps: float,
-    policy: "str | Policy[Any] | None",
-    watch: Callable[[Seen], object] | None,
-    say: Callable[[str], object] | None,
-) -> RunReport:
-    """Let a sensor fill a thread until it ends; see `UserMemory.run`."""
-    interval = interval_of(fps)
-    if steps is not None and steps < 1:
-        raise InvalidInput("`steps` must be 1 or more")
-    deps, scope = at.deps, at.scope
-    started = deps.clock()
-    origin = clean_name(thread) or f"run:{started:%Y-%m-%dT%H:%M:%S.%f}"
-    name = f"{deps.entropy(64):x}"
-    policy, faults = policy_of_run(policy, works.segmenter.steps, deps.resolve_policy, say)
-    verbs = _verbs(at, works, origin, policy)
-    works.orphans.close_left(scope)
-    agent = AgentRun(sensor, verbs, RunReport(origin, started), name=name, watch=watch, faults=faults)
-    with works.orphans.under_way(scope, origin, name):
-        report = agent.go(steps=steps, interval=interval)
-    works.later.run(scope)
-    return report
+    def handle(scope: Scope, jobs: Sequence[Job], /) -> None:
+        handler()(scope, jobs)
 
-
-def _verbs(at: Scoped, works: Works, origin: str, policy: Policy[Any] | None) -> Verbs:
-    """Return what an agent's run does to the memory."""
-    deps, scope, segmenter = at.deps, at.scope, works.segmenter
-    if policy is not None:
-        segmenter = replace(segmenter, policy=policy, steps=None, eager=True)
-    # an agent says the same again and again: "In the hall: go forward" is embedded once
-    ingest = Ingest(replace(deps, embedder=remembering(deps.embedder)), segmenter)
-
-    def keep(items: Sequence[Item]) -> Sequence[Receipt]:
-        return ingest.run(scope, incoming(at, items, origin, None)).receipts
-
-    closer = Closer(deps, segmenter)
-    return verbs_of(deps, scope, origin, closer, keep, lambda: works.later.after(scope, wait=True))
+    return handle

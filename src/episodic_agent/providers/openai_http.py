@@ -137,7 +137,7 @@ class ApiServer:
         """
         self._check(stage)
         seconds = self._patience.timeout if timeout is None else timeout
-        problem, wait, failing = "", 0.0, stage
+        problem, wait, failing, late = "", 0.0, stage, False
         for attempt in range(self._patience.tries):
             if attempt:
                 # Jitter: workers that failed together must not come back together.
@@ -146,7 +146,7 @@ class ApiServer:
                 answer = self._send(body, seconds)
             except httpx2.TimeoutException:
                 # Not again: somebody waits, and a server that is overloaded is not helped by more.
-                problem, wait = f"no answer in {seconds:g} s", 0.0
+                problem, wait, late = f"no answer in {seconds:g} s", 0.0, True
                 break
             except (httpx2.RequestError, httpx2.InvalidURL) as error:
                 problem, wait = str(error) or type(error).__name__, 0.0
@@ -159,7 +159,7 @@ class ApiServer:
             if wait > LONGEST_WAIT:  # it asked to be left alone, by whomever
                 problem, failing = f"{problem}, again in {wait:.0f} s", _EVERYBODY
                 break
-        raise self._give_up(problem, wait, failing)
+        raise self._give_up(problem, wait, failing, late=late)
 
     def _check(self, stage: str) -> None:
         for what in self._refusable:
@@ -186,11 +186,11 @@ class ApiServer:
                     raise httpx2.ReadError("the answer does not end", request=response.request)
             return HttpAnswer(response.status_code, response.headers, bytes(held))
 
-    def _give_up(self, problem: str, wait: float, stage: str) -> ProviderUnavailable:
+    def _give_up(self, problem: str, wait: float, stage: str, *, late: bool) -> ProviderUnavailable:
         line = one_line(f"{self.name} cannot be reached at {self.shown} ({problem}); is the server up?")
         asked_for = min(wait, LONGEST_AWAY) if wait > LONGEST_WAIT else 0.0
         self._away[stage] = time.monotonic() + max(self._patience.away, asked_for), line
-        return ProviderUnavailable(line)
+        return ProviderUnavailable(line, late=late)
 
     def refused(self, answer: HttpAnswer, allowed: str) -> ProviderError:
         """Return the error for an answer that is a refusal; `allowed` names what a server may not allow.

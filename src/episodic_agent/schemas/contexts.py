@@ -73,6 +73,7 @@ class LineKind(StrEnum):
     PAIR = "pair"
     RECENT = "recent"
     FACT = "fact"
+    SKILL = "skill"
     SESSION = "session"
     RECALLED = "recalled"
     CONTINUING = "continuing"

@@ -24,8 +24,9 @@ class Job:
 class ModelUse:
     """What calls of a language model cost on one day (UTC), by stage and model.
 
-    `calls` counts failed ones too; tokens are the server's, or estimated where it does not tell; `seconds`
-    is how long answers were waited for, together.
+    `calls` counts failed ones too. Of these, `refused` are answers that came and could not be used, `late`
+    those that had not come when nobody waited any longer; tokens are the server's, or estimated where it does
+    not tell; `seconds` is how long answers were waited for, together.
     """
 
     day: date
@@ -36,6 +37,13 @@ class ModelUse:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
+    refused: int = 0
+    late: int = 0
+
+    @property
+    def used(self) -> int:
+        """Return how many calls brought something that was used."""
+        return self.calls - self.failures
 
     @property
     def tokens(self) -> int:

@@ -3,15 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from episodic_agent.lazily import late_type, module
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy import typing as npt
+
+    Vector: TypeAlias = npt.NDArray[np.float32]
+else:
+    np = module("numpy")
+    npt = module("numpy.typing")
+    Vector = late_type("npt.NDArray[np.float32]", __name__)
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
-
-
-Vector: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,9 +91,19 @@ def policy(name: str, **overrides: Override) -> Policy[Any]:
     return factory(**changed, name=f"{known}?{own}")
 
 
+def name_alone(name: str) -> str | None:
+    """Return the full name of a policy that is named without parameters; None for any other.
+
+    >>> name_alone("default") == policy("default").name, name_alone("default?threshold=0.4")
+    (True, None)
+    """
+    known = _ALIASES.get(name, name)
+    return known if known in _POLICIES else None
+
+
 def check_name(name: str) -> None:
     """Refuse a policy nobody knows, as `policy` does, without loading one whose name says everything."""
-    if name not in _POLICIES and name not in _ALIASES:
+    if name_alone(name) is None:
         policy(name)
 
 

@@ -27,6 +27,7 @@ NAMES: Final[Mapping[str, str]] = {
     "tag": "tags",
     "outcome": "outcome",
 }
+SESSION: Final[Mapping[str, str]] = {"topic": "topic", "agent": "agent_id"}  # what only sessions have
 _ALIASES: Final[Mapping[str, str]] = {
     "participants": "participant",
     "person": "participant",
@@ -38,6 +39,7 @@ _ALIASES: Final[Mapping[str, str]] = {
     "key_decision": "decision",
     "key_decisions": "decision",
     "tags": "tag",
+    "agent_id": "agent",
 }
 TIMES: Final = ("since", "until")
 LONGEST_TERM: Final = 80
@@ -70,13 +72,14 @@ def metadata_terms(metadata: Metadata | Mapping[str, object]) -> tuple[Term, ...
     [('outcome', 'success'), ('tag', 'cafe')]
     """
     read = metadata if isinstance(metadata, Metadata) else read_metadata(metadata)
-    if read == Metadata():
-        return ()
     rows = {
         Term(name, folded(value))
-        for name, column in NAMES.items()
+        for name, column in ({} if read == Metadata() else NAMES).items()
         for value in ([read.outcome] if column == "outcome" else getattr(read, column))
     }
+    if isinstance(metadata, Mapping):
+        session = {name: metadata.get(column) for name, column in SESSION.items()}
+        rows |= {Term(name, folded(value)) for name, value in session.items() if isinstance(value, str)}
     return tuple(sorted(row for row in rows if row.value))
 
 
@@ -177,7 +180,7 @@ def _split(piece: str) -> tuple[str, str, str]:
         raise InvalidInput(f"{piece!r} is no filter; write field=value, as in tag=debugging")
     name, sign, value = piece[: min(places)], piece[min(places)], piece[min(places) + 1 :]
     name = _ALIASES.get(name.strip().casefold(), name.strip().casefold())
-    known = [*NAMES, *TIMES]
+    known = [*NAMES, *SESSION, *TIMES]
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)  # a farther one was not meant
         nearest = f"did you mean {close[0]}? " if close else ""

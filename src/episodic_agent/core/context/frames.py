@@ -29,6 +29,7 @@ class ContextPhrases:
     continuing: str
     maybe_continuing: str
     known: str
+    skills: str
     here: str
     before: str
     session: str

@@ -36,6 +36,7 @@ def _framed() -> re.Pattern[str]:
             for words in (
                 *((frame.asks, frame.previous, frame.recent) if name != "en" else ()),
                 frame.known,
+                frame.skills,
                 frame.here,
                 frame.before,
                 frame.session,

@@ -3,10 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from episodic_agent.core.context.quoting import harmless
 from episodic_agent.core.language import excerpt, plural, tokens
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from episodic_agent.core.facts import quoting
+else:
+    quoting = module("episodic_agent.core.facts.quoting")
+
 
 Detail: TypeAlias = Literal["auto", "none", "low", "high"]
 DETAILS: Final[tuple[Detail, ...]] = get_args(Detail)
@@ -126,7 +133,10 @@ def retrieved(
     ## Known Facts
     - [identity] Ana lives in Lisbon (from 2 episodes)
     """
-    known = [f"- [{f.category}] {harmless(f.fact)} (from {plural(f.episodes, 'episode')})" for f in facts]
+    known = [
+        f"- [{f.category}] {harmless(quoting.as_prompted(f.fact))} (from {plural(f.episodes, 'episode')})"
+        for f in facts
+    ]
     sections = ["## Known Facts\n" + "\n".join(known)] if known else []
     if episodes:
         blocks = [_recalled(rank, episode, detail, now, query) for rank, episode in enumerate(episodes, 1)]

@@ -3,6 +3,9 @@
     What is known:
     - {fact}
 
+    What has worked before:
+    - {skill} → {step} → {step}
+
     In this conversation:
     - {question} ({answer})
 
@@ -53,12 +56,18 @@ class Block(IntEnum):
     """Where a line stands, in the order of the text."""
 
     KNOWN = 0
-    SESSION = 1
-    HERE = 2
-    BEFORE = 3
+    SKILLS = 1
+    SESSION = 2
+    HERE = 3
+    BEFORE = 4
 
 
-SHARES: Final[Mapping[Block, float]] = {Block.KNOWN: 0.2, Block.SESSION: 0.2, Block.HERE: 0.3}
+SHARES: Final[Mapping[Block, float]] = {
+    Block.KNOWN: 0.2,
+    Block.SKILLS: 0.1,
+    Block.SESSION: 0.2,
+    Block.HERE: 0.3,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +245,12 @@ def _speaker(quote: QuotedText) -> str:
 
 
 def _head(frame: ContextPhrases, block: Block) -> str:
-    heads = {Block.KNOWN: frame.known, Block.HERE: frame.here, Block.BEFORE: frame.before}
+    heads = {
+        Block.KNOWN: frame.known,
+        Block.SKILLS: frame.skills,
+        Block.HERE: frame.here,
+        Block.BEFORE: frame.before,
+    }
     return heads.get(block, "")
 
 

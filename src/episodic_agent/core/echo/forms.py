@@ -52,7 +52,7 @@ def _asks() -> re.Pattern[str]:
 
 @cache
 def _label() -> re.Pattern[str]:
-    words = _any(*_words_of("previous", "recent", "known", "here", "before"))
+    words = _any(*_words_of("previous", "recent", "known", "skills", "here", "before"))
     return re.compile(rf"{_DRESS}{_TOOL}{words}\s*$")
 
 

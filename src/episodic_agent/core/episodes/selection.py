@@ -5,15 +5,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.episodes.clauses import Clause
 from episodic_agent.core.episodes.languages import USERS, phrasebook
 from episodic_agent.core.episodes.stop_words import light, weak
 from episodic_agent.core.language import tokens
+from episodic_agent.lazily import module
 from episodic_agent.schemas import Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = module("numpy")
 
 MOST_SENTENCES: Final = 6
 MOST_CHARACTERS: Final = 600

@@ -37,6 +37,9 @@ _NUMBERS: Final = {
         ["a", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 1
     )
 }
+_TITLE: Final = re.compile(r"《[^》\n]*》")
+_OPENING, _CLOSING = ('"', "'", "“", "‘", "«", "「", "_", "*"), ('"', "'", "”", "’", "»", "」", "_", "*")
+_WEEKDAY: Final = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
 _LONGEST_SPAN: Final = timedelta(days=3)  # a "span" up to here is named by its first day
 
 
@@ -54,6 +57,8 @@ def grounded(text: str, observation: Observation, language: str, dated: set[str]
 
     def date(match: re.Match[str]) -> str:
         statement = match.group()
+        if is_named(text, *match.span(), language):
+            return statement
         label = _label(statement, observation.at, offset, language)
         if not label or f"{statement.lower()} {label}" in dated:
             return statement
@@ -63,14 +68,37 @@ def grounded(text: str, observation: Observation, language: str, dated: set[str]
     return pattern.sub(date, text)
 
 
-def undated(text: str, language: str) -> list[str]:
-    """Return the relative times of a text that no date follows, in order, each once.
+def undated(text: str, language: str) -> dict[str, int]:
+    """Return the relative times of a text that no date follows, in order, each where it stands first.
 
-    >>> undated("She left yesterday and comes back next month (June 2024).", "en")
-    ['yesterday']
+    >>> undated('She left yesterday for "The Day After Tomorrow", back next month (June 2024).', "en")
+    {'yesterday': 9}
     """
     pattern = _pattern(language)
-    return [] if pattern is None else list(dict.fromkeys(pattern.findall(text)))
+    matches = [] if pattern is None else list(pattern.finditer(text))
+    plain = [match for match in matches if not is_named(text, *match.span(), language)]
+    places: dict[str, int] = {}
+    for match in plain:
+        places.setdefault(match.group(), match.start())
+    return places
+
+
+def is_named(text: str, start: int, end: int, language: str) -> bool:
+    """Tell whether words that look like a relative time are a name: all of a quotation, or in capitals.
+
+    >>> is_named("They sang Yesterday.", 10, 19, "en"), is_named("Yesterday they sang.", 0, 9, "en")
+    (True, False)
+    """
+    if any(one.start() < start and end < one.end() for one in _TITLE.finditer(text)):
+        return True
+    if text[:start].endswith(_OPENING) and text[end:].startswith(_CLOSING):
+        return True
+    before = text[:start].rstrip()
+    begins = not before or before[-1] in ".!?:;\n。！？：-–—*•(（"
+    phrase = _WEEKDAY.sub("", text[start:end])
+    if language == "en" and phrase[1:] != phrase[1:].lower():
+        return True  # "The Day After Tomorrow"
+    return not begins and phrase[:1].isupper()
 
 
 def date_of(phrase: str, observation: Observation, language: str) -> str:

@@ -65,7 +65,8 @@ class Item:
 
     `at` is aware UTC, None (with `at_source` assumed) where the caller gave none; `utc_offset` is in seconds
     east of UTC; `location_confidence` and `prediction_error` lie in [0, 1]. `conversation` is the caller's
-    name of the chat. `repaired` tells that characters no database can hold were replaced. It is to be erased
+    name of the chat, `title` what its people call it. `repaired` tells that characters no database can hold
+    were replaced. It is to be erased
     `ttl` after its time, or at `expires_at`; one of the two at most.
     """
 
@@ -86,6 +87,7 @@ class Item:
     repaired: bool = False
     ttl: timedelta | None = None
     expires_at: datetime | None = None
+    title: str | None = None
 
     def expiry(self, at: datetime) -> datetime | None:
         """Return when it is to be erased, said at this time; None: never.

@@ -7,7 +7,7 @@ from typing import Final
 from episodic_agent.core.language.scripts import script
 from episodic_agent.core.language.terms import tokens
 
-_LOOKED_AT: Final = 100_000  # characters of a text an excerpt is taken from
+_LOOKED_AT: Final = 1_000_000  # characters of a text an excerpt is taken from: a third of a second
 
 _BY_SCRIPT: Final = {
     "latin": "en",

@@ -118,15 +118,17 @@ def words(text: str) -> list[str]:
 def fold(word: str) -> str:
     """Fold case, compatibility forms and accents (of Latin, Greek, Arabic and Hebrew letters).
 
-    Other marks distinguish letters (й, が, vowel signs of Indic scripts) and stay.
+    Other marks distinguish letters (й, が, vowel signs of Indic scripts) and stay. Several words stay
+    several, with one space between them.
 
-    >>> fold("Straße"), fold("CAFÉ"), fold("Ёлка")
-    ('strasse', 'cafe', 'елка')
+    >>> fold("Straße"), fold("CAFÉ"), fold("Ёлка"), fold("Café  Central")
+    ('strasse', 'cafe', 'елка', 'cafe central')
     """
     folded = word.casefold()
     if folded.isascii():
         return folded
-    folded = "".join(unicodedata.normalize("NFKC", folded).replace("ё", "е").split())  # ﷺ unfolds to words
+    plain = (unicodedata.normalize("NFKC", piece).replace("ё", "е") for piece in folded.split())
+    folded = " ".join("".join(piece.split()) for piece in plain)  # ﷺ unfolds to words, and is one
     return unicodedata.normalize("NFC", _BEYOND_ASCII.sub(lambda found: _bare(found[0]), folded))
 
 

@@ -1,12 +1,18 @@
 """Cut a long text into windows that an embedder can read whole."""
 
 from collections.abc import Iterator
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from episodic_agent.core.language import sentences
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = module("numpy")
 
 WINDOW = 900  # characters of a Latin text that stay under 256 word pieces; wider scripts count more
+FEW = 8  # windows that are embedded at once, in about half a second; of a longer text only the first is
 WIDE = 3.6  # one CJK character is about one word piece, a Latin one about a quarter
 WIDE_FROM = 0x2E80
 
@@ -44,6 +50,24 @@ def windows(text: str, size: int = WINDOW) -> list[str]:
         else:
             current = f"{current} {sentence}" if current else sentence
     return [*pieces, current] if current else pieces
+
+
+def is_long(text: str) -> bool:
+    """Tell whether a text is so long that only its beginning is embedded while somebody waits.
+
+    >>> is_long("word " * 1_000), is_long("word " * 2_000)
+    (False, True)
+    """
+    return len(text) * WIDE > FEW * WINDOW and weight(text) > FEW * WINDOW
+
+
+def beginning(text: str) -> list[str]:
+    """Return what of a text is embedded at once: all windows of a short one, the first of a long one.
+
+    >>> [len(beginning("word " * count)) for count in (400, 2_000)]
+    [3, 1]
+    """
+    return windows(text[: FEW * WINDOW])[:1] if is_long(text) else windows(text)
 
 
 def _fitting(parts: list[str], size: int) -> list[str]:

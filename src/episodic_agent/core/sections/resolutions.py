@@ -2,7 +2,10 @@
 
 - *micro*, one to three sentences, at most 100 tokens: what it was about;
 - *meso*, a paragraph, at most 500: the sentences that together say most, with who said them and when;
-- *macro*, at most 1000: subjects, repeated requests, skills, decisions, and facts that found no room before.
+- *macro*, at most 1000: what it was about, what was asked again and again, skills, decisions, and facts that
+  found no room before.
+
+Micro and meso hold the last answer where the budget allows: how a matter ended is what is asked for most.
 
 Compaction never grows: no text has more tokens than what it stands for, and macro has what meso leaves of
 those (or room for a line of subjects). Micro is not taken off: it is read in their place. Every sentence is
@@ -19,12 +22,14 @@ from typing import Final
 from episodic_agent.core.context.tokens import cut_to, estimate
 from episodic_agent.core.episodes.clauses import Clause, clauses, plain_text
 from episodic_agent.core.episodes.languages import ASSISTANTS, USERS, guess_language, phrasebook
-from episodic_agent.core.episodes.selection import choose, distinctiveness, shortened, term_weights
+from episodic_agent.core.episodes.selection import choose, shortened, term_weights
 from episodic_agent.core.episodes.times import grounded
-from episodic_agent.core.episodes.topics import key_phrases, keywords
-from episodic_agent.core.language import script, sentences, tokens, words
+from episodic_agent.core.language import script, sentences, tokens
 from episodic_agent.core.sections.selecting import ClauseCandidate, candidates, decides, plain_weights, select
+from episodic_agent.core.skills.mining import request_form
+from episodic_agent.core.skills.requests import Exchange, recurring
 from episodic_agent.schemas import Observation, TimeSource
+from episodic_agent.schemas.skills import TurnRef
 
 MICRO_TOKENS, MESO_TOKENS, MACRO_TOKENS = 100, 500, 1000
 MICRO_SENTENCES: Final = 3
@@ -41,6 +46,7 @@ _MOST_PATTERNS: Final = 5
 _MOST_DECISIONS: Final = 12
 _ROOM: Final = 150  # tokens a macro needs before subjects are listed: below, facts have the room
 _SAMPLE: Final = 200
+_TELLS: Final = 2.0  # weight of the words of a clause that tells something
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +162,8 @@ _ENDS: Final = ".!?…。！？؟)）]:：”\"'"
 
 
 def _micro(book: _Book, budget: int) -> str:
-    """Return the few sentences nearest to what all of it is about."""
-    weights = term_weights(book.clauses)
-    often = Counter(term for terms in _by_message(book).values() for term in terms)
-    # what comes up once is a detail: the paragraph's affair
-    weights = {term: weight * (_DETAIL if often[term] == 1 else 1.0) for term, weight in weights.items()}
-    actors = [o.actor for o in book.observations]
-    central = {id(c) for c in choose(book.clauses, weights, [None] * len(actors), actors, book.language)}
+    """Return the few sentences nearest to what all of it is about, and how it ended."""
+    weights = _weights(book)
     offered = [
         ClauseCandidate(
             (number,),
@@ -170,23 +171,48 @@ def _micro(book: _Book, budget: int) -> str:
             clause.weight,
             estimate(clause.text) + _HEADS,
         )
-        for number, clause in enumerate(book.clauses)
-        if id(clause) in central
+        for number in _central(book)
+        for clause in (book.clauses[number],)
     ]
     # what a user asks first is what it is all about
-    first = [c for c in offered if actors[book.clauses[c.clauses[0]].place].casefold() in USERS][:1]
+    speakers = [o.actor.casefold() for o in book.observations]
+    first = [c.clauses[0] for c in offered if speakers[book.clauses[c.clauses[0]].place] in USERS][:1]
     covered: set[str] = set()
-    chosen = select(first, budget, covered)
-    cost = sum(c.cost for c in first if chosen)
+    chosen: list[int] = []
+    for number in dict.fromkeys([*first, *_last_answer(book)]):
+        if not _fits(book, [*chosen, number], budget):
+            break  # an ending without its beginning tells nothing
+        chosen.append(number)
+        covered |= book.clauses[number].terms
+    cost = sum(estimate(book.clauses[n].text) + _HEADS for n in chosen)
     chosen += select(offered, budget - cost, covered, taken=chosen, most=MICRO_SENTENCES - len(chosen))
     while chosen:
-        text = book.written(chosen)
-        if estimate(text) <= budget and len(sentences(text)) <= MICRO_SENTENCES:
-            return text
+        if _fits(book, chosen, budget):
+            return book.written(chosen)
         chosen.pop()
     best = max(offered, key=lambda c: c.factor * sum(sorted(c.units.values())), default=None)
     text = book.sentence(best.clauses[0], set()) if best else " ".join(o.text for o in book.observations)
     return cut_to(_sentences_of(" ".join(text.split())), budget)
+
+
+def _fits(book: _Book, chosen: Sequence[int], budget: int) -> bool:
+    text = book.written(chosen)
+    return estimate(text) <= budget and len(sentences(text)) <= MICRO_SENTENCES
+
+
+def _weights(book: _Book) -> dict[str, float]:
+    """Return what a word weighs for what all is about: what comes up once is the paragraph's affair."""
+    weights = term_weights(book.clauses)
+    often = Counter(term for terms in _by_message(book).values() for term in terms)
+    return {term: weight * (_DETAIL if often[term] == 1 else 1.0) for term, weight in weights.items()}
+
+
+def _central(book: _Book) -> list[int]:
+    """Return the clauses nearest to what all of it is about, in the order they were said."""
+    actors = [o.actor for o in book.observations]
+    nearest = choose(book.clauses, _weights(book), [None] * len(actors), actors, book.language)
+    central = {id(clause) for clause in nearest}
+    return [number for number, clause in enumerate(book.clauses) if id(clause) in central]
 
 
 def _by_message(book: _Book) -> dict[int, set[str]]:
@@ -204,8 +230,8 @@ def _paragraph(book: _Book, budget: int) -> tuple[list[int], str]:
     """Return the clauses of the paragraph and its text, filled to the budget."""
     if full := book.all_clauses(budget):
         return list(range(len(book.clauses))), full
-    chosen: list[int] = []
-    text = ""
+    chosen = [number for number in _last_answer(book) if estimate(book.written([number])) <= budget]
+    text = book.written(chosen)
     for _ in range(_FILLINGS):  # names and dates cost less than was reckoned, or more
         more = select(book.offered, budget - estimate(text), _covered(book, chosen), taken=chosen)
         while more and estimate(book.written([*chosen, *more])) > budget:
@@ -230,7 +256,8 @@ def _macro(book: _Book, chosen: Sequence[int], skills: Sequence[str], budget: in
     """Return the distilled part: subjects, patterns, skills, decisions, then what found no room before."""
     lines: list[str] = []
     all_told = len(chosen) == len(book.clauses)
-    for line in _distilled(book, skills, subjects=all_told or budget >= _ROOM):
+    subjects = MICRO_SENTENCES if budget >= _ROOM else int(all_told)
+    for line in _distilled(book, skills, subjects=subjects):
         if estimate("\n".join([*lines, line])) <= budget:
             lines.append(line)
     answers = set(chosen)
@@ -253,27 +280,39 @@ def _macro(book: _Book, chosen: Sequence[int], skills: Sequence[str], budget: in
     return "\n".join(lines)
 
 
-def _distilled(book: _Book, skills: Sequence[str], *, subjects: bool) -> Iterable[str]:
-    weights = term_weights(book.clauses)
-    own = frozenset(term for o in book.observations for term in tokens(o.actor))
-    about = keywords(key_phrases(book.clauses, weights, book.language, own)) if subjects else []
+def _distilled(book: _Book, skills: Sequence[str], *, subjects: int) -> Iterable[str]:
+    about = _central(book)[:subjects]
     if about:
-        yield f"Subjects: {', '.join(about)}"
+        yield f"About: {'; '.join(_plain(book.clauses[n].text) for n in about)}"
     if skills:
         yield f"Skills: {', '.join(skills)}"
-    asked = Counter(term for clause in book.clauses if clause.asks for term in clause.terms)
-    often = [t for t, count in asked.items() if count >= _REPEATED and distinctiveness(t) >= 1.0]
-    if often:
-        often.sort(key=lambda term: (-asked[term], term))
-        yield f"Asked about again and again: {', '.join(_as_said(book, often[:_MOST_PATTERNS]))}"
+    for group in recurring(_requests(book), _REPEATED)[:_MOST_PATTERNS]:
+        form = request_form([exchange.request for exchange in group.exchanges])
+        yield f"Asked {len(group.exchanges)} times: {_plain(form)}"
 
 
-def _as_said(book: _Book, terms: Sequence[str]) -> list[str]:
-    """Return the words that terms are the stems of, as they were said first."""
-    texts: dict[str, str] = {}
-    for clause in book.clauses:
-        if clause.asks and clause.terms.intersection(terms):
-            for word in words(clause.text):
-                for term in tokens(word, book.language or None):
-                    texts.setdefault(term, word)
-    return [texts.get(term, term) for term in terms]
+def _requests(book: _Book) -> list[Exchange]:
+    """Return what was asked for: a user's messages, and anybody's that ask."""
+    asking = {clause.place for clause in book.clauses if clause.asks}
+    return [
+        Exchange(o.text, "", TurnRef(o.thread_id, o.seq), o.thread_id, o.at)
+        for place, o in enumerate(book.observations)
+        if o.text.strip() and (place in asking or o.actor.casefold() in USERS)
+    ]
+
+
+def _plain(text: str) -> str:
+    return shortened(" ".join(text.split())).rstrip(".;。；")
+
+
+def _last_answer(book: _Book) -> list[int]:
+    """Return the clause that says most of the last message that tells something, no question or courtesy."""
+    telling = {
+        c.clauses[0]: worth
+        for c in book.offered
+        if len(c.clauses) == 1
+        and not book.clauses[c.clauses[0]].asks
+        and (worth := c.factor * sum(sorted(c.units.values()))) >= _TELLS
+    }
+    best = max(telling, key=lambda n: (book.clauses[n].place, telling[n], -n), default=None)
+    return [] if best is None else [best]

@@ -1,8 +1,9 @@
 """Skills from what was done again and again: tool calls in the same order, and requests answered alike.
 
-No language model is needed: names are made of the tools' names or of the words a request has in common. A
-pattern is checked in eight ways; how often it was seen and the share of checks it passes decide whether it
-becomes a skill. Two patterns that rest on the same turns are one: the surer stands.
+No language model is needed: a skill is called by its tools, or by the request as it was said, with "…" for
+what differs from time to time. A pattern is checked in eight ways; how often it was seen and the share of
+checks it passes decide whether it becomes a skill. Two patterns that rest on the same turns are one: the
+surer stands.
 """
 
 import re
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from episodic_agent.core.language import plural
 from episodic_agent.core.skills.confidence import THRESHOLD, initial_confidence, present_confidence
 from episodic_agent.core.skills.requests import Exchange, Recurring, chooses, constant_terms, recurring
 from episodic_agent.core.skills.sequences import BASELINE, Action, Bounds, Course, Pattern, frequent
@@ -23,6 +25,10 @@ SAME_TURNS: Final = 0.5  # share of a pattern's turns in a surer one from which 
 _EXAMPLES: Final = 3
 _EXAMPLE: Final = 160  # characters
 _FIRST_LETTERS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
+_FEW: Final = 3  # steps that a name may have; and one less, words that texts must share to be told as one
+_COMMON: Final = 0.4  # share of a text's words that others must have as well
+_LONGEST: Final = 80  # characters of a request in a name
+_MARKS: Final = ".,;:!?\"'()“”‘’«»"
 _SPOKEN: Final = 4  # characters of an argument that may have come from an earlier result by more than chance
 
 
@@ -104,15 +110,16 @@ def _procedure(
         "specific": len(set(pattern.names)) == len(pattern.names),
     }
     requests = [asked[turn].request for turn in once if turn in asked]
-    about = _shared_words(requests)
+    request = request_form(requests)
     names = [_spoken(name) for name in pattern.names]
+    between = [f"{plural(len(names) - 2, 'step')} more"] if len(names) > _FEW else names[1:-1]
     return _skill(
         Skill(
-            name=", then ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}",
-            description=f"{', then '.join(names)}{f' when asked about {about}' if about else ''}",
+            name=", then ".join([names[0], *between, names[-1]]),
+            description=f"{', then '.join(names)}{f' when asked: {request}' if request else ''}",
             kind=SkillKind.PROCEDURAL,
             steps=steps,
-            preconditions=(f"asked about {about}",) if about else (),
+            preconditions=(f"asked: {request}",) if request else (),
             postconditions=(f"{names[-1]} has returned",),
             parameters=parameters,
             returns=f"what {pattern.names[-1]} returns",
@@ -132,7 +139,7 @@ def _request(group: Recurring) -> Skill | None:
         return None
     tools = Counter(row.tools for row in rows).most_common(1)[0]
     baseline = tools[0] if tools[1] >= _MOSTLY * len(rows) else ()
-    about = " ".join(group.core)
+    request, reply = request_form([row.request for row in rows]), request_form([r.answer for r in answered])
     held = _Checks(len(rows))
     alike = _shared_words([row.answer for row in answered])
     checks = {
@@ -143,22 +150,20 @@ def _request(group: Recurring) -> Skill | None:
         "accepted": held.mostly(not row.objected for row in rows),
         "varied": len({row.request.casefold() for row in rows}) > 1,
         "compact": len(answered) >= _MOSTLY * len(rows),
-        "specific": bool(baseline) or bool(alike),
+        "specific": bool(baseline) or alike,
     }
     deciding = held.mostly(chooses(row.request) for row in rows)
     kind = SkillKind.DECISION if deciding else SkillKind.INTERACTION if baseline else SkillKind.COMMUNICATION
-    steps = [f"hear what is asked about {about}", *map(_spoken, baseline)]
-    steps.append(f"answer with {alike}" if alike else "answer")
     return _skill(
         Skill(
-            name=f"{'decide on' if deciding else 'answer'} {about}",
-            description=f"{'Help to decide' if deciding else 'Answer what is asked'} about {about}",
+            name=f"{'decide' if deciding else 'answer'}: {request}",
+            description=f"{'Help to decide' if deciding else 'Answer'} when asked: {request}",
             kind=kind,
-            steps=tuple(steps),
-            preconditions=(f"asked about {about}",),
+            steps=(*map(_spoken, baseline), f"answer: {reply}" if alike else "answer"),
+            preconditions=(f"asked: {request}",),
             postconditions=("the user does not object",),
             parameters=_slots(rows),
-            returns=f"an answer with {alike}" if alike else "an answer",
+            returns=f"an answer like: {reply}" if alike else "an answer",
             examples=_examples([row.request for row in rows]),
             evidence=tuple(sorted({row.turn for row in rows})),
         ),
@@ -226,18 +231,44 @@ def _spoken(name: str) -> str:
     return " ".join(part.lower() for part in _FIRST_LETTERS.split(name) if part) or name
 
 
-def _shared_words(texts: Sequence[str]) -> str:
-    """Return up to three words that most of the texts have, as the first that has them says them."""
+def request_form(texts: Sequence[str]) -> str:
+    """Return what texts have in common, in the words of the first, with "…" for what differs.
+
+    The first is quoted as it stands where hardly a word is common, as in scripts without spaces.
+
+    >>> request_form(["What's the weather in Oslo today?", "What's the weather in Rome today?"])
+    "What's the weather in … today?"
+    >>> request_form(["东京天气怎么样", "北京天气怎么样"]), request_form([])
+    ('东京天气怎么样', '')
+    """
+    rows = [" ".join(text[:_EXAMPLE].split()).split(" ") for text in texts if text.strip()]
+    if not rows:
+        return ""
+    counts = Counter(word for row in rows for word in {_bare(word) for word in row})
+    shared = [counts[_bare(word)] >= _MOSTLY * len(rows) for word in rows[0]]
+    if sum(shared) < max(_FEW - 1, len(shared) * _COMMON):
+        return _cut(" ".join(rows[0]))
+    words: list[str] = []
+    for word, is_shared in zip(rows[0], shared, strict=True):
+        if is_shared or words[-1:] != ["…"]:
+            words.append(word if is_shared else "…")
+    return _cut(" ".join(words))
+
+
+def _bare(word: str) -> str:
+    return word.casefold().strip(_MARKS)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(' ', 1)[0]} …"
+
+
+def _shared_words(texts: Sequence[str]) -> bool:
+    """Tell whether most of the texts share a word that is no name, number or time."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(constant_terms(text[:_EXAMPLE]))
-    common = [t for t, c in sorted(counts.items(), key=lambda e: (-e[1], e[0])) if c >= _MOSTLY * len(texts)]
-    statements: dict[str, str] = {}
-    for text in texts:
-        for word in text[:_EXAMPLE].split():
-            for term in constant_terms(word):
-                statements.setdefault(term, word)
-    return " and ".join(statements[t].strip(".,;:!?\"'()").lower() for t in common[:3] if t in statements)
+    return any(count >= _MOSTLY * len(texts) for count in counts.values())
 
 
 def _slots(rows: Sequence[Exchange]) -> tuple[str, ...]:

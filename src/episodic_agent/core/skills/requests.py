@@ -14,7 +14,7 @@ from episodic_agent.core.episodes.selection import distinctiveness
 from episodic_agent.core.language import tokens, words
 from episodic_agent.core.skills.sequences import Action
 from episodic_agent.core.threads.turns import Turn, pairs
-from episodic_agent.schemas.skills import TurnRef
+from episodic_agent.schemas.skills import Skill, TurnRef
 
 _LIKE: Final = 0.6  # Jaccard of two requests' words from which they are the same request
 _ROUNDING: Final = 1e-9
@@ -152,6 +152,21 @@ def _core(members: Sequence[Exchange]) -> tuple[str, ...]:
             for term in core.intersection(tokens(word)):
                 texts.setdefault(term, word)
     return tuple(dict.fromkeys(texts.values()))
+
+
+def fit(skill: Skill, message: str) -> float:
+    """Return the share of what a skill's requests have in common that a message has too, in [0, 1].
+
+    Without requests its name is looked at. Names, numbers and times do not count: they differ every time.
+
+    >>> from episodic_agent.schemas.skills import SkillKind
+    >>> weather = Skill("look", "", SkillKind.PROCEDURAL, ("look",), examples=("Is it sunny in Rome?",))
+    >>> fit(weather, "Will it be sunny in Oslo?"), fit(weather, "I go to Rome")
+    (1.0, 0.0)
+    """
+    requests = [constant_terms(text) for text in skill.examples or (skill.name,)]
+    common = frozenset.intersection(*requests)
+    return len(common & constant_terms(message)) / len(common) if common else 0.0
 
 
 def chooses(request: str) -> bool:

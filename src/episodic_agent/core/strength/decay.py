@@ -7,12 +7,16 @@ never stored. The formulas and the parameters w0..w20 are those of FSRS-6.
 
 import math
 from collections.abc import Sequence
-from typing import Final, overload
+from typing import TYPE_CHECKING, Final, overload
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
+from episodic_agent.lazily import module
 from episodic_agent.schemas.strength import Rating, Strength
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+else:
+    np = module("numpy")
 
 WEIGHTS: Final[tuple[float, ...]] = (
     0.212, 1.2931, 2.3065, 8.2956,  # w0-w3: first stability after Again, Hard, Good, Easy
@@ -35,11 +39,11 @@ _BETWEEN_GRADES: Final = 9.0  # HARDEST - EASIEST, the range that difficulty cha
 def retrievability(stability: float, elapsed_days: float, *, weights: Sequence[float] = WEIGHTS) -> float: ...
 @overload
 def retrievability(
-    stability: ArrayLike, elapsed_days: ArrayLike, *, weights: Sequence[float] = WEIGHTS
-) -> NDArray[np.float64]: ...
+    stability: "ArrayLike", elapsed_days: "ArrayLike", *, weights: Sequence[float] = WEIGHTS
+) -> "NDArray[np.float64]": ...
 def retrievability(
-    stability: ArrayLike, elapsed_days: ArrayLike, *, weights: Sequence[float] = WEIGHTS
-) -> float | NDArray[np.float64]:
+    stability: "ArrayLike", elapsed_days: "ArrayLike", *, weights: Sequence[float] = WEIGHTS
+) -> "float | NDArray[np.float64]":
     """Return the chance in (0, 1] that a memory is still recalled, for one memory or a whole result list.
 
     `R(t, S) = (1 + F t / S)^-w20` with F such that R(S, S) = 0.9 (FSRS-6). `elapsed_days` since

@@ -8,15 +8,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.language import plural
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.errors import InvalidInput
+from episodic_agent.lazily import module
 from episodic_agent.schemas.standing import Standing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = module("numpy")
 
 NONE: Final = "none"
 GRACE: Final = 30.0  # days
@@ -155,7 +159,7 @@ def let_go(
     return [Chosen(standings[row], reasons[row], float(strengths[row])) for row in order if reasons[row]]
 
 
-def _strengths(standings: Sequence[Standing], moment: float) -> NDArray[np.float64]:
+def _strengths(standings: Sequence[Standing], moment: float) -> "NDArray[np.float64]":
     stability = np.array([s.stability for s in standings], np.float64)
     reviewed = np.array([s.last_reviewed_at for s in standings], np.float64)
     return np.asarray(retrievability(stability, (moment - reviewed) / _DAY), np.float64)

@@ -16,12 +16,12 @@ from uuid import UUID
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.engine.boundary.segmenting import Segmenter, end_frame
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.jobs.kinds import RUN
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.errors import Conflict, EpisodicError, NotFound
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Job, Reason, Scope
 
-RUN: Final = "run"  # the kind of job
 LOOK: Final = timedelta(hours=1)  # until a note is looked at, and how long a run elsewhere may be silent
 _BETWEEN: Final = "|"
 

@@ -1,8 +1,9 @@
-"""What a frame waits for: a model's verdict (`ask` jobs) or late vectors (`embed` jobs)."""
+"""What a frame waits for: a model's verdict (`ask` jobs) or late vectors (`embed` jobs, and `pieces`)."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import chain
 from typing import TypeAlias
 from uuid import UUID
@@ -11,17 +12,18 @@ import numpy as np
 
 from episodic_agent.core.boundary.contract import Question, Verdict
 from episodic_agent.core.echo import all_own_words, own_words
-from episodic_agent.core.language.windows import windows
+from episodic_agent.core.language.windows import beginning, windows
 from episodic_agent.core.prompts import topic_shift
 from episodic_agent.engine.boundary.segmenting import (
-    EMBED,
     Segmenter,
+    ask_for_pieces,
     await_vectors,
     load_ends,
     load_question,
 )
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.asking import LAST_TRY, ask, may_pass, say_failed
+from episodic_agent.engine.jobs.kinds import EMBED
 from episodic_agent.engine.jobs.runner import stop_if_halted
 from episodic_agent.errors import ProviderError
 from episodic_agent.protocols import OBSERVATIONS, Embedder, Store, ref_of
@@ -80,7 +82,8 @@ class Asker:
             return None
         try:
             prompt = topic_shift.prompt(question.event_model, observations, question.gap)
-            verdict = ask(model, prompt, topic_shift.SCHEMA, topic_shift.STAGE, topic_shift.read_verdict)
+            schema = topic_shift.SCHEMA if question.gap is None else topic_shift.LOOKING_BACK
+            verdict = ask(model, prompt, schema, topic_shift.STAGE, topic_shift.read_verdict)
             embedder = self._deps.embedder
             if question.gap is None and verdict.updated_event_model and embedder is not None:
                 return replace(verdict, vector=embedder.embed([verdict.updated_event_model])[0])
@@ -149,16 +152,53 @@ class Embedding:
             first = refs[-1] + 1
 
     def _fill(self, scope: Scope, embedder: Embedder, texts: Texts) -> None:
-        rows = [(ref, window) for ref, text in texts.items() for window in windows(text)]
-        if not rows:
-            return
-        vectors = np.concatenate([embedder.embed(some) for some in _in_turn([window for _, window in rows])])
-        with self._deps.store.begin(scope) as tx:
-            there = tx.observations.get([*texts])  # what was erased meanwhile gets no vector
-            limits = [n for n, (ref, _) in enumerate(rows) if ref in there]
-            if limits:
-                refs = [rows[n][0] for n in limits]
-                tx.index.put_vectors(OBSERVATIONS, embedder.name, refs, vectors[limits])
+        """Embed texts, of long ones the beginning; the rest of those is asked for."""
+        pieces = {ref: beginning(text) for ref, text in texts.items()}
+        _fill(self._deps.store, scope, embedder, pieces, rest_from=self._deps.clock())
+
+
+class PieceEmbedding:
+    """The handler of `pieces` jobs: the vectors of long observations, piece by piece."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+
+    def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
+        """Embed all pieces of the observations the jobs name; one that is gone only ends its job."""
+        for job in jobs:
+            with self._deps.store.begin(scope, write=False) as tx:
+                texts = {
+                    ref_of(tx.threads.number(o.thread_id), o.seq): own_words(o).text
+                    for o in tx.observations.get([UUID(job.key)]).values()
+                }
+            if self._deps.embedder is not None:
+                pieces = {ref: windows(text) for ref, text in texts.items() if text.strip()}
+                _fill(self._deps.store, scope, self._deps.embedder, pieces)
+            with self._deps.store.begin(scope) as tx:
+                tx.work.finish(job)
+
+
+def _fill(
+    store: Store,
+    scope: Scope,
+    embedder: Embedder,
+    pieces: Mapping[int, Sequence[str]],
+    *,
+    rest_from: datetime | None = None,
+) -> None:
+    """Give observations, by ref, the vectors of their pieces; with `rest_from` ask for those of long ones."""
+    rows = [(ref, piece) for ref, several in pieces.items() for piece in several]
+    if not rows:
+        return
+    vectors = np.concatenate([embedder.embed(some) for some in _in_turn([piece for _, piece in rows])])
+    with store.begin(scope) as tx:
+        there = tx.observations.get([*pieces])  # what was erased meanwhile gets no vector
+        limits = [n for n, (ref, _) in enumerate(rows) if ref in there]
+        if limits:
+            refs = [rows[n][0] for n in limits]
+            tx.index.put_vectors(OBSERVATIONS, embedder.name, refs, vectors[limits])
+        if rest_from is not None:
+            ask_for_pieces(tx, there.values(), rest_from)
 
 
 def awaits_vectors(store: Store, scope: Scope) -> bool:

@@ -42,9 +42,10 @@ from episodic_agent.engine.boundary.generations import (
     read_pass,
     record_pass,
 )
-from episodic_agent.engine.boundary.segmenting import ENCODE, Segmenter, take_up, write_episode
+from episodic_agent.engine.boundary.segmenting import Segmenter, take_up, write_episode
 from episodic_agent.engine.deps import NO_EMBEDDER, Deps
-from episodic_agent.engine.episodes.encoding import posting_of
+from episodic_agent.engine.episodes.encoding import stored_posting
+from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.sections.job import archive_again
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
@@ -312,7 +313,7 @@ class Resegmenter:
         """Let restored episodes be found by their words again; ask for those that never had any."""
         language = self.deps.language
         worded = [e for e in episodes if e.encoding_version]
-        postings = [posting_of(ref_of(number, e.first_seq), e.title, e.summary, language) for e in worded]
+        postings = [stored_posting(tx, ref_of(number, e.first_seq), e, language) for e in worded]
         tx.index.put_postings(EPISODES, postings)
         refs = [ref_of(number, e.first_seq) for e in worded for _ in vectors.get(e.id, ())]
         if refs:

@@ -5,7 +5,7 @@ question and late vectors all come through here, so they cannot disagree (I7).
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -29,18 +29,17 @@ from episodic_agent.core.boundary.policies import STEP, asking
 from episodic_agent.core.boundary.records import pack_record
 from episodic_agent.core.echo import own_words
 from episodic_agent.core.identity import decision_id, episode_id
+from episodic_agent.core.language.windows import is_long
 from episodic_agent.core.strength.decay import blended, initial_strength
 from episodic_agent.core.threads.records import CLOSED
+from episodic_agent.engine.jobs.kinds import ASK, EMBED, ENCODE, PIECES
 from episodic_agent.engine.sections.bounds import covers, end_section
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import OBSERVATIONS, Transaction
 from episodic_agent.schemas import Decision, Episode, EpisodeState, Frame, Json, Observation, Reason, Thread
 from episodic_agent.schemas.strength import Strength
 
-ENCODE = "encode"
 FIRST = timedelta(minutes=5)  # how much earlier the words of an event count as asked for
-ASK = "ask"
-EMBED = "embed"
 _OF_QUESTION = 5  # fields of a question in a frame; the ends of its thread follow
 PAGE = 256  # observations taken in together of what waited
 
@@ -421,6 +420,13 @@ def await_vectors(tx: Transaction, frame: Frame, now: datetime) -> None:
 def ask_for_vectors(tx: Transaction, thread_id: UUID, now: datetime) -> None:
     """Ask for the vectors that observations of a thread lack, whether its frame waits for them or not."""
     tx.work.ask(EMBED, str(thread_id), str(thread_id), now=now)
+
+
+def ask_for_pieces(tx: Transaction, observations: Iterable[Observation], now: datetime) -> None:
+    """Ask for the vectors of all pieces of long observations, of which only the beginnings have one."""
+    for observation in observations:
+        if is_long(own_words(observation).text):
+            tx.work.ask(PIECES, str(observation.id), str(observation.thread_id), now=now)
 
 
 def take_up(tx: Transaction, frame: Frame, now: datetime) -> bool:

@@ -7,12 +7,11 @@ from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.policies import DEFAULT, MESSAGE, check_modality, for_modality
 from episodic_agent.engine.arguments import episode_identity, worded
 from episodic_agent.engine.boundary.explain import Explanation, WhatIf, explain, whatif
-from episodic_agent.engine.boundary.resegmenting import Resegmented, Resegmenter, Undone
-from episodic_agent.engine.boundary.segmenting import Segmenter
+from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
 from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.engine.boundary.tracing import trace
-from episodic_agent.engine.later import Later
 from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 
@@ -20,12 +19,10 @@ from episodic_agent.protocols import Transaction
 class BoundaryRoom:
     """The boundaries of a user's threads."""
 
-    def __init__(self, at: Scoped, later: Later, segmenter: Segmenter, resegmenter: Resegmenter) -> None:
+    def __init__(self, at: Scoped, works: Works) -> None:
         self._at = at
         self._deps = at.deps
-        self._later = later
-        self._segmenter = segmenter
-        self._resegmenter = resegmenter
+        self._works = works
 
     def explain(self, episode_id: "UUID | str") -> Explanation:
         """Say why an episode begins and ends where it does, and what would have changed it."""
@@ -65,8 +62,8 @@ class BoundaryRoom:
         identity = self._at.thread_id(thread)
         with self._deps.store.begin(scope, write=False) as tx:
             chosen = self._policy_of(tx, identity, policy)
-        done = self._resegmenter.run(scope, identity, chosen, complete=complete, dry_run=dry_run)
-        self._later.run(scope)
+        done = self._works.resegmenter.run(scope, identity, chosen, complete=complete, dry_run=dry_run)
+        self._works.later.run(scope)
         return done
 
     def undo(self, thread: str) -> Undone:
@@ -77,8 +74,8 @@ class BoundaryRoom:
         when there is nothing to undo.
         """
         scope = self._at.known()
-        done = self._resegmenter.undo(scope, self._at.thread_id(thread))
-        self._later.run(scope)
+        done = self._works.resegmenter.undo(scope, self._at.thread_id(thread))
+        self._works.later.run(scope)
         return done
 
     def trace(self, thread: str) -> BoundaryTrace:
@@ -98,6 +95,6 @@ class BoundaryRoom:
         """Return a policy by name as a thread's modality reads it; this memory's own unless named."""
         thread = tx.threads.get(thread_id)
         if policy is None:
-            return self._segmenter.of(thread).policy
+            return self._works.segmenter.of(thread).policy
         check_modality(policy, thread.modality if thread else MESSAGE)
         return self._deps.resolve_policy(for_modality(policy, thread.modality if thread else ""))

@@ -9,7 +9,6 @@ from episodic_agent.core.chains import TreeNode, chain_policy, reparented
 from episodic_agent.core.chains.trees import is_reversed
 from episodic_agent.protocols import Transaction
 
-CHAIN: Final = "chain"  # the job's kind, and the decision's type
 OFF: Final = "none"
 
 log = logging.getLogger(__name__)

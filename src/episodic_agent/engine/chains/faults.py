@@ -5,7 +5,8 @@ from uuid import UUID
 
 from episodic_agent.core.chains import Term, ancestors, follows, metadata_terms
 from episodic_agent.core.language import plural
-from episodic_agent.engine.chains.ancestry import CHAIN, parents_above, reversed_links
+from episodic_agent.engine.chains.ancestry import parents_above, reversed_links
+from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision

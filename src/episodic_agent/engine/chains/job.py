@@ -32,9 +32,10 @@ from episodic_agent.core.chains.records import MOST_TURNS
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes.languages import ASSISTANTS
 from episodic_agent.core.language import fold
-from episodic_agent.engine.chains.ancestry import CHAIN, OFF, parents_above
+from episodic_agent.engine.chains.ancestry import OFF, parents_above
 from episodic_agent.engine.chains.stories import text_vectors
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.engine.links.features import weighs_vectors
 from episodic_agent.engine.sections.bounds import went_on
 from episodic_agent.engine.sections.verbs import score_sections, sections_of

@@ -30,7 +30,7 @@ from episodic_agent.engine.recall.filtering import passing, refs_of
 from episodic_agent.engine.recall.gathering import Floats, Gatherer
 from episodic_agent.engine.recently_shown import ShownText
 from episodic_agent.engine.scoped import Scoped
-from episodic_agent.engine.threads.session_records import declared
+from episodic_agent.engine.threads.session_records import declared, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, CoverSpan, Refs, Transaction
@@ -369,7 +369,7 @@ def _sequenced(
         parent = stored.get(identity) if (identity := parents[episode.id]) is not None else None
         if parent is not None and parent.id in hidden:
             parent = None  # that it is not shown is not told either
-        title = "" if parent is None else visibility.worded(parent).title
+        title = "" if parent is None else _called(tx, visibility, parent)
         answer.append(
             Sequenced(
                 episode_id=episode.id,
@@ -387,6 +387,13 @@ def _sequenced(
             )
         )
     return answer
+
+
+def _called(tx: Transaction, visibility: Visibility, parent: Episode) -> str:
+    """Return what that is called which an episode goes on with: the session's topic, else its own title."""
+    session = session_of_episode(tx, parent)
+    topic = "" if session is None or visibility.holds(session.topic) else session.topic
+    return topic or visibility.worded(parent).title
 
 
 def parents_of(tx: Transaction, chosen: Sequence[Episode]) -> dict[UUID, UUID | None]:

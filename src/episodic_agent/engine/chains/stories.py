@@ -10,7 +10,7 @@ from episodic_agent.core.chains.deciding import CHAIN as LINKED
 from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.language.windows import windows
-from episodic_agent.engine.chains.ancestry import CHAIN
+from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.engine.threads.session_records import declared
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import ProviderError
@@ -72,7 +72,7 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode) -> str:
     """Return how the session of the last episode told ended, in a sentence; "" outside of chains."""
     identity = _session(tx, last)
     episode = None if identity is None else tx.episodes.get(identity)
-    further = episode is not None and bool(tx.episodes.nodes([episode.id], "children"))
+    further = episode is not None and _goes_on(tx, episode, last)
     if episode is None or (episode.parent_episode_id is None and not further):
         return ""
     if further:
@@ -83,6 +83,17 @@ def ending_of(tx: Transaction, visibility: Visibility, last: Episode) -> str:
     outcome = (read_metadata(shown.metadata) if last.encoding_version else declared(tx, last)).outcome
     how = "nobody said how it came out" if outcome == UNKNOWN else f"outcome {outcome}"
     return f"It ended on {last.end_at:%Y-%m-%d}: {how}."
+
+
+def _goes_on(tx: Transaction, episode: Episode, last: Episode) -> bool:
+    """Tell whether a session goes on after an event; what the event itself reaches over is no more of it."""
+    over = {
+        section.episode_id
+        for section in tx.threads.sections(last.thread_id)
+        if last.first_seq < section.first_seq <= last.last_seq
+    }
+    children = {node.id for node in tx.episodes.nodes([episode.id, *sorted(over, key=str)], "children")}
+    return bool(children - over)
 
 
 def text_vectors(embedder: Embedder | None, episodes: Sequence[Episode]) -> dict[UUID, Vector]:

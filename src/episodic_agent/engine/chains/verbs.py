@@ -26,11 +26,12 @@ from episodic_agent.core.chains.sequences import DEFAULT, LEAST_RELEVANCE, RELEV
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.links.outcomes import BEHAVIOUR, CORRECT, INCORRECT
 from episodic_agent.engine.arguments import clean_name, counted, episode_identity
-from episodic_agent.engine.chains.ancestry import CHAIN, parents_above, tree_of
+from episodic_agent.engine.chains.ancestry import parents_above, tree_of
 from episodic_agent.engine.chains.arcs import Arc, arc_of
 from episodic_agent.engine.chains.job import chain_decisions
 from episodic_agent.engine.chains.sequences import EpisodeSequence, replay_of, sequence_of
 from episodic_agent.engine.filters import Filter, Narrowed, narrowed
+from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.tuning.outcomes import KnownOutcome, labelled

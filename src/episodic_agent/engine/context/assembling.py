@@ -7,15 +7,17 @@ by the same rules as it will be when it is added.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, TypeAlias
 from uuid import UUID
 
 from episodic_agent.core.context import ContextItem, LineKind, Linked, assemble
 from episodic_agent.core.ingest import Item, read_item, read_time
 from episodic_agent.core.language import plural
 from episodic_agent.core.language.windows import windows
+from episodic_agent.core.links.outcomes import reminds
+from episodic_agent.core.prompts import thread_link
 from episodic_agent.core.threads import is_reply
-from episodic_agent.engine.arguments import clean_name
+from episodic_agent.engine.arguments import FORMS, Form, clean_name
 from episodic_agent.engine.context.gathering import situation
 from episodic_agent.engine.context.prompting import prompt, source_of
 from episodic_agent.engine.deps import Deps
@@ -29,9 +31,6 @@ from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Observation, Scope, Thread, Vector
 from episodic_agent.showing import as_card, described
 
-Form: TypeAlias = Literal["default", "seed-002"]
-FORMS: Final[tuple[Form, ...]] = get_args(Form)
-MAX_TOKENS: Final = 1500
 MOST_LINKED: Final = 3
 _MOST_RECENT: Final = 3
 _RECENT: Final = timedelta(hours=24)
@@ -44,6 +43,12 @@ Foresee: TypeAlias = Callable[
 """Tell what a message that would open a thread would be linked to: thread, basis (as a `Link`'s), uncertain.
 
 Takes the transaction, the message, its vector and event time, and a thread that is none of them.
+"""
+
+AskAhead: TypeAlias = Callable[[Scope, str, str, Vector | None, datetime, str | None], None]
+"""Ask a language model what such a message goes on with, so that it can be foreseen.
+
+Takes the scope, the message, its speaker, vector, event time and channel; no transaction is open meanwhile.
 """
 
 
@@ -129,16 +134,26 @@ class Contexts:
     """Assembles contexts over one store."""
 
     def __init__(
-        self, deps: Deps, *, foreseen: Foresee | None = None, summary_of: SummaryOf | None = None
+        self,
+        deps: Deps,
+        *,
+        foreseen: Foresee | None = None,
+        ask_ahead: AskAhead | None = None,
+        summary_of: SummaryOf | None = None,
     ) -> None:
-        """Take `foreseen` to link what is not stored yet, and `summary_of` for the summary of a thread."""
+        """Take `foreseen` to link what is not stored yet, and `summary_of` for the summary of a thread.
+
+        `ask_ahead` asks a language model about a message that would begin a thread, before it is foreseen.
+        """
         self._deps = deps
         self._foreseen = foreseen
+        self._ask_ahead = ask_ahead
         self._summary_of = summary_of
 
     def run(self, scope: Scope, request: ContextRequest) -> ThreadContext:
         """Assemble one context; see `UserMemory.context`."""
         vector, notes = self._embed(request.message.text)
+        self._ask(scope, request, vector)
         with self._deps.store.begin(scope, write=False) as tx:
             current = self._current(tx, request)
             deps = self._deps
@@ -157,6 +172,16 @@ class Contexts:
             else:
                 context = self._default_form(tx, request, current, asking, visibility)
         return replace(context, notes=(*notes, *current.notes))
+
+    def _ask(self, scope: Scope, request: ContextRequest, vector: Vector | None) -> None:
+        """Ask a language model before the first prompt of a thread what it goes on with."""
+        deps, message = self._deps, request.message
+        if self._ask_ahead is None or deps.model_for(scope, thread_link.STAGE) is None:
+            return
+        with deps.store.begin(scope, write=False) as tx:
+            current = self._current(tx, request)
+        if current.thread is None and (not current.explicit or reminds(message.text)):
+            self._ask_ahead(scope, message.text, message.actor, vector, current.at, message.channel)
 
     def _embed(self, text: str) -> tuple[Vector | None, list[str]]:
         if self._deps.embedder is None:

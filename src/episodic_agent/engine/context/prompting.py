@@ -1,4 +1,4 @@
-"""The default context: what is known, the session before, this conversation, and what was said earlier.
+"""The default context: what is known, what has worked, the session before, this talk, what was earlier.
 
 Everything is read in the caller's transaction; `core/context/telling.py` chooses and writes.
 """
@@ -14,15 +14,18 @@ from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.context import Basis, LineKind
 from episodic_agent.core.context.frames import frame_for
 from episodic_agent.core.context.telling import Block, Continued, QuotedText, tell
+from episodic_agent.core.facts.quoting import as_prompted
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import tokens
+from episodic_agent.core.skills import SkillState, present_confidence
+from episodic_agent.core.skills.requests import fit
 from episodic_agent.core.threads import is_reply
 from episodic_agent.engine.chains.ancestry import parents_above
 from episodic_agent.engine.context.gathering import Situation, gathered, link_worth
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.linked import NearThread, on_both_sides
 from episodic_agent.engine.recall.facts import best_facts
-from episodic_agent.engine.threads.session_records import declared
+from episodic_agent.engine.threads.session_records import declared, session_at
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import Transaction, ref_of
 from episodic_agent.schemas import Episode, Observation, Thread
@@ -35,6 +38,12 @@ MOST_FACTS: Final = 8
 _LOOKED_AT: Final = 400  # the newest facts, for those that always stand
 _BEARS: Final = 0.25  # score from which a fact bears on the message
 HERE: Final = 6  # messages of this conversation
+MOST_SKILLS: Final = 2
+_FITS: Final = 0.5  # share of what a skill's requests have in common that the message has
+_SURE: Final = 0.5  # confidence
+_LOOKED_THROUGH: Final = 60  # of what was said earlier, the likeliest to be told
+_MOSTLY: Final = 0.5  # share of a text that a fact quotes
+_TURNS: Final = 8  # of a skill, the newest, among which one is its source
 _FIRST: Final = 6.0  # worth of what stands first, above all that is recalled
 _SESSION: Final = 4.0
 _HERE: Final = 3.0
@@ -76,7 +85,9 @@ def prompt(
         tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown
     )
     session = _session(tx, deps, current, visibility)
-    lines = [*facts, *session, *here, *earlier]
+    earlier = _not_replaced(tx, current, earlier, stored)
+    skills = _skills(tx, deps, current, visibility)
+    lines = [*facts, *skills, *session, *here, *earlier]
     asked = [item.text for item in current.before if not is_reply(item)]
     asked += [item.text for item in sorted(earlier, key=lambda item: -item.worth) if not item.reply][:_ASKED]
     context = tell(
@@ -160,14 +171,79 @@ def _continued(now: Situation, near: Sequence[NearThread]) -> Continued | None:
     return Continued(last.thread.id, 0, last.thread.last_activity_at, began, last.uncertain)
 
 
+def _not_replaced(
+    tx: Transaction, now: Situation, earlier: Sequence[QuotedText], stored: Mapping[int, Observation]
+) -> list[QuotedText]:
+    """Leave out what was said and is no longer so: words that mostly are a fact whose place another took."""
+    likely = sorted(earlier, key=lambda item: -item.worth)[:_LOOKED_THROUGH]
+    spans = {(item.thread_id, item.first_seq) for item in likely}
+    read = {o.id: o for o in stored.values() if (o.thread_id, o.seq) in spans}
+    replaced: set[tuple[UUID, int]] = set()
+    for resting in tx.knowledge.facts(resting_on=list(read)) if read else ():
+        fact = resting.fact
+        if fact.superseded_by is None or fact.held_at(now.at) or fact.valid_at > now.at:
+            continue
+        for proof in fact.evidence:
+            observation = read.get(proof.observation_id)
+            if observation is not None and len(fact.value) >= _MOSTLY * len(observation.text):
+                replaced.add((observation.thread_id, observation.seq))
+    return [item for item in earlier if (item.thread_id, item.first_seq) not in replaced]
+
+
+def _skills(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> list[QuotedText]:
+    """Return how the like of this message was dealt with: active skills that fit it, best first."""
+    fitting = [
+        (fit(stored.skill, now.text), present_confidence(stored.skill, now.at), stored)
+        for stored in tx.knowledge.skills(state=SkillState.ACTIVE)
+    ]
+    fitting = [row for row in fitting if row[0] >= _FITS and row[1] >= _SURE]
+    fitting.sort(key=lambda row: (-row[0], -row[1], row[2].id))
+    quotes: list[QuotedText] = []
+    for share, sure, stored in fitting[:MOST_SKILLS]:
+        source = _shown_turn(tx, stored.id, visibility)
+        if source is None:
+            continue
+        text = " → ".join([stored.skill.description, *stored.skill.steps])
+        thread, seq, at = source.thread_id, source.seq, source.at
+        worth = _HERE + share * sure
+        quotes.append(QuotedText(Block.SKILLS, LineKind.SKILL, text, thread, None, seq, seq, at, worth))
+    return quotes
+
+
+def _shown_turn(tx: Transaction, skill: UUID, visibility: Visibility) -> Observation | None:
+    """Return the newest shown message that begins a turn which shows the skill."""
+    turns = tx.knowledge.evidence(skill)[-_TURNS:]
+    numbers = {thread: tx.threads.number(thread) for thread in {turn.thread_id for turn in turns}}
+    refs = {ref_of(numbers[turn.thread_id], turn.seq): turn for turn in turns}
+    hidden = visibility.why(list(refs))
+    read = [
+        observation
+        for ref, turn in refs.items()
+        if ref not in hidden
+        for observation in tx.observations.read(turn.thread_id, turn.seq, turn.seq)
+    ]
+    return max(read, key=lambda item: (item.at, item.seq), default=None)
+
+
 def _session(tx: Transaction, deps: Deps, now: Situation, visibility: Visibility) -> list[QuotedText]:
-    """Return what the session before this one came to: its summary, outcome and decisions."""
+    """Return what the session before this one came to: its summary, outcome and decisions.
+
+    Where a session grew into several parts, both the part before and the session before are told.
+    """
     section = None if now.thread is None else tx.threads.section(now.thread.id)
-    parent = None if section is None else parents_above(tx, [section.episode_id]).get(section.episode_id)
-    episodes = {} if parent is None else tx.episodes.get([parent])
-    if parent is None or parent not in episodes or visibility.why_episode(episodes[parent]):
+    if section is None:
         return []
-    episode = visibility.worded(episodes[parent])
+    above, session = parents_above(tx, [section.episode_id]), session_at(tx, section)
+    parents = [above.get(section.episode_id)]
+    if session is not None and section.episode_id != session.episode_id:
+        parents.append(above.get(session.episode_id))
+    named = [one for one in dict.fromkeys(parents) if one is not None]
+    episodes = tx.episodes.get(named)
+    shown = [episodes[one] for one in named if one in episodes and not visibility.why_episode(episodes[one])]
+    return [quote for one in shown for quote in _session_quote(tx, deps, now, visibility.worded(one))]
+
+
+def _session_quote(tx: Transaction, deps: Deps, now: Situation, episode: Episode) -> list[QuotedText]:
     summary = _came_to(tx, episode, now, deps.language)
     if not summary:
         return []
@@ -241,7 +317,7 @@ def _known(
             QuotedText(
                 Block.KNOWN,
                 LineKind.FACT,
-                fact.fact,
+                as_prompted(fact.fact),
                 proof.thread_id,
                 None,
                 proof.seq,

@@ -11,13 +11,14 @@ from episodic_agent.core.language.windows import windows
 from episodic_agent.core.places import joined, visits_of
 from episodic_agent.engine.boundary.generations import last_resegmenting
 from episodic_agent.engine.boundary.resegmenting import check_pass
-from episodic_agent.engine.boundary.segmenting import ENCODE, take_up
+from episodic_agent.engine.boundary.segmenting import take_up
 from episodic_agent.engine.chains.faults import chain_faults, mend_metadata
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.doctor.content import altered_content, hash_older
 from episodic_agent.engine.erase.facts import mend_facts
 from episodic_agent.engine.facts.faults import fact_faults
 from episodic_agent.engine.facts.writing import fact_texts
+from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.explaining import unfounded
 from episodic_agent.engine.sections.faults import mend_sections, section_problems, section_texts

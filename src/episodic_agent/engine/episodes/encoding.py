@@ -20,15 +20,15 @@ from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes import EpisodeText, encode_extractive, encode_steps
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import windows
-from episodic_agent.engine.boundary.segmenting import ENCODE
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.wording import EXTRACTIVE, LATER, REFUSED, Worded, described, worded
 from episodic_agent.engine.facts.job import note_encoded
 from episodic_agent.engine.facts.transcripts import speaks_for_people
 from episodic_agent.engine.jobs.asking import ROUNDS
+from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.skills.job import note_episodes
 from episodic_agent.engine.strength.reviewing import call_reviews
-from episodic_agent.engine.threads.session_records import SessionFacts, session_of_episode, topic_over
+from episodic_agent.engine.threads.session_records import SessionFacts, session_of_episode, topic_at
 from episodic_agent.errors import NotFound
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, Posting, Transaction, ref_of
 from episodic_agent.schemas import Encoding, Episode, Job, Kind, Observation, Scope, Vector
@@ -96,7 +96,7 @@ class Encoder:
             again = [work.ref for work in works if work.episode.encoding_version]
             if again:
                 tx.index.drop(EPISODES, again)  # the vectors of other embedders say what it no longer says
-            postings = [posting_of(w.ref, w.words.title, w.words.summary, language) for w in works]
+            postings = [posting_of(w.ref, w.words.title, w.words.summary, w.session, language) for w in works]
             tx.index.put_postings(EPISODES, postings)
             first = [work for work in works if not work.episode.encoding_version]
             note_episodes(tx, [work.ref for work in first if work.spoken], now)
@@ -135,7 +135,8 @@ class Encoder:
                 session = session_of_episode(tx, episode)
                 work = _EncodingWork(job, episode, ref, cover, Worded(words), spoken=spoken, silent=silent)
                 if session is not None:
-                    work.session, work.topic = session, topic_over(tx, session, episode)
+                    work.session = session
+                    work.topic = topic_at(tx, episode.thread_id, episode.first_seq)
                 works.append(work)
         return works, idle
 
@@ -173,7 +174,10 @@ def _declared(work: _EncodingWork, language: str | None, *, guessed: bool) -> Ep
     session = work.session
     metadata = NOTHING if session is None else session.supplied
     words = described(work.words, work.observations, language, guessed=guessed, metadata=metadata)
-    return replace(words, title=work.topic) if work.topic else words
+    if session is None:
+        return words
+    about = {**words.metadata, **session.about()}
+    return replace(words, title=work.topic or words.title, metadata=about)
 
 
 def _write_words(tx: Transaction, works: Sequence[_EncodingWork], now: datetime) -> list[_EncodingWork]:
@@ -206,7 +210,15 @@ def ask_again(
         tx.work.ask(ENCODE, key, f"{ENCODE}:{episode.id}", now=now, run_after=due)
 
 
-def posting_of(ref: int, title: str, summary: str, language: str | None) -> Posting:
-    """Return the searchable words of an episode: those of its title and summary."""
-    counts = term_counts(f"{title}\n{summary}", language)
+def posting_of(
+    ref: int, title: str, summary: str, session: SessionFacts | None, language: str | None
+) -> Posting:
+    """Return the searchable words of an episode: its title, its summary, and what its session declared."""
+    declared = "" if session is None else session.words
+    counts = term_counts(f"{title}\n{summary}\n{declared}", language)
     return Posting(ref, counts, sum(counts.values()))
+
+
+def stored_posting(tx: Transaction, ref: int, episode: Episode, language: str | None) -> Posting:
+    """Return the searchable words of an episode that is stored."""
+    return posting_of(ref, episode.title, episode.summary, session_of_episode(tx, episode), language)

@@ -3,25 +3,39 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.arguments import counted, listed
-from episodic_agent.engine.boundary.segmenting import overlap
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.links.joining import heir, shown
-from episodic_agent.engine.recall.places import known_visits, owners_of
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit, Stats
 from episodic_agent.engine.sections.bounds import with_end
+from episodic_agent.engine.threads.session_records import topic_at
 from episodic_agent.engine.visibility.hidden import WIDER, Visibility
 from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction
-from episodic_agent.schemas import Episode, EpisodeKind, Observation, Thread
+from episodic_agent.schemas import Episode, EpisodeKind, Kind, Observation, Thread
 
+if TYPE_CHECKING:
+    from episodic_agent.core import echo
+    from episodic_agent.core import episodes as wording
+    from episodic_agent.engine.boundary import segmenting
+    from episodic_agent.engine.recall import places
+else:
+    echo = module("episodic_agent.core.echo")
+    places = module("episodic_agent.engine.recall.places")
+    segmenting = module("episodic_agent.engine.boundary.segmenting")
+    wording = module("episodic_agent.core.episodes")
+
+
+OPEN = "open"  # the state of a frame that may still grow
 LINKED = "linked threads"  # where a cross-thread episode is from
-PREVIEW = 72  # characters of the first message that stand for the title of an open frame
+_ENDS_READ = 8  # messages of a long open frame that are read for its words, at either end
+_READ = 2_000  # characters of one message
 DAY = 86_400.0
 
 
@@ -52,7 +66,8 @@ def recent(
     lifted = Visibility(tx, now, lifted=True) if suppressed else visibility
     opened = (c for c in open_frames(tx, lifted) if thread_id is None or c.thread_id == thread_id)
     cards = [*(c for c in opened if since is None or c.end_at >= since), *closed]
-    return sorted(cards, key=lambda c: -c.end_at.timestamp())[:limit]  # stable: of equals the latest first
+    newest = sorted(cards, key=lambda c: -c.end_at.timestamp())[:limit]  # stable: of equals the latest first
+    return with_words(tx, newest, lifted)
 
 
 def _newest(tx: Transaction, limit: int, since: datetime | None, thread_id: UUID | None) -> Sequence[Episode]:
@@ -69,9 +84,10 @@ def chronological(
     most = None if limit is None else counted("limit", limit, 0)
     threads = [t for t in tx.threads.list() if thread_id is None or t.id == thread_id]
     closed = [e for t in threads for e in tx.episodes.of_thread(t.id)]
-    opened = open_frames(tx, Visibility(tx, now, lifted=True))
-    cards = in_order(tx, now, closed, [c for c in opened if thread_id is None or c.thread_id == thread_id])
-    return cards if most is None else cards[max(0, len(cards) - most) :]
+    lifted = Visibility(tx, now, lifted=True)
+    opened = [c for c in open_frames(tx, lifted) if thread_id is None or c.thread_id == thread_id]
+    cards = in_order(tx, now, closed, opened)
+    return with_words(tx, cards if most is None else cards[max(0, len(cards) - most) :], lifted)
 
 
 def in_order(
@@ -92,7 +108,7 @@ def at_place(
 ) -> list[EpisodeCard]:
     """Return the cards of episodes that reach into visits of a place, as `chronological` does; NotFound."""
     most = None if limit is None else counted("limit", limit, 0)
-    closed, opened = owners_of(tx, known_visits(tx, place, thread_id))
+    closed, opened = places.owners_of(tx, places.known_visits(tx, place, thread_id))
     cards = []
     for identity in opened:
         thread, frame = tx.threads.get(identity), tx.threads.frame(identity)
@@ -100,7 +116,7 @@ def at_place(
         if thread is not None and inside:
             cards.append(open_card(thread, frame.first_seq, inside))
     cards = in_order(tx, now, list(tx.episodes.get(closed).values()), cards)
-    return cards if most is None else cards[max(0, len(cards) - most) :]
+    return with_words(tx, cards if most is None else cards[max(0, len(cards) - most) :])
 
 
 def open_frames(tx: Transaction, visibility: Visibility | None = None) -> Iterator[EpisodeCard]:
@@ -119,27 +135,79 @@ def open_frames(tx: Transaction, visibility: Visibility | None = None) -> Iterat
 
 
 def open_card(thread: Thread, first_seq: int, inside: Sequence[Observation]) -> EpisodeCard:
-    """Describe an open frame as the episode it may become (its id if it is cut with this beginning)."""
-    lines = (line for one in all_own_words(inside) for line in one.text.strip().splitlines()[:1])
-    first = next(lines, "…")
-    title = first if len(first) <= PREVIEW else first[: PREVIEW - 1].rstrip() + "…"
+    """Describe an open frame as the episode it may become (its id if it is cut with this beginning).
+
+    It has no words yet: `with_words` gives them to the cards that are shown.
+    """
     times = [o.at for o in inside]
     return EpisodeCard(
         episode_id=episode_id(thread.id, first_seq, thread.generation),
         thread_id=thread.id,
         origin=thread.origin,
-        title=title,
+        title="",
         summary="",
         start_at=min(times),
         end_at=max(times),
         observations=len(inside),
-        state="open",
+        state=OPEN,
         reason="",
         surprise=0.0,
         stability=0.0,
         retrievability=1.0,
         thread_title=(thread.title or "").strip(),
     )
+
+
+def with_words(
+    tx: Transaction, cards: Sequence[EpisodeCard], visibility: Visibility | None = None
+) -> list[EpisodeCard]:
+    """Return cards of which those of open frames have a title and a summary, too, as closed ones have."""
+    return [_worded(tx, card, visibility) if card.state == OPEN else card for card in cards]
+
+
+def _worded(tx: Transaction, card: EpisodeCard, visibility: Visibility | None) -> EpisodeCard:
+    frame = tx.threads.frame(card.thread_id)
+    inside = tx.observations.read(card.thread_id, frame.first_seq, frame.next_seq - 1)
+    if visibility is not None and visibility.drawn:
+        inside = visibility.visible(tx.threads.number(card.thread_id), inside)
+    words, topic = words_of_open(inside), topic_at(tx, card.thread_id, frame.first_seq)
+    if visibility is not None and visibility.holds(topic):
+        topic = ""
+    return replace(card, title=topic or words.title, summary=words.summary)
+
+
+def words_of_open(inside: Sequence[Observation]) -> "wording.EpisodeText":
+    """Return title and summary of what is not closed yet, by how it began and what came last."""
+    own = echo.all_own_words(inside)
+    read = own if len(own) <= 2 * _ENDS_READ else [*own[:_ENDS_READ], *own[-_ENDS_READ:]]
+    if read and all(one.kind is Kind.STEP for one in read):
+        return wording.encode_steps(read)
+    brief = [replace(one, text=one.text[:_READ]) for one in read]
+    return wording.encode_extractive(brief, [None] * len(brief))
+
+
+def titled(tx: Transaction, threads: Sequence[Thread], now: datetime) -> list[Thread]:
+    """Return threads; those that nobody gave a title are called by what was said in them last."""
+    visibility = Visibility(tx, now)
+    return [
+        thread if thread.title else replace(thread, title=_title(tx, thread, visibility))
+        for thread in threads
+    ]
+
+
+def _title(tx: Transaction, thread: Thread, visibility: Visibility) -> str | None:
+    closed = tx.episodes.of_thread(thread.id)
+    hidden = visibility.why_all(closed)
+    titles = [visibility.worded(e).title for e in reversed(closed) if e.id not in hidden and e.title]
+    if titles:
+        return titles[0]
+    frame = tx.threads.frame(thread.id)
+    inside = tx.observations.read(thread.id, frame.first_seq, frame.next_seq - 1)
+    shown = visibility.visible(tx.threads.number(thread.id), inside) if visibility.drawn else inside
+    if not shown:
+        return None
+    topic = topic_at(tx, thread.id, frame.first_seq)
+    return topic if topic and not visibility.holds(topic) else words_of_open(shown).title
 
 
 def _marked(
@@ -194,7 +262,7 @@ def card(tx: Transaction, identity: UUID, now: datetime) -> EpisodeCard:
     """Return the card of an episode of any kind, or of an open frame; NotFound otherwise."""
     card = next((c for c in open_frames(tx) if c.episode_id == identity), None)
     if card is not None:
-        return card
+        return with_words(tx, [card])[0]
     closed = episode(tx, identity)
     if closed.kind is EpisodeKind.CROSS_THREAD:
         return _card(closed, LINKED, now)
@@ -221,7 +289,7 @@ def successor(tx: Transaction, identity: UUID) -> UUID:
     if thread is not None and frame.first_seq < frame.next_seq:
         named = episode_id(thread.id, frame.first_seq, thread.generation)
         heirs.append((frame.first_seq, frame.next_seq - 1, named))
-    shared = {heir: overlap(replaced, first, last) for first, last, heir in heirs}
+    shared = {heir: segmenting.overlap(replaced, first, last) for first, last, heir in heirs}
     return max(shared, key=lambda heir: shared[heir], default=identity)
 
 

@@ -2,24 +2,31 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Final, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 from uuid import UUID
 
 from episodic_agent.engine.arguments import clean_name, counted, episode_identity
 from episodic_agent.engine.episodes import listing
-from episodic_agent.engine.episodes.reencoding import reencode
-from episodic_agent.engine.filters import Filter, Narrowed, metadata_filter, narrowed
+from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, metadata_filter, narrowed
+from episodic_agent.engine.jobs.kinds import REVIEW
 from episodic_agent.engine.later import Later
-from episodic_agent.engine.recall.filtering import cards_about, threads_of_channel
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import EpisodeCard, FullEpisode, Hit
 from episodic_agent.engine.scoped import Scoped, thread_meant
-from episodic_agent.engine.strength.reviewing import REVIEW
-from episodic_agent.engine.visibility import verbs as caring
-from episodic_agent.engine.visibility.verbs import Marked, words_of
 from episodic_agent.errors import InvalidInput
+from episodic_agent.lazily import module
 from episodic_agent.protocols import MarkKind
 from episodic_agent.schemas import Decision, Encoding, Episode, Observation
+
+if TYPE_CHECKING:
+    from episodic_agent.engine.episodes import reencoding
+    from episodic_agent.engine.recall import filtering
+    from episodic_agent.engine.visibility import verbs as marking
+else:
+    filtering = module("episodic_agent.engine.recall.filtering")
+    marking = module("episodic_agent.engine.visibility.verbs")
+    reencoding = module("episodic_agent.engine.episodes.reencoding")
+
 
 LONGEST_AGE: Final = 100_000.0  # days; before any time that is accepted
 
@@ -52,14 +59,14 @@ class EpisodeRoom:
         with self._at.read() as tx:
             thread_id = thread_meant(tx, filter_.thread)
             if not about.empty:
-                cards = cards_about(tx, now, about, thread_id=thread_id, place=place, limit=most)
+                cards = filtering.cards_about(tx, now, about, thread_id=thread_id, place=place, limit=most)
             elif place is not None:
                 cards = listing.at_place(tx, now, place, thread_id=thread_id, limit=most)
             else:
                 cards = listing.chronological(tx, now, thread_id=thread_id, limit=most)
             if filter_.channel is None:
                 return cards
-            identifiers = threads_of_channel(tx, filter_.channel)
+            identifiers = filtering.threads_of_channel(tx, filter_.channel)
         cards = [card for card in cards if card.thread_id in identifiers]
         return cards if limit is None else cards[max(0, len(cards) - limit) :]
 
@@ -69,22 +76,29 @@ class EpisodeRoom:
         limit: int = 10,
         days: float | None = None,
         thread: str | None = None,
+        where: Where = None,
         suppressed: bool = False,
     ) -> Sequence[EpisodeCard]:
         """Return episodes (of a thread) by end of event time, newest first, open frames included.
 
+        `where` leaves those that are about something, as in `outcome=failure topic~billing`.
         `suppressed` shows what is suppressed or archived too, each with why it is (`hidden`).
         """
         counted("limit", limit)
         if days is not None and not (isinstance(days, int | float) and days >= 0):
             raise InvalidInput(f"`days` is a number, 0 or more, not {days!r}")
-        now = self._deps.clock()
+        now, about = self._deps.clock(), filter_of(where)
         since = now - timedelta(days=min(days, LONGEST_AGE)) if days is not None else None
         with self._at.read() as tx:
             thread_id = thread_meant(tx, thread)
-            cards = listing.recent(
-                tx, now, limit=limit, since=since, thread_id=thread_id, suppressed=suppressed
-            )
+            if about.empty:
+                cards = listing.recent(
+                    tx, now, limit=limit, since=since, thread_id=thread_id, suppressed=suppressed
+                )
+            else:
+                shown = filtering.cards_about(tx, now, about, thread_id=thread_id, hidden=suppressed)
+                ended = [card for card in shown if since is None or card.end_at >= since]
+                cards = sorted(ended, key=lambda card: -card.end_at.timestamp())[:limit]
         self._deps.recently_shown.note(self._at.scope, shown_by(cards))
         return cards
 
@@ -139,23 +153,23 @@ class EpisodeRoom:
 
     def pin(
         self, episode_id: "UUID | str | None" = None, *, thread: str | None = None, reason: str = ""
-    ) -> Marked:
+    ) -> "marking.Marked":
         """Pin an episode or open frame, or a whole thread with what is still to come.
 
         What is pinned is let go by no policy and does not fade in recall; what was archived comes back.
         """
         with self._at.write() as tx:
-            return caring.pin(tx, episode_id, thread, reason=reason, now=self._deps.clock())
+            return marking.pin(tx, episode_id, thread, reason=reason, now=self._deps.clock())
 
     def unpin(self, episode_id: "UUID | str | None" = None, *, thread: str | None = None) -> bool:
         """Take the pin off an episode or a thread; tell whether there was one."""
         with self._at.write() as tx:
-            return caring.take_off(tx, MarkKind.PINNED, episode_id, thread)
+            return marking.take_off(tx, MarkKind.PINNED, episode_id, thread)
 
-    def pinned(self) -> Sequence[Marked]:
+    def pinned(self) -> "Sequence[marking.Marked]":
         """Return what is pinned, by thread and place in it."""
         with self._at.read() as tx:
-            return caring.pinned(tx)
+            return marking.pinned(tx)
 
     # --- suppress ----------------------------------------------------------------------------------------
 
@@ -166,7 +180,7 @@ class EpisodeRoom:
         thread: str | None = None,
         words: str | None = None,
         reason: str = "",
-    ) -> Marked:
+    ) -> "marking.Marked":
         """Keep an episode, a whole thread, or whatever holds some words, but show it no more.
 
         `search`, `recent` and `context` leave it out, and no skills are learnt from it. Words are compared
@@ -175,8 +189,10 @@ class EpisodeRoom:
         now = self._deps.clock()
         with self._at.write() as tx:
             if words is None:
-                return caring.suppress(tx, episode_id, thread, reason=reason, now=now)
-            return caring.suppress_words(tx, words_of(words, episode_id, thread), reason=reason, now=now)
+                return marking.suppress(tx, episode_id, thread, reason=reason, now=now)
+            return marking.suppress_words(
+                tx, marking.words_of(words, episode_id, thread), reason=reason, now=now
+            )
 
     def unsuppress(
         self,
@@ -191,13 +207,13 @@ class EpisodeRoom:
         """
         with self._at.write() as tx:
             if words is None:
-                return caring.take_off(tx, MarkKind.SUPPRESSED, episode_id, thread)
-            return tx.visibility.unsuppress_words(words_of(words, episode_id, thread))
+                return marking.take_off(tx, MarkKind.SUPPRESSED, episode_id, thread)
+            return tx.visibility.unsuppress_words(marking.words_of(words, episode_id, thread))
 
-    def suppressed(self) -> Sequence[Marked]:
+    def suppressed(self) -> "Sequence[marking.Marked]":
         """Return what is suppressed, with reason and time: words first, then by thread and place in it."""
         with self._at.read() as tx:
-            return caring.suppressed(tx)
+            return marking.suppressed(tx)
 
     # --- words -------------------------------------------------------------------------------------------
 
@@ -213,6 +229,8 @@ class EpisodeRoom:
         if (thread is None) == (not every):
             raise InvalidInput("name a thread, or say that all of them are meant (`every=True`), not both")
         scope, maker = self._at.known(), clean_name(by)
-        count = reencode(self._deps, scope, None if thread is None else self._at.thread_id(thread), maker)
+        count = reencoding.reencode(
+            self._deps, scope, None if thread is None else self._at.thread_id(thread), maker
+        )
         self._later.run(scope)
         return count

@@ -12,6 +12,7 @@ from typing import Final
 
 from episodic_agent.core.chains import SuppliedMetadata, metadata_of, read_guess
 from episodic_agent.core.chains.metadata import NOTHING
+from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.episodes import EpisodeText, plain_metadata
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.engine.deps import Deps
@@ -21,7 +22,7 @@ from episodic_agent.protocols import LanguageModel
 from episodic_agent.schemas import Job, Json, Observation, Scope
 
 EXTRACTIVE: Final = "extractive-1"
-LEAST: Final = 120  # characters; so little is told whole by its own sentences, at no cost
+LEAST: Final = 40  # tokens; so little is told whole by its own sentences, at no cost
 LATER: Final = timedelta(hours=1)  # until a model whose answer could not be read is asked once more
 REFUSED: Final = "refused"  # in the metadata: what of a model's answer could not be used, and why
 
@@ -52,10 +53,10 @@ def worded(
     an answer that is wrong twice are not waited for; one that could not be read is asked for again later.
     """
     model = deps.model_for(scope, question.STAGE)
-    if model is None or sum(len(o.text) for o in observations) < LEAST:
+    if model is None or sum(estimate(o.text) for o in observations) < LEAST:
         return Worded(own())
     try:
-        reported_words, faults = _asked(model, observations, deps.language, rounds)
+        reported_words, faults = _asked(model, observations, scope.user_id, deps.language, rounds)
     except ProviderError as error:
         if job.attempts < LAST_TRY and may_pass(error):
             raise
@@ -98,7 +99,11 @@ def described(
 
 
 def _asked(
-    model: LanguageModel, observations: Sequence[Observation], language: str | None, rounds: int
+    model: LanguageModel,
+    observations: Sequence[Observation],
+    owner: str,
+    language: str | None,
+    rounds: int,
 ) -> tuple[question.EpisodeWords, Mapping[str, str]]:
     """Return the answer with what is wrong with it; a fault is worth asking once more, as a bad form is."""
     faults: dict[str, str] = {}
@@ -113,7 +118,7 @@ def _asked(
             raise BadReply("; ".join(f"{name}: {why}" for name, why in faults.items()))
         return words
 
-    prompt = question.prompt(observations)
+    prompt = question.prompt(observations, owner)
     return ask(model, prompt, question.SCHEMA, question.STAGE, read, rounds=rounds), faults
 
 

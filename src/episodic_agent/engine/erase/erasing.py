@@ -16,7 +16,7 @@ from uuid import UUID
 from episodic_agent.core.erasing import fingerprint
 from episodic_agent.core.identity import uuid7
 from episodic_agent.core.places import joined, visits_of
-from episodic_agent.engine.boundary.segmenting import ENCODE, Segmenter, load_ends, take_up
+from episodic_agent.engine.boundary.segmenting import Segmenter, load_ends, take_up
 from episodic_agent.engine.chains.ancestry import hand_down
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.erase.records import (
@@ -29,6 +29,7 @@ from episodic_agent.engine.erase.records import (
 )
 from episodic_agent.engine.erase.sections import retell_sections
 from episodic_agent.engine.erase.skills import drop_skills, shown_by
+from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, PARTS, Transaction, ref_of, split_ref
 from episodic_agent.schemas import Episode, Frame, Scope, Thread

@@ -10,9 +10,9 @@ from episodic_agent.core.facts import retold
 from episodic_agent.core.language import fold, term_counts
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.erase.records import episodes_of
-from episodic_agent.engine.facts.job import FACTS as DECIDED
 from episodic_agent.engine.facts.job import request_facts
 from episodic_agent.engine.facts.writing import slots_of, write_facts
+from episodic_agent.engine.jobs.kinds import FACTS as DECIDED
 from episodic_agent.protocols import FACTS, Transaction
 from episodic_agent.schemas import Decision, Json
 from episodic_agent.schemas.facts import Fact

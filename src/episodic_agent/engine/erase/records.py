@@ -10,10 +10,8 @@ from uuid import UUID
 from episodic_agent.core.erasing import Quotable
 from episodic_agent.core.language import tokens
 from episodic_agent.engine.boundary.generations import ERASED, RESEGMENT, without_history
+from episodic_agent.engine.jobs.kinds import LINK, OUTCOME, REVIEW
 from episodic_agent.engine.sections.faults import with_ends
-from episodic_agent.engine.strength.reviewing import REVIEW
-from episodic_agent.engine.tuning.outcomes import OUTCOME
-from episodic_agent.engine.tuning.runs import LINK
 from episodic_agent.protocols import Transaction, split_ref
 from episodic_agent.schemas import Decision, Episode, Json
 

@@ -6,7 +6,8 @@ from datetime import datetime
 from uuid import UUID
 
 from episodic_agent.core.sections import Trigger
-from episodic_agent.engine.sections.bounds import COMPACT, request
+from episodic_agent.engine.jobs.kinds import COMPACT
+from episodic_agent.engine.sections.bounds import request
 from episodic_agent.engine.sections.faults import with_ends
 from episodic_agent.engine.threads.session_records import SESSION, blanked, facts_of, record_of
 from episodic_agent.protocols import PARTS, Transaction, ref_of

@@ -44,8 +44,9 @@ class LabelledStream:
 
 
 def rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the JSON objects of a file; InvalidInput names the line that is none."""
+    """Yield the JSON objects of a file; InvalidInput names the line that is none, or the file without any."""
     opener = gzip.open if path.suffix == ".gz" else open
+    empty = True
     try:
         with opener(path, "rt", encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
@@ -57,9 +58,12 @@ def rows(path: Path) -> Iterator[Mapping[str, Any]]:
                     raise InvalidInput(f"{path}: line {number} is not JSON ({error})") from error
                 if not isinstance(row, dict):
                     raise InvalidInput(f"{path}: line {number} is not an object with units or messages")
+                empty = False
                 yield row
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from error
+    if empty:
+        raise InvalidInput(f"{path} is empty; give a file of labelled cases, one JSON object a line")
 
 
 def digest(path: Path) -> str:

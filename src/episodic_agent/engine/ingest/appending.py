@@ -18,17 +18,20 @@ import numpy as np
 from episodic_agent.core.boundary.contract import Arrival, Input
 from episodic_agent.core.boundary.policies import STEP
 from episodic_agent.core.echo import Echo, own_text, own_words
+from episodic_agent.core.identity import assign_ids
 from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.ingest import Item
 from episodic_agent.core.language import plural, term_counts, tokens
 from episodic_agent.core.language.timewords import date_words
-from episodic_agent.core.language.windows import windows
+from episodic_agent.core.language.windows import beginning
 from episodic_agent.core.threads import IntakeVerdict, turn_count
 from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.core.threads.records import INACTIVITY, OPEN
 from episodic_agent.core.trace import Recorder, recording, span
+from episodic_agent.engine.arguments import Progress, origin_of
 from episodic_agent.engine.boundary.segmenting import (
     Segmenter,
+    ask_for_pieces,
     ask_for_vectors,
     await_vectors,
     end_thread,
@@ -40,6 +43,7 @@ from episodic_agent.engine.ingest.echoes import Listening, by_form, is_agent, wi
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.links.asking import ask_for_end
 from episodic_agent.engine.links.job import OFF, ask_for_link
+from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import take_in
 from episodic_agent.engine.threads.resolving import PlacedItem, Placement, lapsed, resolved
 from episodic_agent.engine.trace.work import share
@@ -53,7 +57,6 @@ CHUNK = 256  # observations per transaction (I10)
 GROUP = 256  # observations embedded together while the group before commits; one chunk, to overlap early
 MADE_ONCE = 7  # the version of ids made for this call; should one be stored all the same, the commit finds it
 QUOTED = 80  # characters of a text that stands, in an error
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,13 @@ class Incoming:
     origin: str | None
     id: UUID
     item: Item
+
+
+def incoming(at: Scoped, items: Sequence[Item], thread: str | None, source: str | None) -> Iterator[Incoming]:
+    """Yield items with their ids and the threads they name."""
+    ids = assign_ids(items, at.scope, source, at.fresh, thread=thread)
+    for item, identity in zip(items, ids, strict=True):
+        yield Incoming(origin_of(item, thread), identity, item)
 
 
 @dataclass(slots=True)
@@ -355,7 +365,7 @@ class Ingest:
         with span("store"):
             tx.observations.append(observations)
             number = tx.threads.number(thread.id)
-            index_observations(tx, number, fresh, observations, self._deps.embedder_name)
+            index_observations(tx, number, fresh, observations, self._deps.embedder_name, now)
         frame = replace(frame, next_seq=frame.next_seq + len(fresh), last_received_at=now)
         with span("boundary"):
             arrivals = _arrivals(tx, segmenter, frame, observations, fresh)
@@ -370,7 +380,7 @@ class Ingest:
         if self._deps.link_policy != OFF:
             ask_for_link(tx, thread, observations, now)
         request_quotes(tx, self._deps, observations, now)
-        listen(tx, thread, after.turn_count, now)
+        listen(tx, thread, observations, now)
         self._deps.tracer.appended(tx, number, observations, fresh[0].took, now)
         return [Receipt(o.id, thread.id, o.seq, True) for o in observations]
 
@@ -387,7 +397,8 @@ class Ingest:
         at = fresh[0].incoming.item.at or now
         modality = modality_of(fresh)
         identity = thread_identity(tx.scope, origin)
-        thread = Thread(identity, origin, at, at, modality=modality, explicit=True)
+        title = next((p.item.title for p in fresh if p.item.title), None)
+        thread = Thread(identity, origin, at, at, title=title, modality=modality, explicit=True)
         return thread, self._open(tx, thread)
 
     def _first_terms(self, thread: Thread, frame: Frame, fresh: Sequence[Prepared]) -> tuple[Thread, Frame]:
@@ -470,8 +481,11 @@ def dated(item: Item) -> bool:
 
 
 def embed_prepared(embedder: Embedder | None, prepared: Sequence[Prepared]) -> None:
-    """Embed all windows of all items in one call; when the embedder fails they stay without vectors."""
-    pieces = [windows(p.text) if p.text else [] for p in prepared]
+    """Embed items in one call; when the embedder fails they stay without vectors.
+
+    Of a long one only the beginning: `index_observations` asks for the rest.
+    """
+    pieces = [beginning(p.text) if p.text else [] for p in prepared]
     if embedder is None or not any(pieces):
         return
     try:
@@ -516,8 +530,9 @@ def index_observations(
     fresh: Sequence[Prepared],
     observations: Sequence[Observation],
     embedder: str,
+    now: datetime,
 ) -> None:
-    """Index words and vectors of new observations."""
+    """Index words and vectors of new observations, and ask for what of long ones is to be embedded yet."""
     refs = [ref_of(number, o.seq) for o in observations]
     postings = [Posting(r, p.terms, p.length) for r, p in zip(refs, fresh, strict=True)]
     tx.index.put_postings(OBSERVATIONS, postings)
@@ -525,6 +540,7 @@ def index_observations(
     if embedded:
         rows = [r for r, v in embedded for _ in range(len(v))]
         tx.index.put_vectors(OBSERVATIONS, embedder, rows, np.concatenate([v for _, v in embedded]))
+    ask_for_pieces(tx, (o for o, p in zip(observations, fresh, strict=True) if p.vectors is not None), now)
 
 
 def moved(thread: Thread, observations: Sequence[Observation]) -> Thread:

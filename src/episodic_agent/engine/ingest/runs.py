@@ -1,19 +1,27 @@
-"""What an agent's run does to a memory: keep steps, read records, end the last episode."""
+"""The verb `run`: what an agent's run does to a memory (keep steps, read records, end the last episode)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
-from episodic_agent.agents.run import Step, Verbs
-from episodic_agent.core.boundary.contract import Record
+from episodic_agent.agents.run import AgentRun, RunReport, Seen, Step, Verbs, interval_of, policy_of_run
+from episodic_agent.core.boundary.contract import Policy, Record
 from episodic_agent.core.ingest import Item, read_item
+from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.boundary.closing import Closer
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.deps import Deps
-from episodic_agent.protocols import Transaction
+from episodic_agent.engine.ingest.appending import Ingest, incoming
+from episodic_agent.engine.ingest.repeating import remembering
+from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.works import Works
+from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import Sensor, Transaction
 from episodic_agent.schemas import Reason, Receipt, Scope
 
 
-def verbs_of(
+def _verbs_of(
     deps: Deps,
     scope: Scope,
     origin: str,
@@ -47,3 +55,48 @@ def verbs_of(
             return 0 if thread is None else len(tx.episodes.of_thread(thread))
 
     return Verbs(read, keep, judged, episodes, flush, run_jobs)
+
+
+def run_agent(
+    at: Scoped,
+    works: Works,
+    sensor: Sensor,
+    *,
+    thread: str | None,
+    steps: int | None,
+    fps: float,
+    policy: "str | Policy[Any] | None",
+    watch: Callable[[Seen], object] | None,
+    say: Callable[[str], object] | None,
+) -> RunReport:
+    """Let a sensor fill a thread until it ends; see `UserMemory.run`."""
+    interval = interval_of(fps)
+    if steps is not None and steps < 1:
+        raise InvalidInput("`steps` must be 1 or more")
+    deps, scope = at.deps, at.scope
+    started = deps.clock()
+    origin = clean_name(thread) or f"run:{started:%Y-%m-%dT%H:%M:%S.%f}"
+    name = f"{deps.entropy(64):x}"
+    policy, faults = policy_of_run(policy, works.segmenter.steps, deps.resolve_policy, say)
+    verbs = _verbs(at, works, origin, policy)
+    works.orphans.close_left(scope)
+    agent = AgentRun(sensor, verbs, RunReport(origin, started), name=name, watch=watch, faults=faults)
+    with works.orphans.under_way(scope, origin, name):
+        report = agent.go(steps=steps, interval=interval)
+    works.later.run(scope)
+    return report
+
+
+def _verbs(at: Scoped, works: Works, origin: str, policy: Policy[Any] | None) -> Verbs:
+    """Return what an agent's run does to the memory."""
+    deps, scope, segmenter = at.deps, at.scope, works.segmenter
+    if policy is not None:
+        segmenter = replace(segmenter, policy=policy, steps=None, eager=True)
+    # an agent says the same again and again: "In the hall: go forward" is embedded once
+    ingest = Ingest(replace(deps, embedder=remembering(deps.embedder)), segmenter)
+
+    def keep(items: Sequence[Item]) -> Sequence[Receipt]:
+        return ingest.run(scope, incoming(at, items, origin, None)).receipts
+
+    closer = Closer(deps, segmenter)
+    return _verbs_of(deps, scope, origin, closer, keep, lambda: works.later.after(scope, wait=True))

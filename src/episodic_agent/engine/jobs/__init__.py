@@ -18,6 +18,6 @@ processes, of which any number may share a database.
    its fallback (I8) and records which one spoke.
 
 **To add** a kind of job, write a handler with `handle(claimed jobs)` that ends them in its own transaction,
-add it to the table of handlers in `Memory`, and ask for it where its cause is written. Its key must name what
-it is about, so that erasing that takes the job away too.
+name it in `kinds.py`, add it to the table of handlers in `engine/works.py`, and ask for it where its cause is
+written. Its key must name what it is about, so that erasing that takes the job away too.
 """

@@ -6,9 +6,10 @@ is of no use.
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Final, TypeVar
+from functools import partial
+from typing import Final, Protocol, TypeVar, runtime_checkable
 
-from episodic_agent.core.prompts.lenient import fitted
+from episodic_agent.core.prompts.lenient import fitted, strict
 from episodic_agent.core.prompts.quoting import asked_again
 from episodic_agent.errors import BadReply, BudgetSpent, ProviderError, ProviderRefused
 from episodic_agent.protocols import LanguageModel
@@ -18,6 +19,15 @@ ROUNDS: Final = 2  # answers to one question that may be unusable
 LAST_TRY: Final = 3  # attempts of a job at a model that is away, before what needs none does its work (I8)
 
 T = TypeVar("T")
+
+
+@runtime_checkable
+class JudgedModel(Protocol):
+    """A model that wants to know whether its answers could be used."""
+
+    def judged(self, stage: str, *, fits: bool) -> None:
+        """Note whether the last answer for a stage could be used."""
+
 
 _unusable: Final = set[str]()  # kinds of work of this process whose model was said to answer unusably
 
@@ -31,7 +41,7 @@ def ask(
     *,
     rounds: int = ROUNDS,
 ) -> T:
-    """Return what `read` makes of the answer, as far as it fits the schema.
+    """Return what `read` makes of the answer, as far as it fits the schema, its limits included.
 
     Where it raises BadReply the model is asked again, `rounds` times in all, with what was wrong.
     """
@@ -39,11 +49,25 @@ def ask(
     while True:
         rounds -= 1
         try:
-            return read(fitted(model.complete(text, schema, stage).value, schema))
+            answer = fitted(model.complete(text, strict(schema), stage).value, schema)
+            return _judged(model, stage, partial(read, answer))
         except BadReply as error:
             if rounds < 1:
                 raise
             text = asked_again(prompt, error)
+
+
+def _judged(model: LanguageModel, stage: str, read: Callable[[], T]) -> T:
+    """Return what is read of an answer, and let its model know whether it could be."""
+    try:
+        result = read()
+    except BadReply:
+        if isinstance(model, JudgedModel):
+            model.judged(stage, fits=False)
+        raise
+    if isinstance(model, JudgedModel):
+        model.judged(stage, fits=True)
+    return result
 
 
 def may_pass(error: ProviderError) -> bool:

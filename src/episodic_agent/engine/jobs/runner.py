@@ -129,28 +129,31 @@ class Runner:
         self._at_work: dict[int, tuple[Scope, str] | None] = {}
         self._ended = threading.Condition()
 
-    def run_due(self, scope: Scope | None = None) -> int:
+    def run_due(self, scope: Scope | None = None, *, without: Collection[str] = ()) -> int:
         """Run what is due until nothing is (or the runner is halted), and return how many jobs ran.
 
         A job that fails is tried again later, and after its last attempt becomes a dead letter; it
         never stops the others. What is `awaited` and another thread is doing for `scope` is waited for.
+        Jobs of the kinds `without` which it is done are left alone.
         """
         ran = 0
         while not self._halted:
-            batch = self.run_batch(scope)
+            batch = self.run_batch(scope, without=without)
             if batch is not None:
                 ran += batch.done + batch.failed + batch.lost
-            elif scope is None or not self._waited_for(scope):
+            elif scope is None or not self._waited_for(scope, without):
                 break
         return ran
 
-    def _waited_for(self, scope: Scope) -> bool:
+    def _waited_for(self, scope: Scope, without: Collection[str]) -> bool:
         """Wait until no other thread has jobs of a scope; tell whether any had."""
         me = threading.get_ident()
 
         def idle() -> bool:
             others = (work for thread, work in self._at_work.items() if thread != me)
-            return self._halted or not any(work is None or self._is_awaited(scope, *work) for work in others)
+            return self._halted or not any(
+                work is None or (work[1] not in without and self._is_awaited(scope, *work)) for work in others
+            )
 
         with self._ended:
             if idle():
@@ -178,19 +181,19 @@ class Runner:
                     self._at_work[me] = around
                 self._ended.notify_all()
 
-    def try_due(self, scope: Scope | None = None) -> None:
+    def try_due(self, scope: Scope | None = None, *, without: Collection[str] = ()) -> None:
         """Run what is due; where the store refuses the work waits, for its cause is stored already."""
         try:
-            self.run_due(scope)
+            self.run_due(scope, without=without)
         except EpisodicError as error:
             log.warning("later work waits: %s", error)
 
-    def run_batch(self, scope: Scope | None = None) -> Batch | None:
+    def run_batch(self, scope: Scope | None = None, *, without: Collection[str] = ()) -> Batch | None:
         """Claim once and handle what came; None when nothing is due. Raises StoreError when it is away."""
         with self._working():
-            return self._run_batch(scope or self._scope)
+            return self._run_batch(scope or self._scope, without)
 
-    def _run_batch(self, scope: Scope | None) -> Batch | None:
+    def _run_batch(self, scope: Scope | None, without: Collection[str]) -> Batch | None:
         self._give_back_stranded()
         claimed = self._store.claim(
             self._owner,
@@ -199,7 +202,7 @@ class Runner:
             limit=BATCH,
             space=None if scope else self._space,
             scope=scope,
-            kinds=list(self._handlers),
+            kinds=[kind for kind in self._handlers if kind not in without],
         )
         if claimed is None:
             return None

@@ -3,7 +3,7 @@
 What has expired tells nothing any more, and neither do suppressed words: no filter finds an episode by them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -11,29 +11,23 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.chains.filters import (
-    EVERYTHING,
+    SESSION,
     MetadataFilter,
     in_time,
     matches,
-    parse_filter,
 )
 from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.engine.arguments import clean_name
-from episodic_agent.engine.boundary.segmenting import ENCODE
 from episodic_agent.engine.episodes import listing
+from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.results import EpisodeCard
-from episodic_agent.engine.threads.session_records import declared, session_at
+from episodic_agent.engine.threads.session_records import session_at, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.protocols import CoverSpan, Refs, Transaction, ref_of
+from episodic_agent.schemas import Episode, Json
 
-DECLARED: Final = frozenset(("participant", "tool", "decision", "outcome"))  # what callers say of sessions
+DECLARED: Final = frozenset(("participant", "tool", "decision", "outcome", *SESSION))  # said of sessions
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-Where = str | Sequence[str] | None  # a filter as callers write it
-
-
-def filter_of(where: Where) -> MetadataFilter:
-    """Read a filter; everything passes where there is none. InvalidInput for what is none."""
-    return EVERYTHING if where is None else parse_filter(where)
 
 
 def passing(
@@ -56,7 +50,7 @@ def passing(
         ref
         for ref, e in stored.items()
         if matches(
-            visibility.worded(e).metadata if e.encoding_version else declared(tx, e), conditions, e.start_at
+            visibility.worded(e).metadata if e.encoding_version else _declared(tx, e), conditions, e.start_at
         )
     }
     return [one for one in spans if one.first_ref in shown]
@@ -86,9 +80,13 @@ def cards_about(
     thread_id: UUID | None = None,
     place: str | None = None,
     limit: int | None = None,
+    hidden: bool = True,
 ) -> list[EpisodeCard]:
-    """Return the cards of episodes (of a thread, at a place) that pass, as `listing.chronological` does."""
-    visibility = Visibility(tx, now, lifted=True)
+    """Return the cards of episodes (of a thread, at a place) that pass, as `listing.chronological` does.
+
+    `hidden` shows what is suppressed or archived too.
+    """
+    visibility = Visibility(tx, now, lifted=hidden)
     named = {UUID(hex=one.name) for one in passing(tx, conditions, visibility)}
     if place is not None:
         cards = listing.at_place(tx, now, place, thread_id=thread_id)
@@ -100,7 +98,10 @@ def cards_about(
         closed = [e for e in tx.episodes.get(sorted(named)).values() if thread_id in (None, e.thread_id)]
         opened_cards = [c for c in _open(tx, conditions, visibility) if thread_id in (None, c.thread_id)]
         matching_cards = listing.in_order(tx, now, closed, opened_cards)
-    return matching_cards if limit is None else matching_cards[max(0, len(matching_cards) - limit) :]
+    if not hidden:
+        matching_cards = [card for card in matching_cards if not card.hidden]
+    newest = matching_cards if limit is None else matching_cards[max(0, len(matching_cards) - limit) :]
+    return listing.with_words(tx, newest, visibility)
 
 
 def threads_about(tx: Transaction, now: datetime, conditions: MetadataFilter) -> set[UUID]:
@@ -135,7 +136,7 @@ def _wordless(tx: Transaction, conditions: MetadataFilter) -> list[CoverSpan]:
     result = []
     for episode in tx.episodes.get(waiting).values():
         current = episode.generation_to is None and not episode.encoding_version
-        if current and matches(declared(tx, episode), conditions, episode.start_at):
+        if current and matches(_declared(tx, episode), conditions, episode.start_at):
             number = tx.threads.number(episode.thread_id)
             first, last = ref_of(number, episode.first_seq), ref_of(number, episode.last_seq)
             start, end = (
@@ -143,6 +144,12 @@ def _wordless(tx: Transaction, conditions: MetadataFilter) -> list[CoverSpan]:
             )
             result.append(CoverSpan(first, last, episode.id.hex, start, end))
     return result
+
+
+def _declared(tx: Transaction, episode: Episode) -> Mapping[str, Json]:
+    """Return the metadata of an episode that has no words yet: what was said of its session."""
+    session = session_of_episode(tx, episode)
+    return {} if session is None else session.metadata()
 
 
 def _open(tx: Transaction, conditions: MetadataFilter, visibility: Visibility | None) -> list[EpisodeCard]:
@@ -155,4 +162,4 @@ def _in_open(tx: Transaction, conditions: MetadataFilter, card: EpisodeCard) -> 
         return in_time(conditions, card.start_at)
     section = tx.threads.section(card.thread_id)
     session = None if section is None else session_at(tx, section)
-    return session is not None and matches(session.fields(), conditions, card.start_at)
+    return session is not None and matches(session.metadata(), conditions, card.start_at)

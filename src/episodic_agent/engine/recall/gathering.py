@@ -1,7 +1,7 @@
 """Gather what may answer a query, in one read transaction: candidates from four legs and their episodes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -24,7 +24,7 @@ from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.candidates import NEAR, PER_LEG
 from episodic_agent.core.recall.query import Name
 from episodic_agent.core.strength.decay import retrievability
-from episodic_agent.engine.episodes.listing import open_card
+from episodic_agent.engine.episodes.listing import open_card, with_words
 from episodic_agent.engine.recall.places import known_visits
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.visibility.hidden import WIDER, Visibility
@@ -410,7 +410,10 @@ class Gatherer:
         stored = self._tx.episodes.get([mark.ref for mark in marks.values()])
         closed = {row: self.worded(stored[mark.ref]) for row, mark in marks.items()}
         opened = {row: card for row in rows if isinstance(card := gathered.cards[row], EpisodeCard)}
-        return {**closed, **opened}
+        shown = with_words(self._tx, list(opened.values()), self._visibility)
+        # an answer shows what was found in it word by word: no summary is needed
+        cards = {row: replace(card, summary="") for row, card in zip(opened, shown, strict=True)}
+        return {**closed, **cards}
 
     def worded(self, episode: Episode) -> Episode:
         """Return an episode as it may be shown."""

@@ -20,7 +20,7 @@ from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
 from episodic_agent.core.context.retrieved import DETAILS, Detail, is_detailed
 from episodic_agent.core.recall.seed import PER_LEG
 from episodic_agent.core.strength.decay import retrievability
-from episodic_agent.engine.arguments import counted, worded
+from episodic_agent.engine.arguments import FEW_FACTS, counted, worded
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import full_episodes
 from episodic_agent.engine.recall import whereabouts
@@ -45,7 +45,6 @@ from episodic_agent.schemas import Episode, Observation, Scope, Vector
 
 POLICIES = ("default", "seed-003")
 ALIASES = {"rrf-decay": "seed-003"}
-FEW_FACTS = 20  # seed 003
 PLACE = "place"  # what answers a question for a place alone
 HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
 SCENES = 256  # scopes of which a process remembers who speaks there
@@ -402,7 +401,7 @@ def _why_hidden(tx: Transaction, visibility: Visibility, hit: Hit) -> str:
 
 
 def _checked(text: str, options: SearchOptions) -> str:
-    if not isinstance(text, str) or not text.strip():
+    if not worded("query", text).strip():
         raise InvalidInput("the query is empty; ask something")
     policy = ALIASES.get(named := worded("policy", options.policy), named)
     if policy not in POLICIES:

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from episodic_agent.core.context.retrieved import Detail, RetrievedEpisode, RetrievedFact, retrieved
 from episodic_agent.engine.arguments import aware, clean_name
-from episodic_agent.engine.filters import Filter
-from episodic_agent.engine.recall.filtering import filter_of
+from episodic_agent.engine.filters import Filter, filter_of
 from episodic_agent.engine.recall.searching import Recaller, SearchOptions
 from episodic_agent.engine.recently_shown import shown_by
 from episodic_agent.engine.results import DetailedRecall, FullEpisode, Hit, Recall
@@ -56,7 +55,8 @@ def recall(at: Scoped, recaller: Recaller, query: str, options: SearchOptions) -
     deps.recently_shown.note(scope, shown_by(answer.hits, answer.observations))
     if asker is not None and not answer.abstained:
         closed = [hit.episode_id for hit in answer.hits if hit.state != "open"]
-        note_recall(deps, scope, asker, answer.query, closed, policy=options.policy, identity=at.fresh())
+        if closed:  # an answer without an episode has nothing to be judged
+            note_recall(deps, scope, asker, answer.query, closed, policy=options.policy, identity=at.fresh())
     return answer
 
 

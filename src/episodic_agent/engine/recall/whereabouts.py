@@ -15,7 +15,7 @@ from episodic_agent.core.boundary.steps.events import SALIENT, kind_of
 from episodic_agent.core.language.timewords import TimeQuery
 from episodic_agent.core.recall import Query, Signs, support, time_match
 from episodic_agent.core.strength.decay import retrievability
-from episodic_agent.engine.episodes.listing import open_card
+from episodic_agent.engine.episodes.listing import open_card, with_words
 from episodic_agent.engine.recall.gathering import DAY, SearchBounds
 from episodic_agent.engine.recall.places import Owners, Stretch
 from episodic_agent.engine.results import EpisodeCard, Evidence, Hit, Recall, hit_of
@@ -197,7 +197,8 @@ def _open(tx: Transaction, refs: Refs, visibility: Visibility) -> EpisodeCard:
     if thread is None:  # a foreign key forbids it
         raise LookupError(f"observations without their thread {thread_id}")
     inside = tx.observations.read(thread_id, frame.first_seq, frame.next_seq - 1)
-    return open_card(thread, frame.first_seq, visibility.visible(number, inside))
+    card = open_card(thread, frame.first_seq, visibility.visible(number, inside))
+    return with_words(tx, [card], visibility)[0]
 
 
 def _hit(

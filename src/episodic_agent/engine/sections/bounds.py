@@ -27,6 +27,7 @@ from episodic_agent.core.strength.decay import initial_strength
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.core.threads.turns import opens_turn, turn_count
 from episodic_agent.engine.chains.ancestry import hand_down
+from episodic_agent.engine.jobs.kinds import COMPACT
 from episodic_agent.engine.threads.session_records import facts_of, record_of, session_at
 from episodic_agent.errors import NotFound
 from episodic_agent.lazily import module
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 else:
     deciding = module("episodic_agent.core.chains.deciding")
 
-COMPACT: Final = "compact"
 MESSAGES: Final = SectionLimits()
 # An agent's steps have no turns: each counts as one, and as many of them as are told in a moment make a part.
 STEPS: Final = SectionLimits(turns=2_000)

@@ -7,7 +7,8 @@ from typing import Final
 from episodic_agent.core.sections import Trigger
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.sections.bounds import COMPACT, covers, current, end_section, request
+from episodic_agent.engine.jobs.kinds import COMPACT
+from episodic_agent.engine.sections.bounds import covers, current, end_section, request
 from episodic_agent.engine.sections.job import embeddable
 from episodic_agent.engine.threads.session_records import SESSION, topic_of
 from episodic_agent.protocols import Transaction, split_ref

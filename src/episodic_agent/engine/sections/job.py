@@ -26,13 +26,13 @@ from episodic_agent.core.sections import Resolutions, Trigger
 from episodic_agent.core.sections.resolutions import resolutions, source_tokens
 from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.core.threads.turns import turn_count
-from episodic_agent.engine.chains.ancestry import CHAIN
 from episodic_agent.engine.chains.ancestry import OFF as UNCHAINED
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.wording import LATER, REFUSED, described
 from episodic_agent.engine.jobs.asking import LAST_TRY, ROUNDS, ask, may_pass, say_failed
+from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT
 from episodic_agent.engine.jobs.retrying import until_unopposed
-from episodic_agent.engine.sections.bounds import COMPACT, MESSAGES, covers, current, limits_of, request
+from episodic_agent.engine.sections.bounds import MESSAGES, covers, current, limits_of, request
 from episodic_agent.engine.sections.words import events_of, previous_words, words_of_events
 from episodic_agent.engine.threads.session_records import SessionFacts, session_at
 from episodic_agent.errors import BadReply, ProviderError

@@ -10,7 +10,7 @@ import numpy as np
 
 from episodic_agent.core.language import tokens
 from episodic_agent.core.recall.bm25 import K1, B, term_weight
-from episodic_agent.engine.arguments import clean_name, counted
+from episodic_agent.engine.arguments import RESOLUTIONS, clean_name, counted
 from episodic_agent.engine.later import Later
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import with_end
@@ -20,7 +20,6 @@ from episodic_agent.protocols import OBSERVATIONS, PARTS, Refs, Transaction, ref
 from episodic_agent.schemas import Episode, Scope, Section, Vector
 from episodic_agent.showing import described
 
-RESOLUTIONS: Final = ("micro", "meso", "macro")
 _CANDIDATES: Final = 200  # parts each way of searching names
 _NEAREST: Final = 50  # observations whose parts are looked at
 _DIGITS: Final = 6

@@ -43,6 +43,7 @@ from episodic_agent.core.skills.keeping import DECISION
 from episodic_agent.core.threads.turns import turns
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.asking import LAST_TRY, ask, may_pass, say_failed
+from episodic_agent.engine.jobs.kinds import MINE
 from episodic_agent.engine.visibility.hidden import span_of
 from episodic_agent.errors import Conflict, ProviderError
 from episodic_agent.protocols import (
@@ -56,7 +57,6 @@ from episodic_agent.protocols import (
 )
 from episodic_agent.schemas import Episode, Job, Observation, Scope, Vector
 
-MINE: Final = "skills"
 ENOUGH: Final = 100  # new episodes that are worth a run by themselves
 SOME: Final = 10  # that are worth one when the clock sweeps
 PAGE: Final = 200  # of them one run takes

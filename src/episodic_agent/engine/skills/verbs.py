@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from episodic_agent.core import recall as ranking
 from episodic_agent.core.identity import decision_id, uuid7
 from episodic_agent.core.skills import (
     Skill,
@@ -21,12 +20,20 @@ from episodic_agent.core.skills import (
 from episodic_agent.core.skills.keeping import DECISION, POLICY
 from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.recall.matching import matches
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
+from episodic_agent.lazily import module
 from episodic_agent.protocols import SKILLS, Transaction
 from episodic_agent.schemas import Decision, Json, Vector
 from episodic_agent.showing import described
+
+if TYPE_CHECKING:
+    from episodic_agent.core import recall as ranking
+    from episodic_agent.engine.recall import matching
+else:
+    matching = module("episodic_agent.engine.recall.matching")
+    ranking = module("episodic_agent.core.recall")
+
 
 USED: Final = "skill_use"
 SUCCEEDED, FAILED = "success", "failure"
@@ -124,10 +131,10 @@ def erase(tx: Transaction, name: str) -> StoredSkill:
 
 
 def best(
-    tx: Transaction, deps: Deps, query: ranking.Query, vector: Vector | None
+    tx: Transaction, deps: Deps, query: "ranking.Query", vector: Vector | None
 ) -> Sequence[tuple[StoredSkill, float]]:
     """Return the skills that share words or meaning with a query, best first, with scores in [0, 1]."""
-    refs, scores = matches(tx, deps, SKILLS, query, vector)
+    refs, scores = matching.matches(tx, deps, SKILLS, query, vector)
     skills = {kept.number: kept for kept in tx.knowledge.skills(numbers=refs.tolist())}
     rows = [
         (skills[int(ref)], float(score))

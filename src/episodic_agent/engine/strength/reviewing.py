@@ -20,15 +20,16 @@ from episodic_agent.core.review.uptake import MOST_TURNS
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.listing import successor
 from episodic_agent.engine.jobs.asking import LAST_TRY, ask, may_pass, say_failed
+from episodic_agent.engine.jobs.kinds import REVIEW
 from episodic_agent.errors import EpisodicError, ProviderError
 from episodic_agent.protocols import LanguageModel, Transaction
 from episodic_agent.schemas import Decision, Episode, Job, Json, Observation, PendingReview, Scope
 from episodic_agent.schemas.strength import Rating, Strength
 
-REVIEW: Final = "review"  # the kind of job, and the type of decision
 BY_UPTAKE: Final = "uptake-2026-12"
 MOST_WAITING: Final = 50  # recalls of one thread; a thread that never ends an event keeps the newest
 BEFORE: Final = 12  # observations before the question: what they said is nobody's news
+LONGEST_QUERY: Final = 1_000  # characters that are kept: a pasted page is judged by its beginning
 _DAY: Final = timedelta(days=1)
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,9 @@ def note_recall(
             tx.work.drop_reviews(waiting[: max(0, len(waiting) - MOST_WAITING + 1)])
             after = tx.threads.frame(thread).next_seq
             tx.work.put_review(
-                PendingReview(identity, thread, after, deps.clock(), query, tuple(shown), policy)
+                PendingReview(
+                    identity, thread, after, deps.clock(), query[:LONGEST_QUERY], tuple(shown), policy
+                )
             )
     except EpisodicError as error:
         log.warning("the recall for thread %s will not be reviewed: %s", thread, error)

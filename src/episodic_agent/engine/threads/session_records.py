@@ -48,13 +48,19 @@ class SessionFacts:
         """Return how it ended by the caller's word, if that was said."""
         return self.supplied.outcome
 
+    @property
+    def words(self) -> str:
+        """Return the people, tools and decisions declared of it: stories are found by them."""
+        about = self.supplied
+        return "\n".join((*about.participants, *about.tools_used, *about.key_decisions))
+
     def about(self) -> dict[str, Json]:
         """Return what of it is part of its episode's metadata, and is found by."""
         answers: dict[str, Json] = {"topic": self.topic} if self.topic else {}
         return answers | ({"agent_id": self.agent_id} if self.agent_id else {})
 
     def metadata(self) -> dict[str, Json]:
-        """Return its metadata while nothing was said in it."""
+        """Return its metadata, and those of what happened in it, while nobody read what was said."""
         return {**self.fields().as_json(), **self.about()}
 
     def fields(self) -> Metadata:
@@ -156,11 +162,13 @@ def session_of_episode(tx: Transaction, episode: Episode) -> SessionFacts | None
     return None if section is None else session_at(tx, section)
 
 
-def topic_over(tx: Transaction, facts: SessionFacts, episode: Episode) -> str:
-    """Return the topic of a session where an episode is the first of it, whose title it then is; else ""."""
-    opened = tx.threads.section(episode.thread_id, episode.first_seq)
-    first = opened is not None and opened.first_seq == episode.first_seq
-    return facts.topic if first and opened is not None and opened.episode_id == facts.episode_id else ""
+def topic_at(tx: Transaction, thread_id: UUID, seq: int) -> str:
+    """Return the topic of a session that begins at a place, where it titles what begins there; else ""."""
+    opened = tx.threads.section(thread_id, seq)
+    if opened is None or opened.first_seq != seq or opened.opened_for != SESSION:
+        return ""
+    facts = facts_of(tx, opened.episode_id)
+    return "" if facts is None else facts.topic
 
 
 def declared(tx: Transaction, episode: Episode) -> Metadata:

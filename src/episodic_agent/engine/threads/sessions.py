@@ -31,16 +31,16 @@ from episodic_agent.core.identity import thread_id as thread_identity
 from episodic_agent.core.ingest.times import read_time
 from episodic_agent.core.sections import Trigger
 from episodic_agent.core.threads.records import CLOSED, OPEN
-from episodic_agent.engine.arguments import clean_name, counted, episode_identity, worded
+from episodic_agent.engine.arguments import SESSION_STATES, clean_name, counted, episode_identity, worded
 from episodic_agent.engine.boundary.segmenting import Segmenter, end_frame, end_thread
-from episodic_agent.engine.chains.ancestry import CHAIN, OFF, parents_above
+from episodic_agent.engine.chains.ancestry import OFF, parents_above
 from episodic_agent.engine.chains.job import Chainer
 from episodic_agent.engine.chains.verbs import keep_above
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.encoding import ask_again
 from episodic_agent.engine.episodes.wording import LATER, REFUSED
+from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.engine.jobs.retrying import until_unopposed
-from episodic_agent.engine.later import Later
 from episodic_agent.engine.links.asking import ask_for_end
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import abandon, current, end_section, primary, request
@@ -56,6 +56,7 @@ from episodic_agent.engine.threads.session_records import (
     together,
 )
 from episodic_agent.engine.threads.verbs import MANUAL
+from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.protocols import Transaction, ref_of
 from episodic_agent.schemas import (
@@ -72,8 +73,7 @@ from episodic_agent.schemas import (
 from episodic_agent.showing import described
 
 BY_CALLER: Final = "session-1"  # who found the words of a session in which nothing is said yet
-RUNNING, CLOSED_SESSION = "open", "closed"
-STATES: Final = (RUNNING, CLOSED_SESSION, ABANDONED)
+RUNNING, CLOSED_SESSION = SESSION_STATES[:2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,11 +397,10 @@ def session_of(tx: Transaction, facts: SessionFacts) -> Session:
 class SessionRoom:
     """The sessions a caller frames."""
 
-    def __init__(self, at: Scoped, later: Later, sessions: Sessions) -> None:
+    def __init__(self, at: Scoped, works: Works) -> None:
         self._at = at
         self._deps = at.deps
-        self._later = later
-        self._sessions = sessions
+        self._works = works
 
     def start(
         self,
@@ -436,8 +435,8 @@ class SessionRoom:
             supplied=SuppliedMetadata(_listed(participants), _listed(tools)),
         )
         parent = None if parent_episode_id is None else episode_identity(parent_episode_id)
-        started = self._sessions.start(scope, facts, clean_name(thread), parent)
-        self._later.run(scope)
+        started = self._works.sessions.start(scope, facts, clean_name(thread), parent)
+        self._works.later.run(scope)
         return started
 
     def end(
@@ -460,15 +459,15 @@ class SessionRoom:
             raise InvalidInput(f"no outcome {outcome!r}; use one of {', '.join(OUTCOMES)}")
         metadata = SuppliedMetadata(_listed(participants), _listed(tools), _listed(key_decisions), text)
         scope = self._at.known()
-        self._later.embed_first(scope)
-        ended = self._sessions.end(scope, episode_identity(episode), metadata)
-        self._later.run(scope)
+        self._works.later.embed_first(scope)
+        ended = self._works.sessions.end(scope, episode_identity(episode), metadata)
+        self._works.later.run(scope)
         return self.get(ended)
 
     def list(self, *, state: str | None = None, limit: int = 50) -> Sequence[Session]:
         """Return sessions that were started, the newest first; `state` is open, closed or abandoned."""
-        if state is not None and worded("state", state) not in STATES:
-            raise InvalidInput(f"no state {state!r}; use one of {', '.join(STATES)}")
+        if state is not None and worded("state", state) not in SESSION_STATES:
+            raise InvalidInput(f"no state {state!r}; use one of {', '.join(SESSION_STATES)}")
         most = counted("limit", limit, 0)
         with self._at.read() as tx:
             stored_facts = [read_record(one) for one in tx.relations.decisions(type=SESSION)]

@@ -8,12 +8,12 @@ from typing import Final
 from episodic_agent.core.threads import Channels, as_record
 from episodic_agent.core.threads.channels import channel_name, check_timeout
 from episodic_agent.core.threads.records import OPEN
-from episodic_agent.engine.arguments import aware, clean_name
-from episodic_agent.engine.boundary.closing import Closer
-from episodic_agent.engine.later import Later
+from episodic_agent.engine.arguments import aware, clean_name, counted
+from episodic_agent.engine.episodes.listing import titled
 from episodic_agent.engine.scoped import Scoped, find_thread
 from episodic_agent.engine.sections.bounds import summary_of
 from episodic_agent.engine.threads.resolving import own_channels, view_of
+from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Json, Thread
@@ -104,28 +104,32 @@ def _minutes(minutes: float) -> timedelta:
 class ThreadRoom:
     """A user's threads: list, show, close, select, rename, and how long silence may last."""
 
-    def __init__(self, at: Scoped, later: Later, closer: Closer) -> None:
+    def __init__(self, at: Scoped, works: Works) -> None:
         self._at = at
         self._deps = at.deps
-        self._later = later
-        self._closer = closer
+        self._works = works
 
-    def list(self) -> Sequence[Thread]:
-        """Return the threads by last activity, newest first."""
+    def list(self, *, limit: int | None = None) -> Sequence[Thread]:
+        """Return the threads by last activity, newest first; the first `limit` of them.
+
+        What nobody gave a title is called by its newest episode, or by what was said so far.
+        """
+        most = None if limit is None else counted("limit", limit, 0)
         with self._at.read() as tx:
-            return [*tx.threads.list()]
+            return titled(tx, tx.threads.list(limit=most), self._deps.clock())
 
     def get(self, name: str) -> ThreadCard:
         """Return one thread with its metadata as seed 002 writes it; NotFound names what there is."""
         with self._at.read() as tx:
-            return card_of(tx, find_thread(tx, clean_name(name) or ""), self._deps.channels)
+            thread = find_thread(tx, clean_name(name) or "")
+            return card_of(tx, titled(tx, [thread], self._deps.clock())[0], self._deps.channels)
 
     def close(self, name: str) -> Thread:
         """Close a thread and its open frame; the next message without a thread begins another."""
         scope = self._at.known()
-        self._later.embed_first(scope)
-        self._closer.end(scope, self._at.thread_id(name), MANUAL)
-        self._later.run(scope)
+        self._works.later.embed_first(scope)
+        self._works.closer.end(scope, self._at.thread_id(name), MANUAL)
+        self._works.later.run(scope)
         return self.get(name).thread
 
     def select(self, name: str, *, now: datetime | None = None) -> Thread:

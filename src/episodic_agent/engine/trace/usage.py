@@ -10,16 +10,25 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from episodic_agent.core.language import plural, repair
 from episodic_agent.core.trace import CALL, current, span
-from episodic_agent.errors import BadReply, BudgetSpent, EpisodicError, ProviderError, ProviderRefused
+from episodic_agent.errors import (
+    BadReply,
+    BudgetSpent,
+    EpisodicError,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+)
 from episodic_agent.protocols import LONGEST_ANSWER, LanguageModel, Reply, Routed, Store
 from episodic_agent.schemas import Json, ModelUse, Scope
 
 BYTES_A_TOKEN: Final = 3  # of UTF-8: English has four, Chinese three; estimates are rather too high
+MOST_UNUSABLE: Final = 6  # answers in a row, of two rounds to three pieces of work
+REST: Final = timedelta(hours=1)  # after these; a model, its server or a prompt may be mended
 ANY_DAY: Final = (date.min, date.max)
 
 _Key = tuple[Scope, date, str, str]
@@ -42,6 +51,25 @@ class Meter:
         self._writer = threading.Lock()
         self._waiting: dict[_Key, ModelUse] = {}
         self._reserved: dict[tuple[str, date], int] = {}
+        self._unusable: dict[tuple[str, str], tuple[int, datetime]] = {}  # in a row, and when the last came
+
+    def check(self, model: str, stage: str) -> None:
+        """Raise BadReply, so that nobody is called, where a model's answers to a stage never fit."""
+        count, last = self._unusable.get((model, stage), (0, datetime.min.replace(tzinfo=UTC)))
+        if count >= MOST_UNUSABLE and self._clock() < last + REST:
+            raise BadReply(
+                f"{model} gave {count} unusable answers for {stage} in a row; not asked until "
+                f"{last + REST:%H:%M} UTC; set EPISODIC_LLM_STAGES={stage}=none, or give it another model"
+            )
+
+    def judge(self, model: str, stage: str, *, fits: bool) -> None:
+        """Note whether an answer could be used."""
+        with self._lock:
+            if fits:
+                self._unusable.pop((model, stage), None)
+            else:
+                count, _ = self._unusable.get((model, stage), (0, None))
+                self._unusable[model, stage] = (count + 1, self._clock())
 
     def of(self, model: LanguageModel, scope: Scope) -> LanguageModel:
         """Return the model, with its calls counted for a scope."""
@@ -87,6 +115,10 @@ class Meter:
             self._add((scope, use.day, use.stage, use.model), use)
         self.write()
 
+    def refuse(self, scope: Scope, stage: str, model: str) -> None:
+        """Count one of the answers that came as one that could not be used."""
+        self.count(scope, ModelUse(self._clock().date(), stage, model, failures=1, refused=1))
+
     def write(self) -> None:
         """Write what waits, unless somebody is writing: who writes takes it along."""
         while self._waiting and self._writer.acquire(blocking=False):
@@ -111,7 +143,7 @@ class Meter:
 
     def _add(self, key: _Key, use: ModelUse) -> None:
         total = added(self._waiting.get(key), use)
-        if total.calls:
+        if total != ModelUse(total.day, total.stage, total.model):
             self._waiting[key] = total
         else:
             self._waiting.pop(key, None)
@@ -131,7 +163,12 @@ class Metered:
         self.name = model.name
 
     def complete(self, prompt: str, schema: Mapping[str, Json], stage: str) -> Reply:
-        """Return the model's reply; BudgetSpent, before anything is sent, where the budget allows no more."""
+        """Return the model's reply.
+
+        Nothing is sent where the budget allows no more (BudgetSpent), and where its answers never fit
+        (BadReply).
+        """
+        self._meter.check(self.name, stage)
         asked = tokens_in(prompt)
         with self._meter.allowed(self._scope, asked + LONGEST_ANSWER) as today:
             use = ModelUse(today, stage, self.name, calls=1)
@@ -149,7 +186,10 @@ class Metered:
                 use = replace(use, failures=1, seconds=self._ticks() - begun)
                 if isinstance(error, BadReply):  # it cost what an answer costs
                     pair = error.prompt_tokens or asked, error.completion_tokens
-                    use = replace(use, prompt_tokens=pair[0], completion_tokens=pair[1])
+                    use = replace(use, refused=1, prompt_tokens=pair[0], completion_tokens=pair[1])
+                    self._meter.judge(self.name, stage, fits=False)
+                if isinstance(error, ProviderUnavailable):
+                    use = replace(use, late=int(error.late))
                 self._meter.count(self._scope, use)
                 raise
             use = replace(
@@ -160,6 +200,12 @@ class Metered:
             )
             self._meter.count(self._scope, use)
         return replace(reply, value={name: _repaired(value) for name, value in reply.value.items()})
+
+    def judged(self, stage: str, *, fits: bool) -> None:
+        """Note whether the last answer for a stage could be used: one that could not counts as a failure."""
+        self._meter.judge(self.name, stage, fits=fits)
+        if not fits:
+            self._meter.refuse(self._scope, stage, self.name)
 
 
 def _repaired(value: Json) -> Json:
@@ -198,6 +244,8 @@ def added(use: ModelUse | None, other: ModelUse) -> ModelUse:
         other,
         calls=use.calls + other.calls,
         failures=use.failures + other.failures,
+        refused=use.refused + other.refused,
+        late=use.late + other.late,
         prompt_tokens=use.prompt_tokens + other.prompt_tokens,
         completion_tokens=use.completion_tokens + other.completion_tokens,
         seconds=use.seconds + other.seconds,
@@ -210,6 +258,8 @@ def negated(use: ModelUse) -> ModelUse:
         use,
         calls=-use.calls,
         failures=-use.failures,
+        refused=-use.refused,
+        late=-use.late,
         prompt_tokens=-use.prompt_tokens,
         completion_tokens=-use.completion_tokens,
         seconds=-use.seconds,

@@ -34,6 +34,7 @@ from episodic_agent.core.links.outcomes import (
     INCORRECT,
     MOST_TURNS,
     Outcome,
+    denies_in_words,
 )
 from episodic_agent.core.links.policies import PAIRWISE
 from episodic_agent.core.links.reading import read_message
@@ -41,15 +42,16 @@ from episodic_agent.core.links.verdict import LINK as LINKED
 from episodic_agent.core.recall import CALIBRATED_FOR
 from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.deps import Deps
+from episodic_agent.engine.jobs.kinds import LINK, OUTCOME
 from episodic_agent.engine.links.joining import section_of
-from episodic_agent.engine.tuning.runs import HAND, LINK, ask_for_tuning
+from episodic_agent.engine.tuning.runs import HAND, ask_for_tuning
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
 from episodic_agent.schemas import Decision, Job, Json, Observation, Scope, Thread, Vector
 
-OUTCOME: Final = "outcome"  # the job's kind, and where a decision's detail tells how its outcome is known
 SETTLED: Final = LAST_TRY + MOST_TURNS  # the user message of a thread after which nothing more tells of links
 REACH: Final = 200  # observations after a message among which its next two turns are looked for
+REPLY: Final = 2  # messages before a denial that may be what it denies
 CONTEXT: Final = 16  # observations of an earlier thread's end, which what goes on goes on with
 BY_WORDS: Final = SeedPolicy()  # whenever it says that words go on with something, they do
 LISTED: Final = 2_000  # decisions among which the beginning of an id is looked for
@@ -90,15 +92,19 @@ def is_by_hand(decision: Decision) -> bool:
 # --- when to listen
 
 
-def listen(tx: Transaction, before: Thread, turns: int, now: datetime) -> None:
-    """Ask to hear what new user messages say about a thread's links; `before` is it without them.
+def listen(tx: Transaction, before: Thread, observations: Sequence[Observation], now: datetime) -> None:
+    """Ask to hear what new messages say about a thread's links; `before` is it without them.
 
-    Links are made at a thread's first messages, and only the few after those tell anything of them: for any
-    other this costs a comparison, for these a look at an index.
+    Links are made at a thread's first messages, and only the few after those tell anything of them by what
+    they do; a denial in words counts in any turn.
     """
-    if before.modality == STEP or turns == before.turn_count or not 0 < before.turn_count < SETTLED:
+    spoken = [o for o in observations if opens_turn(o)]
+    if before.modality == STEP or not spoken or not before.turn_count:
         return
-    if tx.relations.decisions(subject=before.id, type=LINK, last=1):
+    early = before.turn_count < SETTLED
+    if (early or any(denies_in_words(o.text) for o in spoken)) and tx.relations.decisions(
+        subject=before.id, type=LINK, last=1
+    ):
         ask_for_outcomes(tx, before.id, now)
 
 
@@ -169,7 +175,48 @@ class Listener:
                 outcomes.update(_of_links([d for d in some if d.verdict == LINKED], followed, reader))
             elif not any(seq > message.seq for seq in linked):  # else a later message put it right
                 outcomes.update(_of_refusals(some, followed, reader))
+        if self._deps.judges_ends:  # the founding policies listen to two turns
+            outcomes.update(self._denied_later(tx, thread_id, decisions, outcomes, reader))
         return outcomes
+
+    def _denied_later(
+        self,
+        tx: Transaction,
+        thread_id: UUID,
+        decisions: Sequence[Decision],
+        outcomes: Mapping[UUID, KnownOutcome | None],
+        reader: "_EvidenceReader",
+    ) -> Mapping[UUID, KnownOutcome]:
+        """Return the links that a turn after those which follow them denied, as said before or just now.
+
+        A denial speaks of the reply it follows: it takes back the link whose thread that reply is nearest to,
+        where it goes on with that thread at all.
+        """
+        live = [
+            d
+            for d in decisions
+            if d.verdict == LINKED and not d.detail.get("taken_back") and _may_be_denied(outcomes.get(d.id))
+        ]
+        said_before = {
+            d.id: known
+            for d in live
+            if (known := _known_of(d)) is not None and (known.by, known.outcome) == ("words", INCORRECT)
+        }
+        last = tx.threads.frame(thread_id).next_seq - 1
+        page = tx.observations.read(thread_id, max(0, last - CONTEXT + 1), last)
+        turn = next((o for o in reversed(page) if opens_turn(o)), None)
+        if turn is None or not live or not denies_in_words(turn.text):
+            return said_before
+        reply = [o for o in page if o.seq < turn.seq and not opens_turn(o)][-REPLY:]
+        if not reply:
+            return said_before
+        nearest = _nearest_to(reply, live, turn, reader)
+        if nearest is None:
+            return said_before
+        known = KnownOutcome(
+            INCORRECT, EXPLICIT, "words", turn.id, "the user says that something else was meant"
+        )
+        return {**said_before, nearest.id: known}
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +313,40 @@ def _of_refusals(
     yield nearest.id, known
 
 
+def _nearest_to(
+    reply: Sequence[Observation], links: Sequence[Decision], turn: Observation, reader: _EvidenceReader
+) -> Decision | None:
+    """Return the link to the thread that a reply goes on with most; None where it goes on with none."""
+    turns = reader.turns(reply)
+    near: dict[UUID, float] = {}
+    for decision in links:
+        earlier = reader.earlier(decision, _FollowedMessage(turn, (), ()))
+        if earlier:
+            thread = reader.thread(earlier)
+            near[decision.id] = max(_nearness(turn, thread, reader) for turn in turns)
+    best = max(links, key=lambda d: (near.get(d.id, 0.0), d.id.bytes))
+    return best if near.get(best.id) else None
+
+
+def _may_be_denied(known: KnownOutcome | None) -> bool:
+    return known is None or (known.outcome == CORRECT and known.strength < EXPLICIT)
+
+
+def _known_of(decision: Decision) -> KnownOutcome | None:
+    """Return what a decision keeps of its outcome."""
+    known = decision.detail.get(OUTCOME)
+    if decision.outcome is None or not isinstance(known, Mapping):
+        return None
+    turn = known.get("turn")
+    return KnownOutcome(
+        decision.outcome,
+        float(str(known.get("strength", 0.0))),
+        str(known.get("by", "")),
+        None if turn is None else UUID(str(turn)),
+        str(known.get("why", "")),
+    )
+
+
 def _outcome_of_words(
     followed: _FollowedMessage, reader: _EvidenceReader, context: ThreadFeatures, *, linked: bool
 ) -> KnownOutcome | None:
@@ -312,15 +393,19 @@ def _goes_on(
     turn, earlier = _turn(known, followed, reader), reader.earlier(nearest, followed)
     if turn is None or not earlier:
         return False
-    thread = reader.thread(earlier)
-    if (
-        reader.embedder is not None
-        and score(turn.features, thread, turn.at, link_policy(PAIRWISE)).score >= GOES_ON
-    ):
-        return True
+    return _nearness(turn, reader.thread(earlier), reader) > 0.0
+
+
+def _nearness(turn: UserTurn, thread: ThreadFeatures, reader: _EvidenceReader) -> float:
+    """Return how surely words go on with a thread, in [0, 1]; 0 where they do not."""
+    if reader.embedder is not None:
+        probability = score(turn.features, thread, turn.at, link_policy(PAIRWISE)).score
+        if probability >= GOES_ON:
+            return probability
     # how long ago it was says nothing about what a turn speaks of
     evidence, named = score(turn.features, thread, thread.last_at, BY_WORDS), ("shared", "same")
-    return evidence.score > BY_WORDS.threshold and any(evidence.features[name] > 0.0 for name in named)
+    goes_on = evidence.score > BY_WORDS.threshold and any(evidence.features[name] > 0.0 for name in named)
+    return evidence.score if goes_on else 0.0
 
 
 # --- by hand

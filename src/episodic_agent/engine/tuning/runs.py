@@ -36,16 +36,13 @@ from episodic_agent.core.tuning import (
 )
 from episodic_agent.core.tuning.weighting import rescored
 from episodic_agent.engine.deps import NO_LINKING, Deps
+from episodic_agent.engine.jobs.kinds import CHAIN, LINK, TUNE, TUNED
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Job, Json, Scope
 from episodic_agent.showing import described
 
-TUNE: Final = "tune"  # the job's kind and the decision's type
-LINK: Final = "link"  # the type of decision that is tuned, and the job's key
-CHAIN: Final = "chain"  # the other one
-TUNED: Final = (LINK, CHAIN)
 SUBJECT: Final = uuid5(NAMESPACE, "tuned:link")  # what a run's decision is about
 SUBJECTS: Final = {LINK: SUBJECT, CHAIN: uuid5(NAMESPACE, "tuned:chain")}
 LIMIT: Final = "kept"  # a run that changed nothing
@@ -361,8 +358,10 @@ def _decision(
 ) -> Decision:
     after, rates_after, what = record.after, record.rates_after, record.decision_type
     policy: LinkPolicy | ChainPolicy
+    prompt = ""
     if what == LINK:
         policy = link_policy(base, threshold=after.threshold, **(after.weights or {}))
+        prompt = thread_link.version(after.guidance, chooses=policy.chooses)
     else:
         policy = chain_policy(base, threshold=after.threshold)
     return Decision(
@@ -378,7 +377,7 @@ def _decision(
         detail={
             **record.as_json(),
             "previous_guidance": list(record.before.guidance),
-            "prompt": thread_link.version(after.guidance) if what == LINK else "",
+            "prompt": prompt,
             "base": base,
             "findings": [asdict(finding) for finding in findings],
         },

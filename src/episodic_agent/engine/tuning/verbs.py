@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.tuning.outcomes import tell
-from episodic_agent.engine.tuning.runs import LINK, Tuner, TuningRun, tunings
+from episodic_agent.engine.tuning.runs import Tuner, TuningRun, tunings
 from episodic_agent.schemas import Decision
 
 

@@ -8,14 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-import numpy as np
-
 from episodic_agent.core.language.scripts import BIGRAM_SCRIPTS, script
+from episodic_agent.lazily import module
 from episodic_agent.protocols import Cover, Mark, MarkKind, Refs, Transaction, ref_of
 from episodic_agent.schemas import Episode, Json, Observation, Thread
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = module("numpy")
 
 EXPIRED: Final = "expired"
 FADED: Final = "faded"
@@ -130,9 +134,9 @@ class Visibility:
 
     def expired(self, spans: Sequence[Span]) -> set[int]:
         """Return the places of those spans in which something has expired."""
-        results = np.array(
-            self._tx.visibility.expired(spans, self._now) if self.drawn and spans else [], np.int64
-        )
+        if not (self.drawn and spans):
+            return set()
+        results = np.array(self._tx.visibility.expired(spans, self._now), np.int64)
         first = np.searchsorted(results, [span[0] for span in spans])
         last = np.searchsorted(results, [span[1] for span in spans], side="right")
         return set(np.flatnonzero(last > first).tolist())

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.language import repair
 from episodic_agent.core.strength.retention import Chosen, Retention, read_retention, strength_at
 from episodic_agent.engine.arguments import aware, clean_name, episode_identity
 from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.scoped import Scoped, find_thread
 from episodic_agent.engine.visibility.hidden import span_of
-from episodic_agent.engine.visibility.retention import Keeper, Plan, RetentionPass, plan, policy_of
+from episodic_agent.engine.visibility.retention import Plan, RetentionPass, plan, policy_of
+from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Mark, MarkKind, SuppressedWords, Transaction, split_ref
 from episodic_agent.schemas.standing import Standing
@@ -146,8 +146,7 @@ def _meant(
     if any(o.thread_id != observations[0].thread_id for o in observations):
         raise InvalidInput("this episode is made of linked threads; name one of its threads")
     held = tx.episodes.get(listing.successor(tx, identity))
-    first = next(iter(all_own_words(observations)), observations[0])
-    title = first.text[: listing.PREVIEW] if held is None else held.title
+    title = listing.words_of_open(observations).title if held is None else held.title
     return span_of(tx, observations[0].thread_id, observations[0].seq, observations[-1].seq), title
 
 
@@ -164,10 +163,10 @@ def words_of(words: str, episode_id: object, thread: object) -> str:
 class RetentionRoom:
     """What a user's memory lets go with time."""
 
-    def __init__(self, at: Scoped, keeper: Keeper) -> None:
+    def __init__(self, at: Scoped, works: Works) -> None:
         self._at = at
         self._deps = at.deps
-        self._keeper = keeper
+        self._works = works
 
     def get(self) -> RetentionState:
         """Return the policy that says what this user's memory lets go, and what it has put away."""
@@ -208,7 +207,7 @@ class RetentionRoom:
 
         Nothing is put away and erased by one call.
         """
-        return self._keeper.apply(self._at.known(), aware(now))
+        return self._works.keeper.apply(self._at.known(), aware(now))
 
 
 def _first_refs(tx: Transaction, span: tuple[int, int]) -> list[int]:

@@ -11,9 +11,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = module("numpy")
+
 
 NGRAMS = (3, 4)
 """Lengths of the character n-grams of a word with its borders marked."""
@@ -65,7 +72,7 @@ def _features(word: str) -> Iterator[tuple[str, float]]:
 
 
 @lru_cache(maxsize=65536)
-def _hashed(word: str, dimensions: int) -> tuple[list[int], NDArray[np.float64]]:
+def _hashed(word: str, dimensions: int) -> "tuple[list[int], NDArray[np.float64]]":
     """Place and signed weight of each feature of a word; Python's own hash() differs in each process."""
     places, weights = [], []
     for feature, weight in _features(word):
@@ -92,7 +99,7 @@ class HashingEmbedder:
         # Whoever changes the features must change the name: stored vectors are compared by it.
         self.name = f"hashing-{dimensions}"
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Embed texts: float32 [n, dimensions], rows of length 1, or 0 for a blank text."""
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in zip(vectors, texts, strict=True):
@@ -102,7 +109,7 @@ class HashingEmbedder:
                 row[:] = summed / length
         return vectors
 
-    def _sum(self, text: str) -> NDArray[np.float64]:
+    def _sum(self, text: str) -> "NDArray[np.float64]":
         """Sum the features of a text's words, a repeated word counting 1 + ln(count) times."""
         summed = np.zeros(self.dimensions)
         for word, count in Counter(words_of(text)).items():

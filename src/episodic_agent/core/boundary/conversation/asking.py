@@ -4,13 +4,18 @@ A probability near its threshold says little, and only there a second opinion ca
 answer would have to be worth more than everything the cues know. The band is measured in log-odds around the
 threshold the gap is held against, so that it means the same for a thread whose threshold has moved.
 
+**An audit** looks further where nothing was cut for long: talk drifts from subject to subject without one
+plain change, and every gap of it lies below the band. There the gap that is likelier than each of the `LONG`
+before it is asked about if a sure answer could cut it. Such gaps are rare: the benchmark finds at most three
+in a hundred messages.
+
 An answer is evidence, not an order. It adds the log-odds of a witness who is right as often as `BELIEVED`
 says where the model is sure, and no oftener than a coin where it is not. `benchmarks/llm_band.py` shows what
 the stage can gain, and lose, with models that are right more or less often.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from episodic_agent.core.boundary.contract import Verdict
@@ -18,6 +23,8 @@ from episodic_agent.core.boundary.conversation.model import sigmoid
 
 BAND: Final = 0.3  # log-odds on either side of the threshold
 BELIEVED: Final = 0.8  # how often a model that is sure of its answer is taken to be right
+REACH: Final = math.log(BELIEVED / (1.0 - BELIEVED))  # log-odds that a sure answer is worth
+LONG: Final = 8  # messages without a cut after which the likeliest gap of them is asked about as well
 BEFORE: Final = 32  # messages before the gap that are shown: more cost tokens and tell nothing new
 _LEAST: Final = 1e-4
 _PLACES: Final = 4
@@ -45,6 +52,19 @@ def uncertain(probability: float, threshold: float, band: float) -> bool:
     (True, False, False)
     """
     return band > 0.0 and abs(_logit(probability) - _logit(threshold)) <= band
+
+
+def audited(probability: float, threshold: float, before: Sequence[float]) -> bool:
+    """Say whether a gap is worth asking about since nothing was cut for long.
+
+    `before` are the probabilities of the open frame's gaps, oldest first.
+
+    >>> calm = [0.0, 0.02, 0.05, 0.04, 0.03, 0.06, 0.02, 0.04]
+    >>> audited(0.2, 0.4, calm), audited(0.05, 0.4, calm), audited(0.2, 0.4, calm[1:])
+    (True, False, False)
+    """
+    drifted = len(before) >= LONG and probability > max(before[-LONG:])
+    return drifted and 0.0 <= _logit(threshold) - _logit(probability) <= REACH
 
 
 def weighed(probability: float, *, boundary: bool, confidence: float) -> float:

@@ -35,9 +35,10 @@ the hindsight. A thread known to its end is cut better by `whole.py`.
 
 **In doubt** it asks a language model, where the engine has one (`asks`; no part of the policy's name: the
 name says what becomes of messages and answers, and without an answer everything is as if nobody could be
-asked). Only gaps with a probability in a band around the threshold are asked about, with the messages of the
-hindsight in view; the answer moves the probability as a witness does (`asking.py`). It never cuts before a
-message that only acknowledges, keeps a gap over `idle_after` together, or delays a flush.
+asked). Only gaps with a probability in a band around the threshold are asked about, and where nothing was cut
+for long the likeliest of them, with the messages of the hindsight in view; the answer moves the probability
+as a witness does (`asking.py`). It never cuts before a message that only acknowledges, keeps a gap over
+`idle_after` together, or delays a flush.
 
 **What it learned from.** The networks are trained on four kinds of labelled dialogues, a meeting corpus and
 two kinds of glued dialogues (plain, and with densities, digressions and lost messages of all sorts; a little
@@ -152,8 +153,8 @@ class DefaultPolicy:
     `threshold` is on the calibrated probability; `scale` is the embedder's (mean, spread) of neighbours'
     cosines, None to learn it from each thread; `vectors` 0 reads words alone; `embedder` names whose cosines
     these two were fitted to, where a calibration did. `max_length` is in messages; `band` is how near, in
-    log-odds, a probability must lie to its threshold to be asked about (0: never); `model` None is the
-    network shipped. `asks` says that there is somebody to ask.
+    log-odds, a probability must lie to its threshold to be asked about (0: never, also where
+    nothing was cut for long); `model` None is the network shipped. `asks` says that there is somebody to ask.
     """
 
     name: str = "default-2027-01"
@@ -339,8 +340,10 @@ class DefaultPolicy:
 
     def _in_doubt(self, memory: ConversationMemory, held: WeighedGap) -> bool:
         # nothing a model says may let a message open an episode that says nothing
-        near = asking.uncertain(held.judged.probability, held.threshold, self.band)
-        return near and not _says_nothing(memory.pending[0])
+        probability, threshold = held.judged.probability, held.threshold
+        near = asking.uncertain(probability, threshold, self.band)
+        far = self.band > 0.0 and asking.audited(probability, threshold, memory.probabilities)
+        return (near or far) and not _says_nothing(memory.pending[0])
 
     def _settle_all(
         self, memory: ConversationMemory, cuts: list[Boundary], records: list[Record]

