@@ -389,9 +389,10 @@ class Linker:
         started = self._ticks()
         evidence = self._evidence(case)
         ended = self._ticks()
-        paths: dict[str, Json] = {"algorithm": _span(started, ended, begun)}
+        paths: dict[str, Json] = {}  # a path alone is not timed: the same memory told twice is the same record
         answer = case.ahead if call is None else call.answer(self._patience)
         if answer is not None and call is not None:
+            paths["algorithm"] = _span(started, ended, begun)
             paths["llm"] = _span(answer.started, answer.ended, begun)
             paths["overlap"] = round(max(0.0, min(ended, answer.ended) - max(started, answer.started)), 6)
         opinions = {} if answer is None else answer.opinions
