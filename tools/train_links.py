@@ -324,6 +324,8 @@ def main() -> None:
                 for life in woven
                 for messages in prefixes
                 for choice in life.choices(messages=messages, vectors=vectors)
+                if not vectors
+                or OF_VECTORS & choice.rows[0].keys()  # some open with nothing that has a vector
             ]
             judged = {
                 messages: {

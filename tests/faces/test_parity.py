@@ -88,6 +88,7 @@ FACES = {
     "tuning.rollback": ("tune rollback", "-"),
     "tuning.outcome": ("tune outcome", "-"),
     "trace.turn": ("trace", "-"),
+    "trace.changes": ("changes", "-"),
     "erasures.list": ("forget receipts", "-"),
     "erasures.residue": ("forget check", "-"),
     "jobs.list": ("jobs list", "-"),

@@ -6,7 +6,7 @@ asks, so that it is told as it stands now. Text is left out unless it is asked f
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -15,10 +15,11 @@ from episodic_agent.core.identity import decision_id
 from episodic_agent.core.language import plural
 from episodic_agent.core.threads import opens_turn
 from episodic_agent.core.trace import unpacked
-from episodic_agent.engine.arguments import clean_name
+from episodic_agent.engine.arguments import aware, clean_name
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.scoped import Scoped, find_thread
 from episodic_agent.engine.threads.resolving import THREAD
+from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
 from episodic_agent.engine.trace.work import ADD
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction, ref_of, split_ref
@@ -30,6 +31,7 @@ RESOLUTION, BOUNDARY, LINK = "resolution", "boundary", "link"
 LONGEST_TURN: Final = 256  # observations of one turn that are looked at, each way
 PAGE: Final = 32
 SHORTEST: Final = 4  # digits of an id
+LATELY: Final = timedelta(days=7)
 CODES: Final = frozenset(
     {"why", "reason", "trigger", "action", "kind", "of", "by"}
 )  # fields that hold no text
@@ -314,3 +316,23 @@ class TraceRoom:
         """
         with self._at.read() as tx:
             return trace_turn(tx, clean_name(str(turn)) or "", text=text)
+
+    def changes(
+        self,
+        since: "str | float | datetime | None" = None,
+        *,
+        until: "str | float | datetime | None" = None,
+    ) -> MemoryChanges:
+        """Return what the memory took in, concluded and let go after `since`, up to `until` (now).
+
+        Without `since`, in the seven days before. Both are record time: when the memory came to know of
+        something, not when it was (ISO 8601, epoch seconds or datetime). Raises InvalidInput for times that
+        cannot be read or stand the wrong way round.
+        """
+        end = aware(until) or self._at.deps.clock()
+        start = aware(since) or end - LATELY
+        if end < start:
+            raise InvalidInput(f"`since` ({start:%Y-%m-%d %H:%M}) is after `until` ({end:%Y-%m-%d %H:%M})")
+        scope = self._at.known()
+        with self._at.read() as tx:
+            return changes_between(tx, self._at.deps.store, scope, start, end)

@@ -140,6 +140,7 @@ OF_USER: Final = (
     _write("/tuning/rollback", "tuning.rollback", example={"what": "link"}),
     _write("/decisions/{decision}/outcome", "tuning.outcome", example={"outcome": "correct"}),
     _read("/turns/{turn}", "trace.turn"),
+    _read("/changes", "trace.changes"),
     _read("/stats", "stats"),
     _write("/upkeep", "upkeep"),
     _read("/erasures", "erasures.list"),
