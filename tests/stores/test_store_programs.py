@@ -593,7 +593,7 @@ def end(store: Store, held: list[Held], claim: tuple[Job, Held], verb: str, late
     try:
         with store.begin(ANA) as tx:
             if verb == "finish":
-                tx.work.finish(job)
+                tx.work.drop(job)
             else:
                 tx.work.put_back(job, error="bad", retry_at=minute(later) if verb == "fail" else None)
     except Conflict:

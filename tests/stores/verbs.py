@@ -106,11 +106,11 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.visibility.erase(identity(PORCH), [0], minute(seed))
         tx.record(_erasure(secret))
         tx.relations.put_link(_link(secret))
-        tx.work.put_review(_pending(secret))
+        tx.work.put(_pending(secret))
         tx.relations.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
         tx.work.ask("encode", secret, "serial", now=NOW)
-        tx.work.add_usage([_use(secret)])
-        tx.work.put_spans([_work(number, secret)])
+        tx.work.put(_use(secret))
+        tx.work.put(_work(number, secret))
         tx.knowledge.put_skill(
             make_skill("known", secret), [TurnRef(identity(KITCHEN), n) for n in range(len(secret) % 3)]
         )
@@ -406,8 +406,8 @@ WRITES: Mapping[str, Verb] = {
     ),
     "episodes.consolidate": lambda tx: tx.episodes.consolidate([EPISODE], None),
     "episodes.consolidate again": lambda tx: tx.episodes.consolidate([EPISODE], minute(99)),
-    "work.put_review": lambda tx: tx.work.put_review(replace(_pending("written"), id=identity("other"))),
-    "work.drop_reviews": lambda tx: tx.work.drop_reviews([_pending("written")]),
+    "work.put review": lambda tx: tx.work.put(replace(_pending("written"), id=identity("other"))),
+    "work.drop reviews": lambda tx: tx.work.drop(_pending("written")),
     "episodes.lead": lambda tx: tx.episodes.lead(EPISODE, PRIMARY),
     "relations.refuse": lambda tx: tx.relations.refuse(_refusal("written")),
     "relations.lift": lambda tx: tx.relations.lift(EPISODE, PRIMARY),
@@ -422,13 +422,13 @@ WRITES: Mapping[str, Verb] = {
     ),
     "index.drop": lambda tx: tx.index.drop(OBSERVATIONS, REFS.tolist()),
     "work.ask": lambda tx: tx.work.ask("encode", "written", "other", now=NOW),
-    "work.finish": _wrongly_claimed(lambda tx, job: tx.work.finish(job)),
+    "work.drop claimed": _wrongly_claimed(lambda tx, job: tx.work.drop(job)),
     "work.put_back failed": _wrongly_claimed(
         lambda tx, job: tx.work.put_back(job, error="x", retry_at=NOW + timedelta(1))
     ),
     "work.put_back untried": _wrongly_claimed(lambda tx, job: tx.work.put_back(job)),
-    "work.retry": lambda tx: [tx.work.retry(job.id, now=NOW) for job in tx.work.jobs()],
-    "work.add_usage": lambda tx: tx.work.add_usage([_use(secret) for secret in ("written", *WORDS)]),
+    "work.put_back by id": lambda tx: [tx.work.put_back(job.id, retry_at=NOW) for job in tx.work.jobs()],
+    "work.put usage": lambda tx: tx.work.put(*(_use(secret) for secret in ("written", *WORDS))),
     "knowledge.put_skill": lambda tx: tx.knowledge.put_skill(make_skill("known", "written"), TURNS),
     "visibility.erase": lambda tx: tx.visibility.erase(THREAD, [0, 2], NOW),
     "visibility.remove unword": lambda tx: tx.visibility.remove([EPISODE, PRIMARY], words_only=True),
@@ -449,7 +449,7 @@ WRITES: Mapping[str, Verb] = {
     ),
     "knowledge.bury": lambda tx: tx.knowledge.bury([make_tombstone("erased", "written", at=9)]),
     "knowledge.unbury": lambda tx: tx.knowledge.unbury([identity("erased")]),
-    "work.put_spans": lambda tx: tx.work.put_spans([_work(n, "written") for n in range(1, 9)]),
+    "work.put spans": lambda tx: tx.work.put(*(_work(n, "written") for n in range(1, 9))),
     "work.drop_spans": lambda tx: tx.work.drop_spans(minute(99)),
     "visibility.mark": lambda tx: tx.visibility.mark(
         Mark(0, int(REFS[-1]), MarkKind.SUPPRESSED, NOW, "written")
@@ -463,7 +463,7 @@ WRITES: Mapping[str, Verb] = {
     "visibility.set_policy": lambda tx: tx.visibility.set_policy("none"),
     "visibility.take_turn": lambda tx: tx.visibility.take_turn(minute(99), timedelta(minutes=1)),
     "visibility.set_policy again": lambda tx: tx.visibility.set_policy(tx.visibility.policy()),
-    "work.cancel": lambda tx: [tx.work.cancel(job.id) for job in tx.work.jobs()],
+    "work.drop waiting": lambda tx: [tx.work.drop(job.id) for job in tx.work.jobs()],
 }
 
 

@@ -281,7 +281,7 @@ class Doctor:
         now = self.deps.clock()
         with self.deps.store.begin(scope) as tx:
             for job in tx.work.jobs(state="dead"):
-                tx.work.retry(job.id, now=now)
+                tx.work.put_back(job.id, retry_at=now)
                 queued += 1
             for thread in tx.threads.list():
                 queued += take_up(tx, tx.threads.frame(thread.id), now)

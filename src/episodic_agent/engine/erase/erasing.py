@@ -246,7 +246,7 @@ def _cancel_jobs(tx: Transaction, thread_id: UUID) -> None:
     names = {str(identity) for identity in (thread_id, *about)}
     for job in tx.work.jobs():
         if any(name in job.key or name in job.serial for name in names):
-            tx.work.cancel(job.id)
+            tx.work.drop(job.id)
 
 
 def _apart(tx: Transaction, thread_id: UUID) -> list[UUID]:

@@ -165,7 +165,7 @@ class Restorer:
             tx.threads.save_section(section)
         self._write_words(tx, exported, number)
         for pending in _of(exported.others, PendingReview):
-            tx.work.put_review(pending)
+            tx.work.put(pending)
         records = {r.seq: r.packed for r in _of(exported.others, CheckRecord)}
         tx.observations.save_records(thread.id, records)
         self._await(tx, frame)

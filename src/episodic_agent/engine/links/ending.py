@@ -105,7 +105,7 @@ class Ender:
                 tx.hold_threads()
                 if case is not None:
                     self._write(tx, case, self._deps.clock())
-                tx.work.finish(job)
+                tx.work.drop(job)
 
     def _read(self, tx: Transaction, identity: UUID, *, asks: bool) -> _EndCase | None:
         thread = tx.threads.get(identity)

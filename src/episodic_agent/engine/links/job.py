@@ -224,7 +224,7 @@ class Linker:
             now = self._deps.clock()
             if case is not None and judged is not None:
                 self._write(tx, case, judged, now)
-            tx.work.finish(job)
+            tx.work.drop(job)
             if case is not None and _leaves_open(case, judged) and self._due(tx, thread) is not None:
                 put_job(tx, thread, now)  # the next message came meanwhile, or with this one
 
@@ -389,7 +389,9 @@ class Linker:
         started = self._ticks()
         evidence = self._evidence(case)
         ended = self._ticks()
-        paths: dict[str, Json] = {}  # a path alone is not timed: the same memory told twice is the same record
+        paths: dict[
+            str, Json
+        ] = {}  # a path alone is not timed: the same memory told twice is the same record
         answer = case.ahead if call is None else call.answer(self._patience)
         if answer is not None and call is not None:
             paths["algorithm"] = _span(started, ended, begun)

@@ -140,7 +140,7 @@ class Compactor:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
             for job in (*idle, *waiting, *(work.job for work in works)):
-                tx.work.finish(job)
+                tx.work.drop(job)
             for job in waiting:
                 tx.work.ask(COMPACT, job.key, job.serial, now=now, run_after=now + LOOK_AGAIN)
             # in one order everywhere: each holds the frame of its thread

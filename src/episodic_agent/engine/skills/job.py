@@ -146,7 +146,7 @@ class Miner:
             names = _names(tx.knowledge.skills(state=SkillState.ACTIVE))
         prepared = self._prepare(scope, job, [change for change in planned if change.created], names)
         with self._deps.store.begin(scope) as tx:
-            tx.work.finish(job)
+            tx.work.drop(job)
             self._keep(tx, _changes(tx, skills, now), prepared, now)
             tx.knowledge.note_mining([ref for ref in refs if ref not in window.left], done=True)
             if window.left or (len(refs) == PAGE and tx.knowledge.awaiting(limit=1)):
