@@ -94,7 +94,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.episodes.put(_encoding(secret))
         tx.relations.decide(_decision(secret))
         tx.episodes.put(replace(make_episode(KITCHEN, 0, 3, generation=9), kind=EpisodeKind.PRIMARY))
-        tx.threads.save_section(_part(secret))
+        tx.threads.save(_part(secret))
         tx.threads.set_timeout(secret, timedelta(seconds=seed))
         number = tx.threads.number(identity(KITCHEN))
         refs = [ref_of(number, seq) for seq in range(4)]
@@ -222,7 +222,7 @@ READS: Mapping[str, Verb] = {
     "threads.list unfinished": lambda tx: list(tx.threads.list("unfinished")),
     "threads.timeouts": lambda tx: dict(tx.threads.timeouts()),
     "threads.frame": lambda tx: tx.threads.frame(THREAD),
-    "threads.frames": lambda tx: dict(tx.threads.frames([THREAD, identity(PORCH)])),
+    "threads.frame several": lambda tx: dict(tx.threads.frame([THREAD, identity(PORCH)])),
     "observations.known": lambda tx: dict(
         tx.observations.known([identity(f"{KITCHEN}/{n}") for n in range(9)])
     ),
@@ -387,9 +387,9 @@ WRITES: Mapping[str, Verb] = {
     "episodes.put insert": lambda tx: tx.episodes.put(make_episode(KITCHEN, 3, 3)),
     "episodes.change": lambda tx: tx.episodes.change(PRIMARY, state=EpisodeState.COMPACTED, last_seq=2),
     "episodes.archive": lambda tx: tx.episodes.archive(THREAD, 0, 9),
-    "threads.drop_section": lambda tx: tx.threads.drop_section(THREAD, 0),
-    "threads.save_section": lambda tx: [
-        tx.threads.save_section(_part("written", seq, grown=False)) for seq in (0, 2)
+    "threads.drop section": lambda tx: tx.threads.drop(THREAD, 0),
+    "threads.save section": lambda tx: [
+        tx.threads.save(_part("written", seq, grown=False)) for seq in (0, 2)
     ],
     "episodes.retire": lambda tx: tx.episodes.retire([EPISODE], 1),
     "episodes.revive": lambda tx: tx.episodes.revive(THREAD, 0),

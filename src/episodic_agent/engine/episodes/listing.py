@@ -334,7 +334,7 @@ def full_episodes(
         raise InvalidInput("give cards or hits, as `recent` and `search` return them")
     episodes = tx.episodes.get([card.episode_id for card in cards])
     ids = list({card.thread_id for card in cards})
-    threads, frames = {t.id: t for t in tx.threads.list(ids=ids)}, tx.threads.frames(ids)
+    threads, frames = {t.id: t for t in tx.threads.list(ids=ids)}, tx.threads.frame(ids)
     spans = {}
     for card in cards:
         episode, thread, frame = (

@@ -162,7 +162,7 @@ class Restorer:
             # its words come with the time they were made; the row alone would say it was made with them
             tx.episodes.put(replace(episode, encoding_version=0) if episode.id in worded else episode)
         for section in _of(exported.others, Section):
-            tx.threads.save_section(section)
+            tx.threads.save(section)
         self._write_words(tx, exported, number)
         for pending in _of(exported.others, PendingReview):
             tx.work.put(pending)

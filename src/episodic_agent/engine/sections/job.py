@@ -258,7 +258,7 @@ class Compactor:
             end_at=max(episode.start_at, *(o.at for o in work.observations)),
             decision_id=decision.id,
         )
-        tx.threads.save_section(replace(section, compacted_through=work.last_seq, compacted_at=now))
+        tx.threads.save(replace(section, compacted_through=work.last_seq, compacted_at=now))
         closed = episode.state is EpisodeState.CLOSED and work.last_seq >= end
         if closed and self._deps.chain_policy != UNCHAINED:
             tx.work.ask(CHAIN, str(episode.id), CHAIN, now=now)  # one after another, as sessions ended

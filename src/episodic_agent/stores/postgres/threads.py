@@ -6,14 +6,14 @@ thread takes one append at a time, and nothing an append touches is shared betwe
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, overload
 from uuid import UUID
 
 import numpy as np
 
 from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.protocols import WhichThreads
-from episodic_agent.schemas import Frame, Thread
+from episodic_agent.schemas import Frame, Section, Thread
 from episodic_agent.stores.catalogue import POSTGRES
 from episodic_agent.stores.nouns import (
     CHANGING,
@@ -34,7 +34,6 @@ from episodic_agent.stores.postgres.server.session import EACH, OWN_ROW, Postgre
 from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.tables.erasing import DroppingTable
-from episodic_agent.stores.tables.sections import SectionTable
 from episodic_agent.stores.tables.timeouts import TimeoutTable
 
 _READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
@@ -93,7 +92,7 @@ _CURRENT: Final = (
 _NO_TIME: Final = np.iinfo(np.int64).min
 
 
-class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable):
+class PostgresThreads(TimeoutTable, PostgresActors, DroppingTable):
     """The `Threads` of one transaction."""
 
     _session: PostgresSession
@@ -201,10 +200,12 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
             raise self._session.miss_scope()
         return int(row[0])
 
-    def save(self, changed: Thread | Frame) -> None:
-        """Write a thread's changed fields, or the frame whose stored version is its own, as version + 1."""
+    def save(self, changed: Thread | Frame | Section) -> None:
+        """Write a thread's changed fields, a section, or the frame of its own version, as version + 1."""
         if isinstance(changed, Frame):
             self._save_frame(changed)
+        elif isinstance(changed, Section):
+            self._save_section(changed)
         else:
             self._save_thread(changed)
 
@@ -214,7 +215,17 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
 
     # --- frames -----------------------------------------------------------------------------------------
 
-    def frame(self, thread_id: UUID) -> Frame:
+    @overload
+    def frame(self, key: UUID) -> Frame: ...
+
+    @overload
+    def frame(self, key: Sequence[UUID]) -> Mapping[UUID, Frame]: ...
+
+    def frame(self, key: UUID | Sequence[UUID]) -> Frame | Mapping[UUID, Frame]:
+        """Read a thread's frame (raises NotFound), or several at once, to look at only."""
+        return self._frame(key) if isinstance(key, UUID) else self._frames(key)
+
+    def _frame(self, thread_id: UUID) -> Frame:
         """Read a thread's frame; raises NotFound. In a write transaction nobody else can until its end."""
         sql = f"SELECT {FRAME} FROM frame WHERE space = %s AND owner = %s AND thread = %s"
         if self._session.writes:
@@ -224,8 +235,7 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
             raise Conflict(f"thread {thread_id} was deleted just now; repeat the call")
         return frame_of(read_columns(row), thread_id)
 
-    def frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
-        """Read several frames at once, to look at only; unknown ones are left out."""
+    def _frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
         numbers = self._session.find_threads(thread_ids)
         sql = f"SELECT thread, {FRAME} FROM frame WHERE space = %s AND owner = %s AND"
         sql += " thread = ANY(%s::bigint[])"
