@@ -235,6 +235,27 @@ def test_the_engine_and_the_core_ask_collaborators_for_declared_members_only() -
     assert guilty == []
 
 
+def test_a_private_name_of_a_module_is_used_in_it() -> None:
+    guilty = [
+        f"{relative(path)}: {name}"
+        for path, tree in trees().items()
+        for node in tree.body
+        for name in (
+            [node.name]
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+            else [
+                target.id
+                for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+                if isinstance(target, ast.Name)
+            ]
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            else []
+        )
+        if re.match("_[^_]", name) and len(re.findall(rf"\b{name}\b", path.read_text(encoding="utf-8"))) == 1
+    ]
+    assert guilty == []
+
+
 def test_tests_use_the_shipped_fakes_and_no_mocks() -> None:
     banned = ("unittest" + ".mock", "Magic" + "Mock", "mocker" + ".")
     guilty = [

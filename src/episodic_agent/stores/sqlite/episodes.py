@@ -43,25 +43,8 @@ _SELECT: Final = f"SELECT {_READ} FROM {_WORDED}"
 _LOOK_UP: Final = f"SELECT {_READ} FROM {EACH} {_WORDED}"
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
 _PENDING: Final = f"e.scope = ? AND {_CURRENT} AND e.consolidated_at IS NULL AND e.encoding_version > 0"
-_MARK: Final = "(e.thread << 32) | e.first_seq, lower(hex(e.id)), e.stability, e.last_reviewed_at"
-_OWNER_OF_PLACE: Final = (
-    f"SELECT p.value, {_MARK} FROM {EACH} episode e WHERE e.scope = ? AND e.thread = p.value >> 32"
-    " AND e.first_seq = (SELECT max(x.first_seq) FROM episode x WHERE x.scope = e.scope"
-    " AND x.thread = p.value >> 32 AND x.first_seq <= (p.value & 4294967295)"
-    " AND x.kind = 'event' AND x.generation_to IS NULL)"
-    f" AND e.last_seq >= (p.value & 4294967295) AND {_CURRENT}"
-)
 # `p.value` is a pair of refs. The episodes of a span begin with the last one that begins at it or before.
 _FROM, _TO = "(p.value ->> 0)", "(p.value ->> 1)"
-_OWNERS_OF_SPAN: Final = (
-    "SELECT DISTINCT (e.thread << 32) | e.first_seq AS ref, (e.thread << 32) | e.last_seq, lower(hex(e.id))"
-    f" FROM {EACH} episode e WHERE e.scope = ? AND e.thread = {_FROM} >> 32"
-    " AND e.first_seq >= ifnull((SELECT max(x.first_seq) FROM episode x WHERE x.scope = e.scope"
-    f" AND x.thread = {_FROM} >> 32 AND x.first_seq <= ({_FROM} & 4294967295)"
-    " AND x.kind = 'event' AND x.generation_to IS NULL), 0)"
-    f" AND e.first_seq <= ({_TO} & 4294967295) AND e.last_seq >= ({_FROM} & 4294967295) AND {_CURRENT}"
-    " ORDER BY ref"
-)
 
 
 class SqliteEpisodes(EpisodeTable, SqliteNodes):

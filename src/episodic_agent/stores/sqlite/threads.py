@@ -14,8 +14,6 @@ from episodic_agent.stores.catalogue import SQLITE
 from episodic_agent.stores.nouns import (
     CHANGING,
     FRAME,
-    OBSERVATION,
-    STORED_OBSERVATION,
     THREAD,
     changing_columns,
     columns_of,
@@ -31,15 +29,6 @@ from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_li
 from episodic_agent.stores.tables.erasing import DroppingTable
 from episodic_agent.stores.tables.timeouts import TimeoutTable
 
-_LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
-_IN_RANGES: Final = (
-    f"SELECT p.key, {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
-    " WHERE o.ref BETWEEN p.value ->> 0 AND p.value ->> 1 AND o.scope = ? AND o.erased_at IS NULL"
-    " ORDER BY p.key, o.ref"
-)
-_INSERT_OBSERVATION: Final = (
-    f"INSERT INTO observation (scope, {STORED_OBSERVATION}) VALUES ({', '.join('?' * 14)})"
-)
 _INSERT_THREAD: Final = (
     f"INSERT INTO thread (scope, id, origin, {CHANGING})"
     f" VALUES ({', '.join('?' * (CHANGING.count(',') + 4))})"
@@ -62,8 +51,6 @@ _CURRENT: Final = (
     f" UNION SELECT * FROM ({_CONTINUABLE} AND selected_at IS NOT NULL"
     f" ORDER BY selected_at DESC, id DESC LIMIT 1)){_ACTIVE}"
 )
-_LAST_SEQ: Final = 0xFFFFFFFF
-_NO_TIME: Final = -(1 << 63)
 
 
 class SqliteThreads(TimeoutTable, SqliteActors, DroppingTable):
