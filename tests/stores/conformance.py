@@ -168,7 +168,7 @@ class TransactionConformance(StoreFixture):
             assert set(tx.index.times(np.array(refs)).tolist()) == {np.iinfo(np.int64).min}
             assert tx.index.between(minute(-9), minute(9), limit=9).tolist() == []
             assert tx.episodes.get(episode.id) is None
-            assert tx.episodes.of_thread(kitchen) == []
+            assert tx.episodes.list(threads=[kitchen]) == []
             assert tx.index.episode_marks(np.array(refs), covering=True) == tx.index.episode_marks(refs) == {}
             assert tx.episodes.get(refs) == {}
             assert tx.episodes.encodings(episode.id) == []
@@ -401,7 +401,7 @@ class EpisodesConformance(StoreFixture):
         with store.begin(ANA, write=False) as tx:
             assert tx.episodes.get(full.id) == full
             assert tx.episodes.get([full.id, identity("?")]) == {full.id: full}
-            assert tx.episodes.of_thread(full.thread_id) == []  # a primary owns nothing (I3)
+            assert tx.episodes.list(threads=[full.thread_id]) == []  # a primary owns nothing (I3)
             assert tx.count("episodes") == 0
 
     def test_inserting_an_episode_again_changes_nothing(self, store: Store) -> None:
@@ -428,9 +428,9 @@ class EpisodesConformance(StoreFixture):
         with store.begin(ANA) as tx:
             for episode in (two, old, this_episode):
                 tx.episodes.put(episode)
-            assert tx.episodes.of_thread(kitchen) == [this_episode, two]
-            assert tx.episodes.of_thread(kitchen, generation=-1) == [old]
-            assert tx.episodes.of_thread(kitchen, generation=0) == [this_episode, two]
+            assert tx.episodes.list(threads=[kitchen]) == [this_episode, two]
+            assert tx.episodes.list(threads=[kitchen], generation=-1) == [old]
+            assert tx.episodes.list(threads=[kitchen], generation=0) == [this_episode, two]
             refs = [ref_of(number, seq) for seq in (0, 1, 3)]
             first, second = episode_mark_of(refs[0], this_episode), episode_mark_of(refs[2], two)
             places = [ref_of(number, seq) for seq in (4, 0, 5, 2)]

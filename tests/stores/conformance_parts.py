@@ -140,7 +140,7 @@ class PartsConformance(StoreFixture):
                 moved, state=EpisodeState.COMPACTED, end_at=minute(8), reason="size", decision_id=decision
             )
             assert tx.episodes.get(primary.id) == moved
-            assert list(tx.episodes.of_thread(KITCHEN)) == [event]
+            assert list(tx.episodes.list(threads=[KITCHEN])) == [event]
             for unknown in (event.id, identity("nothing")):
                 with pytest.raises(NotFound):
                     tx.episodes.change(unknown, state=EpisodeState.OPEN, last_seq=0)
@@ -157,9 +157,9 @@ class PartsConformance(StoreFixture):
             tx.episodes.put(second)
             assert tx.episodes.archive(KITCHEN, 0, 1) == 2
             assert tx.episodes.archive(KITCHEN, 0, 1) == 0
-            states = {e.first_seq: e.state for e in tx.episodes.of_thread(KITCHEN)}
+            states = {e.first_seq: e.state for e in tx.episodes.list(threads=[KITCHEN])}
             assert states == {0: EpisodeState.ARCHIVED, 1: EpisodeState.ARCHIVED, 2: EpisodeState.CLOSED}
             episodes = tx.episodes.get([replaced.id, primary.id])
             assert {e.state for e in episodes.values()} == {EpisodeState.CLOSED}
             tx.episodes.retire([second.id], 3)
-            assert [e.id for e in tx.episodes.of_thread(KITCHEN)] == [first.id, third.id]
+            assert [e.id for e in tx.episodes.list(threads=[KITCHEN])] == [first.id, third.id]

@@ -124,7 +124,7 @@ class ResolutionConformance(StoreFixture):
             assert list(tx.observations.read(spans)) == [tx.observations.read(*span) for span in spans]
             episodes = tx.episodes.list(threads=ids)
             assert {one: [e for e in episodes if e.thread_id == one] for one in ids} == {
-                one: tx.episodes.of_thread(one) for one in ids
+                one: tx.episodes.list(threads=[one]) for one in ids
             }
             assert (
                 {t.id: t for t in tx.threads.list(ids=[])},

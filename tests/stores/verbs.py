@@ -243,9 +243,9 @@ READS: Mapping[str, Verb] = {
     "index.between": lambda tx: tx.index.between(NOW, minute(99), limit=99).tolist(),
     "episodes.get": lambda tx: [tx.episodes.get(EPISODE), tx.episodes.get(PRIMARY)],
     "episodes.get by ids": lambda tx: dict(tx.episodes.get([EPISODE])),
-    "episodes.of_thread": lambda tx: [
-        *tx.episodes.of_thread(THREAD),
-        *tx.episodes.of_thread(THREAD, generation=0),
+    "episodes.list of a thread": lambda tx: [
+        *tx.episodes.list(threads=[THREAD]),
+        *tx.episodes.list(threads=[THREAD], generation=0),
     ],
     "episodes.list of threads": lambda tx: list(tx.episodes.list(threads=[THREAD])),
     "index.episode_marks covering": lambda tx: dict(tx.index.episode_marks(REFS, covering=True)),

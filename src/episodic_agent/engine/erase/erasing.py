@@ -241,7 +241,7 @@ def _visits(tx: Transaction, thread_id: UUID, number: int, end: int) -> list[Vis
 
 def _cancel_jobs(tx: Transaction, thread_id: UUID) -> None:
     """Take back the later work for a thread, its episodes and its parts."""
-    about = [e.id for e in tx.episodes.of_thread(thread_id)]
+    about = [e.id for e in tx.episodes.list(threads=[thread_id])]
     about += [part.episode_id for part in tx.threads.sections(thread_id)]
     names = {str(identity) for identity in (thread_id, *about)}
     for job in tx.work.jobs():

@@ -100,7 +100,7 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
         yield from tx.visibility.erased(thread.id, start, last)
         for seq, packed in sorted(tx.observations.records(thread.id, start, last).items()):
             yield CheckRecord(thread.id, seq, packed)
-    for episode in tx.episodes.of_thread(thread.id):
+    for episode in tx.episodes.list(threads=[thread.id]):
         decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
         if decision is not None:
             yield decision

@@ -343,7 +343,7 @@ def _tell(tx: Transaction, facts: SessionFacts, now: datetime) -> None:
     behind = following[0].first_seq if following else None
     events = [
         one
-        for one in tx.episodes.of_thread(facts.thread_id)
+        for one in tx.episodes.list(threads=[facts.thread_id])
         if own[0].first_seq <= one.first_seq and (behind is None or one.first_seq < behind)
     ]
     values = tx.episodes.get([part.episode_id for part in own]).values()

@@ -137,8 +137,7 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         rows = self._session.rows(sql, (id_list(ids), self._session.number))
         return {episode.id: episode for episode in self._episodes(rows)}
 
-    def of_thread(self, thread_id: UUID, *, generation: int | None = None) -> Sequence[Episode]:
-        """Return the event episodes of a thread's current (or the given) generation by first_seq."""
+    def _of_thread(self, thread_id: UUID, generation: int | None) -> Sequence[Episode]:
         number = self._session.find_thread(thread_id)
         if number is None:
             return []
@@ -170,12 +169,16 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         self,
         *,
         threads: Sequence[UUID] | None = None,
+        generation: int | None = None,
         since: datetime | None = None,
         before: datetime | None = None,
         unconsolidated: bool = False,
         limit: int | None = None,
     ) -> Sequence[Episode]:
         """Return current event episodes: of threads, or waiting to be consolidated, or by their ends."""
+        if threads is not None and (len(threads) == 1 or generation is not None):
+            several = [self._of_thread(one, generation) for one in threads]
+            return [episode for episodes in several for episode in episodes]
         if threads is not None:
             return self._of_threads(threads)
         if unconsolidated:
