@@ -105,7 +105,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.observations.append(make_observations(PORCH, [secret]))
         tx.visibility.erase(identity(PORCH), [0], minute(seed))
         tx.record(_erasure(secret))
-        tx.relations.put_link(_link(secret))
+        tx.relations.put(_link(secret))
         tx.work.put(_pending(secret))
         tx.relations.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
         tx.work.ask("encode", secret, "serial", now=NOW)
@@ -122,7 +122,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.visibility.mark(SuppressedWords(secret, NOW))
         tx.visibility.set_policy(f"count={seed}")
         tx.episodes.lead(PRIMARY, EPISODE)
-        tx.relations.refuse(_refusal(secret))
+        tx.relations.put(_refusal(secret))
         tx.relations.describe(PRIMARY, [Term("tag", secret)])
 
 
@@ -289,7 +289,7 @@ READS: Mapping[str, Verb] = {
     "relations.links of": lambda tx: list(tx.relations.links([THREAD], taken_back=True)),
     "relations.links list": lambda tx: list(tx.relations.links(limit=9)),
     "relations.joined": lambda tx: dict(tx.relations.joined([THREAD])),
-    "relations.members": lambda tx: list(tx.relations.members(WHOLE)),
+    "relations.joined of an episode": lambda tx: list(tx.relations.joined(WHOLE)),
     "observations.places": lambda tx: dict(tx.observations.places()),
     "observations.visits": lambda tx: [
         *tx.observations.visits(),
@@ -329,7 +329,7 @@ READS: Mapping[str, Verb] = {
         kept.number: kept for kept in tx.knowledge.skills(numbers=range(9))
     },
     "knowledge.evidence": lambda tx: list(tx.knowledge.evidence(SKILL)),
-    "knowledge.shown_by": lambda tx: dict(tx.knowledge.shown_by(TURNS)),
+    "knowledge.evidence of turns": lambda tx: dict(tx.knowledge.evidence(TURNS)),
     "knowledge.awaiting": lambda tx: list(tx.knowledge.awaiting(limit=9)),
     "knowledge.facts get": lambda tx: next(iter(tx.knowledge.facts(ids=[FACT])), None),
     "knowledge.facts by ids": lambda tx: {kept.id: kept for kept in tx.knowledge.facts(ids=[FACT])},
@@ -409,10 +409,10 @@ WRITES: Mapping[str, Verb] = {
     "work.put review": lambda tx: tx.work.put(replace(_pending("written"), id=identity("other"))),
     "work.drop reviews": lambda tx: tx.work.drop(_pending("written")),
     "episodes.lead": lambda tx: tx.episodes.lead(EPISODE, PRIMARY),
-    "relations.refuse": lambda tx: tx.relations.refuse(_refusal("written")),
+    "relations.put refusal": lambda tx: tx.relations.put(_refusal("written")),
     "relations.lift": lambda tx: tx.relations.lift(EPISODE, PRIMARY),
     "relations.describe": lambda tx: tx.relations.describe(PRIMARY, [Term("tag", "written")]),
-    "relations.put_link": lambda tx: tx.relations.put_link(_link("written")),
+    "relations.put link": lambda tx: tx.relations.put(_link("written")),
     "relations.join": lambda tx: tx.relations.join(identity("other"), [THREAD]),
     "index.put_postings": lambda tx: tx.index.put_postings(
         OBSERVATIONS, [posting(int(ref), "written") for ref in REFS]

@@ -253,7 +253,7 @@ def _apart(tx: Transaction, thread_id: UUID) -> list[UUID]:
     """Dissolve the cross-thread episode a thread is in; return the other threads of it."""
     neighbours: list[UUID] = []
     for identifier in tx.relations.joined([thread_id]).values():
-        neighbours += [t for t in tx.relations.members(identifier) if t != thread_id]
+        neighbours += [t for t in tx.relations.joined(identifier) if t != thread_id]
         tx.relations.join(identifier, [])
         tx.visibility.remove([identifier])
     return neighbours

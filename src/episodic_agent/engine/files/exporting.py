@@ -80,7 +80,7 @@ def _links(tx: Transaction, episodes: Sequence[Episode]) -> Iterator[Noun]:
     stored = tx.episodes.get([whole.id for whole in episodes])
     for episode in episodes:
         yield from _episode(tx, stored[episode.id])
-        yield Joined(episode.id, tuple(tx.relations.members(episode.id)))
+        yield Joined(episode.id, tuple(tx.relations.joined(episode.id)))
 
 
 def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:

@@ -101,7 +101,7 @@ class Restorer:
             known = {frozenset((n.earlier, n.later)) for n in tx.relations.links(ends, taken_back=True)}
             for link in links:
                 if frozenset((link.earlier, link.later)) not in known:
-                    tx.relations.put_link(link)
+                    tx.relations.put(link)
             self._join(tx, nouns, set(ends), exported_at)
             settle(tx, ends, self._deps.clock())
 

@@ -181,7 +181,7 @@ class Ender:
             tx.relations.decide(decision)
             after = _after(case, verdict, decision, before, now, gone=gone)
             if after is not None and (before is None or gone or holds(tx, before)):
-                tx.relations.put_link(after)
+                tx.relations.put(after)
                 touched.add(other_end(after, identity))
         if touched:
             settle(tx, [identity, *sorted(touched)], now)

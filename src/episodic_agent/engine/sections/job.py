@@ -283,7 +283,7 @@ def _is_to_be_retold(episode: Episode | None, section: Section | None, last_seq:
 def _skills_in(tx: Transaction, observations: Sequence[Observation]) -> Sequence[str]:
     """Return the names of the skills that some of these observations show, the surest first."""
     turns = [TurnRef(one.thread_id, one.seq) for one in observations if one.kind is not Kind.STEP]
-    shown = {identity for ids in tx.knowledge.shown_by(turns).values() for identity in ids}
+    shown = {identity for ids in tx.knowledge.evidence(turns).values() for identity in ids}
     skills = tx.knowledge.skills(ids=sorted(shown))
     active = [one.skill for one in skills if one.state is SkillState.ACTIVE]
     return [skill.name for skill in sorted(active, key=lambda skill: (-skill.confidence, skill.name))]

@@ -221,7 +221,7 @@ def _complete(model: LanguageModel, skill: Skill) -> Skill:
 def _changes(tx: Transaction, result: Mined, now: datetime) -> list[Change]:
     turns_found = list(dict.fromkeys(turn for skill in result for turn in skill.evidence))
     scope, known = tx.scope, tx.knowledge.skills()
-    return changes(result, known, tx.knowledge.shown_by(turns_found), lambda p: skill_id(scope, p), now)
+    return changes(result, known, tx.knowledge.evidence(turns_found), lambda p: skill_id(scope, p), now)
 
 
 def _names(skills: Iterable[StoredSkill]) -> set[str]:
