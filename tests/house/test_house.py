@@ -122,7 +122,12 @@ def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
 def test_the_environment_is_read_only_by_the_door_frame() -> None:
     readers = {relative(p) for p in FILES if re.search(r"os\.environ|getenv", p.read_text(encoding="utf-8"))}
     # ONNX Runtime is spoken to by the environment alone
-    assert readers <= {"settings.py", "wiring.py", "providers/embedders/minilm/runtime.py"}
+    assert readers <= {
+        "settings.py",
+        "wiring/process.py",
+        "wiring/providers.py",
+        "providers/embedders/minilm/runtime.py",
+    }
 
 
 def test_onnx_runtime_is_imported_only_where_it_is_silenced_first() -> None:
@@ -180,7 +185,7 @@ def test_core_opens_no_files() -> None:
 
 
 def test_the_engine_reads_the_clock_it_was_given() -> None:
-    allowed = {"wiring.py"}
+    allowed = {"wiring/process.py"}
     readers = {
         relative(p)
         for p in FILES

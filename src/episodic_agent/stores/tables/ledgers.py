@@ -68,12 +68,12 @@ class LedgerTable(Table, ABC):
 
     def drop(self, *done: Job | UUID | PendingReview) -> None:
         """Delete jobs that are claimed (or, by id, are not), and recalls that are judged."""
-        self._drop_reviews([one for one in done if isinstance(one, PendingReview)])
-        for one in done:
-            if isinstance(one, Job):
-                self._finish(one)
-            elif isinstance(one, UUID):
-                self._cancel(one)
+        self._drop_reviews([judged for judged in done if isinstance(judged, PendingReview)])
+        for job in done:
+            if isinstance(job, Job):
+                self._finish(job)
+            elif isinstance(job, UUID):
+                self._cancel(job)
 
     def put_back(
         self, job: Job | UUID, *, error: str | None = None, retry_at: datetime | None = None
