@@ -7,8 +7,7 @@ from uuid import UUID
 
 from episodic_agent.schemas import Encoding, Episode, EpisodeState
 from episodic_agent.schemas.chains import TreeNode
-from episodic_agent.schemas.standing import Standing
-from episodic_agent.schemas.strength import Strength
+from episodic_agent.schemas.strength import Standing, Strength
 
 Walk = Literal["self", "children", "above", "below"]
 
