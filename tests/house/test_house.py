@@ -47,8 +47,8 @@ def test_no_file_is_over_seven_hundred_lines_and_the_median_is_small() -> None:
     assert statistics.median(sizes.values()) <= 150
 
 
-def test_no_folder_of_the_faces_holds_more_than_twenty_files() -> None:
-    folders = [path for path in (SOURCE / "faces").rglob("*") if path.is_dir()]
+def test_no_folder_holds_more_than_twenty_files() -> None:
+    folders = [path for path in (SOURCE, *SOURCE.rglob("*")) if path.is_dir()]
     sizes = {relative(folder): len(list(folder.glob("*.py"))) for folder in folders}
     assert {name: size for name, size in sizes.items() if size > MOST_FILES} == {}
 
@@ -122,7 +122,12 @@ def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
 def test_the_environment_is_read_only_by_the_door_frame() -> None:
     readers = {relative(p) for p in FILES if re.search(r"os\.environ|getenv", p.read_text(encoding="utf-8"))}
     # ONNX Runtime is spoken to by the environment alone
-    assert readers <= {"settings.py", "wiring.py", "providers/embedders/minilm/runtime.py"}
+    assert readers <= {
+        "settings.py",
+        "wiring/process.py",
+        "wiring/providers.py",
+        "providers/embedders/minilm/runtime.py",
+    }
 
 
 def test_onnx_runtime_is_imported_only_where_it_is_silenced_first() -> None:
@@ -180,7 +185,7 @@ def test_core_opens_no_files() -> None:
 
 
 def test_the_engine_reads_the_clock_it_was_given() -> None:
-    allowed = {"wiring.py"}
+    allowed = {"wiring/process.py"}
     readers = {
         relative(p)
         for p in FILES
@@ -231,6 +236,27 @@ def test_the_engine_and_the_core_ask_collaborators_for_declared_members_only() -
         and call.func.id in ("getattr", "hasattr")
         and isinstance(name := call.args[1], ast.Constant)
         and not str(name.value).startswith("__")
+    ]
+    assert guilty == []
+
+
+def test_a_private_name_of_a_module_is_used_in_it() -> None:
+    guilty = [
+        f"{relative(path)}: {name}"
+        for path, tree in trees().items()
+        for node in tree.body
+        for name in (
+            [node.name]
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+            else [
+                target.id
+                for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+                if isinstance(target, ast.Name)
+            ]
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            else []
+        )
+        if re.match("_[^_]", name) and len(re.findall(rf"\b{name}\b", path.read_text(encoding="utf-8"))) == 1
     ]
     assert guilty == []
 

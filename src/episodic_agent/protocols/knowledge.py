@@ -1,7 +1,7 @@
 """Facts and skills as a store keeps them: with evidence, and with what must not be learned again."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, overload
 from uuid import UUID
 
 from episodic_agent.schemas.facts import FactCandidate, FactTombstone, StoredFact
@@ -93,11 +93,13 @@ class Knowledge(Protocol):
         """
         ...
 
-    def evidence(self, skill_id: UUID) -> Sequence[TurnRef]:
+    @overload
+    def evidence(self, key: UUID) -> Sequence[TurnRef]:
         """Return the turns that show a skill, by reference."""
         ...
 
-    def shown_by(self, turns: Sequence[TurnRef]) -> Mapping[TurnRef, Sequence[UUID]]:
+    @overload
+    def evidence(self, key: Sequence[TurnRef]) -> Mapping[TurnRef, Sequence[UUID]]:
         """Return for each of these turns which skills it shows already; turns that show none are left out."""
         ...
 

@@ -14,7 +14,7 @@ from episodic_agent.core.language import plural
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
-from episodic_agent.schemas.standing import Standing
+from episodic_agent.schemas.strength import Standing
 
 if TYPE_CHECKING:
     import numpy as np

@@ -141,7 +141,7 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
         )
     if episode.kind is EpisodeKind.PRIMARY:
         return _explain_section(tx, with_end(tx, episode))
-    thread = tx.episodes.of_thread(episode.thread_id)
+    thread = tx.episodes.list(threads=[episode.thread_id])
     before = next((e for e in thread if e.last_seq == episode.first_seq - 1), None)
     ends = episode.last_seq + 1
     records = read_records(tx, episode.thread_id, episode.first_seq, ends)
@@ -389,7 +389,7 @@ def stored_inputs(
     """Yield a thread's recorded inputs in their order (only those before a seq)."""
     end = tx.threads.frame(thread_id).next_seq if before_seq is None else before_seq
     number = tx.threads.number(thread_id)
-    drains = recorded_drains(tx, tx.episodes.of_thread(thread_id))
+    drains = recorded_drains(tx, tx.episodes.list(threads=[thread_id]))
     for start in range(0, end, 1024):
         observations = tx.observations.read(thread_id, start, min(start + 1024, end) - 1)
         refs = [ref_of(number, o.seq) for o in observations]
@@ -429,7 +429,7 @@ def spans_of(cuts: Sequence[Boundary], next_seq: int) -> list[ExplainedSpan]:
 def stored_spans(tx: Transaction, thread_id: UUID) -> list[ExplainedSpan]:
     """Return a thread's current episodes and its open frame."""
     frame = tx.threads.frame(thread_id)
-    stored = [ExplainedSpan(e.first_seq, e.last_seq, e.reason) for e in tx.episodes.of_thread(thread_id)]
+    stored = [ExplainedSpan(e.first_seq, e.last_seq, e.reason) for e in tx.episodes.list(threads=[thread_id])]
     if frame.first_seq < frame.next_seq:
         stored.append(ExplainedSpan(frame.first_seq, frame.next_seq - 1, "open"))
     return stored

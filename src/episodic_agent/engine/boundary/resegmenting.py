@@ -218,7 +218,7 @@ class Resegmenter:
         gone: Sequence[Episode],
     ) -> None:
         """Write the new episodes of a pass; those whose span is there already are left alone."""
-        there = {(e.first_seq, e.last_seq) for e in tx.episodes.of_thread(frame.thread_id)}
+        there = {(e.first_seq, e.last_seq) for e in tx.episodes.list(threads=[frame.thread_id])}
         drains = recorded_drains(tx, gone)
         firsts, lasts = [e.first_seq for e in gone], [e.last_seq for e in gone]
         now = self.deps.clock()
@@ -261,7 +261,7 @@ class Resegmenter:
             if thread.generation != seen.generation or _replaced_by(tx, thread) != restored:
                 raise Conflict("the thread was changed while it was restored; repeat the call")
             before = former.frame
-            there = tx.episodes.of_thread(thread_id)
+            there = tx.episodes.list(threads=[thread_id])
             drains = {s: d for s, d in recorded_drains(tx, there).items() if s >= before.first_seq}
             undone = [e for e in there if e.generation_from >= thread.generation]
             tx.episodes.revive(thread_id, thread.generation)
@@ -344,7 +344,7 @@ def check_pass(tx: Transaction, decision: Decision, deps: Deps) -> tuple[str, st
         return None  # other vectors than the pass saw: its verdicts follow from records that are gone
     segmented, _ = segment(inputs, policy, made.mode)
     limits = [cut.before_seq for cut in segmented.cuts]
-    indexes = [e.last_seq + 1 for e in tx.episodes.of_thread(thread_id)][: len(limits)]
+    indexes = [e.last_seq + 1 for e in tx.episodes.list(threads=[thread_id])][: len(limits)]
     if limits != indexes:
         return "error", f"repeating its segmentation gives other episodes: {limits}, stored are {indexes}"
     return None
@@ -374,7 +374,7 @@ def _sorted_out(tx: Transaction, thread_id: UUID, plan: _Plan) -> tuple[list[Epi
     """Return the current episodes a pass keeps, and those it replaces."""
     episodes: list[Episode] = []
     gone: list[Episode] = []
-    for episode in tx.episodes.of_thread(thread_id):
+    for episode in tx.episodes.list(threads=[thread_id]):
         (episodes if (episode.first_seq, episode.last_seq) in plan.closed else gone).append(episode)
     return episodes, gone
 
@@ -432,5 +432,5 @@ def _undoable(tx: Transaction, thread_id: UUID) -> tuple[Thread, Decision, Forme
 
 def _replaced_by(tx: Transaction, thread: Thread) -> list[Episode]:
     """Return the episodes that a thread's generation replaced."""
-    before = tx.episodes.of_thread(thread.id, generation=thread.generation - 1)
+    before = tx.episodes.list(threads=[thread.id], generation=thread.generation - 1)
     return [e for e in before if e.generation_to == thread.generation]

@@ -113,7 +113,7 @@ class Chainer:
             choice = None if case is None else self._chosen(case)
             now = self._deps.clock()
             with self._deps.store.begin(scope) as tx:
-                tx.work.finish(job)
+                tx.work.drop(job)
                 if case is not None and choice is not None:
                     _write(tx, case, choice, now)
                     ask_for_tuning(tx, self._deps.chain_policy, now, CHAIN)

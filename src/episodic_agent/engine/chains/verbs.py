@@ -121,7 +121,7 @@ class ChainRoom:
                 raise NotFound(f"episode {child} goes on from none; `episodic chain {child}` shows its chain")
             refusal = Refusal(child, parent, self._deps.clock(), clean_name(by) or "")
             tx.episodes.lead(child, None)
-            tx.relations.refuse(refusal)
+            tx.relations.put(refusal)
             _judge(tx, child, parent, belongs=False)
             return refusal
 

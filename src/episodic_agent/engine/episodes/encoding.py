@@ -90,7 +90,7 @@ class Encoder:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
             for job in (*idle, *(work.job for work in works)):
-                tx.work.finish(job)
+                tx.work.drop(job)
             works = _write_words(tx, works, now)
             language = self._deps.language
             again = [work.ref for work in works if work.episode.encoding_version]

@@ -27,5 +27,5 @@ def reencode(deps: Deps, scope: Scope, thread_id: UUID | None, by: str | None) -
 def _encoded(tx: Transaction, thread_id: UUID | None, by: str | None) -> Sequence[Episode]:
     """Return the current episodes that have words, and by whom it was asked for."""
     threads = [thread_id] if thread_id is not None else [one.id for one in tx.threads.list()]
-    episodes = [episode for one in threads for episode in tx.episodes.of_thread(one)]
+    episodes = [episode for one in threads for episode in tx.episodes.list(threads=[one])]
     return [e for e in episodes if e.encoding_version and (by is None or e.encoded_by.startswith(by))]

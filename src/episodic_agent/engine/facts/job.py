@@ -173,7 +173,7 @@ class Consolidator:
         spoken = quoted(deps, statements, there)
         if not spoken:
             with deps.store.begin(scope) as tx:
-                tx.work.finish(job)
+                tx.work.drop(job)
             return
 
         def keep() -> None:
@@ -185,7 +185,7 @@ class Consolidator:
                 left = [one for one in spoken if one.candidate.evidence.observation_id in present]
                 new = weighed(tx, deps, left, vectors)
                 write_facts(tx, deps, new.known, new.changes, vectors, now=now)
-                tx.work.finish(job)
+                tx.work.drop(job)
 
         until_unopposed(keep, tries=WRITES)
 
@@ -208,7 +208,7 @@ class Consolidator:
         if refused is not None:
             raise refused
         with self._deps.store.begin(scope) as tx:
-            tx.work.finish(job)
+            tx.work.drop(job)
             self._go_on(tx, more=more)
 
     def _go_on(self, tx: Transaction, *, more: bool) -> None:

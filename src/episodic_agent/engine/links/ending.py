@@ -105,7 +105,7 @@ class Ender:
                 tx.hold_threads()
                 if case is not None:
                     self._write(tx, case, self._deps.clock())
-                tx.work.finish(job)
+                tx.work.drop(job)
 
     def _read(self, tx: Transaction, identity: UUID, *, asks: bool) -> _EndCase | None:
         thread = tx.threads.get(identity)
@@ -181,7 +181,7 @@ class Ender:
             tx.relations.decide(decision)
             after = _after(case, verdict, decision, before, now, gone=gone)
             if after is not None and (before is None or gone or holds(tx, before)):
-                tx.relations.put_link(after)
+                tx.relations.put(after)
                 touched.add(other_end(after, identity))
         if touched:
             settle(tx, [identity, *sorted(touched)], now)

@@ -137,7 +137,7 @@ class ThreadReader:
 
 def ends_of(tx: Transaction, threads: Sequence[UUID]) -> dict[UUID, int]:
     """Return the seq that comes next in each of these threads."""
-    return {identity: frame.next_seq for identity, frame in tx.threads.frames(threads).items()}
+    return {identity: frame.next_seq for identity, frame in tx.threads.frame(threads).items()}
 
 
 def last_said(

@@ -224,7 +224,7 @@ class Linker:
             now = self._deps.clock()
             if case is not None and judged is not None:
                 self._write(tx, case, judged, now)
-            tx.work.finish(job)
+            tx.work.drop(job)
             if case is not None and _leaves_open(case, judged) and self._due(tx, thread) is not None:
                 put_job(tx, thread, now)  # the next message came meanwhile, or with this one
 
@@ -414,7 +414,7 @@ class Linker:
                 continue  # what turned out wrong is made no surer
             link = self._link(case, decision, before, now)
             if link is not None:
-                tx.relations.put_link(link)
+                tx.relations.put(link)
                 joined.append(other)
         self._ask_what_came(tx, case, now)
         if joined:
@@ -671,6 +671,6 @@ def link_by_hand(tx: Transaction, thread: Thread, other: Thread, now: datetime) 
     tx.hold_threads()
     earlier, later = sorted((thread, other), key=lambda t: (t.created_at, tx.threads.number(t.id)))
     link = Link(earlier.id, later.id, now, HAND)
-    tx.relations.put_link(link)
+    tx.relations.put(link)
     grow(tx, later.id, [earlier.id], now)
     return link

@@ -222,7 +222,7 @@ def _boundaries(tx: Transaction, turn: Sequence[Observation], text: bool) -> lis
     """Return the checks of the turn's observations, and the cuts made before or at one of them."""
     thread, first, last = turn[0].thread_id, turn[0].seq, turn[-1].seq
     pairs = [(seq, _check(record)) for seq, record in sorted(read_records(tx, thread, first, last).items())]
-    for episode in tx.episodes.of_thread(thread):
+    for episode in tx.episodes.list(threads=[thread]):
         decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
         if decision is None:
             continue

@@ -129,7 +129,7 @@ class Listener:
         with self._deps.store.begin(scope) as tx:
             tx.hold_threads()  # a person may label the same decision meanwhile
             for job in jobs:
-                tx.work.finish(job)
+                tx.work.drop(job)
             self._label(tx, outcomes)
             ask_for_tuning(tx, self._deps.link_policy, self._deps.clock())
 

@@ -54,7 +54,7 @@ def restore_visibility(deps: Deps, scope: Scope, nouns: Sequence[Noun]) -> None:
             elif isinstance(noun, RetentionLine) and tx.visibility.policy() is None:
                 tx.visibility.set_policy(str(read_retention(noun.policy)))
             elif isinstance(noun, Refusal) and len(tx.episodes.nodes([noun.child, noun.parent])) == PAIR:
-                tx.relations.refuse(noun)
+                tx.relations.put(noun)
 
 
 def _line(tx: Transaction, mark: Mark) -> Iterator[MarkLine]:

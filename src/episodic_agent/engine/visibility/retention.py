@@ -17,7 +17,7 @@ from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.protocols import Mark, MarkKind, Transaction, split_ref
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.erasures import Erasure, What
-from episodic_agent.schemas.standing import Standing
+from episodic_agent.schemas.strength import Standing
 
 EVERY: Final = timedelta(hours=1)  # how often a policy is looked at
 EXPIRED_AT_ONCE: Final = 500  # observations

@@ -51,33 +51,11 @@ _OF_THREADS: Final = (
     f" ({_SELECT} AND e.thread = p.thread::integer AND {_CURRENT} ORDER BY e.first_seq OFFSET 0) o"
 )
 _PENDING: Final = f"{_CURRENT} AND e.consolidated_at IS NULL AND e.encoding_version > 0"
-_REF: Final = "((e.thread::bigint << 32) | e.first_seq)"
-_MARK: Final = f"{_REF} AS ref, encode(e.id, 'hex') AS name, e.stability, e.last_reviewed_at"
 # One look-up for each place: joined as sets, all episodes of the scope were read.
 _AT_PLACES: Final = (
     " FROM unnest(%s::bigint[]) AS p (ref) CROSS JOIN LATERAL (SELECT * FROM episode e"
     f" WHERE {_OWN} AND e.thread = (p.ref >> 32)::integer AND e.first_seq = p.ref & 4294967295"
     f" AND {_CURRENT} OFFSET 0) e"
-)
-_OWNER_OF_PLACE: Final = (
-    "SELECT p.ref, m.ref, m.name, m.stability, m.last_reviewed_at FROM unnest(%s::bigint[]) AS p (ref)"
-    f" CROSS JOIN LATERAL (SELECT {_MARK}, e.last_seq FROM episode e"
-    f" WHERE {_OWN} AND e.thread = (p.ref >> 32)::integer AND e.first_seq <= p.ref & 4294967295"
-    f" AND {_CURRENT} ORDER BY e.first_seq DESC LIMIT 1) m WHERE m.last_seq >= p.ref & 4294967295"
-)
-# The last episode that begins at a span's first ref or before it, and those that begin inside: two look-ups.
-# In order, so that the index in that order is taken; without statistics another one looks as good.
-_SPAN: Final = (
-    f"SELECT e.thread, e.first_seq, e.last_seq, e.id FROM episode e WHERE {_OWN}"
-    f" AND e.thread = (p.first >> 32)::integer AND {_CURRENT}"
-)
-_OWNERS_OF_SPAN: Final = (
-    f"SELECT DISTINCT {_REF} AS ref, (e.thread::bigint << 32) | e.last_seq, encode(e.id, 'hex')"
-    " FROM unnest(%s::bigint[], %s::bigint[]) AS p (first, last) CROSS JOIN LATERAL ("
-    f"(SELECT * FROM ({_SPAN} AND e.first_seq <= p.first & 4294967295 ORDER BY e.first_seq DESC LIMIT 1) b"
-    " WHERE b.last_seq >= p.first & 4294967295)"
-    f" UNION ALL ({_SPAN} AND e.first_seq > p.first & 4294967295"
-    " AND e.first_seq <= p.last & 4294967295 ORDER BY e.first_seq OFFSET 0)) e ORDER BY ref"
 )
 
 
@@ -181,8 +159,7 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         read = {episode.id: episode for episode in self._episodes(rows)}
         return {identity: read[identity] for identity in ids if identity in read}
 
-    def of_thread(self, thread_id: UUID, *, generation: int | None = None) -> Sequence[Episode]:
-        """Return the event episodes of a thread's current (or the given) generation by first_seq."""
+    def _of_thread(self, thread_id: UUID, generation: int | None) -> Sequence[Episode]:
         number = self._session.find_thread(thread_id)
         if number is None:
             return []
@@ -212,12 +189,16 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         self,
         *,
         threads: Sequence[UUID] | None = None,
+        generation: int | None = None,
         since: datetime | None = None,
         before: datetime | None = None,
         unconsolidated: bool = False,
         limit: int | None = None,
     ) -> Sequence[Episode]:
         """Return current event episodes: of threads, or waiting to be consolidated, or by their ends."""
+        if threads is not None and (len(threads) == 1 or generation is not None):
+            several = [self._of_thread(one, generation) for one in threads]
+            return [episode for episodes in several for episode in episodes]
         if threads is not None:
             return self._of_threads(threads)
         if unconsolidated:

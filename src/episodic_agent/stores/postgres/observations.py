@@ -18,10 +18,8 @@ from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.hashing import altered_of, content_hash
 from episodic_agent.stores.nouns import (
-    CHANGING,
     OBSERVATION,
     STORED_OBSERVATION,
-    THREAD,
     observation_columns,
     observation_of,
 )
@@ -37,7 +35,6 @@ from episodic_agent.stores.tables.observations import ObservationTable
 _READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
 _KNOWN: Final = EACH.format("SELECT id, ref FROM observation WHERE space = %s AND owner = %s")
 _BY_ID: Final = EACH.format(_READ)
-_THREADS: Final = EACH.format(f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s")
 _IN_RANGES: Final = (
     "SELECT s.place, o.* FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS s (first, last, place)"
     f" CROSS JOIN LATERAL ({_READ} AND ref BETWEEN s.first AND s.last ORDER BY ref) AS o"
@@ -65,26 +62,6 @@ _SPEAK: Final = (
     " unnest(%s::text[], %s::bigint[]) AS g (name, spoke)"
     " ON CONFLICT (space, owner, thread, name) DO UPDATE SET spoke = actor.spoke + excluded.spoke"
 )
-_INSERT_THREAD: Final = (
-    f"INSERT INTO thread (space, owner, number, id, origin, {CHANGING})"
-    f" VALUES ({', '.join(['%s'] * (CHANGING.count(',') + 6))}) ON CONFLICT DO NOTHING"
-)
-_SAVE_THREAD: Final = (
-    f"UPDATE thread SET {', '.join(f'{name} = %s' for name in CHANGING.split(', '))}"
-    " WHERE space = %s AND owner = %s AND number = %s"
-)
-_CONTINUABLE: Final = (
-    f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s AND modality = 'message'"
-    " AND (status = 'open' OR closed_for = 'inactivity')"
-    " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
-)
-# What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
-_CURRENT: Final = (
-    f"SELECT * FROM (({_CONTINUABLE} AND selected_at IS NULL ORDER BY last_activity_at DESC, id LIMIT %s)"
-    f" UNION ALL ({_CONTINUABLE} AND selected_at IS NOT NULL)) AS t"
-    " ORDER BY greatest(last_activity_at, coalesce(selected_at, last_activity_at)) DESC, id LIMIT %s"
-)
-_NO_TIME: Final = np.iinfo(np.int64).min
 
 
 class PostgresObservations(PostgresStays, ObservationTable):

@@ -4,22 +4,18 @@ Unlike SQLite's, these writers run side by side: reading a frame in order to wri
 thread takes one append at a time, and nothing an append touches is shared between threads.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, overload
 from uuid import UUID
-
-import numpy as np
 
 from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.protocols import WhichThreads
-from episodic_agent.schemas import Frame, Thread
+from episodic_agent.schemas import Frame, Section, Thread
 from episodic_agent.stores.catalogue import POSTGRES
 from episodic_agent.stores.nouns import (
     CHANGING,
     FRAME,
-    OBSERVATION,
-    STORED_OBSERVATION,
     THREAD,
     changing_columns,
     columns_of,
@@ -28,46 +24,14 @@ from episodic_agent.stores.nouns import (
     thread_of,
 )
 from episodic_agent.stores.postgres.erasing import PostgresActors
-from episodic_agent.stores.postgres.server.batches import bigints, byteas, optional_integers, texts
-from episodic_agent.stores.postgres.server.packing import Binary
-from episodic_agent.stores.postgres.server.session import EACH, OWN_ROW, PostgresSession
+from episodic_agent.stores.postgres.server.batches import bigints, byteas
+from episodic_agent.stores.postgres.server.session import EACH, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.tables.erasing import DroppingTable
-from episodic_agent.stores.tables.sections import SectionTable
 from episodic_agent.stores.tables.timeouts import TimeoutTable
 
-_READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
-_KNOWN: Final = EACH.format("SELECT id, ref FROM observation WHERE space = %s AND owner = %s")
-_BY_ID: Final = EACH.format(_READ)
 _THREADS: Final = EACH.format(f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s")
-_IN_RANGES: Final = (
-    "SELECT s.place, o.* FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS s (first, last, place)"
-    f" CROSS JOIN LATERAL ({_READ} AND ref BETWEEN s.first AND s.last ORDER BY ref) AS o"
-    " ORDER BY s.place, o.ref"
-)
-# The types of STORED_OBSERVATION, in its order.
-_COLUMN_TYPES: Final = ["bigint", "bytea", "bigint", "bigint", "text", "integer", *["text"] * 6, "bytea"]
-_AS_ARRAY: Final[Mapping[str, Callable[[Sequence[Any]], Binary]]] = {
-    "bigint": bigints,
-    "bytea": byteas,
-    "text": texts,
-    "integer": optional_integers,
-}
-_APPEND: Final = (
-    f"INSERT INTO observation (space, owner, {STORED_OBSERVATION}) SELECT s.space, s.owner, g.*"
-    f" FROM {OWN_ROW}, unnest({', '.join(f'%s::{name}[]' for name in _COLUMN_TYPES)}) AS g"
-    # Where the thread ends elsewhere nothing is written.
-    " WHERE (SELECT max(o.ref) FROM observation o"
-    " WHERE o.space = %s AND o.owner = %s AND o.ref BETWEEN %s AND %s) IS NOT DISTINCT FROM %s::bigint"
-    " ON CONFLICT DO NOTHING RETURNING ref"
-)
-_SPEAK: Final = (
-    "INSERT INTO actor (space, owner, thread, name, spoke)"
-    f" SELECT s.space, s.owner, %s::integer, g.name, g.spoke FROM {OWN_ROW},"
-    " unnest(%s::text[], %s::bigint[]) AS g (name, spoke)"
-    " ON CONFLICT (space, owner, thread, name) DO UPDATE SET spoke = actor.spoke + excluded.spoke"
-)
 _INSERT_THREAD: Final = (
     f"INSERT INTO thread (space, owner, number, id, origin, {CHANGING})"
     f" VALUES ({', '.join(['%s'] * (CHANGING.count(',') + 6))}) ON CONFLICT DO NOTHING"
@@ -90,10 +54,9 @@ _CURRENT: Final = (
     f" UNION ({_CONTINUABLE} AND selected_at IS NOT NULL ORDER BY selected_at DESC, id DESC LIMIT 1)) AS u"
     f"{_ACTIVE}"
 )
-_NO_TIME: Final = np.iinfo(np.int64).min
 
 
-class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable):
+class PostgresThreads(TimeoutTable, PostgresActors, DroppingTable):
     """The `Threads` of one transaction."""
 
     _session: PostgresSession
@@ -201,10 +164,12 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
             raise self._session.miss_scope()
         return int(row[0])
 
-    def save(self, changed: Thread | Frame) -> None:
-        """Write a thread's changed fields, or the frame whose stored version is its own, as version + 1."""
+    def save(self, changed: Thread | Frame | Section) -> None:
+        """Write a thread's changed fields, a section, or the frame of its own version, as version + 1."""
         if isinstance(changed, Frame):
             self._save_frame(changed)
+        elif isinstance(changed, Section):
+            self._save_section(changed)
         else:
             self._save_thread(changed)
 
@@ -214,7 +179,17 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
 
     # --- frames -----------------------------------------------------------------------------------------
 
-    def frame(self, thread_id: UUID) -> Frame:
+    @overload
+    def frame(self, key: UUID) -> Frame: ...
+
+    @overload
+    def frame(self, key: Sequence[UUID]) -> Mapping[UUID, Frame]: ...
+
+    def frame(self, key: UUID | Sequence[UUID]) -> Frame | Mapping[UUID, Frame]:
+        """Read a thread's frame (raises NotFound), or several at once, to look at only."""
+        return self._frame(key) if isinstance(key, UUID) else self._frames(key)
+
+    def _frame(self, thread_id: UUID) -> Frame:
         """Read a thread's frame; raises NotFound. In a write transaction nobody else can until its end."""
         sql = f"SELECT {FRAME} FROM frame WHERE space = %s AND owner = %s AND thread = %s"
         if self._session.writes:
@@ -224,8 +199,7 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
             raise Conflict(f"thread {thread_id} was deleted just now; repeat the call")
         return frame_of(read_columns(row), thread_id)
 
-    def frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
-        """Read several frames at once, to look at only; unknown ones are left out."""
+    def _frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
         numbers = self._session.find_threads(thread_ids)
         sql = f"SELECT thread, {FRAME} FROM frame WHERE space = %s AND owner = %s AND"
         sql += " thread = ANY(%s::bigint[])"

@@ -43,25 +43,8 @@ _SELECT: Final = f"SELECT {_READ} FROM {_WORDED}"
 _LOOK_UP: Final = f"SELECT {_READ} FROM {EACH} {_WORDED}"
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
 _PENDING: Final = f"e.scope = ? AND {_CURRENT} AND e.consolidated_at IS NULL AND e.encoding_version > 0"
-_MARK: Final = "(e.thread << 32) | e.first_seq, lower(hex(e.id)), e.stability, e.last_reviewed_at"
-_OWNER_OF_PLACE: Final = (
-    f"SELECT p.value, {_MARK} FROM {EACH} episode e WHERE e.scope = ? AND e.thread = p.value >> 32"
-    " AND e.first_seq = (SELECT max(x.first_seq) FROM episode x WHERE x.scope = e.scope"
-    " AND x.thread = p.value >> 32 AND x.first_seq <= (p.value & 4294967295)"
-    " AND x.kind = 'event' AND x.generation_to IS NULL)"
-    f" AND e.last_seq >= (p.value & 4294967295) AND {_CURRENT}"
-)
 # `p.value` is a pair of refs. The episodes of a span begin with the last one that begins at it or before.
 _FROM, _TO = "(p.value ->> 0)", "(p.value ->> 1)"
-_OWNERS_OF_SPAN: Final = (
-    "SELECT DISTINCT (e.thread << 32) | e.first_seq AS ref, (e.thread << 32) | e.last_seq, lower(hex(e.id))"
-    f" FROM {EACH} episode e WHERE e.scope = ? AND e.thread = {_FROM} >> 32"
-    " AND e.first_seq >= ifnull((SELECT max(x.first_seq) FROM episode x WHERE x.scope = e.scope"
-    f" AND x.thread = {_FROM} >> 32 AND x.first_seq <= ({_FROM} & 4294967295)"
-    " AND x.kind = 'event' AND x.generation_to IS NULL), 0)"
-    f" AND e.first_seq <= ({_TO} & 4294967295) AND e.last_seq >= ({_FROM} & 4294967295) AND {_CURRENT}"
-    " ORDER BY ref"
-)
 
 
 class SqliteEpisodes(EpisodeTable, SqliteNodes):
@@ -154,8 +137,7 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         rows = self._session.rows(sql, (id_list(ids), self._session.number))
         return {episode.id: episode for episode in self._episodes(rows)}
 
-    def of_thread(self, thread_id: UUID, *, generation: int | None = None) -> Sequence[Episode]:
-        """Return the event episodes of a thread's current (or the given) generation by first_seq."""
+    def _of_thread(self, thread_id: UUID, generation: int | None) -> Sequence[Episode]:
         number = self._session.find_thread(thread_id)
         if number is None:
             return []
@@ -187,12 +169,16 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         self,
         *,
         threads: Sequence[UUID] | None = None,
+        generation: int | None = None,
         since: datetime | None = None,
         before: datetime | None = None,
         unconsolidated: bool = False,
         limit: int | None = None,
     ) -> Sequence[Episode]:
         """Return current event episodes: of threads, or waiting to be consolidated, or by their ends."""
+        if threads is not None and (len(threads) == 1 or generation is not None):
+            several = [self._of_thread(one, generation) for one in threads]
+            return [episode for episodes in several for episode in episodes]
         if threads is not None:
             return self._of_threads(threads)
         if unconsolidated:

@@ -14,10 +14,8 @@ from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.hashing import UNHASHED, content_hash
 from episodic_agent.stores.nouns import (
-    CHANGING,
     OBSERVATION,
     STORED_OBSERVATION,
-    THREAD,
     columns_of,
     observation_columns,
     observation_of,
@@ -42,28 +40,7 @@ _IN_RANGES: Final = (
 _INSERT_OBSERVATION: Final = (
     f"INSERT INTO observation (scope, {STORED_OBSERVATION}) VALUES ({', '.join('?' * 14)})"
 )
-_INSERT_THREAD: Final = (
-    f"INSERT INTO thread (scope, id, origin, {CHANGING})"
-    f" VALUES ({', '.join('?' * (CHANGING.count(',') + 4))})"
-)
-_SAVE_THREAD: Final = (
-    f"UPDATE thread SET {', '.join(f'{name} = ?' for name in CHANGING.split(', '))}"
-    " WHERE number = ? AND scope = ?"
-)
-_CONTINUABLE: Final = (
-    f"SELECT {THREAD} FROM thread WHERE scope = ? AND modality = 'message'"
-    " AND (status = 'open' OR closed_for = 'inactivity')"
-    " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
-)
-# What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
-_CURRENT: Final = (
-    f"SELECT * FROM (SELECT * FROM ({_CONTINUABLE} AND selected_at IS NULL"
-    " ORDER BY last_activity_at DESC, id LIMIT ?)"
-    f" UNION ALL {_CONTINUABLE} AND selected_at IS NOT NULL)"
-    " ORDER BY max(last_activity_at, ifnull(selected_at, last_activity_at)) DESC, id LIMIT ?"
-)
 _LAST_SEQ: Final = 0xFFFFFFFF
-_NO_TIME: Final = -(1 << 63)
 
 
 class SqliteObservations(SqliteStays, ObservationTable):

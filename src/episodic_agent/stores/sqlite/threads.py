@@ -2,20 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, overload
 from uuid import UUID
 
 import apsw
 
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
 from episodic_agent.protocols import WhichThreads
-from episodic_agent.schemas import Frame, Thread
+from episodic_agent.schemas import Frame, Section, Thread
 from episodic_agent.stores.catalogue import SQLITE
 from episodic_agent.stores.nouns import (
     CHANGING,
     FRAME,
-    OBSERVATION,
-    STORED_OBSERVATION,
     THREAD,
     changing_columns,
     columns_of,
@@ -29,18 +27,8 @@ from episodic_agent.stores.rows import (
 from episodic_agent.stores.sqlite.erasing import SqliteActors
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
 from episodic_agent.stores.tables.erasing import DroppingTable
-from episodic_agent.stores.tables.sections import SectionTable
 from episodic_agent.stores.tables.timeouts import TimeoutTable
 
-_LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
-_IN_RANGES: Final = (
-    f"SELECT p.key, {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
-    " WHERE o.ref BETWEEN p.value ->> 0 AND p.value ->> 1 AND o.scope = ? AND o.erased_at IS NULL"
-    " ORDER BY p.key, o.ref"
-)
-_INSERT_OBSERVATION: Final = (
-    f"INSERT INTO observation (scope, {STORED_OBSERVATION}) VALUES ({', '.join('?' * 14)})"
-)
 _INSERT_THREAD: Final = (
     f"INSERT INTO thread (scope, id, origin, {CHANGING})"
     f" VALUES ({', '.join('?' * (CHANGING.count(',') + 4))})"
@@ -63,11 +51,9 @@ _CURRENT: Final = (
     f" UNION SELECT * FROM ({_CONTINUABLE} AND selected_at IS NOT NULL"
     f" ORDER BY selected_at DESC, id DESC LIMIT 1)){_ACTIVE}"
 )
-_LAST_SEQ: Final = 0xFFFFFFFF
-_NO_TIME: Final = -(1 << 63)
 
 
-class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
+class SqliteThreads(TimeoutTable, SqliteActors, DroppingTable):
     """The `Threads` of one transaction."""
 
     _session: SqliteSession
@@ -169,10 +155,12 @@ class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
         )
         self._session.db.execute(sql, (number, scope, *frame_columns(frame), frame.version))
 
-    def save(self, changed: Thread | Frame) -> None:
-        """Write a thread's changed fields, or the frame whose stored version is its own, as version + 1."""
+    def save(self, changed: Thread | Frame | Section) -> None:
+        """Write a thread's changed fields, a section, or the frame of its own version, as version + 1."""
         if isinstance(changed, Frame):
             self._save_frame(changed)
+        elif isinstance(changed, Section):
+            self._save_section(changed)
         else:
             self._save_thread(changed)
 
@@ -182,7 +170,17 @@ class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
 
     # --- frames -----------------------------------------------------------------------------------------
 
-    def frame(self, thread_id: UUID) -> Frame:
+    @overload
+    def frame(self, key: UUID) -> Frame: ...
+
+    @overload
+    def frame(self, key: Sequence[UUID]) -> Mapping[UUID, Frame]: ...
+
+    def frame(self, key: UUID | Sequence[UUID]) -> Frame | Mapping[UUID, Frame]:
+        """Read a thread's frame (raises NotFound), or several at once, to look at only."""
+        return self._frame(key) if isinstance(key, UUID) else self._frames(key)
+
+    def _frame(self, thread_id: UUID) -> Frame:
         """Read a thread's frame; raises NotFound."""
         sql = f"SELECT {FRAME} FROM frame WHERE thread = ? AND scope = ?"
         row = self._session.row(sql, (self._session.thread_number(thread_id), self._session.number))
@@ -190,8 +188,7 @@ class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
             raise NotFound(f"thread {thread_id} has no frame")
         return frame_of(row, thread_id)
 
-    def frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
-        """Read several frames at once, to look at only; unknown ones are left out."""
+    def _frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
         numbers = self._session.find_threads(thread_ids)
         sql = (
             f"SELECT f.thread, {columns_of(FRAME, 'f')} FROM {EACH} frame f"

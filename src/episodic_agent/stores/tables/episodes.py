@@ -7,8 +7,7 @@ from uuid import UUID
 
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Encoding, Episode, EpisodeState
-from episodic_agent.schemas.standing import Standing
-from episodic_agent.schemas.strength import Strength
+from episodic_agent.schemas.strength import Standing, Strength
 from episodic_agent.stores.rows import from_json, to_microseconds, to_time
 from episodic_agent.stores.tables.dialect import Table
 
