@@ -108,7 +108,7 @@ def changes_between(
 def _of_threads(
     tx: Transaction, threads: Sequence[Thread], since: datetime, until: datetime
 ) -> Iterator[MemoryChange]:
-    frames = tx.threads.frames([thread.id for thread in threads])
+    frames = tx.threads.frame([thread.id for thread in threads])
     for thread in threads:
         end = frames[thread.id].next_seq
         first, last = (_first_after(tx, thread.id, moment, end) for moment in (since, until))
@@ -117,7 +117,7 @@ def _of_threads(
             count = last - first - len(tx.visibility.erased(thread.id, first, last - 1))
             words = f"{plural(count, 'message')} in {thread.title or thread.origin!r}"
             yield MemoryChange(taken[-1].received_at, ChangeKind.MESSAGES, words, thread.id, thread.origin)
-        for episode in tx.episodes.of_thread(thread.id):
+        for episode in tx.episodes.list(threads=[thread.id]):
             if since < episode.created_at <= until and episode.kind is EpisodeKind.EVENT:
                 words = episode.title or "not titled yet"
                 yield MemoryChange(
