@@ -77,7 +77,7 @@ class Work(Protocol):
         ...
 
     def put_spans(self, spans: Sequence[WorkRow]) -> None:
-        """Keep what work for turns took (docs/tracing.md): not exported, and dropped when old.
+        """Keep what work for turns took (docs/internals/tracing.md): not exported, and dropped when old.
 
         One of the same first reference, time and name takes the place of another.
         """
