@@ -150,7 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--page",
         type=Path,
-        help="page of the tables; docs/internals/benchmarks.md and docs/internals/tuning.md for the own results",
+        help="page of the tables; those of docs/internals that hold some for the own results",
     )
     parser.add_argument(
         "--cache", type=Path, help="folder that keeps vectors, trained networks and what recall gathered"

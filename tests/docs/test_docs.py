@@ -5,6 +5,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 
 import click
@@ -22,7 +23,10 @@ from builders.pages import (
     prose_of,
     run_block,
 )
+from command_reference import reference
 
+import episodic_agent
+from episodic_agent import UserMemory
 from episodic_agent.faces.cli.main import SHARED, cli
 from episodic_agent.schemas import Json
 from episodic_agent.settings import Settings
@@ -193,6 +197,29 @@ def test_pages_for_users_name_no_founding_document_and_no_inside() -> None:
 def test_every_setting_is_documented() -> None:
     text = (DOCS / "configuration.md").read_text(encoding="utf-8")
     assert [f.name for f in fields(Settings) if f"EPISODIC_{f.name.upper()}" not in text] == []
+
+
+def test_the_python_reference_has_every_public_name() -> None:
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^::: episodic_agent\.(\w+)$", text, re.MULTILINE))
+    assert listed == {name for name in episodic_agent.__all__ if not name.startswith("_")}
+    rooms = {name for name, value in vars(UserMemory).items() if isinstance(value, cached_property)}
+    assert rooms - set(re.findall(r"^### (\w+)$", text, re.MULTILINE)) == set()
+
+
+def test_the_navigation_of_the_site_has_every_page() -> None:
+    named = set(
+        re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    there = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+    assert (there - named, named - there - EXPECTED) == (set(), set())
+
+
+def test_the_reference_of_commands_has_all_of_them() -> None:
+    written = "\n".join(reference())
+    missing = [name for name in cli.commands if f"\n#### episodic {name}\n" not in written]
+    assert (missing, "#### episodic facts pin" in written) == ([], True)
+    assert "<!-- commands:" in (DOCS / "cli.md").read_text(encoding="utf-8")
 
 
 def test_every_extra_is_documented() -> None:
