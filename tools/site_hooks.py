@@ -42,9 +42,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 def on_post_build(config: Any) -> None:
     """Refuse a site that would load something from elsewhere."""
-    foreign = re.compile(
-        r"<(?:script|img|iframe)[^>]*\ssrc=\"(?:https?:)?//|<link rel=\"(?:stylesheet|preconnect)\"[^>]*\"http"
-    )
+    loaded = r'<(?:script|img|iframe)[^>]* src="(?:https?:)?//'
+    styles = r'<link rel="(?:stylesheet|preconnect)"[^>]* href="(?:https?:)?//'
+    foreign = re.compile(f"{loaded}|{styles}")
     found = [
         page.name for page in Path(config.site_dir).rglob("*.html") if foreign.search(page.read_text("utf-8"))
     ]

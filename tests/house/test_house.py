@@ -121,8 +121,9 @@ def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
 
 def test_the_environment_is_read_only_by_the_door_frame() -> None:
     readers = {relative(p) for p in FILES if re.search(r"os\.environ|getenv", p.read_text(encoding="utf-8"))}
-    # ONNX Runtime is spoken to by the environment alone
-    assert readers <= {"settings.py", "wiring.py", "providers/embedders/minilm/runtime.py"}
+    # ONNX Runtime and the hub's client are spoken to by the environment alone
+    spoken_to = {f"providers/embedders/minilm/{name}.py" for name in ("runtime", "hub")}
+    assert readers <= {"settings.py", "wiring.py", *spoken_to}
 
 
 def test_onnx_runtime_is_imported_only_where_it_is_silenced_first() -> None:
