@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet
 DATA ?= ../shared/data
 READY := $(VENV)/.ready
+DOCS_VENV := .venv-docs
+DOCS_READY := $(DOCS_VENV)/.ready
+DOCS_PIP := $(DOCS_VENV)/bin/python -m pip install --quiet
 # Neighbours stay together: they share what their module made once.
 PARALLEL := -n auto --dist worksteal
 
 # Many tests start programs of ours: uncompiled, each would take twice the time to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo demo-year check test test-all test-slow fix run bench bench-quality docs clean
+.PHONY: setup demo demo-year check test test-all test-slow fix run bench bench-quality docs site clean
 
 setup: $(READY)
 
@@ -66,8 +69,20 @@ bench: setup
 bench-quality: setup
 	$(BIN)/python -m benchmarks --data $(DATA) --only segmentation,quality $(if $(CACHE),--cache $(CACHE)) $(if $(TRAIN),--train)
 
+# Every block of the pages runs, then the site is built.
 docs: setup
-	$(BIN)/pytest tests/docs
+	$(BIN)/pytest $(PARALLEL) tests/docs
+	$(MAKE) site
+
+# In an environment of its own, without a warning, and without the network once that is there.
+site: setup $(DOCS_READY)
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --quiet
+	@echo "the site: site/index.html"
+
+$(DOCS_READY): constraints-docs.txt
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_PIP) --require-hashes --no-deps --only-binary :all: -r constraints-docs.txt
+	@touch $(DOCS_READY)
 
 clean:
-	rm -rf $(VENV) demo demo-channels demo-arc demo-agent demo-year dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DOCS_VENV) site demo demo-channels demo-arc demo-agent demo-year dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -19,7 +19,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, MOST_FILES = 700, 60, 6, 20
 MOST_AGGREGATES, MOST_METHODS, LARGEST_PORT = 8, 15, 120
 MOST_PUBLIC = 20  # methods of a class, with those it inherits
-LOCKS = ("constraints.txt", "constraints-build.txt")
+LOCKS = ("constraints.txt", "constraints-build.txt", "constraints-docs.txt")
 
 
 def relative(path: Path) -> str:
@@ -121,13 +121,9 @@ def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
 
 def test_the_environment_is_read_only_by_the_door_frame() -> None:
     readers = {relative(p) for p in FILES if re.search(r"os\.environ|getenv", p.read_text(encoding="utf-8"))}
-    # ONNX Runtime is spoken to by the environment alone
-    assert readers <= {
-        "settings.py",
-        "wiring/process.py",
-        "wiring/providers.py",
-        "providers/embedders/minilm/runtime.py",
-    }
+    # ONNX Runtime and the hub's client are spoken to by the environment alone
+    spoken_to = {f"providers/embedders/minilm/{name}.py" for name in ("runtime", "hub")}
+    assert readers <= {"settings.py", "wiring/process.py", "wiring/providers.py", *spoken_to}
 
 
 def test_onnx_runtime_is_imported_only_where_it_is_silenced_first() -> None:
@@ -304,13 +300,14 @@ def test_setup_installs_by_hashes_alone_whatever_the_project_names() -> None:
     targets = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["plot"]]
     targets += [line for line in groups["dev"] if isinstance(line, str)]
     builds = {*groups["build"], *project["build-system"]["requires"]}
-    for lock, needs in zip(LOCKS, ([*targets, *builds], builds), strict=True):
+    site = groups["docs"]
+    for lock, needs in zip(LOCKS, ([*targets, *builds], builds, site), strict=True):
         names = {re.split(r"[\[<>=]", line)[0].lower() for line in needs}
         assert names - locked(lock) == set(), f"{lock} is older than pyproject.toml"
     for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines():
-        if "pip install" in line and not line.startswith("PIP :="):
+        if "pip install" in line and not re.match(r"(DOCS_)?PIP :=", line):
             pytest.fail(f"installs around the locks: {line}")
-        if line.startswith("\t$(PIP)"):
+        if line.startswith(("\t$(PIP)", "\t$(DOCS_PIP)")):
             assert "--require-hashes" in line or "--no-index" in line
 
 

@@ -54,7 +54,7 @@ class Work(Protocol):
         """Let a recall be judged by what its thread says next, count what models cost, keep what work took.
 
         A recall of the same id again changes nothing, one of an unknown thread raises NotFound. What models
-        cost is added up by day, stage and model. What work for turns took (docs/tracing.md) is not exported,
+        cost is added up by day, stage and model. What work for turns took (docs/internals/tracing.md) is not exported,
         and dropped when old: one of the same first reference, time and name takes the place of another.
         """
         ...

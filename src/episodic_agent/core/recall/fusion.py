@@ -1,4 +1,4 @@
-"""Score-level fusion of the recall legs (docs/recall.md#how-hits-are-found-and-scored, steps 2 to 5).
+"""Score-level fusion of recall legs: steps 2 to 5 of docs/internals/recall.md#how-hits-are-found-and-scored.
 
 Not rank fusion: ranks forget how much better the best hit is. Every leg is divided by its best value within
 the query, so BM25 and cosine can be added, and the scale does not depend on how many candidates there are.

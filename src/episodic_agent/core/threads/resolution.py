@@ -1,4 +1,4 @@
-"""Which thread an observation belongs to (seed 002, section 1.2; docs/threads.md#the-rules-in-order).
+"""Which thread an observation joins (seed 002, section 1.2; docs/internals/threads.md#the-rules-in-order).
 
 1. An observation that is known already stays where it is.
 2. A thread the caller names is the one, however long it was silent; a closed one reopens. Without a name it

@@ -1,4 +1,4 @@
-"""One turn from its first word to the last work that was done for it, as a tree (docs/tracing.md).
+"""One turn from its first word to the last work that was done for it, as a tree (docs/internals/tracing.md).
 
 How long things took is kept with the turn (`engine.trace.work`); what was decided is looked up when somebody
 asks, so that it is told as it stands now. Text is left out unless it is asked for.
