@@ -54,8 +54,8 @@ class Work(Protocol):
         """Let a recall be judged by what its thread says next, count what models cost, keep what work took.
 
         A recall of the same id again changes nothing, one of an unknown thread raises NotFound. What models
-        cost is added up by day, stage and model. What work for turns took (docs/internals/tracing.md) is not exported,
-        and dropped when old: one of the same first reference, time and name takes the place of another.
+        cost is added up by day, stage and model. What work for turns took (docs/internals/tracing.md) is not
+        exported, and dropped when old: one of the same first reference, time and name takes the place of another.
         """
         ...
 
