@@ -55,7 +55,8 @@ class Work(Protocol):
 
         A recall of the same id again changes nothing, one of an unknown thread raises NotFound. What models
         cost is added up by day, stage and model. What work for turns took (docs/internals/tracing.md) is not
-        exported, and dropped when old: one of the same first reference, time and name takes the place of another.
+        exported, and dropped when old: one of the same first reference, time and name takes the place of
+        another.
         """
         ...
 

@@ -43,6 +43,8 @@ from episodic_agent.schemas import (
 from episodic_agent.showing import as_card, described, visible
 
 NEAR = 3  # how many runner-up gaps an explanation names
+HAND: Final = "hand"  # the mode of a boundary that somebody put, and of the generation it began
+JOINED: Final = "joined"  # seqs at which two episodes were joined, in the decision of what they became
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +265,10 @@ def silence(before: Observation | None, after: Observation | None) -> str:
 def _sentence(decision: Decision) -> str:
     who = "the clock" if "tick" in str(decision.detail.get("input", "")) else ""
     if decision.verdict == Reason.MANUAL:
-        return "a flush closed everything taken in so far"
+        by_hand = decision.detail.get("mode") == HAND
+        return (
+            "somebody cut it here by hand" if by_hand else "a flush closed everything taken in so far"
+        ) + _hand_joins(decision)
     if decision.verdict == Reason.SIZE_CAP and decision.score < decision.threshold:
         text = f"probability {decision.score:.2f} of {decision.threshold:.2f}"
         return f"size_cap: the episode had grown too long and was cut where it was likeliest ({text})"
@@ -280,7 +285,16 @@ def _sentence(decision: Decision) -> str:
         )
     if str(decision.detail.get("mode", "")).startswith("whole"):
         text += " with the whole thread known"
-    return f"{decision.verdict}{' by ' + who if who else ''}: {text}" + (f" ({cues})" if cues else "")
+    why = f"{decision.verdict}{' by ' + who if who else ''}: {text}" + (f" ({cues})" if cues else "")
+    return why + _hand_joins(decision)
+
+
+def _hand_joins(decision: Decision) -> str:
+    """Say where somebody joined what is one episode now; "" where nobody did."""
+    joins = decision.detail.get(JOINED)
+    if not isinstance(joins, Sequence) or not joins:
+        return ""
+    return f"; what was cut before message {', '.join(map(str, joins))} was joined by hand"
 
 
 def _unasked(cues: Mapping[str, float]) -> dict[str, float]:

@@ -15,8 +15,9 @@ from episodic_agent.core.identity import decision_id
 from episodic_agent.core.language import plural
 from episodic_agent.core.threads import opens_turn
 from episodic_agent.core.trace import unpacked
-from episodic_agent.engine.arguments import aware, clean_name
+from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.boundary.explain import read_records
+from episodic_agent.engine.boundary.generations import without_history
 from episodic_agent.engine.scoped import Scoped, find_thread
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
@@ -336,3 +337,14 @@ class TraceRoom:
         scope = self._at.known()
         with self._at.read() as tx:
             return changes_between(tx, self._at.deps.store, scope, start, end)
+
+    def decisions(self, *, since: datetime | None = None, limit: int = 50) -> Sequence[Decision]:
+        """Return what was decided of the user's memory, by record time: the newest `limit`, newest last.
+
+        With `since`, the first `limit` of what was decided from then on: boundaries with the episodes they
+        close, links, chains, facts, reviews, corrections. Raises InvalidInput for a limit under 1.
+        """
+        most, moment = counted("limit", limit), aware(since)
+        with self._at.read() as tx:
+            decisions = tx.relations.decisions(last=most if moment is None else None, since=moment)
+            return [without_history(one) for one in decisions[:most]]

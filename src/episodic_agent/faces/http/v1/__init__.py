@@ -19,6 +19,7 @@ from datetime import datetime
 from fastapi import APIRouter
 
 from episodic_agent.faces.http.v1.asking import PREFIX
+from episodic_agent.faces.http.v1.events import event_routes
 from episodic_agent.faces.http.v1.files import file_routes
 from episodic_agent.faces.http.v1.messages import Batches, message_routes
 from episodic_agent.faces.http.v1.routes import verb_routes
@@ -28,6 +29,6 @@ from episodic_agent.faces.http.v1.table import PROBLEMS
 def v1_routes(clock: Callable[[], datetime], largest_file: int) -> APIRouter:
     """Return all routes of `/v1`."""
     router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
-    for routes in (message_routes(Batches(clock)), file_routes(largest_file), verb_routes()):
+    for routes in (message_routes(Batches(clock)), file_routes(largest_file), event_routes(), verb_routes()):
         router.include_router(routes)
     return router
