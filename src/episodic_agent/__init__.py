@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.facts.verbs import FactCard
     from episodic_agent.engine.filters import Filter
     from episodic_agent.engine.jobs.backlog import JobEntry
+    from episodic_agent.engine.jobs.operations import Operation
     from episodic_agent.engine.jobs.worker import Worker
     from episodic_agent.engine.keys import NewKey
     from episodic_agent.engine.links.explaining import LinkExplanation
@@ -133,6 +134,7 @@ __all__ = [
     "NewKey",
     "NotFound",
     "Observation",
+    "Operation",
     "PlaceSummary",
     "ProviderError",
     "ProviderRefused",
@@ -176,6 +178,7 @@ _NAMES: Final = {  # by the module that has them
     "episodic_agent.core.links": "LinkVerdict",
     "episodic_agent.engine.chains.arcs": "Arc ArcStep",
     "episodic_agent.engine.jobs.backlog": "JobEntry",
+    "episodic_agent.engine.jobs.operations": "Operation",
     "episodic_agent.engine.keys": "NewKey",
     "episodic_agent.engine.evaluate.calibrating": "Fitted",
     "episodic_agent.engine.visibility.verbs": "LetGo Marked RetentionState",

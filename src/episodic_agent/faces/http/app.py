@@ -83,7 +83,7 @@ def make_app(
     app.add_middleware(RequestMeter, counts=counts)
     app.state.memory_asked = asked
     app.include_router(routes(asked, clock))
-    app.include_router(v1_routes(clock, largest_file))
+    app.include_router(v1_routes(largest_file))
     _add_health(app, lambda: served[0][0])
     _add_metrics(app, asked, counts)
     _add_docs(app)

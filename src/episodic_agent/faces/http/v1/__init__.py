@@ -13,21 +13,18 @@
 **To add** a verb, add a row to the table; `tests/faces/test_parity.py` asks for it.
 """
 
-from collections.abc import Callable
-from datetime import datetime
-
 from fastapi import APIRouter
 
 from episodic_agent.faces.http.v1.asking import PREFIX
 from episodic_agent.faces.http.v1.files import file_routes
-from episodic_agent.faces.http.v1.messages import Batches, message_routes
+from episodic_agent.faces.http.v1.messages import message_routes
 from episodic_agent.faces.http.v1.routes import verb_routes
 from episodic_agent.faces.http.v1.table import PROBLEMS
 
 
-def v1_routes(clock: Callable[[], datetime], largest_file: int) -> APIRouter:
+def v1_routes(largest_file: int) -> APIRouter:
     """Return all routes of `/v1`."""
     router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
-    for routes in (message_routes(Batches(clock)), file_routes(largest_file), verb_routes()):
+    for routes in (message_routes(), file_routes(largest_file), verb_routes()):
         router.include_router(routes)
     return router

@@ -145,6 +145,7 @@ OF_USER: Final = (
     _read("/erasures", "erasures.list"),
     _ask("/erasures/residue", "erasures.residue", example={"texts": ["a sentence that was erased"]}),
     _erase("", set_to={"everything": True}),
+    _read("/operations/{operation_id}", "jobs.operation"),
     _read("/jobs", "jobs.list"),
     VerbRoute("POST", "/jobs/run", "jobs.run", Role.ADMIN),
     VerbRoute("POST", "/jobs/retry", "jobs.retry_dead", Role.ADMIN),
