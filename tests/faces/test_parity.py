@@ -104,6 +104,7 @@ FACES = {
     "Memory.keys.create": ("keys create", "-"),
     "Memory.keys.list": ("keys list", "-"),
     "Memory.keys.revoke": ("keys revoke", "-"),
+    "Memory.keys.rotate": ("keys rotate", "-"),
 }  # fmt: skip
 WHY_NO_TOOL = "a model has few tools: what it needs in a talk, not what people do to a memory"
 WHY_NO_COMMAND = {
@@ -146,6 +147,7 @@ WHY_NO_ROUTE = {
     "Memory.keys.create": "no key makes keys: `episodic keys`, beside the database",
     "Memory.keys.list": "no key lists keys: `episodic keys`, beside the database",
     "Memory.keys.revoke": "no key ends keys: `episodic keys`, beside the database",
+    "Memory.keys.rotate": "no key makes keys: `episodic keys`, beside the database",
     "Memory.keys.exist": "the service asks it",
     "Memory.keys.check": "the service asks it",
 }

@@ -23,6 +23,7 @@ class KeyConformance(StoreFixture):
     def test_a_key_is_used_and_revoked_for_good(self, store: Store) -> None:
         store.keys.add(KEY, b"\x01" * 32)
         store.keys.touch(KEY.id, date(2026, 3, 12))
+        store.keys.revoke(KEY.id, NOW + timedelta(hours=3))
         store.keys.revoke(KEY.id, NOW + timedelta(hours=1))
         store.keys.revoke(KEY.id, NOW + timedelta(hours=2))
         store.keys.touch("nobody", date(2026, 3, 12))

@@ -115,7 +115,7 @@ class Keys(Protocol):
         ...
 
     def revoke(self, key_id: str, at: datetime) -> None:
-        """Let a key open nothing any more; a second time changes nothing."""
+        """Let a key open nothing from a time on, which may be to come; a later one changes nothing."""
         ...
 
 
