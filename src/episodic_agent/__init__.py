@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         EpisodicError,
         IdTaken,
         InvalidInput,
+        KeyRefused,
         NotFound,
         ProviderError,
         ProviderRefused,
@@ -69,7 +70,9 @@ if TYPE_CHECKING:
         StoreError,
         StoreUnavailable,
         TooLarge,
+        UnreadableAnswer,
     )
+    from episodic_agent.faces.client.client import AsyncClient, Client
     from episodic_agent.schemas import (
         Backup,
         Decision,
@@ -93,12 +96,14 @@ __all__ = [
     "ApiKey",
     "Arc",
     "ArcStep",
+    "AsyncClient",
     "AsyncMemory",
     "Backup",
     "BadReply",
     "BoundaryTrace",
     "BudgetSpent",
     "Category",
+    "Client",
     "Conflict",
     "ContextLine",
     "Decision",
@@ -123,6 +128,7 @@ __all__ = [
     "ImportReport",
     "InvalidInput",
     "JobEntry",
+    "KeyRefused",
     "LetGo",
     "Link",
     "LinkCard",
@@ -162,6 +168,7 @@ __all__ = [
     "TuningRun",
     "TurnTrace",
     "Undone",
+    "UnreadableAnswer",
     "UserMemory",
     "VisitCard",
     "WhatIf",
@@ -205,15 +212,16 @@ _NAMES: Final = {  # by the module that has them
     "episodic_agent.engine.trace.turns": "TurnTrace",
     "episodic_agent.engine.jobs.worker": "Worker",
     "episodic_agent.errors": (
-        "BadReply BudgetSpent Conflict EpisodicError IdTaken InvalidInput NotFound ProviderError "
+        "BadReply BudgetSpent Conflict EpisodicError IdTaken InvalidInput KeyRefused NotFound ProviderError "
         "ProviderRefused ProviderUnavailable SensorError StoreDamaged StoreError StoreUnavailable "
-        "TooLarge"
+        "TooLarge UnreadableAnswer"
     ),
     "episodic_agent.schemas": "Backup Decision Encoding Episode Link ModelUse Observation Receipt Thread",
     "episodic_agent.engine.filters": "Filter",
     "episodic_agent.engine.user": "UserMemory",
     "episodic_agent.wiring": "Memory calibrate",
     "episodic_agent.wiring_async": "AsyncMemory",
+    "episodic_agent.faces.client.client": "AsyncClient Client",
 }
 _MODULES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
 

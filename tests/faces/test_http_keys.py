@@ -17,7 +17,7 @@ from episodic_agent import Memory
 from episodic_agent.engine.keys import TRUSTED, KeyRoom
 from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.faces.http.app import make_app
-from episodic_agent.faces.http.v1.table import OF_SPACE, OF_USER
+from episodic_agent.faces.verbs import OF_SPACE, OF_USER
 from episodic_agent.schemas.keys import Role
 
 NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)

@@ -27,7 +27,7 @@ CODE = {
     "core/episodes/times.py": "the grammar of relative times",
     "core/language/scripts.py": "ranges of Unicode",
     "faces/cli/main.py": "the commands",
-    "faces/http/v1/table.py": "the routes",
+    "faces/verbs.py": "the routes",
     "faces/mcp/server.py": "what a client is told of the server",
     "faces/tools/table.py": "the tools and their schemas",
     "stores/catalogue.py": "the tables",

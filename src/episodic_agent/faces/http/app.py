@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from episodic_agent import __version__
 from episodic_agent.engine.memory import Memory, Spaces
-from episodic_agent.errors import EpisodicError
+from episodic_agent.errors import Conflict, EpisodicError
 from episodic_agent.faces.guard import (
     LARGEST,
     MOST_BODIES,
@@ -148,7 +148,8 @@ def problem(status: int, detail: str, **more: object) -> JSONResponse:
 def _engine_error(_: Request, error: Exception) -> Response:
     if not isinstance(error, EpisodicError):
         raise error
-    return problem(error.status_hint, str(error))
+    more = {"retryable": error.retryable} if isinstance(error, Conflict) else {}
+    return problem(error.status_hint, str(error), **more)
 
 
 def _invalid(_: Request, error: Exception) -> Response:
