@@ -95,10 +95,10 @@ class KeyRoom:
         return made
 
     def _find(self, key_id: str) -> ApiKey:
-        found = next((key for key in self._deps.store.keys.list() if key.id == key_id), None)
-        if found is None:
+        key = next((key for key in self._deps.store.keys.list() if key.id == key_id), None)
+        if key is None:
             raise NotFound(f"no key {key_id!r}; `episodic keys list` shows their ids")
-        return found
+        return key
 
     def exist(self) -> bool:
         """Tell whether a key was ever made: from then on one is asked for, also when all are revoked."""

@@ -163,15 +163,15 @@ class UserMemory:
         scope, role = self._at.scope, worded("role", role)
         thread, channel, source = clean_name(thread), clean_name(channel), clean_name(source)
         about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
-        largest, given = self._deps.limits.message, listed(items)
+        largest, batch = self._deps.limits.message, listed(items)
         key = None
         if idempotency_key is not None:
-            given = list(given)
-            whole = {**about, "thread": thread, "channel": channel, "source": source, "role": role}
-            key = once.OnceKey(self._at, idempotency_key, given, whole)
+            batch = list(batch)
+            about_all = {**about, "thread": thread, "channel": channel, "source": source, "role": role}
+            key = once.OnceKey(self._at, idempotency_key, batch, about_all)
             key.check()
-            given = key.named(given)
-        read = [item_of(n, r, role, channel, about, largest=largest) for n, r in enumerate(given)]
+            batch = key.named(batch)
+        read = [item_of(n, r, role, channel, about, largest=largest) for n, r in enumerate(batch)]
         if not (progress is None or callable(progress)):
             raise InvalidInput("`progress` is told how many are kept: give what can be called with a number")
         if id is not None and len(read) != 1:

@@ -31,9 +31,9 @@ class VerbRoute:
     """A verb as a route. A name in braces in the path is the parameter of that name.
 
     `set_to` are arguments the route itself gives, `without` parameters it does not take, `narrow` the fields
-    of a filter it takes. `newest_first` turns a list round that Python returns in the order of time. `whole`
-    answers with every field of the nouns, as clients read them. `name` is the operation's where it is not the
-    verb's.
+    of a filter it takes. `newest_first` turns a list round that Python returns in the order of time.
+    `detailed` answers with every field of the nouns, as clients read them. `name` is the operation's where it
+    is not the verb's.
     """
 
     method: str
@@ -45,7 +45,7 @@ class VerbRoute:
     set_to: Mapping[str, Any] = field(default_factory=dict)
     example: Mapping[str, Any] = field(default_factory=dict)
     newest_first: bool = False
-    whole: bool = False
+    detailed: bool = False
     name: str = ""
 
 
@@ -76,7 +76,7 @@ OF_USER: Final = (
     # --- recall ---
     _ask("/context", "context", example={"message": "Where did we want to eat in May?", "max_tokens": 800}),
     _ask("/search", "search", narrow=_EVERY, without=("detail",), example={"query": "where do I live?"}),
-    _ask("/recall", "search", narrow=_EVERY, whole=True, name="recall", example={"query": "where is Ana?"}),
+    _ask("/recall", "search", narrow=_EVERY, detailed=True, name="recall", example={"query": "Lisbon"}),
     _ask("/retrieve", "retrieve", narrow=_EVERY, example={"query": "where is Ana moving?", "detail": "low"}),
     # --- episodes ---
     _read("/episodes", "episodes.list", narrow=_EVERY[:-1], newest_first=True),

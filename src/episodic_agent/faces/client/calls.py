@@ -71,7 +71,7 @@ class VerbOverHttp:
         self.owner = owner
         self.name = name
         self.rows = sorted(
-            rows, key=lambda row: (row.whole, len(PLACEHOLDER.findall(row.path))), reverse=True
+            rows, key=lambda row: (row.detailed, len(PLACEHOLDER.findall(row.path))), reverse=True
         )
 
     @cached_property
@@ -90,10 +90,10 @@ class VerbOverHttp:
         bound = signature.bind(None, *values, **named).arguments
         bound.pop("self", None)
         narrow = dict(bound.pop("narrow", {}))
-        if (given := bound.pop("filter", None)) is not None:
-            if not isinstance(given, Filter):
-                raise InvalidInput(f"`filter` is a Filter, not {type(given).__name__}")
-            narrow = {one.name: getattr(given, one.name) for one in fields(Filter)} | narrow
+        if (narrowing := bound.pop("filter", None)) is not None:
+            if not isinstance(narrowing, Filter):
+                raise InvalidInput(f"`filter` is a Filter, not {type(narrowing).__name__}")
+            narrow = {one.name: getattr(narrowing, one.name) for one in fields(Filter)} | narrow
         unknown = [name for name in narrow if name not in Filter.__dataclass_fields__]
         if unknown:
             raise TypeError(f"unexpected keyword {unknown[0]!r}")
@@ -102,11 +102,11 @@ class VerbOverHttp:
     def call(self, base: str, *values: Any, **named: Any) -> Call:
         """Return the requests of a call; `base` is what their paths begin with."""
         arguments = self.arguments(*values, **named)
-        given = {name: value for name, value in arguments.items() if value is not None}
-        row = self._row(given)
+        present = {name: value for name, value in arguments.items() if value is not None}
+        row = self._row(present)
         in_path = PLACEHOLDER.findall(row.path)
-        path = base + PLACEHOLDER.sub(lambda match: quoted(given[match[1]]), row.path)
-        rest = {name: value for name, value in given.items() if name not in (*in_path, *row.set_to)}
+        path = base + PLACEHOLDER.sub(lambda match: quoted(present[match[1]]), row.path)
+        rest = {name: value for name, value in present.items() if name not in (*in_path, *row.set_to)}
         self._check(row, rest)
         sent = row.method in BODIES
         asked = {
@@ -118,16 +118,16 @@ class VerbOverHttp:
             answer = yield from self._pages(row, path, asked)
         else:
             answer = yield HttpCall(row.method, path, {} if sent else asked, asked if sent else None)
-        if row.whole:
+        if row.detailed:
             recall = read_value(DetailedRecall, {"contents": {}, **answer})
             return recall if answer.get("contents") else _without_contents(recall, self.hints["return"])
         return read_answer(self.hints["return"], answer)
 
-    def _row(self, given: Mapping[str, Any]) -> VerbRoute:
+    def _row(self, present: Mapping[str, Any]) -> VerbRoute:
         """Return the route of a call: the one whose path its arguments fill."""
         for row in self.rows:
-            filled = all(name in given for name in PLACEHOLDER.findall(row.path))
-            if filled and all(given.get(name) == value for name, value in row.set_to.items()):
+            filled = all(name in present for name in PLACEHOLDER.findall(row.path))
+            if filled and all(present.get(name) == value for name, value in row.set_to.items()):
                 return row
         named = ", ".join(sorted({name for row in self.rows for name in PLACEHOLDER.findall(row.path)}))
         raise InvalidInput(f"`{self.name}` needs one of {named}")
@@ -164,7 +164,7 @@ def verbs(owner: type) -> Mapping[str, VerbOverHttp]:
     rows: dict[str, list[VerbRoute]] = {}
     for row in OF_USER if owner is UserMemory else OF_SPACE:
         rows.setdefault(row.verb, []).append(row)
-    rows["search"] = [row for row in rows.get("search", ()) if row.whole]
+    rows["search"] = [row for row in rows.get("search", ()) if row.detailed]
     return {name: VerbOverHttp(owner, name, several) for name, several in rows.items() if several}
 
 

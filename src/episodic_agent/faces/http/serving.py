@@ -100,13 +100,13 @@ def serve_many(opened: Opened, limits: Limits, processes: int) -> None:
             begin = partial(_begin, opened, limits, shared)
             running = [begin() for _ in range(processes)]
             while not stop.wait(AGAIN):
-                running = [one if one.is_alive() else begin() for one in running]
-            for one in running:
-                one.terminate()
-        for one in running:
-            one.join(PAUSE + GRACE + 5)
-            if one.is_alive():
-                one.kill()
+                running = [process if process.is_alive() else begin() for process in running]
+            for process in running:
+                process.terminate()
+        for process in running:
+            process.join(PAUSE + GRACE + 5)
+            if process.is_alive():
+                process.kill()
     finally:
         for sig, handler in usual.items():
             signal.signal(sig, handler)

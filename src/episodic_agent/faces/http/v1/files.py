@@ -52,6 +52,11 @@ def file_routes(largest: int) -> APIRouter:
         exported = memory_of(request).user(name_in_path("user", user)).export(where=where)
         return StreamingResponse(_lines(exported), media_type=LINES)
 
+    _add_import(router, largest)
+    return router
+
+
+def _add_import(router: APIRouter, largest: int) -> None:
     @router.post(
         "/users/{user}/import",
         response_model=noun_model(ImportReport),
@@ -92,8 +97,6 @@ def file_routes(largest: int) -> APIRouter:
                 dry_run=dry_run,
             )
         return answered(request, plain(report))
-
-    return router
 
 
 def _file_name(name: str) -> str:

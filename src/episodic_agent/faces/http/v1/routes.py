@@ -106,7 +106,7 @@ class VerbCall:
         """Return the model of the answer; None for none."""
         if self.item is not None:
             return page_of(self.item)
-        return noun_model(DetailedRecall) if self.row.whole else answer_model(self.returns)
+        return noun_model(DetailedRecall) if self.row.detailed else answer_model(self.returns)
 
     def answer(self, memory: Memory, user: str, arguments: Mapping[str, Any]) -> Any:
         """Call the verb and return what it says as JSON."""
@@ -115,7 +115,7 @@ class VerbCall:
         verb = partial(attrgetter(self.row.verb)(holder), *(full.pop(name) for name in self.unnamed))
         if not self.paged:
             result = verb(**full)
-            if self.row.whole:
+            if self.row.detailed:
                 return shown_item(result)
             listed = None if self.item is None else [shown_item(item) for item in result]
             return shown(result) if listed is None else {"items": listed, "next": None}
