@@ -1,5 +1,6 @@
 """Run the application on a socket, in this process or in several."""
 
+import os
 import signal
 import socket
 import threading
@@ -7,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.context import SpawnProcess
 from types import FrameType
 from typing import Any, Final
@@ -120,5 +121,14 @@ def _begin(opened: Opened, limits: Limits, shared: socket.socket) -> SpawnProces
 
 
 def _serve_shared(opened: Opened, limits: Limits, shared: socket.socket) -> None:
-    """Serve from one of several processes."""
+    """Serve from one of several processes, until it is told to end or the one that began it is gone."""
+    threading.Thread(target=_end_with_parent, name="episodic-parent", daemon=True).start()
     serve(opened, limits.host, limits.port, rate=limits.rate, keyed=limits.keyed, sockets=[shared])
+
+
+def _end_with_parent() -> None:
+    """Wait until the process that began this one is gone, and end as if told to: nobody replaces it."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
