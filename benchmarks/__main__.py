@@ -15,6 +15,7 @@ from benchmarks import (
     context_speed,
     embedders,
     forgetting_speed,
+    http_service,
     kills,
     life_quality,
     linking_speed,
@@ -61,6 +62,7 @@ GROUPS = {
     "tuning": ("tuning",),
     "llm": ("llm_band", "overhead"),
     "postgres": ("service", "postgres_recall", "parity", "kills"),
+    "http": ("http",),
 }
 NAMES = tuple(name for names in GROUPS.values() for name in names)
 
@@ -107,6 +109,7 @@ MEASURED: Mapping[str, Callable[[argparse.Namespace, Embedder], Iterable[tuple[s
     "parity": lambda options, embedder: parity.measure(
         options.data, Remembering(embedder), quick=options.quick
     ),
+    "http": lambda options, _: http_service.measure(quick=options.quick),
     "kills": lambda options, _: [("kills", kills.measure(40 if options.quick else 500))],
 }
 

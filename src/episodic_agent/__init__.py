@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.facts.verbs import FactCard
     from episodic_agent.engine.filters import Filter
     from episodic_agent.engine.jobs.backlog import JobEntry
+    from episodic_agent.engine.jobs.operations import Operation
     from episodic_agent.engine.jobs.worker import Worker
     from episodic_agent.engine.keys import NewKey
     from episodic_agent.engine.links.explaining import LinkExplanation
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         EpisodicError,
         IdTaken,
         InvalidInput,
+        KeyRefused,
         NotFound,
         ProviderError,
         ProviderRefused,
@@ -68,7 +70,9 @@ if TYPE_CHECKING:
         StoreError,
         StoreUnavailable,
         TooLarge,
+        UnreadableAnswer,
     )
+    from episodic_agent.faces.client.client import AsyncClient, Client
     from episodic_agent.schemas import (
         Backup,
         Decision,
@@ -93,12 +97,14 @@ __all__ = [
     "ApiKey",
     "Arc",
     "ArcStep",
+    "AsyncClient",
     "AsyncMemory",
     "Backup",
     "BadReply",
     "BoundaryTrace",
     "BudgetSpent",
     "Category",
+    "Client",
     "Conflict",
     "ContextLine",
     "Decision",
@@ -123,6 +129,7 @@ __all__ = [
     "ImportReport",
     "InvalidInput",
     "JobEntry",
+    "KeyRefused",
     "LetGo",
     "Link",
     "LinkCard",
@@ -134,6 +141,7 @@ __all__ = [
     "NewKey",
     "NotFound",
     "Observation",
+    "Operation",
     "PlaceSummary",
     "ProviderError",
     "ProviderRefused",
@@ -161,6 +169,7 @@ __all__ = [
     "TuningRun",
     "TurnTrace",
     "Undone",
+    "UnreadableAnswer",
     "UserMemory",
     "VisitCard",
     "WhatIf",
@@ -177,6 +186,7 @@ _NAMES: Final = {  # by the module that has them
     "episodic_agent.core.links": "LinkVerdict",
     "episodic_agent.engine.chains.arcs": "Arc ArcStep",
     "episodic_agent.engine.jobs.backlog": "JobEntry",
+    "episodic_agent.engine.jobs.operations": "Operation",
     "episodic_agent.engine.keys": "NewKey",
     "episodic_agent.engine.evaluate.calibrating": "Fitted",
     "episodic_agent.engine.visibility.verbs": "LetGo Marked RetentionState",
@@ -203,9 +213,9 @@ _NAMES: Final = {  # by the module that has them
     "episodic_agent.engine.trace.turns": "TurnTrace",
     "episodic_agent.engine.jobs.worker": "Worker",
     "episodic_agent.errors": (
-        "BadReply BudgetSpent Conflict EpisodicError IdTaken InvalidInput NotFound ProviderError "
+        "BadReply BudgetSpent Conflict EpisodicError IdTaken InvalidInput KeyRefused NotFound ProviderError "
         "ProviderRefused ProviderUnavailable SensorError StoreDamaged StoreError StoreUnavailable "
-        "TooLarge"
+        "TooLarge UnreadableAnswer"
     ),
     "episodic_agent.schemas": "Backup Decision Encoding Episode Link ModelUse Observation Receipt Thread",
     "episodic_agent.engine.filters": "Filter",
@@ -213,6 +223,7 @@ _NAMES: Final = {  # by the module that has them
     "episodic_agent.wiring.memory": "Memory",
     "episodic_agent.wiring.policies": "calibrate",
     "episodic_agent.wiring.event_loop": "AsyncMemory",
+    "episodic_agent.faces.client.client": "AsyncClient Client",
 }
 _MODULES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
 

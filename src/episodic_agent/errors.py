@@ -122,3 +122,17 @@ class SensorError(EpisodicError):
     retryable = True
     status_hint = 502
     exit_code = 2
+
+
+class KeyRefused(EpisodicError):
+    """A service does not know the key, or the key's role does not allow what was asked."""
+
+    status_hint = 403
+    exit_code = 2
+
+
+class UnreadableAnswer(EpisodicError):
+    """A service answered with what this version of the client cannot read."""
+
+    status_hint = 502
+    exit_code = 6

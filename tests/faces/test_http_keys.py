@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from starlette.testclient import TestClient
 
 from episodic_agent import Memory
 from episodic_agent.engine.keys import TRUSTED, KeyRoom
+from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.faces.http.app import make_app
-from episodic_agent.faces.http.v1.table import OF_SPACE, OF_USER
+from episodic_agent.faces.verbs import OF_SPACE, OF_USER
 from episodic_agent.schemas.keys import Role
 
 NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
@@ -159,6 +160,23 @@ def test_once_there_was_a_key_nobody_asks_without_one(opened: Callable[[], Memor
         assert client.get("/v1/users").status_code == 401
 
 
+def test_a_rotated_key_opens_a_while_longer_and_its_heir_at_once(tmp_path: Path) -> None:
+    clock = Clock(NOW)
+    with Memory.open(tmp_path / "memory.db", embedder="none", clock=clock, resume=False) as memory:
+        old = memory.keys.create(role="write", space="acme")
+        new = memory.keys.rotate(old.key.id, grace=60)
+        assert (new.key.space, new.key.role, new.token != old.token) == ("acme", Role.WRITE, True)
+        assert [memory.keys.check(one.token) is not None for one in (old, new)] == [True, True]
+        clock.now += timedelta(seconds=61)
+        assert [memory.keys.check(one.token) is not None for one in (old, new)] == [False, True]
+        at_once = memory.keys.rotate(new.key.id, grace=0)
+        assert [memory.keys.check(one.token) is not None for one in (new, at_once)] == [False, True]
+        with pytest.raises(Conflict, match="is revoked"):
+            memory.keys.rotate(old.key.id)
+        with pytest.raises(InvalidInput, match="0 to 30 days"):
+            memory.keys.rotate(at_once.key.id, grace=-1)
+
+
 def test_no_key_is_kept_and_its_use_only_by_the_day(
     tmp_path: Path, opened: Callable[[], Memory], keys: dict[str, str]
 ) -> None:
@@ -204,6 +222,10 @@ def test_the_commands_make_list_and_revoke_keys(run: Run) -> None:
     listed = run("keys", "list", "--json").json["keys"]
     assert [(key["space"], key["role"]) for key in listed] == [("acme", "write"), ("default", "read")]
     assert "never used" in run("keys", "list").out
+    heir = run("keys", "rotate", made["id"], "--grace", "0", "--json").json
+    assert (heir["space"], heir["role"], heir["key"] != made["key"]) == ("acme", "write", True)
+    assert run("keys", "rotate", made["id"]).code == 4
+    assert run("keys", "rotate", heir["id"], "--grace", "soon").code == 2
     assert run("keys", "revoke", made["id"]).code == 0
     assert f"{made['id']}  write  acme" in run("keys", "list").out
     assert "revoked" in run("keys", "list").out

@@ -1,6 +1,8 @@
 """`/v1`: every verb as a route, over a real application on a real memory."""
 
 import json
+import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,7 +17,9 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
 from episodic_agent import Memory
+from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.http.app import make_app
+from episodic_agent.wiring import utc_now
 
 NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
 ANA = "/v1/users/ana"
@@ -67,6 +71,49 @@ def test_a_batch_is_kept_in_order_and_answered_with_receipts(client: TestClient)
     assert client.get(f"{ANA}/stats").json()["observations"] == 2
 
 
+def test_what_nobody_waited_for_is_an_operation_to_poll(client: TestClient) -> None:
+    answer = add(client, message("One"), message("Two"), thread="a/b", user="ana%2Fwork", wait=False)
+    operation = answer.json()["operation"]
+    assert answer.headers["location"].endswith(f"/v1/users/ana%2Fwork/operations/{operation['id']}")
+    states = []
+    for _ in range(200):
+        polled = client.get(answer.headers["location"]).json()
+        states.append(polled["state"])
+        if polled["state"] != "running":
+            break
+        time.sleep(0.05)
+    assert (states[-1], polled["waiting"], polled["id"]) == ("done", 0, operation["id"])
+    assert client.get("/v1/users/ana%2Fwork/episodes").json()["items"]
+    assert client.get("/v1/users/nobody/operations/op_").status_code == 404
+    wrong = client.get("/v1/users/ana%2Fwork/operations/nonsense")
+    assert (wrong.status_code, "is no operation" in wrong.json()["detail"]) == (400, True)
+
+
+def test_an_operation_runs_until_a_worker_did_it_and_fails_where_it_cannot(tmp_path: Path) -> None:
+    with Memory.open(
+        tmp_path / "w.db", embedder="hashing", policy="seed-001", jobs="workers", resume=False
+    ) as memory:
+        ana = memory.user("ana")
+        operation = ana.jobs.follow(ana.add(["One", "Two"], thread="t", wait=False))
+        assert (operation.state, operation.waiting) == ("running", 1)
+        with memory._deps.store.begin(ana._at.scope) as tx:
+            assert len(tx.work.jobs()) == 1
+        claimed = memory._deps.store.claim("us", now=utc_now(), lease=timedelta(minutes=1), space="default")
+        assert claimed is not None
+        with memory._deps.store.begin(ana._at.scope) as tx:
+            tx.work.put_back(claimed[1][0], error="the disk is full")
+        failed = ana.jobs.operation(operation.id)
+        assert (failed.state, failed.error) == ("failed", "the disk is full")
+        (dead,) = ana.jobs.list(state="dead")
+        ana.jobs.retry(dead.id)
+        worker = ana.jobs.worker(poll=0.01)
+        threading.Timer(1.0, worker.stop).start()
+        worker.run()
+        assert ana.jobs.operation(operation.id).state == "done"
+        with pytest.raises(InvalidInput, match="a user's"):
+            memory.jobs.operation(operation.id)
+
+
 def test_nothing_of_a_batch_is_kept_where_one_message_cannot_be(client: TestClient) -> None:
     answer = add(client, message("One"), message("  "))
     assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
@@ -89,17 +136,25 @@ def test_an_idempotency_key_keeps_a_batch_once_in_any_process(
     assert [r["added"] for r in (*first, *second, *third)] == [True, True, False, False, False, False]
     fewer = add(client, batch[0], thread="tap", headers=headers)
     assert (changed.status_code, fewer.status_code) == (409, 409)
-    assert "Idempotency-Key 'k1'" in fewer.json()["detail"]
+    assert "idempotency key 'k1'" in fewer.json()["detail"]
     assert add(client, *batch, user="bo", thread="tap", headers=headers).json()["receipts"][0]["added"]
     assert client.get(f"{ANA}/stats").json()["observations"] == 2
 
 
-def test_a_batch_is_remembered_by_its_key_for_a_day(opened: Callable[[], Memory]) -> None:
+def test_a_batch_is_remembered_by_its_key_for_a_day(tmp_path: Path) -> None:
     times = [NOW]
+
+    def opened() -> Memory:
+        return Memory.open(tmp_path / "m.db", embedder="hashing", policy="seed-001", clock=lambda: times[0])
+
     with LocalClient(make_app(opened, lambda: times[0])) as client:
         headers = {"Idempotency-Key": "k"}
         add(client, message("One"), message("Two"), thread="t", headers=headers)
         assert add(client, message("One"), thread="t", headers=headers).status_code == 409
+    with LocalClient(make_app(opened, lambda: times[0])) as client:  # in another process, too
+        assert add(client, message("One"), thread="t", headers=headers).status_code == 409
+        assert add(client, message(" "), user="bo", headers=headers).status_code == 400
+        assert client.get("/v1/users").json()["items"] == ["ana"]
         times[0] += timedelta(days=1, minutes=1)
         assert add(client, message("One"), thread="t", headers=headers).status_code == 200
 
@@ -159,7 +214,7 @@ def test_every_answer_is_as_the_document_says(client: TestClient) -> None:
     turn = items(client, f"episodes/{episode}/messages")[0]["id"]
     names = {
         "user": "ana", "episode_id": episode, "episode": session["id"], "thread": thread, "name": thread,
-        "fact_id": fact, "turn": turn, "place": "kitchen",
+        "fact_id": fact, "turn": turn, "place": "kitchen", "operation_id": "op_",
     }  # fmt: skip
     schema = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
     statuses: dict[str, int] = {}

@@ -105,6 +105,7 @@ FACES = {
     "Memory.keys.create": ("keys create", "-"),
     "Memory.keys.list": ("keys list", "-"),
     "Memory.keys.revoke": ("keys revoke", "-"),
+    "Memory.keys.rotate": ("keys rotate", "-"),
 }  # fmt: skip
 WHY_NO_TOOL = "a model has few tools: what it needs in a talk, not what people do to a memory"
 WHY_NO_COMMAND = {
@@ -124,6 +125,8 @@ WHY_NO_COMMAND = {
     "chains.add": "a program's correction of a chain",
     "chains.remove": "a program's correction of a chain",
     "chains.refusals": "a program's look at corrections",
+    "jobs.follow": "a command waits for what it adds, or `jobs list` shows it",
+    "jobs.operation": "a command waits for what it adds, or `jobs list` shows it",
     "Memory.users": "errors name the users there are; `export` is one user's",
     "Memory.user": "`--user` is it",
     "Memory.close": "a command closes what it opened",
@@ -136,6 +139,7 @@ WHY_NO_ROUTE = {
     "run": "a sensor is a device beside the program, not behind a request",
     "episodes.contents": "it takes cards a program holds; `…/messages` reads one",
     "sections.ids": "`/sections` has them",
+    "jobs.follow": "`POST …/messages` answers with it",
     "jobs.worker": "a worker is a process; `episodic worker` starts one",
     "Memory.user": "the user stands in the path",
     "Memory.close": "whoever serves closes it",
@@ -146,6 +150,7 @@ WHY_NO_ROUTE = {
     "Memory.keys.create": "no key makes keys: `episodic keys`, beside the database",
     "Memory.keys.list": "no key lists keys: `episodic keys`, beside the database",
     "Memory.keys.revoke": "no key ends keys: `episodic keys`, beside the database",
+    "Memory.keys.rotate": "no key makes keys: `episodic keys`, beside the database",
     "Memory.keys.exist": "the service asks it",
     "Memory.keys.check": "the service asks it",
 }

@@ -29,6 +29,7 @@ NO_WORDS = {
     *("episode.kind", "episode.state", "episode.reason", "frame.policy", "frame.embedder", "job.kind"),
     *("job.key", "job.serial", "job.state", "job.lease_owner", "link.basis", "link.label"),
     *(f"api_key.{name}" for name in ("id", "digest", "space", "role")),
+    *("request.key", "request.digest"),
     *("metadata_term.field", "observation.at_source", "observation.kind", "part.opened_for"),
     *("part.triggered_by", "pending_review.shown", "skill.state", "skill.kind", "span_mark.kind"),
     *("thread.status", "thread.modality", "thread.closed_for", "retention.policy", "fact_tombstone.mark"),

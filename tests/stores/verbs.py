@@ -96,6 +96,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.episodes.put(replace(make_episode(KITCHEN, 0, 3, generation=9), kind=EpisodeKind.PRIMARY))
         tx.threads.save(_part(secret))
         tx.threads.set_timeout(secret, timedelta(seconds=seed))
+        tx.keep_request(b"key", secret.encode(), now=NOW, oldest=NOW)
         number = tx.threads.number(identity(KITCHEN))
         refs = [ref_of(number, seq) for seq in range(4)]
         for kind in (OBSERVATIONS, EPISODES):
@@ -319,6 +320,7 @@ READS: Mapping[str, Verb] = {
         tx.index.covers([(int(ref), int(ref)) for ref in REFS], replaced=True)
     ),
     "observations.quoting": lambda tx: list(tx.observations.quoting(["the porch", "nowhere"], limit=9)),
+    "request": lambda tx: tx.request(b"key", NOW),
     "holdings": lambda tx: [tx.holdings(), tx.holdings(THREAD)],
     "knowledge.skills get": lambda tx: next(iter(tx.knowledge.skills(ids=[SKILL])), None),
     "knowledge.skills list": lambda tx: [
@@ -435,6 +437,7 @@ WRITES: Mapping[str, Verb] = {
     "visibility.remove remove": lambda tx: tx.visibility.remove([EPISODE, PRIMARY]),
     "threads.drop": lambda tx: tx.threads.drop(THREAD),
     "work.take_back": lambda tx: tx.work.take_back(),
+    "keep_request": lambda tx: tx.keep_request(b"another", b"written", now=NOW, oldest=NOW),
     "record": lambda tx: tx.record(_erasure("written")),
     "knowledge.drop_skill": lambda tx: tx.knowledge.drop_skill(SKILL),
     "knowledge.note_mining": lambda tx: tx.knowledge.note_mining(REFS.tolist()),

@@ -7,16 +7,19 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.deps import Deps
-from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.errors import Conflict, InvalidInput, NotFound
 from episodic_agent.schemas.keys import ApiKey, Role
 from episodic_agent.showing import described
 
 PREFIX: Final = "ek"
 TRUSTED: Final = 0.5  # seconds a key is believed without asking the store: revoking takes less than one
+GRACE: Final = timedelta(hours=1)  # a key still opens after another took its place
+LONGEST_GRACE: Final = timedelta(days=30)
 _ID_BITS: Final = 48
 _SECRET_BITS: Final = 256
 _REMEMBERED: Final = 10_000  # keys
@@ -67,13 +70,35 @@ class KeyRoom:
 
     def revoke(self, key_id: str) -> ApiKey:
         """Let a key open nothing any more, in any process within a second; NotFound for no such id."""
-        keys = self._deps.store.keys
-        if all(key.id != key_id for key in keys.list()):
-            raise NotFound(f"no key {key_id!r}; `episodic keys list` shows their ids")
-        keys.revoke(key_id, self._deps.clock())
+        self._find(key_id)
+        self._deps.store.keys.revoke(key_id, self._deps.clock())
         with self._lock:
             self._known.clear()
-        return next(key for key in keys.list() if key.id == key_id)
+        return self._find(key_id)
+
+    def rotate(self, key_id: str, *, grace: "timedelta | float" = GRACE) -> NewKey:
+        """Make a key of the same space and role in place of another, which opens for `grace` (seconds) more.
+
+        Raises NotFound for no such id, Conflict for one that is revoked, InvalidInput for a grace below 0 or
+        over 30 days.
+        """
+        lasts = grace if isinstance(grace, timedelta) else timedelta(seconds=grace)
+        if not timedelta() <= lasts <= LONGEST_GRACE:
+            raise InvalidInput(f"the grace is {lasts}; give 0 to 30 days")
+        old, now = self._find(key_id), self._deps.clock()
+        if old.revoked_at is not None:
+            raise Conflict(f"key {key_id} is revoked; `episodic keys create` makes a new one")
+        made = self.create(role=old.role, space=old.space)
+        self._deps.store.keys.revoke(key_id, now + lasts)
+        with self._lock:
+            self._known.clear()
+        return made
+
+    def _find(self, key_id: str) -> ApiKey:
+        key = next((key for key in self._deps.store.keys.list() if key.id == key_id), None)
+        if key is None:
+            raise NotFound(f"no key {key_id!r}; `episodic keys list` shows their ids")
+        return key
 
     def exist(self) -> bool:
         """Tell whether a key was ever made: from then on one is asked for, also when all are revoked."""
@@ -91,10 +116,13 @@ class KeyRoom:
             seen_at, key = self._known.get(digest, (float("-inf"), None))
         if now - seen_at >= TRUSTED:
             key = self._deps.store.keys.by_digest(digest)
-            if key is None or key.revoked_at is not None:
-                return None
-            self._remember(digest, now, key)
-        return key
+            if key is not None and not self._ended(key):
+                self._remember(digest, now, key)
+        return None if key is None or self._ended(key) else key
+
+    def _ended(self, key: ApiKey) -> bool:
+        """Tell whether a key opens nothing any more; one that was rotated does for a while."""
+        return key.revoked_at is not None and key.revoked_at <= self._deps.clock()
 
     def _remember(self, digest: bytes, now: float, key: ApiKey) -> None:
         today = self._deps.clock().date()

@@ -191,6 +191,11 @@ class Spaces:
                 memory.resume()
             return memory
 
+    def resume(self) -> None:
+        """Take up what was left in every space that a key opens, whoever asks first."""
+        for space in sorted({key.space for key in self._first.keys.list() if key.revoked_at is None}):
+            self.of(space)
+
     def close(self) -> None:
         """Stop the background work of all but the first."""
         with self._lock:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.erase import verbs as erase_verbs
     from episodic_agent.engine.facts import verbs as fact_verbs
     from episodic_agent.engine.files import exporting, importing
-    from episodic_agent.engine.ingest import appending
+    from episodic_agent.engine.ingest import appending, once
     from episodic_agent.engine.ingest import runs as ingest_runs
     from episodic_agent.engine.jobs import verbs as job_verbs
     from episodic_agent.engine.links import verbs as link_verbs
@@ -73,6 +73,7 @@ else:
     ingest_runs = module("episodic_agent.engine.ingest.runs")
     job_verbs = module("episodic_agent.engine.jobs.verbs")
     link_verbs = module("episodic_agent.engine.links.verbs")
+    once = module("episodic_agent.engine.ingest.once")
     listing = module("episodic_agent.engine.episodes.listing")
     place_verbs = module("episodic_agent.engine.recall.place_verbs")
     recall_verbs = module("episodic_agent.engine.recall.verbs")
@@ -139,6 +140,7 @@ class UserMemory:
         ttl: "str | float | timedelta | None" = None,
         expires_at: "str | float | datetime | None" = None,
         wait: bool = True,
+        idempotency_key: str | None = None,
         progress: Progress | None = None,
     ) -> list[Receipt]:
         """Keep observations, exactly once, and return a receipt for each, in order.
@@ -148,6 +150,8 @@ class UserMemory:
         docs/threads.md). A repeated id adds nothing; with another text it is IdTaken.
         What has a `ttl` (seconds, or "30d") is erased so long after its time, or at `expires_at` where that
         is given; items may say so themselves. It is not shown from then on.
+        With an `idempotency_key` a batch that comes again, from any process, adds nothing: items without an
+        id get one made from the key. Another batch with the key within a day is IdTaken.
         Of a long message (over 7,000 characters) the beginning is embedded at once, the rest in the
         background, piece by piece; `flush` waits for it.
         `wait=False` returns after the durable append and leaves vectors, boundaries, titles and summaries to
@@ -159,8 +163,15 @@ class UserMemory:
         scope, role = self._at.scope, worded("role", role)
         thread, channel, source = clean_name(thread), clean_name(channel), clean_name(source)
         about = {"timestamp": timestamp, "id": id, "ttl": ttl, "expires_at": expires_at}
-        largest = self._deps.limits.message
-        read = [item_of(n, r, role, channel, about, largest=largest) for n, r in enumerate(listed(items))]
+        largest, batch = self._deps.limits.message, listed(items)
+        key = None
+        if idempotency_key is not None:
+            batch = list(batch)
+            about_all = {**about, "thread": thread, "channel": channel, "source": source, "role": role}
+            key = once.OnceKey(self._at, idempotency_key, batch, about_all)
+            key.check()
+            batch = key.named(batch)
+        read = [item_of(n, r, role, channel, about, largest=largest) for n, r in enumerate(batch)]
         if not (progress is None or callable(progress)):
             raise InvalidInput("`progress` is told how many are kept: give what can be called with a number")
         if id is not None and len(read) != 1:
@@ -169,6 +180,8 @@ class UserMemory:
         encode = (lambda: later.try_run(scope)) if wait and later.here else None
         named = appending.incoming(self._at, read, thread, source)
         counts = works.ingest.run(scope, named, embeds=wait, progress=progress, after_group=encode)
+        if key is not None:
+            key.keep()
         later.after(scope, wait=wait, pieces=any(is_long(item.text) for item in read))
         return counts.receipts
 

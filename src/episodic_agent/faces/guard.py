@@ -90,7 +90,9 @@ class Bounded:
         self._held = 0  # bodies in memory; one event loop alone counts them
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, or answer 408, 413 or 503."""
+        """Serve one request, or answer 408, 413 or 503; cut who does not take what is sent."""
+        if scope["type"] == "http":
+            send = self._taken_in_time(send)
         if scope["type"] != "http" or not _has_body(scope) or self._streams(scope):
             await self._app(scope, receive, send)
             return
@@ -111,6 +113,15 @@ class Bounded:
             await self._serve(scope, receive, send)
         finally:
             self._held -= 1
+
+    def _taken_in_time(self, send: Send) -> Send:
+        """Return a `send` that raises TimeoutError where the caller takes nothing for long."""
+
+        async def sending(message: Message) -> None:
+            async with asyncio.timeout(self._slowest):
+                await send(message)
+
+        return sending
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

@@ -63,6 +63,17 @@ class Transaction(Protocol):
         """Keep the receipt of what is erased here, in place of the one of the same id."""
         ...
 
+    def request(self, key: bytes, oldest: datetime) -> bytes | None:
+        """Return the digest of the batch that came with an idempotency key since a time, None without one."""
+        ...
+
+    def keep_request(self, key: bytes, digest: bytes, *, now: datetime, oldest: datetime) -> bytes:
+        """Keep the digest that came with a key, unless there is one; return the one that stands.
+
+        What came before `oldest` is forgotten.
+        """
+        ...
+
     @property
     def threads(self) -> Threads: ...
     @property
@@ -104,7 +115,7 @@ class Keys(Protocol):
         ...
 
     def revoke(self, key_id: str, at: datetime) -> None:
-        """Let a key open nothing any more; a second time changes nothing."""
+        """Let a key open nothing from a time on, which may be to come; a later one changes nothing."""
         ...
 
 

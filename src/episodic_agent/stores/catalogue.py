@@ -49,6 +49,7 @@ _SHARED: Final = (
     StoredTable("retention"),
     StoredTable("usage"),
     StoredTable("timeout"),
+    StoredTable("request"),
     StoredTable("job", noun="jobs"),  # a thread's bear the ids of it and its episodes
     StoredTable("metadata_term", f"episode IN ({_EPISODES})"),
     StoredTable("chain_refusal", f"child IN ({_EPISODES}) OR parent IN ({_EPISODES})"),

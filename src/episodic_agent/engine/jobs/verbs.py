@@ -5,10 +5,13 @@ from uuid import UUID
 
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.backlog import Backlog, JobEntry
+from episodic_agent.engine.jobs.operations import Operation, operation_of
+from episodic_agent.engine.jobs.operations import operation_id as id_of
 from episodic_agent.engine.jobs.worker import POLL, Say, Worker
 from episodic_agent.engine.later import Later, check_kinds, runner_of
 from episodic_agent.engine.scoped import Scoped
-from episodic_agent.schemas import Scope
+from episodic_agent.errors import InvalidInput
+from episodic_agent.schemas import Receipt, Scope
 
 
 class JobRoom:
@@ -77,6 +80,22 @@ class JobRoom:
             poll=poll,
             say=say,
         )
+
+    def follow(self, receipts: Sequence[Receipt]) -> Operation:
+        """Return what follows from messages that were added with `wait=False`, as it stands now.
+
+        Ask `operation` with its id later on. Raises InvalidInput where these are the jobs of a whole space.
+        """
+        return self.operation(id_of(receipts))
+
+    def operation(self, operation_id: str) -> Operation:
+        """Return how an operation stands: running, done or failed.
+
+        Raises InvalidInput for what is no id of one, NotFound for an unknown user.
+        """
+        if self._at is None:
+            raise InvalidInput("an operation is a user's: ask `memory.user(name).jobs`")
+        return operation_of(self._at, operation_id)
 
     def _scopes(self) -> Sequence[Scope]:
         return self._deps.store.scopes(self._later.space) if self._at is None else [self._at.known()]

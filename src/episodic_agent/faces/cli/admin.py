@@ -4,12 +4,14 @@ import dataclasses
 import re
 import sys
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 
 import click
 
 from episodic_agent.core.boundary.policies import policy_names
 from episodic_agent.core.language import plural
+from episodic_agent.core.strength.retention import read_span
 from episodic_agent.faces.cli.app import App, common, out, print_json, say, tell
 from episodic_agent.providers.embedders.minilm import is_sound, pull
 from episodic_agent.schemas.keys import Role
@@ -215,7 +217,7 @@ def config(app: App, user: str | None, as_json: bool) -> None:
 
 @click.group()
 def keys() -> None:
-    """Make, list and revoke the keys of the HTTP service."""
+    """Make, list, rotate and revoke the keys of the HTTP service."""
 
 
 @keys.command()
@@ -269,3 +271,21 @@ def revoke(app: App, user: str | None, as_json: bool, key_id: str) -> None:
         print_json(key)
     else:
         tell(f"key {key.id} of {key.space} is revoked")
+
+
+@keys.command()
+@click.argument("key_id", metavar="ID")
+@click.option(
+    "--grace", default="1h", show_default=True, help="How long the old key still opens: 0, 30m, 1h, 7d."
+)
+@common
+def rotate(app: App, user: str | None, as_json: bool, key_id: str, grace: str) -> None:
+    """Make a key in place of another and print it, this once; the old one opens a while longer."""
+    del user
+    lasts = timedelta() if grace.strip() == "0" else read_span(grace)
+    with app.memory() as memory:
+        made = memory.keys.rotate(key_id, grace=lasts)
+    if as_json:
+        print_json({"id": made.key.id, "space": made.key.space, "role": made.key.role, "key": made.token})
+    else:
+        tell(made.token)

@@ -6,7 +6,8 @@ gives while everything else loads.
 
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,10 @@ else:
 
 MISSING = "`mcp` needs its library; run pip install 'episodic-agent[mcp]'"
 
+ONE_PROCESS = (
+    "--workers {workers}: {url} is a file, which one process serves; give --db postgresql://… for several, "
+    "or leave --workers out"
+)
 NO_KEYS = (
     "--host {host}: there are no keys, so only 127.0.0.1, ::1 or localhost is served; "
     "`episodic keys create --role write` makes one"
@@ -86,28 +91,56 @@ def _host() -> str:
     type=click.FloatRange(0.1, 100_000),
     default=100.0,
     show_default=True,
-    help="Requests a second each key may make.",
+    help="Requests a second each key may make of one process.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Processes that serve; more than one on PostgreSQL only.",
 )
 @click.pass_obj
-def serve(app: App, host: str, port: int, rate: float) -> None:
+def serve(app: App, host: str, port: int, rate: float, workers: int) -> None:
     """Answer over HTTP (`/v1`, `/docs`) until told to stop; needs the extra `serve`.
 
     Without keys (`episodic keys create`) only this machine is listened to; with them whoever holds one may
     ask, of the space it was made for.
     """
     http = _http()
+    if workers > 1 and not wiring.is_server(app.url):
+        raise InvalidInput(ONE_PROCESS.format(workers=workers, url=app.shown_url))
     _check_free(host, port, "--port")
     with ExitStack() as stack:  # what is wrong with the memory is said at once, in one line
-        try:
-            memory = stack.enter_context(app.memory(create=is_loopback(host), resume=True))
-        except NotFound as error:
-            raise InvalidInput(NO_KEYS.format(host=host)) from error
-        keyed = _reads_keys(memory, host)
+        with http.answering(host, port) if port else nullcontext():
+            try:
+                memory = stack.enter_context(app.memory(create=is_loopback(host), resume=workers == 1))
+            except NotFound as error:
+                raise InvalidInput(NO_KEYS.format(host=host)) from error
+            keyed = _reads_keys(memory, host)
         whom = "for whoever holds a key" if keyed and memory.keys.exist() else "for this machine only"
-        memory.warm()
         shown = f"[{host}]" if ":" in host else host
-        say(f"serving {app.shown_url} on http://{shown}:{port} {whom}; /docs tells the routes")
-        http.serve(lambda: _handed_over(memory, stack), host, port, rate=rate, keyed=keyed)
+        many = f", {workers} processes" if workers > 1 else ""
+        say(f"serving {app.shown_url} on http://{shown}:{port} {whom}{many}; /docs tells the routes")
+        if workers == 1:
+            memory.warm()
+            http.serve(lambda: _handed_over(memory, stack), host, port, rate=rate, keyed=keyed)
+            return
+    http.serve_many(WarmMemory(app), http.Limits(host, port, rate, keyed), workers)
+
+
+@dataclass(frozen=True, slots=True)
+class WarmMemory:
+    """How each of several processes opens the memory; it can be sent to them."""
+
+    app: App
+
+    @contextmanager
+    def __call__(self) -> "Iterator[Memory]":
+        """Open it, its background too."""
+        with self.app.memory(resume=True) as memory:
+            memory.warm()
+            yield memory
 
 
 def _reads_keys(memory: "Memory", host: str) -> bool:

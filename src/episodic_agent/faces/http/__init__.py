@@ -9,6 +9,6 @@
 5. A route makes one call of the memory. `add_message` answers when the message is durable; the rest follows.
 6. Nothing is loaded from another host, the page of the routes included.
 
-**To add** a route, add a row to `v1/table.py`, call one verb, and let the tests send
+**To add** a route, add a row to `faces/verbs.py`, call one verb, and let the tests send
 it what no client would.
 """

@@ -12,11 +12,12 @@ from fastapi import FastAPI, Request, Response
 from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from episodic_agent import __version__
 from episodic_agent.engine.memory import Memory, Spaces
-from episodic_agent.errors import EpisodicError
+from episodic_agent.errors import Conflict, EpisodicError
 from episodic_agent.faces.dashboard import dashboard_routes
 from episodic_agent.faces.dashboard.door import DashboardDoor
 from episodic_agent.faces.guard import (
@@ -29,6 +30,7 @@ from episodic_agent.faces.guard import (
     problem_headers,
 )
 from episodic_agent.faces.http.bodies import Problem
+from episodic_agent.faces.http.draining import Draining, EndOfService
 from episodic_agent.faces.http.keyed import RATE, Keyed, space_asked
 from episodic_agent.faces.http.metrics import TEXT, RequestCounts, RequestMeter
 from episodic_agent.faces.http.page import page
@@ -51,12 +53,14 @@ def make_app(
     largest_file: int = LARGEST_FILE,
     rate: float = RATE,
     keyed: bool = True,
+    end: EndOfService | None = None,
 ) -> FastAPI:
     """Return the application; it opens the memory when it starts and closes it when it ends.
 
     `largest` bounds a request in bytes, `most` the requests with a body at a time, `slowest` the seconds one
     may take to arrive; `largest_file` bounds a file that is imported, in bytes;
     `rate` the requests a second of one key. Without `keyed` no keys are looked at: this machine alone asks.
+    `end` tells that the process ends.
     """
     served: list[tuple[Memory, Spaces]] = []
 
@@ -64,6 +68,8 @@ def make_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with opened() as memory, closing(Spaces(memory)) as spaces:
             served.append((memory, spaces))
+            if keyed:
+                await run_in_threadpool(spaces.resume)
             yield
             served.clear()
 
@@ -85,9 +91,10 @@ def make_app(
     app.add_middleware(Keyed, keys=lambda: served[0][0].keys if keyed else None, rate=rate)
     app.add_middleware(DashboardDoor)
     app.add_middleware(RequestMeter, counts=counts)
+    app.add_middleware(Draining, end=end or EndOfService())
     app.state.memory_asked = asked
     app.include_router(routes(asked, clock))
-    app.include_router(v1_routes(clock, largest_file))
+    app.include_router(v1_routes(largest_file))
     app.include_router(dashboard_routes(clock, secrets.randbits))
     _add_health(app, lambda: served[0][0])
     _add_metrics(app, asked, counts)
@@ -146,7 +153,8 @@ def problem(status: int, detail: str, **more: object) -> JSONResponse:
 def _engine_error(_: Request, error: Exception) -> Response:
     if not isinstance(error, EpisodicError):
         raise error
-    return problem(error.status_hint, str(error))
+    more = {"retryable": error.retryable} if isinstance(error, Conflict) else {}
+    return problem(error.status_hint, str(error), **more)
 
 
 def _invalid(_: Request, error: Exception) -> Response:

@@ -1,26 +1,134 @@
-"""Run the application on a socket."""
+"""Run the application on a socket, in this process or in several."""
 
-from collections.abc import Callable
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.context import SpawnProcess
+from types import FrameType
+from typing import Any, Final
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from episodic_agent.engine.memory import Memory
+from episodic_agent.faces.guard import SLOWEST
 from episodic_agent.faces.http.app import make_app
+from episodic_agent.faces.http.draining import EndOfService
 from episodic_agent.faces.http.keyed import RATE
+from episodic_agent.faces.http.opening import answering
 from episodic_agent.wiring import utc_now
 
-GRACE = 10  # seconds requests under way have when the server is told to stop
+__all__ = ["GRACE", "Limits", "answering", "serve", "serve_many"]
+
+GRACE: Final = 10  # seconds requests under way have when the server is told to stop
+PAUSE: Final = 1.0  # seconds what comes is refused before connections close: balancers see it is not ready
+AGAIN: Final = 1.0  # seconds between looks at whether a process died
+Opened = Callable[[], AbstractContextManager[Memory]]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What of a server does not hang on the memory: `rate` and `keyed` as for `make_app`."""
+
+    host: str
+    port: int
+    rate: float = RATE
+    keyed: bool = True
+
+
+class Impatient(H11Protocol):
+    """A connection that is cut where its first request does not come in time; later ones are anyway."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the head of a request."""
+        super().connection_made(transport)
+        self.timeout_keep_alive_task = self.loop.call_later(SLOWEST, self.timeout_keep_alive_handler)
+
+
+class DrainingServer(uvicorn.Server):
+    """A server that at SIGTERM first refuses what comes, for a moment, and then closes."""
+
+    def __init__(self, config: uvicorn.Config, end: EndOfService) -> None:
+        super().__init__(config)
+        self._end = end
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end; at a second signal, or where somebody waits at a terminal, at once."""
+        if sig == signal.SIGINT or self._end.begun or not self.started:
+            self._end.begun = True
+            super().handle_exit(sig, frame)
+            return
+        self._end.begun = True
+        later = threading.Timer(PAUSE, super().handle_exit, (sig, frame))
+        later.daemon = True
+        later.start()
 
 
 def serve(
-    opened: Callable[[], AbstractContextManager[Memory]],
+    opened: Opened,
     host: str,
     port: int,
     *,
     rate: float = RATE,
     keyed: bool = True,
+    sockets: Sequence[socket.socket] | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM; `rate` and `keyed` as for `make_app`."""
-    app = make_app(opened, utc_now, rate=rate, keyed=keyed)
-    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=GRACE)
+    end = EndOfService()
+    app = make_app(opened, utc_now, rate=rate, keyed=keyed, end=end)
+    config = uvicorn.Config(
+        app, host=host, port=port, http=Impatient, log_level="warning", timeout_graceful_shutdown=GRACE
+    )
+    DrainingServer(config, end).run(None if sockets is None else list(sockets))
+
+
+def serve_many(opened: Opened, limits: Limits, processes: int) -> None:
+    """Serve from several processes, which share a socket, until SIGINT or SIGTERM; replace those that die.
+
+    `opened` goes to other processes: it is a function of a module, or an object of plain values.
+    """
+    family = socket.AF_INET6 if ":" in limits.host else socket.AF_INET
+    stop = threading.Event()
+    usual = {sig: signal.signal(sig, lambda *_: stop.set()) for sig in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        with socket.create_server((limits.host, limits.port), family=family, backlog=2048) as shared:
+            begin = partial(_begin, opened, limits, shared)
+            running = [begin() for _ in range(processes)]
+            while not stop.wait(AGAIN):
+                running = [process if process.is_alive() else begin() for process in running]
+            for process in running:
+                process.terminate()
+        for process in running:
+            process.join(PAUSE + GRACE + 5)
+            if process.is_alive():
+                process.kill()
+    finally:
+        for sig, handler in usual.items():
+            signal.signal(sig, handler)
+
+
+def _begin(opened: Opened, limits: Limits, shared: socket.socket) -> SpawnProcess:
+    """Start one process; nothing of this one's threads and connections goes over to it."""
+    process = get_context("spawn").Process(target=_serve_shared, args=(opened, limits, shared))
+    process.start()
+    return process
+
+
+def _serve_shared(opened: Opened, limits: Limits, shared: socket.socket) -> None:
+    """Serve from one of several processes, until it is told to end or the one that began it is gone."""
+    threading.Thread(target=_end_with_parent, name="episodic-parent", daemon=True).start()
+    serve(opened, limits.host, limits.port, rate=limits.rate, keyed=limits.keyed, sockets=[shared])
+
+
+def _end_with_parent() -> None:
+    """Wait until the process that began this one is gone, and end as if told to: nobody replaces it."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -52,6 +52,7 @@ from episodic_agent.stores.postgres.server.text import read_columns, to_stored
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.usage import usage_of_space
 from episodic_agent.stores.postgres.visibility import PostgresVisibility
+from episodic_agent.stores.tables import requests
 from episodic_agent.stores.tables.counting import count
 from episodic_agent.stores.tables.erasing import holdings, record
 from episodic_agent.stores.tables.keys import KeyTable, Run
@@ -127,6 +128,14 @@ class PostgresTransaction:
     def record(self, erasure: Erasure) -> None:
         """Keep a receipt, in place of the one of the same id."""
         record(self._session, erasure)
+
+    def request(self, key: bytes, oldest: datetime) -> bytes | None:
+        """Return the digest of the batch that came with an idempotency key since a time."""
+        return requests.request(self._session, key, oldest)
+
+    def keep_request(self, key: bytes, digest: bytes, *, now: datetime, oldest: datetime) -> bytes:
+        """Keep the digest that came with a key, unless there is one; return the one that stands."""
+        return requests.keep_request(self._session, key, digest, now=now, oldest=oldest)
 
 
 class PostgresStore:

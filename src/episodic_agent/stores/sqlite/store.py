@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from episodic_agent.stores.sqlite import jobs as job_rows
     from episodic_agent.stores.sqlite.file import backup, salvage
     from episodic_agent.stores.sqlite.file.backup import Share
-    from episodic_agent.stores.tables import counting
+    from episodic_agent.stores.tables import counting, requests
     from episodic_agent.stores.tables import erasing as table_erasing
 else:
     backup = module("episodic_agent.stores.sqlite.file.backup")
@@ -69,6 +69,7 @@ else:
     job_rows = module("episodic_agent.stores.sqlite.jobs")
     links = module("episodic_agent.stores.sqlite.links")
     observations = module("episodic_agent.stores.sqlite.observations")
+    requests = module("episodic_agent.stores.tables.requests")
     threads = module("episodic_agent.stores.sqlite.threads")
     usage = module("episodic_agent.stores.sqlite.usage")
     visibility = module("episodic_agent.stores.sqlite.visibility")
@@ -149,6 +150,14 @@ class SqliteTransaction:
     def record(self, erasure: Erasure) -> None:
         """Keep a receipt, in place of the one of the same id."""
         table_erasing.record(self._session, erasure)
+
+    def request(self, key: bytes, oldest: datetime) -> bytes | None:
+        """Return the digest of the batch that came with an idempotency key since a time."""
+        return requests.request(self._session, key, oldest)
+
+    def keep_request(self, key: bytes, digest: bytes, *, now: datetime, oldest: datetime) -> bytes:
+        """Keep the digest that came with a key, unless there is one; return the one that stands."""
+        return requests.keep_request(self._session, key, digest, now=now, oldest=oldest)
 
 
 class SqliteStore:

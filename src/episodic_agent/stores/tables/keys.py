@@ -40,9 +40,10 @@ class KeyTable:
         self._write("UPDATE api_key SET last_used_on = ? WHERE id = ?", (to_day(day), key_id))
 
     def revoke(self, key_id: str, at: datetime) -> None:
-        """Let a key open nothing any more; the first time stays."""
-        sql = "UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?"
-        self._write(sql, (to_microseconds(at), key_id))
+        """Let a key open nothing from a time on; of several times the earliest stays."""
+        sql = "UPDATE api_key SET revoked_at = ? WHERE id = ? AND (revoked_at IS NULL OR revoked_at > ?)"
+        ends = to_microseconds(at)
+        self._write(sql, (ends, key_id, ends))
 
     def _read(self, sql: str, values: Sequence[Any]) -> Sequence[ApiKey]:
         with self._reading() as run:

@@ -1,9 +1,9 @@
 """`/v1`: every verb of a user's memory as a route, made from the verbs themselves.
 
 **Rules of the room.**
-1. `table.py` names each route's method, path, verb and role. What it takes is read from the verb's signature,
-   what it answers from its return type (`nouns.py`), what it says of itself from its docstring: a route
-   cannot drift from Python, and there is no second logic.
+1. `faces/verbs.py` names each route's method, path, verb and role. What it takes is read from the verb's
+   signature, what it answers from its return type (`nouns.py`), what it says of itself from its docstring:
+   a route cannot drift from Python, and there is no second logic.
 2. What no table can say has a file of its own: messages with their idempotency, files that stream.
 3. A noun is shown as `showing.plain` shows it, as the command line's `--json` does; an answer of `search` is
    `faces/shapes.recall_json`.
@@ -13,22 +13,19 @@
 **To add** a verb, add a row to the table; `tests/faces/test_parity.py` asks for it.
 """
 
-from collections.abc import Callable
-from datetime import datetime
-
 from fastapi import APIRouter
 
 from episodic_agent.faces.http.v1.asking import PREFIX
 from episodic_agent.faces.http.v1.events import event_routes
 from episodic_agent.faces.http.v1.files import file_routes
-from episodic_agent.faces.http.v1.messages import Batches, message_routes
+from episodic_agent.faces.http.v1.messages import message_routes
+from episodic_agent.faces.http.v1.problems import PROBLEMS
 from episodic_agent.faces.http.v1.routes import verb_routes
-from episodic_agent.faces.http.v1.table import PROBLEMS
 
 
-def v1_routes(clock: Callable[[], datetime], largest_file: int) -> APIRouter:
+def v1_routes(largest_file: int) -> APIRouter:
     """Return all routes of `/v1`."""
     router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
-    for routes in (message_routes(Batches(clock)), file_routes(largest_file), event_routes(), verb_routes()):
+    for routes in (message_routes(), file_routes(largest_file), event_routes(), verb_routes()):
         router.include_router(routes)
     return router

@@ -52,6 +52,11 @@ def file_routes(largest: int) -> APIRouter:
         exported = memory_of(request).user(name_in_path("user", user)).export(where=where)
         return StreamingResponse(_lines(exported), media_type=LINES)
 
+    _add_import(router, largest)
+    return router
+
+
+def _add_import(router: APIRouter, largest: int) -> None:
     @router.post(
         "/users/{user}/import",
         response_model=noun_model(ImportReport),
@@ -69,18 +74,29 @@ def file_routes(largest: int) -> APIRouter:
     async def import_file(
         request: Request,
         user: Annotated[str, Path(min_length=1)],
+        *,
         name: Annotated[str, Query(description="The file's name; its ending tells what it is.")] = _UPLOAD,
         source: Annotated[str | None, Query(description="Where the messages are from.")] = None,
+        encoding: Annotated[str | None, Query(description="Of a text; UTF-8 unless it says so.")] = None,
+        timezone: Annotated[str | None, Query(description="Of times without one: Europe/Berlin.")] = None,
+        dates: Annotated[str | None, Query(description="The order of numeric dates: dmy, mdy, ymd.")] = None,
+        dry_run: Annotated[bool, Query(description="Store nothing, tell what would come.")] = False,
     ) -> Response:
         """Import a chat file or an export, sent as the body; sending it again adds nothing."""
         memory = memory_of(request).user(name_in_path("user", user))
         with TemporaryDirectory(prefix="episodic-import-") as folder:
             target = FilePath(folder) / _file_name(name)
             await _save(request, target, largest)
-            report = await run_in_threadpool(memory.import_file, target, source=source)
+            report = await run_in_threadpool(
+                memory.import_file,
+                target,
+                source=source,
+                encoding=encoding,
+                timezone=timezone,
+                dates=dates,
+                dry_run=dry_run,
+            )
         return answered(request, plain(report))
-
-    return router
 
 
 def _file_name(name: str) -> str:

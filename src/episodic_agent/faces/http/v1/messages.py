@@ -1,25 +1,18 @@
 """Messages of a user: a batch is kept, exactly once, and durable when it is acknowledged."""
 
-import hashlib
-import json
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
-from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from episodic_agent.errors import IdTaken
-from episodic_agent.faces.http.v1.asking import answered, key_of, memory_of, name_in_path, needs
+from episodic_agent.engine.jobs.operations import Operation
+from episodic_agent.faces.http.v1.asking import PREFIX, answered, memory_of, name_in_path, needs
+from episodic_agent.faces.http.v1.nouns import noun_model
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import plain
 
 MOST_MESSAGES: Final = 1000
-REMEMBERED: Final = timedelta(days=1)
-_MOST_KEYS: Final = 100_000  # idempotency keys one process remembers
 
 
 class NewMessage(BaseModel):
@@ -71,38 +64,13 @@ class MessageReceipt(BaseModel):
 
 
 class BatchReceipts(BaseModel):
-    """The receipts of a batch, in its order."""
+    """The receipts of a batch, in its order, and the operation that does what follows from it."""
 
     receipts: list[MessageReceipt]
+    operation: noun_model(Operation)  # type: ignore[valid-type]
 
 
-class Batches:
-    """Remembers for a day which batch came with which idempotency key, in this process.
-
-    That a batch is kept once does not rest on it: its messages have ids made from the key, so that the store
-    knows them again in any process, at any time. It tells a changed batch by all that it says.
-    """
-
-    def __init__(self, clock: Callable[[], datetime]) -> None:
-        self._clock = clock
-        self._digests: OrderedDict[tuple[str, str, str], tuple[datetime, str]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def check(self, space: str, user: str, key: str, digest: str) -> None:
-        """Raise IdTaken where another batch came with this key within a day; else remember this one."""
-        now, name = self._clock(), (space, user, key)
-        with self._lock:
-            while self._digests:
-                oldest, (at, _) = next(iter(self._digests.items()))
-                if now - at < REMEMBERED and len(self._digests) < _MOST_KEYS:
-                    break
-                del self._digests[oldest]
-            _, known = self._digests.setdefault(name, (now, digest))
-        if known != digest:
-            raise IdTaken(f"the Idempotency-Key {key!r} came with other messages before; give a new one")
-
-
-def message_routes(batches: Batches) -> APIRouter:
+def message_routes() -> APIRouter:
     """Return the route that adds messages."""
     router = APIRouter()
 
@@ -127,28 +95,19 @@ def message_routes(batches: Batches) -> APIRouter:
     ) -> Response:
         """Keep messages, exactly once: durable and found by their words when this answers.
 
-        What follows (vectors, episodes, facts, links) is done in the background; `GET …/jobs` tells what
-        waits. With an `Idempotency-Key` a batch that is sent again adds nothing; another batch with the key
-        is a conflict.
+        What follows (vectors, episodes, facts, links) is done in the background: by the operation, of which
+        `Location` tells the state. With an `Idempotency-Key` a batch that is sent again adds nothing;
+        another batch with the key is a conflict.
         """
         name = name_in_path("user", user)
         messages = [message.model_dump(exclude_unset=True) for message in batch.messages]
-        if idempotency_key is not None:
-            key = key_of(request)
-            batches.check(key.space if key else "", name, idempotency_key, _digest(batch))
-            messages = [
-                {**message, "id": message.get("id") or f"{idempotency_key}#{n}"}
-                for n, message in enumerate(messages)
-            ]
         about = batch.model_dump(exclude={"messages"}, exclude_none=True)
-        receipts = memory_of(request).user(name).add(messages, wait=wait, **about)
-        response = answered(request, {"receipts": plain(receipts)})
+        memory = memory_of(request).user(name)
+        receipts = memory.add(messages, wait=wait, idempotency_key=idempotency_key, **about)
+        operation = memory.jobs.follow(receipts)
+        response = answered(request, {"receipts": plain(receipts), "operation": plain(operation)})
         response.status_code = 200 if wait else 202
+        response.headers["Location"] = f"{PREFIX}/users/{user}/operations/{operation.id}"
         return response
 
     return router
-
-
-def _digest(batch: NewMessages) -> str:
-    text = json.dumps(batch.model_dump(mode="json", exclude_unset=True), sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

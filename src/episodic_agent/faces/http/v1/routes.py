@@ -1,7 +1,6 @@
 """The routes of `/v1`, each made from its verb: parameters, answer and description are the verb's."""
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -15,51 +14,33 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
 from pydantic import ConfigDict, Field, create_model
 from pydantic.config import JsonDict
 
-from episodic_agent.engine.boundary.verbs import BoundaryRoom
-from episodic_agent.engine.chains.verbs import ChainRoom
-from episodic_agent.engine.episodes.verbs import EpisodeRoom
-from episodic_agent.engine.erase.verbs import ErasureRoom
-from episodic_agent.engine.facts.verbs import FactRoom
-from episodic_agent.engine.jobs.verbs import JobRoom
-from episodic_agent.engine.links.verbs import LinkRoom
 from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.recall.place_verbs import PlaceRoom
-from episodic_agent.engine.sections.verbs import SectionRoom
-from episodic_agent.engine.skills.verbs import SkillRoom
-from episodic_agent.engine.threads.sessions import SessionRoom
-from episodic_agent.engine.threads.verbs import ThreadRoom
-from episodic_agent.engine.trace.turns import TraceRoom
-from episodic_agent.engine.tuning.verbs import TuningRoom
+from episodic_agent.engine.results import DetailedRecall
 from episodic_agent.engine.user import UserMemory
-from episodic_agent.engine.visibility.verbs import RetentionRoom
 from episodic_agent.faces.http.v1.asking import answered, memory_of, name_in_path, needs
-from episodic_agent.faces.http.v1.nouns import LISTS, answer_model, item_type, page_of, shown, shown_item
+from episodic_agent.faces.http.v1.nouns import (
+    LISTS,
+    answer_model,
+    item_type,
+    noun_model,
+    page_of,
+    shown,
+    shown_item,
+)
 from episodic_agent.faces.http.v1.pages import DEFAULT_PAGE, LARGEST_PAGE, page
-from episodic_agent.faces.http.v1.table import OF_SPACE, OF_USER, VerbRoute
+from episodic_agent.faces.verbs import (
+    BODIES,
+    OF_SPACE,
+    OF_USER,
+    PLACEHOLDER,
+    UNSENT,
+    USER,
+    VerbRoute,
+    operation_name,
+    verb_of,
+)
 
-USER: Final = "/users/{user}"
-ROOMS: Final[Mapping[str, type]] = {
-    "boundaries": BoundaryRoom,
-    "chains": ChainRoom,
-    "episodes": EpisodeRoom,
-    "erasures": ErasureRoom,
-    "facts": FactRoom,
-    "jobs": JobRoom,
-    "links": LinkRoom,
-    "places": PlaceRoom,
-    "retention": RetentionRoom,
-    "sections": SectionRoom,
-    "sessions": SessionRoom,
-    "skills": SkillRoom,
-    "threads": ThreadRoom,
-    "trace": TraceRoom,
-    "tuning": TuningRoom,
-}
-# the server's clock is its own, and nobody can be called back over HTTP
-_UNSENT: Final = ("now", "progress", "watch", "say", "filter", "narrow")
 _LARGEST: Final = (1 << 31) - 1
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-_BODIES: Final = ("POST", "PUT", "PATCH")
 Endpoint = Callable[..., Response]
 
 
@@ -76,7 +57,7 @@ def verb_routes() -> APIRouter:
 def add_verb(router: APIRouter, base: str, row: VerbRoute) -> None:
     """Add one route of the table; `base` is what its path begins with."""
     owner = UserMemory if base else Memory
-    verb = _verb_of(owner, row.verb)
+    verb = verb_of(owner, row.verb)
     hints = get_type_hints(verb)
     parameters = inspect.signature(verb).parameters
     unnamed = [name for name, one in parameters.items() if one.kind is one.POSITIONAL_ONLY and name != "self"]
@@ -88,29 +69,13 @@ def add_verb(router: APIRouter, base: str, row: VerbRoute) -> None:
         methods=[row.method],
         response_model=call.model,
         status_code=HTTPStatus.NO_CONTENT if call.model is None else HTTPStatus.OK,
-        operation_id=_operation(base, row),
+        operation_id=operation_name(base, row),
         summary=about.partition("\n")[0].rstrip("."),
         description=about,
         tags=[row.verb.rpartition(".")[0] or "memory" if base else "space"],
         dependencies=[Depends(needs(row.role))],
         openapi_extra={"x-role": row.role.value, "x-verb": row.verb},
     )
-
-
-def _verb_of(owner: type, verb: str) -> Callable[..., Any]:
-    """Return the function of a verb such as `episodes.list`."""
-    room, _, name = verb.rpartition(".")
-    function: Callable[..., Any] = getattr(ROOMS[room] if room else owner, name)
-    return function
-
-
-def _operation(base: str, row: VerbRoute) -> str:
-    """Name a route as a generated client's method is called: by its verb, and by its noun where that is
-    one of several."""
-    same = [one.path for one in (OF_USER if base else OF_SPACE) if one.verb == row.verb]
-    name = row.verb.replace(".", "_") if base else f"space_{row.verb.replace('.', '_')}"
-    noun = row.path.strip("/").partition("/")[0] or "user"
-    return name if len(same) == 1 else f"{name}_{noun}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +104,9 @@ class VerbCall:
     @property
     def model(self) -> Any:
         """Return the model of the answer; None for none."""
-        return answer_model(self.returns) if self.item is None else page_of(self.item)
+        if self.item is not None:
+            return page_of(self.item)
+        return noun_model(DetailedRecall) if self.row.detailed else answer_model(self.returns)
 
     def answer(self, memory: Memory, user: str, arguments: Mapping[str, Any]) -> Any:
         """Call the verb and return what it says as JSON."""
@@ -148,6 +115,8 @@ class VerbCall:
         verb = partial(attrgetter(self.row.verb)(holder), *(full.pop(name) for name in self.unnamed))
         if not self.paged:
             result = verb(**full)
+            if self.row.detailed:
+                return shown_item(result)
             listed = None if self.item is None else [shown_item(item) for item in result]
             return shown(result) if listed is None else {"items": listed, "next": None}
         limit, cursor = full.pop("limit"), full.pop("cursor")
@@ -166,14 +135,14 @@ def _parameters(
 ) -> list[inspect.Parameter]:
     """Return the parameters of a route: those in its path, and one model of all the others."""
     row = call.row
-    in_path = _PLACEHOLDER.findall(base + row.path)
-    hidden = {"self", *in_path, *row.without, *row.set_to, *_UNSENT, *(("limit",) if call.paged else ())}
+    in_path = PLACEHOLDER.findall(base + row.path)
+    hidden = {"self", *in_path, *row.without, *row.set_to, *UNSENT, *(("limit",) if call.paged else ())}
     fields: dict[str, Any] = {
         name: (_taken(hints[name]), ... if one.default is inspect.Parameter.empty else _default(one.default))
         for name, one in taken.items()
         if name not in hidden
     }
-    sent = row.method in _BODIES
+    sent = row.method in BODIES
     for name in row.narrow:
         fields[name] = (str | list[str] | None if sent and name == "where" else str | None, None)
     if call.paged:
@@ -183,7 +152,7 @@ def _parameters(
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, Path(min_length=1)])
         for name in in_path
     ]
-    return [_REQUEST, *parameters, *_asked(_operation(base, row), row, fields, sent=sent)]
+    return [_REQUEST, *parameters, *_asked(operation_name(base, row), row, fields, sent=sent)]
 
 
 _REQUEST: Final = inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request)

@@ -22,6 +22,7 @@ DISTRIBUTED: Final = (
     "actor",
     "stay",
     "timeout",
+    "request",
     "link",
     "joined",
     "pending_review",

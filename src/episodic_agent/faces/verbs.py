@@ -1,11 +1,28 @@
-"""The routes of `/v1`: method, path, verb, the role a key needs for it; and the errors they share."""
+"""The verbs as routes of `/v1`: method, path, verb, and the role a key needs for it.
 
-from collections.abc import Mapping
+The service makes its routes from this table (`faces/http/v1`), and the client its verbs (`faces/client`).
+"""
+
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from episodic_agent.faces.guard import PROBLEM
-from episodic_agent.faces.http.bodies import Problem
+from episodic_agent.engine.boundary.verbs import BoundaryRoom
+from episodic_agent.engine.chains.verbs import ChainRoom
+from episodic_agent.engine.episodes.verbs import EpisodeRoom
+from episodic_agent.engine.erase.verbs import ErasureRoom
+from episodic_agent.engine.facts.verbs import FactRoom
+from episodic_agent.engine.jobs.verbs import JobRoom
+from episodic_agent.engine.links.verbs import LinkRoom
+from episodic_agent.engine.recall.place_verbs import PlaceRoom
+from episodic_agent.engine.sections.verbs import SectionRoom
+from episodic_agent.engine.skills.verbs import SkillRoom
+from episodic_agent.engine.threads.sessions import SessionRoom
+from episodic_agent.engine.threads.verbs import ThreadRoom
+from episodic_agent.engine.trace.turns import TraceRoom
+from episodic_agent.engine.tuning.verbs import TuningRoom
+from episodic_agent.engine.visibility.verbs import RetentionRoom
 from episodic_agent.schemas.keys import Role
 
 
@@ -15,6 +32,8 @@ class VerbRoute:
 
     `set_to` are arguments the route itself gives, `without` parameters it does not take, `narrow` the fields
     of a filter it takes. `newest_first` turns a list round that Python returns in the order of time.
+    `detailed` answers with every field of the nouns, as clients read them. `name` is the operation's where it
+    is not the verb's.
     """
 
     method: str
@@ -26,6 +45,8 @@ class VerbRoute:
     set_to: Mapping[str, Any] = field(default_factory=dict)
     example: Mapping[str, Any] = field(default_factory=dict)
     newest_first: bool = False
+    detailed: bool = False
+    name: str = ""
 
 
 def _read(path: str, verb: str, **more: Any) -> VerbRoute:
@@ -55,6 +76,7 @@ OF_USER: Final = (
     # --- recall ---
     _ask("/context", "context", example={"message": "Where did we want to eat in May?", "max_tokens": 800}),
     _ask("/search", "search", narrow=_EVERY, without=("detail",), example={"query": "where do I live?"}),
+    _ask("/recall", "search", narrow=_EVERY, detailed=True, name="recall", example={"query": "Lisbon"}),
     _ask("/retrieve", "retrieve", narrow=_EVERY, example={"query": "where is Ana moving?", "detail": "low"}),
     # --- episodes ---
     _read("/episodes", "episodes.list", narrow=_EVERY[:-1], newest_first=True),
@@ -148,6 +170,7 @@ OF_USER: Final = (
     _read("/erasures", "erasures.list"),
     _ask("/erasures/residue", "erasures.residue", example={"texts": ["a sentence that was erased"]}),
     _erase("", set_to={"everything": True}),
+    _read("/operations/{operation_id}", "jobs.operation"),
     _read("/jobs", "jobs.list"),
     VerbRoute("POST", "/jobs/run", "jobs.run", Role.ADMIN),
     VerbRoute("POST", "/jobs/retry", "jobs.retry_dead", Role.ADMIN),
@@ -165,20 +188,43 @@ OF_SPACE: Final = (
     VerbRoute("DELETE", "/jobs/{job_id}", "jobs.cancel", Role.ADMIN),
     VerbRoute("POST", "/upkeep", "upkeep", Role.ADMIN),
 )
-PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": Problem, "description": words, "content": {PROBLEM: {}}}
-    for status, words in (
-        (400, "Something in it cannot be used"),
-        (401, "No key, or none that is known"),
-        (403, "The key's role does not allow it, or a page of another site asks"),
-        (404, "There is no such thing"),
-        (408, "It takes too long to arrive"),
-        (409, "Something else stands in its place, or another writer was faster"),
-        (413, "The request is too large"),
-        (421, "For another host than this machine"),
-        (422, "Of the wrong form"),
-        (429, "Too many requests of this key"),
-        (502, "A model does not answer as it should"),
-        (503, "Try again later"),
-    )
+ROOMS: Final[Mapping[str, type]] = {
+    "boundaries": BoundaryRoom,
+    "chains": ChainRoom,
+    "episodes": EpisodeRoom,
+    "erasures": ErasureRoom,
+    "facts": FactRoom,
+    "jobs": JobRoom,
+    "links": LinkRoom,
+    "places": PlaceRoom,
+    "retention": RetentionRoom,
+    "sections": SectionRoom,
+    "sessions": SessionRoom,
+    "skills": SkillRoom,
+    "threads": ThreadRoom,
+    "trace": TraceRoom,
+    "tuning": TuningRoom,
 }
+# the server's clock is its own, and nobody can be called back over HTTP
+UNSENT: Final = ("now", "progress", "watch", "say", "filter", "narrow")
+PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+BODIES: Final = ("POST", "PUT", "PATCH")
+USER: Final = "/users/{user}"
+
+
+def verb_of(owner: type, verb: str) -> Callable[..., Any]:
+    """Return the function of a verb such as `episodes.list`."""
+    room, _, name = verb.rpartition(".")
+    function: Callable[..., Any] = getattr(ROOMS[room] if room else owner, name)
+    return function
+
+
+def operation_name(base: str, row: VerbRoute) -> str:
+    """Name a route as a generated client's method is called: by its verb, and by its noun where that is
+    one of several."""
+    if row.name:
+        return row.name
+    same = [one.path for one in (OF_USER if base else OF_SPACE) if one.verb == row.verb and not one.name]
+    name = row.verb.replace(".", "_") if base else f"space_{row.verb.replace('.', '_')}"
+    noun = row.path.strip("/").partition("/")[0] or "user"
+    return name if len(same) == 1 else f"{name}_{noun}"
