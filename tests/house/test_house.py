@@ -20,6 +20,10 @@ LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, MOST_FILES = 700, 60, 6, 20
 MOST_AGGREGATES, MOST_METHODS, LARGEST_PORT = 8, 15, 120
 MOST_PUBLIC = 20  # methods of a class, with those it inherits
 LOCKS = ("constraints.txt", "constraints-build.txt")
+FRAMEWORKS = {  # lock: the extras it installs, for `make test-adapters`
+    "constraints-adapters.txt": "langgraph langchain openai-agents pydantic-ai llama-index agent-framework",
+    "constraints-crewai.txt": "crewai",
+}
 
 
 def relative(path: Path) -> str:
@@ -255,7 +259,7 @@ def test_no_tracked_text_names_a_registry_host() -> None:
     hosts = re.compile(
         "|".join(rf"{name}\.{end}\b" for name, end in parts)
     )  # in parts: this file is text too
-    names = ["pyproject.toml", "Makefile", *LOCKS, "README.md", ".ci/run"]
+    names = ["pyproject.toml", "Makefile", *LOCKS, *FRAMEWORKS, "README.md", ".ci/run"]
     texts = [ROOT / n for n in names if (ROOT / n).exists()] + FILES
     assert [str(p) for p in texts if hosts.search(p.read_text(encoding="utf-8"))] == []
 
@@ -284,8 +288,26 @@ def test_setup_installs_by_hashes_alone_whatever_the_project_names() -> None:
     for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines():
         if "pip install" in line and not line.startswith("PIP :="):
             pytest.fail(f"installs around the locks: {line}")
-        if line.startswith("\t$(PIP)"):
+        if line.startswith("\t") and "$(PIP)" in line:
             assert "--require-hashes" in line or "--no-index" in line
+
+
+@pytest.mark.parametrize("lock", FRAMEWORKS)
+def test_frameworks_are_installed_by_hashes_alone_whatever_their_extras_name(lock: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    needs = [line for extra in FRAMEWORKS[lock].split() for line in extras[extra]]
+    needs += [line for line in project["dependency-groups"]["adapters"] if isinstance(line, str)]
+    names = {re.split(r"[\[<>=]", line)[0].lower() for line in [*needs, *project["project"]["dependencies"]]}
+    assert names - locked(lock) == set(), f"{lock} is older than pyproject.toml"
+
+
+def test_every_adapter_has_its_extra_and_its_test_against_the_real_framework() -> None:
+    shared = {"__init__", "needing", "history"}
+    adapters = {path.stem for path in (SOURCE / "adapters").glob("*.py")} - shared
+    assert adapters == {extra.replace("-", "_") for extras in FRAMEWORKS.values() for extra in extras.split()}
+    tested = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "adapters").glob("test_*.py")}
+    assert adapters <= tested
 
 
 TABLES = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.MULTILINE)
