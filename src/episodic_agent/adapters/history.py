@@ -1,22 +1,17 @@
-"""A thread as a framework's list of messages, and what of the past bears on the next one."""
+"""A thread as a framework's list of messages: kept once, given back as the framework wrote them."""
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from episodic_agent.core.echo import marked
 from episodic_agent.core.ingest.item import EMPTY, read_item
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Observation
-from episodic_agent.schemas.contexts import LineKind
 
 ORIGINAL: Final = "framework_message"  # the field of an observation's extras with what the framework wrote
-MAX_TOKENS: Final = 800  # of what is recalled for one prompt, unless the caller says otherwise
-# the last messages of the thread itself, and the line that says what it goes on from
-_IN_PROMPT: Final = (LineKind.PAIR, LineKind.RECENT, LineKind.CONTINUING)
 _RETURNS: Final = 100  # how often a message that was taken out may come back under its id
 # What the words of a message are made of; all else is in what the framework wrote.
 _SPOKEN: Final = (
@@ -122,30 +117,3 @@ def item_for(
         note = {"role": role, "kind": "tool", "content": f"[{kind}]"}
         return note | {key: item[key] for key in ("extras", "id", "timestamp") if key in item}
     return item
-
-
-def recalled(
-    memory: UserMemory, message: str, *, thread: str | None = None, max_tokens: int = MAX_TOKENS
-) -> str:
-    """Return what of the past bears on a message, between marks; "" where nothing does.
-
-    The last messages of the thread itself are left out: the framework has them in its prompt.
-    """
-    if not message.strip():
-        return ""
-    context = memory.context(message, thread=thread, max_tokens=max_tokens)
-    items = {item.line: item.kind for item in context.items}
-    blocks = list(_blocks(context.text.split("\n"), items))
-    return marked("\n\n".join(blocks)) if blocks else ""
-
-
-def _blocks(lines: Sequence[str], items: Mapping[int, LineKind]) -> Iterator[str]:
-    """Yield the blocks of a context that tell something, without what is in the prompt already."""
-    block: list[int] = []
-    for number, line in [*enumerate(lines), (len(lines), "")]:
-        if line:
-            block.append(number)
-            continue
-        if any(n in items and items[n] not in _IN_PROMPT for n in block):
-            yield "\n".join(lines[n] for n in block if items.get(n) not in _IN_PROMPT)
-        block = []

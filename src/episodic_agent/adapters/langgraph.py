@@ -199,7 +199,7 @@ def _item(namespace: Namespace, written: Mapping[str, Any], observation: Observa
 
 
 def _fits(value: Any, condition: Any) -> bool:
-    """Tell whether a value is as a filter says: equal, in the order an operator asks for, or field by field."""
+    """Tell whether a value is as a filter says: equal, in an operator's order, or field by field."""
     if not isinstance(condition, Mapping):
         return bool(value == condition)
     if any(str(key).startswith("$") for key in condition):

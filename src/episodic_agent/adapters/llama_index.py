@@ -7,8 +7,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from episodic_agent.adapters.history import MAX_TOKENS, ThreadHistory, item_for, recalled
+from episodic_agent.adapters.history import ThreadHistory, item_for
 from episodic_agent.adapters.needing import bound, needing
+from episodic_agent.faces.recalling import MAX_TOKENS, recalled
 
 with needing("llama-index"):
     from llama_index.core.llms import ChatMessage
@@ -40,10 +41,10 @@ class EpisodicMemoryBlock(BaseMemoryBlock[str]):
         await asyncio.to_thread(self._observe, list(messages), self._thread(session_id))
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        heard_now = messages or []
+        spoken_so_far = messages or []
         thread = self._thread(block_kwargs.get("session_id"))
-        await asyncio.to_thread(self._observe, heard_now, thread)
-        asked = [m.content or "" for m in heard_now if m.role.value == "user"]
+        await asyncio.to_thread(self._observe, spoken_so_far, thread)
+        asked = [m.content or "" for m in spoken_so_far if m.role.value == "user"]
         return await asyncio.to_thread(
             recalled, self.memory, asked[-1] if asked else "", thread=thread, max_tokens=self.max_tokens
         )

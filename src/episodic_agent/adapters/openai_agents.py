@@ -8,9 +8,10 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from episodic_agent.adapters.history import MAX_TOKENS, ThreadHistory, item_for, original, recalled, role_of
+from episodic_agent.adapters.history import ThreadHistory, item_for, original, role_of
 from episodic_agent.adapters.needing import bound, needing
 from episodic_agent.engine.user import UserMemory
+from episodic_agent.faces.recalling import MAX_TOKENS, recalled
 from episodic_agent.schemas import Observation
 from episodic_agent.tools import memory_tools
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from episodic_agent.adapters.history import MAX_TOKENS, ThreadHistory, item_for, recalled
+from episodic_agent.adapters.history import ThreadHistory, item_for
 from episodic_agent.adapters.needing import bound, needing
 from episodic_agent.engine.user import UserMemory
+from episodic_agent.faces.recalling import MAX_TOKENS, recalled
 from episodic_agent.tools import memory_tools
 
 with needing("pydantic-ai"):
