@@ -57,7 +57,7 @@ test-slow: setup
 # small, and the versions CrewAI holds on to fit no other framework.
 test-adapters: .venv-adapters/.ready .venv-crewai/.ready
 	$(TESTED) .venv-adapters/bin/python -m pytest tests/adapters --ignore=tests/adapters/test_crewai.py
-	$(TESTED) .venv-crewai/bin/python -m pytest tests/adapters/test_crewai.py
+	$(TESTED) .venv-crewai/bin/python -m pytest tests/adapters/test_crewai.py tests/adapters/test_pages.py
 
 .venv-%/.ready: constraints-%.txt pyproject.toml | $(READY)
 	$(PYTHON) -m venv --clear --without-pip .venv-$*

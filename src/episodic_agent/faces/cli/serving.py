@@ -335,7 +335,7 @@ def _whose(app: App, user: str | None) -> str:
     raise InvalidInput(f"{WHOSE}; nobody is remembered here yet")
 
 
-def _show(change: "settings_file.Change") -> None:
+def _show(change: "settings_file.SettingsChange") -> None:
     """Show a change of a settings file line by line."""
     before, after = ((text or "").splitlines() for text in (change.before, change.after))
     lines = list(unified_diff(before, after, str(change.path), str(change.path), lineterm="", n=2))

@@ -18,7 +18,7 @@ HOOKS: Final = "hooks"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingsChange:
     """What a settings file holds and what it is to hold; None: there is no file, or is to be none."""
 
     path: Path
@@ -31,28 +31,28 @@ class Change:
         return self.before != self.after
 
 
-def installing(path: Path, entries: Mapping[str, Any]) -> Change:
+def installing(path: Path, entries: Mapping[str, Any]) -> SettingsChange:
     """Return the change that puts our entries behind those there are; InvalidInput for a damaged file."""
     path = _real(path)
     text = read(path)
-    return Change(path, text, _with(_without(text, path), entries, path))
+    return SettingsChange(path, text, _with(_without(text, path), entries, path))
 
 
-def removing(path: Path) -> Change:
+def removing(path: Path) -> SettingsChange:
     """Return the change that takes our entries out, and undoes the writing where nobody wrote since."""
     path = _real(path)
     text = read(path)
     if not installed(path):
-        return Change(path, text, text)
+        return SettingsChange(path, text, text)
     if path.with_name(path.name + BEFORE).exists():
         first = read(path.with_name(path.name + BEFORE))
         if text == _with(_without(first, path), _ours(text, path), path):
-            return Change(path, text, first)
+            return SettingsChange(path, text, first)
     rest = _without(text, path)
-    return Change(path, text, rest if rest is not None and _parsed(rest, path) else None)
+    return SettingsChange(path, text, rest if rest is not None and _parsed(rest, path) else None)
 
 
-def apply(change: Change) -> None:
+def apply(change: SettingsChange) -> None:
     """Write a change: what stood first is put beside the file until the entries are taken out again.
 
     Raises InvalidInput for a file, or a folder, that may not be written.
