@@ -10,11 +10,12 @@ DOCS_READY := $(DOCS_VENV)/.ready
 DOCS_PIP := $(DOCS_VENV)/bin/python -m pip install --quiet
 # Neighbours stay together: they share what their module made once.
 PARALLEL := -n auto --dist worksteal
+TESTED := EPISODIC_TEST_ADAPTERS=required  # a framework that is missing fails instead of skipping
 
 # Many tests start programs of ours: uncompiled, each would take twice the time to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo demo-year check test test-all test-slow fix run bench bench-quality docs site clean
+.PHONY: setup demo demo-year check test test-all test-slow test-adapters fix run bench bench-quality docs site clean
 
 setup: $(READY)
 
@@ -55,6 +56,18 @@ test-all: setup
 test-slow: setup
 	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=full -m "slow or hypothesis"
 
+# Each adapter against the real framework. The frameworks have environments of their own: the base one stays
+# small, and the versions CrewAI holds on to fit no other framework.
+test-adapters: .venv-adapters/.ready .venv-crewai/.ready
+	$(TESTED) .venv-adapters/bin/python -m pytest tests/adapters --ignore=tests/adapters/test_crewai.py
+	$(TESTED) .venv-crewai/bin/python -m pytest tests/adapters/test_crewai.py tests/adapters/test_pages.py
+
+.venv-%/.ready: constraints-%.txt pyproject.toml | $(READY)
+	$(PYTHON) -m venv --clear --without-pip .venv-$*
+	PIP_PYTHON=.venv-$*/bin/python $(PIP) --require-hashes --no-deps -r $<
+	PIP_PYTHON=.venv-$*/bin/python $(PIP) --no-index --no-deps --no-build-isolation -e .
+	@touch $@
+
 fix: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -85,4 +98,4 @@ $(DOCS_READY): constraints-docs.txt
 	@touch $(DOCS_READY)
 
 clean:
-	rm -rf $(VENV) $(DOCS_VENV) site demo demo-channels demo-arc demo-agent demo-year dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-adapters .venv-crewai $(DOCS_VENV) site demo demo-channels demo-arc demo-agent demo-year dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

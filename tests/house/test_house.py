@@ -20,6 +20,10 @@ LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, MOST_FILES = 700, 60, 6, 20
 MOST_AGGREGATES, MOST_METHODS, LARGEST_PORT = 8, 15, 120
 MOST_PUBLIC = 20  # methods of a class, with those it inherits
 LOCKS = ("constraints.txt", "constraints-build.txt", "constraints-docs.txt")
+FRAMEWORKS = {  # lock: the extras it installs, for `make test-adapters`
+    "constraints-adapters.txt": "langgraph langchain openai-agents pydantic-ai llama-index agent-framework",
+    "constraints-crewai.txt": "crewai",
+}
 
 
 def relative(path: Path) -> str:
@@ -107,8 +111,14 @@ def test_own_modules_are_imported_at_the_top_of_files_only() -> None:
 
 
 def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
-    # jobs of any kind; somebody else's detector; somebody else's world: whatever they raise, we go on in order
-    allowed = {"engine/jobs/runner.py", "core/boundary/steps/custom.py", "agents/run.py"}
+    # jobs of any kind; somebody else's detector; somebody else's world: whatever they raise, we go on in order;
+    # a coding agent's turn: whatever fails in a hook of ours, the agent goes on
+    allowed = {
+        "engine/jobs/runner.py",
+        "core/boundary/steps/custom.py",
+        "agents/run.py",
+        "faces/hooks/running.py",
+    }
     broad = {
         f"{relative(path)}"
         for path, tree in trees().items()
@@ -277,7 +287,7 @@ def test_no_tracked_text_names_a_registry_host() -> None:
     hosts = re.compile(
         "|".join(rf"{name}\.{end}\b" for name, end in parts)
     )  # in parts: this file is text too
-    names = ["pyproject.toml", "Makefile", *LOCKS, "README.md", ".ci/run"]
+    names = ["pyproject.toml", "Makefile", *LOCKS, *FRAMEWORKS, "README.md", ".ci/run"]
     texts = [ROOT / n for n in names if (ROOT / n).exists()] + FILES
     assert [str(p) for p in texts if hosts.search(p.read_text(encoding="utf-8"))] == []
 
@@ -307,8 +317,26 @@ def test_setup_installs_by_hashes_alone_whatever_the_project_names() -> None:
     for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines():
         if "pip install" in line and not re.match(r"(DOCS_)?PIP :=", line):
             pytest.fail(f"installs around the locks: {line}")
-        if line.startswith(("\t$(PIP)", "\t$(DOCS_PIP)")):
+        if line.startswith("\t") and re.search(r"\$\((DOCS_)?PIP\)", line):
             assert "--require-hashes" in line or "--no-index" in line
+
+
+@pytest.mark.parametrize("lock", FRAMEWORKS)
+def test_frameworks_are_installed_by_hashes_alone_whatever_their_extras_name(lock: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    needs = [line for extra in FRAMEWORKS[lock].split() for line in extras[extra]]
+    needs += [line for line in project["dependency-groups"]["adapters"] if isinstance(line, str)]
+    names = {re.split(r"[\[<>=]", line)[0].lower() for line in [*needs, *project["project"]["dependencies"]]}
+    assert names - locked(lock) == set(), f"{lock} is older than pyproject.toml"
+
+
+def test_every_adapter_has_its_extra_and_its_test_against_the_real_framework() -> None:
+    shared = {"__init__", "needing", "history"}
+    adapters = {path.stem for path in (SOURCE / "adapters").glob("*.py")} - shared
+    assert adapters == {extra.replace("-", "_") for extras in FRAMEWORKS.values() for extra in extras.split()}
+    tested = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "adapters").glob("test_*.py")}
+    assert adapters <= tested
 
 
 TABLES = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.MULTILINE)

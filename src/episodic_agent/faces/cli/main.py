@@ -106,6 +106,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "serving.mcp": (
         "Give an agent the memory as MCP tools, on standard input and output; needs the extra `mcp`."
     ),
+    "serving.hooks": "Let a coding agent remember by itself: write its hooks, show them, undo them.",
     "reading.stats": "Count what the memory holds.",
     "reading.changes": "List what the memory took in, learned and let go lately, the oldest first.",
     "jobs.usage": "Show what language models cost the space, or a user, by day, stage and model.",
@@ -137,7 +138,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "Episodes and recall": "recent show retrieve changes stats trace",
     "Boundaries": "whatif resegment reencode plot",
     "Skills": "skills skill",
-    "Agents and places": "run profiles sensors places visits route map mcp",
+    "Agents and places": "run profiles sensors places visits route map mcp hooks",
     "Forgetting and retention": "forget retention pin unpin pinned suppress unsuppress suppressed",
     "Later work and its cost": "upkeep worker jobs usage",
     "Set up and keep": "init config models export backup keys admin",
