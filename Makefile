@@ -64,7 +64,8 @@ test-adapters: .venv-adapters/.ready .venv-crewai/.ready
 
 .venv-%/.ready: constraints-%.txt pyproject.toml | $(READY)
 	$(PYTHON) -m venv --clear --without-pip .venv-$*
-	PIP_PYTHON=.venv-$*/bin/python $(PIP) --require-hashes --no-deps -r $<
+# Most of a framework is never imported here: what is, Python compiles by itself.
+	PIP_PYTHON=.venv-$*/bin/python $(PIP) --require-hashes --no-deps --no-compile -r $<
 	PIP_PYTHON=.venv-$*/bin/python $(PIP) --no-index --no-deps --no-build-isolation -e .
 	@touch $@
 

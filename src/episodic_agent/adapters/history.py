@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -12,6 +13,7 @@ from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.schemas import Observation
 
 ORIGINAL: Final = "framework_message"  # the field of an observation's extras with what the framework wrote
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _RETURNS: Final = 100  # how often a message that was taken out may come back under its id
 # What the words of a message are made of; all else is in what the framework wrote.
 _SPOKEN: Final = (
@@ -101,11 +103,15 @@ def item_for(
     its old id is another message. `exact`: the id alone names it. What has no words (a reasoning item, a
     picture) is kept with its type as a note.
     """
-    text = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False, default=str)
+    text = json.dumps(written, ensure_ascii=False, default=str)
+    if not text.isascii() and _SURROGATE.search(
+        text
+    ):  # which no database can hold; escaped it stays what it is
+        text = json.dumps(written, default=str)
     item: dict[str, Any] = {key: fields[key] for key in _SPOKEN if fields.get(key) is not None}
     item["extras"] = {ORIGINAL: text}
     if identity is not None:
-        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+        digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
         item["id"] = identity if exact else f"{identity}:{digest}"
     try:
         read_item(item)
