@@ -10,7 +10,7 @@
    the table of it, with the role each needs. What can be undone offers it at once.
 5. With keys, `door.py` turns the session's cookie into the key it holds: `faces/http/keyed.py` alone decides.
 
-**To add** a page, write `routes` beside the others and its template; the browser tests visit every route here.
+**To add** a page, write `routes` beside the others and its template; the browser tests visit every page.
 """
 
 from collections.abc import Callable

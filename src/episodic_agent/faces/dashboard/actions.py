@@ -20,7 +20,7 @@ from episodic_agent.faces.dashboard.pages import (
     space_of,
     user_of,
 )
-from episodic_agent.faces.dashboard.strength import erasing
+from episodic_agent.faces.dashboard.strength import erase_named
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import clipped
 
@@ -186,7 +186,7 @@ def _add(ana: UserMemory, form: Form) -> Outcome:
 
 def _erase(ana: UserMemory, form: Form) -> Outcome:
     what = form.needed("what")
-    receipt = ana.erase(**erasing(what, form.text("name")))  # type: ignore[arg-type]
+    receipt = erase_named(ana, what, form.text("name"))
     counts = ", ".join(f"{number} {kind}" for kind, number in receipt.counts.items() if number)
     back = "/receipts" if what == "everything" else f"/users/{in_path(ana.name)}/strength"
     return Outcome(f"Erased: {counts or 'nothing'}. Receipt {receipt.id}.", None, back)

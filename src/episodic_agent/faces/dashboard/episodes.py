@@ -1,4 +1,4 @@
-"""One episode: its messages, why it begins and ends where it does, what would have changed it, its strength."""
+"""One episode: its messages, why it begins and ends where it does, what would change it, its strength."""
 
 from contextlib import suppress
 

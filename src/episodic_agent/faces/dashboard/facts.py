@@ -1,7 +1,8 @@
-"""Facts with the words that prove them, since when they hold, what they replaced; and the form to mend them."""
+"""Facts with the words that prove them, since when they hold, what they replaced; and how to mend them."""
 
 from fastapi import APIRouter, Request, Response
 
+from episodic_agent.engine.arguments import aware
 from episodic_agent.faces.dashboard.pages import Pages, user_of
 from episodic_agent.schemas.facts import Category
 
@@ -29,9 +30,9 @@ def routes(pages: Pages) -> APIRouter:
         cards = ana.facts.list(
             q.strip() or None,
             category=category or None,
-            at=at or None,
+            at=aware(at or None),
             history=past,
-            limit=limit,  # type: ignore[arg-type]
+            limit=limit,
         )
         return pages.page(
             request,

@@ -7,15 +7,18 @@ from math import isfinite
 from typing import Any, Final
 from uuid import UUID
 
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.showing import clipped
 
 WIDTH: Final = 720.0  # units of a picture; the page scales it
 HEIGHT: Final = 180.0
+NARROW: Final = 360.0  # of a picture beside another
 LEFT: Final = 34.0  # room for the numbers of an axis
 BOTTOM: Final = 22.0
 DAY: Final = 86_400.0
+BASE: Final = DefaultPolicy().threshold
 _ROW: Final = 46.0  # of the map of links
 _DOTS: Final = 240  # marks of a plot that are drawn
 _TITLE: Final = 60
@@ -23,12 +26,16 @@ _TITLE: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class PlotPoint:
-    """A check before a message: where it is drawn, and what it says. `cut` tells that an episode begins."""
+    """A check before a message: where it is drawn, and what it says. `cut` tells that an episode begins.
+
+    `over` tells that the probability reached the threshold there was for it.
+    """
 
     x: float
     y: float
     seq: int
     probability: float
+    over: bool
     cut: bool
     actor: str
     text: str
@@ -36,15 +43,18 @@ class PlotPoint:
 
 @dataclass(frozen=True, slots=True)
 class BoundaryPlot:
-    """The probability of a boundary before each message, and the threshold that decided."""
+    """The probability of a boundary before each message, and the threshold it was held against (`recorded`).
+
+    `base` is the threshold of the policy that the slider begins with; what a thread expects moves it.
+    """
 
     points: Sequence[PlotPoint]
     line: str
-    threshold: float
-    threshold_y: float
+    recorded: str
     cuts: Sequence[float]
     first_seq: int
     last_seq: int
+    base: float = BASE
     width: float = WIDTH
     height: float = HEIGHT
 
@@ -58,8 +68,6 @@ def boundary_plot(trace: BoundaryTrace) -> BoundaryPlot | None:
     ]
     if not checks:
         return None
-    thresholds = [t for _, _, t, _ in checks if isfinite(t)]
-    threshold = thresholds[-1] if thresholds else 0.5
     begun = {seq for seq, _ in trace.cuts}
     first, last = trace.seqs[0], trace.seqs[-1]
     if len(checks) > _DOTS:
@@ -71,25 +79,27 @@ def boundary_plot(trace: BoundaryTrace) -> BoundaryPlot | None:
             y=_height(p),
             seq=seq,
             probability=p,
+            over=p >= t,
             cut=seq in begun,
             actor=trace.actors[n],
             text=clipped(trace.texts[n], 90),
         )
-        for seq, p, _, n in checks
+        for seq, p, t, n in checks
     ]
     return BoundaryPlot(
         points=points,
         line=" ".join(f"{one.x:.1f},{one.y:.1f}" for one in points),
-        threshold=threshold,
-        threshold_y=_height(threshold),
+        recorded=" ".join(
+            f"{_along(seq, first, last):.1f},{_height(t):.1f}" for seq, _, t, _ in checks if isfinite(t)
+        ),
         cuts=[_along(seq, first, last) for seq in sorted(begun) if first < seq <= last],
         first_seq=first,
         last_seq=last,
     )
 
 
-def _along(seq: float, first: float, last: float) -> float:
-    return LEFT + (seq - first) / max(last - first, 1) * (WIDTH - LEFT - 8)
+def _along(seq: float, first: float, last: float, width: float = WIDTH) -> float:
+    return LEFT + (seq - first) / max(last - first, 1) * (width - LEFT - 8)
 
 
 def _height(share: float) -> float:
@@ -111,7 +121,7 @@ class StrengthCurve:
     ticks: Sequence[tuple[float, str]]
     in_month: float
     in_year: float
-    width: float = WIDTH
+    width: float = NARROW
     height: float = HEIGHT
 
 
@@ -124,14 +134,14 @@ def strength_curve(
     steady = max(stability, 0.01)
     days = [total * n / 120 for n in range(121)]
     line = " ".join(
-        f"{_along(d, 0, total):.1f},{_height(float(retrievability(steady, d))):.1f}" for d in days
+        f"{_along(d, 0, total, NARROW):.1f},{_height(float(retrievability(steady, d))):.1f}" for d in days
     )
-    ticks = [(_along(0, 0, total), "last recalled"), (_along(total, 0, total), "in a year")]
-    if before / total > 0.12:
-        ticks.insert(1, (_along(before, 0, total), "today"))
+    ticks = [(_along(0, 0, total, NARROW), "last recalled"), (_along(total, 0, total, NARROW), "in a year")]
+    if 0.3 < before / total < 0.8:
+        ticks.insert(1, (_along(before, 0, total, NARROW), "today"))
     return StrengthCurve(
         line=line,
-        now_x=_along(before, 0, total),
+        now_x=_along(before, 0, total, NARROW),
         now_y=_height(float(retrievability(steady, before))),
         ticks=ticks,
         in_month=float(retrievability(steady, before + 30)),
@@ -180,7 +190,7 @@ def link_graph(cards: Sequence[Any]) -> LinkGraph | None:
         return None
     ordered = sorted(threads.values(), key=lambda t: (t.created_at, t.origin))
     start = ordered[0].created_at.timestamp()
-    end = max(max(t.last_activity_at.timestamp() for t in ordered), start + 1)
+    end = max(start + 1, *(t.last_activity_at.timestamp() for t in ordered))
     room = WIDTH - LEFT - 160
     places: dict[UUID, tuple[float, float, float]] = {}
     nodes = []
@@ -198,8 +208,10 @@ def link_graph(cards: Sequence[Any]) -> LinkGraph | None:
         ex, ey, el = places[card.link.earlier]
         lx, ly, _ = places[card.link.later]
         from_x, to_x = ex + el / 2, lx + 5
-        bend = max(18.0, abs(ly - ey) / 2)
-        path = f"M{from_x:.1f},{ey + 7:.1f} C{from_x:.1f},{ey + bend:.1f} {to_x:.1f},{ly - bend:.1f} {to_x:.1f},{ly - 7:.1f}"
+        down = 1 if ly > ey else -1
+        bend = max(18.0, abs(ly - ey) / 2) * down
+        begin, end_at = f"{from_x:.1f},{ey + 7 * down:.1f}", f"{to_x:.1f},{ly - 7 * down:.1f}"
+        path = f"M{begin} C{from_x:.1f},{ey + bend:.1f} {to_x:.1f},{ly - bend:.1f} {end_at}"
         score = None if card.decision is None else card.decision.score
         arcs.append(GraphArc(path, card.link.label == "HIGH", score, card.earlier.origin, card.later.origin))
     first, last = datetime.fromtimestamp(start), datetime.fromtimestamp(end)

@@ -1,4 +1,4 @@
-"""What a page sends back: read, and refused unless it came from a page of ours that this visitor was shown."""
+"""What a page sends back: read, and refused unless it came from a page that this visitor was shown."""
 
 import hmac
 from collections.abc import Mapping

@@ -19,7 +19,7 @@ CHAINS = 8
 
 @dataclass(frozen=True, slots=True)
 class TwoJudges:
-    """What each judge said of a link: the algorithm's score of its threshold, and the model's, if one was asked.
+    """What each judge said of a link: the algorithm's score, and the model's where one was asked.
 
     `model` is None where no model was asked, `model_score` None where it gave no opinion.
     """

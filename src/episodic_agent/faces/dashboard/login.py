@@ -1,4 +1,4 @@
-"""Log in with a key, and out again. The session is a cookie that no script can read and no other site sends."""
+"""Log in with a key, and out again: a session is a cookie that no script reads and no other site sends."""
 
 from typing import Annotated
 

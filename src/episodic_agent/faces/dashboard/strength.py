@@ -6,8 +6,10 @@ from fastapi import APIRouter, Request, Response
 
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.results import EpisodeCard
+from episodic_agent.engine.user import UserMemory
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.dashboard.pages import Pages, check_role, user_of
+from episodic_agent.schemas.erasures import Erasure
 from episodic_agent.schemas.keys import Role
 
 BANDS = ((0.9, "vivid"), (0.7, "clear"), (0.5, "dim"), (0.0, "faint"))
@@ -49,7 +51,7 @@ def routes(pages: Pages) -> APIRouter:
         """Count what erasing something would take, before it is done."""
         shown, ana = user_of(request, user)
         check_role(request, Role.ADMIN)
-        preview = ana.erase(**erasing(what, name), dry_run=True)
+        preview = erase_named(ana, what, name, dry_run=True)
         return pages.page(
             request, "erase.html", user=shown, section="strength", what=what, name=name, preview=preview
         )
@@ -57,17 +59,13 @@ def routes(pages: Pages) -> APIRouter:
     return router
 
 
-def erasing(what: str, name: str) -> "dict[str, str | bool]":
-    """Return the arguments of `erase` for what a form names; InvalidInput for anything else.
-
-    >>> erasing("thread", "work"), erasing("everything", "")
-    ({'thread': 'work'}, {'everything': True})
-    """
+def erase_named(ana: UserMemory, what: str, name: str, *, dry_run: bool = False) -> Erasure:
+    """Erase what a form names, or only count it; InvalidInput for anything else."""
     if what == "everything":
-        return {"everything": True}
+        return ana.erase(everything=True, dry_run=dry_run)
     if what not in ("observation", "episode", "thread") or not name:
         raise InvalidInput("say what is to be erased: an observation, an episode, a thread or everything")
-    return {what: name}
+    return ana.erase(**{what: name}, dry_run=dry_run)  # type: ignore[arg-type]
 
 
 def bands_over_time(cards: Sequence[EpisodeCard]) -> "list[tuple[int, list[tuple[str, int]]]]":

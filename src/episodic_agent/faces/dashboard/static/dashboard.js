@@ -54,22 +54,14 @@ const plot = document.querySelector("[data-whatif]");
 if (plot) {
   const slider = plot.querySelector("input[type=range]");
   const words = plot.querySelector("[data-words]");
-  const line = plot.querySelector(".threshold");
   const shown = plot.querySelector("[data-shown]");
   const apply = plot.querySelector("form");
-  const started = slider.value;
   let timer = 0;
   let asked = 0;
-  const height = (share) => 8 + (1 - share) * 150;
   const draw = () => {
     const at = Number(slider.value);
     shown.textContent = at.toFixed(2);
-    line.setAttribute("y1", height(at));
-    line.setAttribute("y2", height(at));
-    for (const dot of plot.querySelectorAll(".dot")) {
-      dot.classList.toggle("over", Number(dot.dataset.p) >= at);
-      dot.classList.remove("changed");
-    }
+    for (const dot of plot.querySelectorAll(".dot")) dot.classList.remove("changed");
     if (apply) apply.querySelector("[name=threshold]").value = at.toFixed(2);
   };
   const ask = async () => {
@@ -92,7 +84,7 @@ if (plot) {
   };
   slider.addEventListener("input", () => {
     draw();
-    words.textContent = slider.value === started ? "" : "Asking what it would make of the thread…";
+    words.textContent = "Asking what it would make of the thread…";
     clearTimeout(timer);
     timer = setTimeout(ask, 220);
   });

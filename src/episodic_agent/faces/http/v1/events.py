@@ -10,7 +10,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -31,6 +31,7 @@ EVERY: Final = 1.0  # seconds between two looks
 LATE: Final = timedelta(seconds=10)
 QUIET: Final = 15.0  # seconds after which a comment keeps the connection
 MOST: Final = 200  # events of one look; the rest comes with the next
+EVERYTHING: Final = 1 << 31
 TEXT: Final = "text/event-stream"
 _ABOUT: Final = (
     "New episodes and decisions of the user, as server-sent events: `episode` (the decision that closed it, "
@@ -94,7 +95,8 @@ def event_stream(request: Request, ana: UserMemory) -> Response:
     if after is not None:
         cursor.at = after[0]
     else:  # what is there already is no news
-        cursor.lately = {one.id: one.at for one in _since(ana, cursor)}
+        there = ana.trace.decisions(since=cursor.at - LATE, limit=EVERYTHING) if cursor.at else []
+        cursor.lately = {one.id: one.at for one in there}
     cursor.messages = ana.stats().observations
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no", "X-Content-Type-Options": "nosniff"}
     lines = _listen(request, memory_of(request), ana, cursor, after)
@@ -106,9 +108,7 @@ def read_event_id(name: str) -> tuple[datetime, bytes]:
     moment, _, identity = name.partition("_")
     try:
         at = datetime.fromisoformat(moment)
-        if at.tzinfo is None:
-            raise ValueError(moment)
-        return at, UUID(identity).bytes
+        return at.astimezone(UTC), UUID(identity).bytes
     except ValueError as error:
         raise InvalidInput(f"{name[:60]!r} is the id of no event; send the `id` of one, or none") from error
 
