@@ -151,7 +151,7 @@ def is_unnamed(thread: Thread) -> bool:
 def answered(tx: Transaction, threads: Iterable[Thread]) -> set[UUID]:
     """Return the threads that nobody ever named or selected and in which the agent has spoken."""
     able = {t.id: t for t in threads if is_unnamed(t) and t.selected_at is None and t.modality == "message"}
-    ends = tx.threads.frames(list(able)) if able else {}
+    ends = tx.threads.frame(list(able)) if able else {}
     spoken = [identity for identity, frame in ends.items() if frame.next_seq > able[identity].turn_count]
     return {identity for identity in spoken if tx.relations.decision(_naming(identity)) is None}
 
