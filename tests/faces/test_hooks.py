@@ -277,7 +277,9 @@ def test_damaged_settings_are_refused_in_one_line_and_left_as_they_are(
     assert path.read_bytes() == text.encode("utf-8", "surrogateescape")
 
 
-def test_read_only_settings_are_refused_and_a_link_stays_a_link(run: Run, home: Path, tmp_path: Path) -> None:
+def test_read_only_settings_are_refused_and_a_link_stays_a_link(
+    run: Run, home: Path, tmp_path: Path, database: Path
+) -> None:
     path = settings_of("claude-code", home)
     path.parent.mkdir()
     path.write_text(THEIRS)
@@ -285,6 +287,7 @@ def test_read_only_settings_are_refused_and_a_link_stays_a_link(run: Run, home: 
     outcome = run("hooks", "install", "claude-code", "--user", "ana")
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
     assert "is read-only" in outcome.err
+    assert not database.exists()
     assert path.read_text() == THEIRS
     real = tmp_path / "dotfiles.json"
     path.rename(real)

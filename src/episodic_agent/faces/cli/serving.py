@@ -228,6 +228,7 @@ def install(app: App, agent: str, file: Path | None, dry_run: bool, user: str | 
     if dry_run:
         _show(change)
         return
+    settings_file.check_writable(change.path)  # before a memory is made for nothing
     with app.memory(create=True):  # whatever a first opening takes, no turn of the agent waits for it
         pass
     settings_file.apply(change)

@@ -60,7 +60,7 @@ def apply(change: SettingsChange) -> None:
     if not change.needed:
         return
     path = change.path
-    _check_writable(path)
+    check_writable(path)
     first = path.with_name(path.name + BEFORE)
     if change.after is None:
         path.unlink()
@@ -72,6 +72,14 @@ def apply(change: SettingsChange) -> None:
     _write(path, change.after, path)
     if not _has_ours(change.after, path):
         first.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse what somebody made read-only, of an administrator too: it was made so on purpose."""
+    nearest = next(folder for folder in path.parents if folder.exists())
+    for place in (path, nearest):
+        if place.exists() and not (place.stat().st_mode & stat.S_IWUSR and os.access(place, os.W_OK)):
+            raise InvalidInput(f"{place} is read-only; make it writable (chmod u+w), or name another --file")
 
 
 def installed(path: Path) -> dict[str, str]:
@@ -160,14 +168,6 @@ def _parsed(text: str | None, path: Path) -> dict[str, Any]:
         if not isinstance(groups, list):
             raise InvalidInput(f"{path}: `hooks.{event}` is no list; mend it, and try again")
     return settings
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse what somebody made read-only, as an administrator too: it was made so on purpose."""
-    nearest = next(folder for folder in path.parents if folder.exists())
-    for place in (path, nearest):
-        if place.exists() and not (place.stat().st_mode & stat.S_IWUSR and os.access(place, os.W_OK)):
-            raise InvalidInput(f"{place} is read-only; make it writable (chmod u+w), or name another --file")
 
 
 def _write(path: Path, text: str, like: Path) -> None:
