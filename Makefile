@@ -1,13 +1,14 @@
-# Two commands do everything, set-up included: `make demo` and `make test`.
+# Two commands do everything, set-up included: `make demo` and `make test`. `make run ARGS=...` runs a command.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DATA ?= ../shared/data
+BASE := $(VENV)/.base
 READY := $(VENV)/.ready
 DOCS_VENV := .venv-docs
 DOCS_READY := $(DOCS_VENV)/.ready
-DOCS_PIP := $(DOCS_VENV)/bin/python -m pip install --quiet
+DOCS_PIP := $(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 # Neighbours stay together: they share what their module made once.
 PARALLEL := -n auto --dist worksteal
 TESTED := EPISODIC_TEST_ADAPTERS=required  # a framework that is missing fails instead of skipping
@@ -19,25 +20,32 @@ unexport PYTHONDONTWRITEBYTECODE
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt constraints-build.txt
+# What a user installs, and pictures: enough for the demo.
+$(BASE): pyproject.toml constraints-base.txt constraints-build.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; try: make PYTHON=python3.12 setup" if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
 # Everything comes by its hash, what builds packages first; after that nothing is left to fetch. The lists are whole,
 # so nothing is resolved: a resolver that meets an extra takes its newest release, which has no hash here.
-	$(PIP) --require-hashes --no-deps --only-binary :all: -r constraints-build.txt
-	$(PIP) --require-hashes --no-deps --no-build-isolation --use-pep517 -r constraints.txt
-	$(PIP) --no-index --no-deps --no-build-isolation -e .
-	$(BIN)/python -m pip check --quiet
-	$(BIN)/episodic models pull
+	@$(PIP) --require-hashes --no-deps --only-binary :all: -r constraints-build.txt
+	@$(PIP) --require-hashes --no-deps --no-build-isolation --use-pep517 -r constraints-base.txt
+	@$(PIP) --no-index --no-deps --no-build-isolation -e .
+	@$(BIN)/episodic models pull
+	@touch $(BASE)
+
+$(READY): $(BASE) constraints.txt
+	@echo "installing what tests and checks need ..."
+	@$(PIP) --require-hashes --no-deps --no-build-isolation --use-pep517 -r constraints.txt
+	@$(BIN)/python -m pip check --quiet
 	@touch $(READY)
 
 # A first minute; `episodic demo --channels`, `--arc` and `--agent` show more.
-demo: setup
-	$(BIN)/episodic demo --output demo
+demo: $(BASE)
+	@$(BIN)/episodic demo --output demo
 
 # A year in two minutes: reviews and forgetting, what was so and when, what strength suppresses.
-demo-year: setup
-	$(BIN)/episodic demo --year --output demo-year
+demo-year: $(BASE)
+	@$(BIN)/episodic demo --year --output demo-year
 
 check: setup
 	$(BIN)/ruff check .
@@ -73,7 +81,7 @@ fix: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-run: setup
+run: $(BASE)
 	$(BIN)/episodic $(ARGS)
 
 bench: setup

@@ -19,7 +19,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, MOST_FILES = 700, 60, 6, 20
 MOST_AGGREGATES, MOST_METHODS, LARGEST_PORT = 8, 15, 120
 MOST_PUBLIC = 20  # methods of a class, with those it inherits
-LOCKS = ("constraints.txt", "constraints-build.txt", "constraints-docs.txt")
+LOCKS = ("constraints.txt", "constraints-base.txt", "constraints-build.txt", "constraints-docs.txt")
 FRAMEWORKS = {  # lock: the extras it installs, for `make test-adapters`
     "constraints-adapters.txt": "langgraph langchain openai-agents pydantic-ai llama-index agent-framework",
     "constraints-crewai.txt": "crewai",
@@ -307,11 +307,11 @@ def locked(lock: str) -> set[str]:
 def test_setup_installs_by_hashes_alone_whatever_the_project_names() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups = project["dependency-groups"]
-    targets = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["plot"]]
-    targets += [line for line in groups["dev"] if isinstance(line, str)]
+    users = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["plot"]]
+    developers = [line for line in groups["dev"] if isinstance(line, str)]
     builds = {*groups["build"], *project["build-system"]["requires"]}
     site = groups["docs"]
-    for lock, needs in zip(LOCKS, ([*targets, *builds], builds, site), strict=True):
+    for lock, needs in zip(LOCKS, ([*users, *developers, *builds], users, builds, site), strict=True):
         names = {re.split(r"[\[<>=]", line)[0].lower() for line in needs}
         assert names - locked(lock) == set(), f"{lock} is older than pyproject.toml"
     for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines():
@@ -337,6 +337,15 @@ def test_every_adapter_has_its_extra_and_its_test_against_the_real_framework() -
     assert adapters == {extra.replace("-", "_") for extras in FRAMEWORKS.values() for extra in extras.split()}
     tested = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "adapters").glob("test_*.py")}
     assert adapters <= tested
+
+
+def test_the_demo_installs_a_part_of_what_developers_get() -> None:
+    texts = [
+        (ROOT / lock).read_text(encoding="utf-8") for lock in ("constraints-base.txt", "constraints.txt")
+    ]
+    part, whole = ({found[0].split()[0]: found[2] for found in LOCKED.finditer(text)} for text in texts)
+    assert [package for package, hashes in part.items() if whole.get(package) != hashes] == []
+    assert len(part) < len(whole) / 2
 
 
 TABLES = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.MULTILINE)
