@@ -7,6 +7,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PYTHON = ROOT / ".venv" / "bin" / "python"  # the site's own environment has nothing of the package
+FENCE = re.compile(r"^( *```\w+) .*$", re.MULTILINE)
 MARK = re.compile(r"<!-- commands:.*?-->")
 
 
@@ -27,7 +28,8 @@ def _present(entry: Any, folder: Path) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Write the commands into the page that asks for them."""
+    """Write the commands into the page that asks for them; marks for tests go from the fences."""
+    markdown = FENCE.sub(r"\1", markdown)
     if page.file.src_uri != "cli.md":
         return markdown
     if not MARK.search(markdown):

@@ -34,9 +34,17 @@ from episodic_agent.testing import serving
 
 MANY = 2  # commands; each is a process, so blocks with more are run by the slow suite only
 WORDS = 15_000
-OTHERS = {"pip", "make", "docker", "export"}  # commands of other programs that pages may show
+OTHERS = {
+    "pip",
+    "make",
+    "docker",
+    "export",
+    "claude",
+    "codex",
+}  # commands of other programs that pages may show
 
-BLOCKS = [block for page in PAGES for block in blocks_of(page, "bash", "python")]
+PROGRAMS = [block for page in PAGES for block in blocks_of(page, "bash", "python")]
+BLOCKS = [block for block in PROGRAMS if block.mark in ("", "serve")]
 SHOWN = [block for page in PAGES for block in blocks_of(page, "console")]
 
 
@@ -66,13 +74,21 @@ def test_a_block_runs_by_itself(block: Block, tmp_path: Path, model_server: str)
         assert done.stdout.strip()
 
 
+def test_a_block_is_marked_only_with_the_framework_that_runs_it() -> None:
+    """Such blocks stand on one page, and tests/adapters runs them where the framework is installed."""
+    marked = [block for block in PROGRAMS if block not in BLOCKS]
+    assert {block.page.name for block in marked} == {"adapters.md"}
+    assert {block.mark for block in marked} <= set(project()["optional-dependencies"])
+
+
 def test_no_block_of_a_page_is_skipped() -> None:
     languages = {"bash", "python", "console", "json", "text"}
+    marks = {"", "serve", *project()["optional-dependencies"]}
     fences = {
-        f"{page.relative_to(ROOT)}: {mark}"
+        f"{page.relative_to(ROOT)}: {fence}"
         for page in PAGES
-        for mark in re.findall(r"^ *```(\S.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-        if mark.split()[0] not in languages or mark.split()[1:] not in ([], ["serve"])
+        for fence in re.findall(r"^ *```(\S.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        if fence.split()[0] not in languages or " ".join(fence.split()[1:]) not in marks
     }
     assert fences == set()
 
