@@ -1,5 +1,6 @@
 """Run the application on a socket, in this process or in several."""
 
+import asyncio
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ from multiprocessing.context import SpawnProcess
 from types import FrameType
 from typing import Any, Final
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -43,12 +45,36 @@ class Limits:
 
 
 class Impatient(H11Protocol):
-    """A connection that is cut where its first request does not come in time; later ones are anyway."""
+    """A connection that is cut where the head of a request does not come in time, however it drips."""
+
+    _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for the head of a request."""
+        """Begin to wait for the head of the first request."""
         super().connection_made(transport)
-        self.timeout_keep_alive_task = self.loop.call_later(SLOWEST, self.timeout_keep_alive_handler)
+        self._await_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; wait for the rest of a head that is not whole, from its first byte on."""
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE:
+            self._await_head()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        if self._late is None:
+            self._late = self.loop.call_later(SLOWEST, self.timeout_keep_alive_handler)
+
+    def _stop_waiting(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
 
 class DrainingServer(uvicorn.Server):
