@@ -22,12 +22,12 @@ from episodic_agent.core.boundary.policies import calibrated, check_name, for_em
 from episodic_agent.core.boundary.policies import policy as named_policy
 from episodic_agent.core.calibration import Calibration
 from episodic_agent.core.ingest import IntakeLimits
-from episodic_agent.core.prompts import STAGES
+from episodic_agent.core.prompts import STAGES, THREAD_LINK
 from episodic_agent.core.strength.retention import read_retention
 from episodic_agent.core.threads.channels import read_channels
 from episodic_agent.data import demo_folder
 from episodic_agent.engine.chains.ancestry import check_chain_policy
-from episodic_agent.engine.deps import Deps, check_fact_policy, check_link_policy
+from episodic_agent.engine.deps import LINK_PATIENCE, Deps, check_fact_policy, check_link_policy
 from episodic_agent.engine.jobs.runner import check_jobs
 from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.errors import EpisodicError, InvalidInput, ProviderUnavailable
@@ -105,6 +105,7 @@ class Memory(Engine):
             fact_policy=check_fact_policy(fact_policy or settings.fact_policy),
             budget=budget_of(settings),
             language_model=make_language_model(named, settings) if isinstance(named, str) else named,
+            link_patience=link_patience(settings),
             store=make_store(str(url) if url is not None else settings.db, settings),
             embedder=built,
             policy=policy or settings.policy,
@@ -329,7 +330,7 @@ def make_language_model(name: str, settings: Settings) -> LanguageModel | None:
 
 def _chat_models(names: Sequence[str], settings: Settings) -> dict[str, LanguageModel]:
     """Build models on a server, which share the number of calls that may be under way."""
-    seconds = {s: _seconds(text) for s, text in _by_stage("EPISODIC_LLM_TIMEOUT", settings.llm_timeout)}
+    seconds = _timeouts(settings)
     built: dict[str, LanguageModel] = {}
     slots = None
     for name in names:
@@ -341,6 +342,19 @@ def _chat_models(names: Sequence[str], settings: Settings) -> dict[str, Language
         model = module.read_name(name)
         built[name] = module.OpenAIModel(model, limits=limits, slots=slots, **_server_of(name, settings))
     return built
+
+
+def _timeouts(settings: Settings) -> dict[str, float]:
+    """Return how long the answer of each stage is waited for, in seconds; that of all others under ""."""
+    return {s: _seconds(text) for s, text in _by_stage("EPISODIC_LLM_TIMEOUT", settings.llm_timeout)}
+
+
+def link_patience(settings: Settings) -> float:
+    """Return how long a link's decision waits for a model's answer, in seconds: as long as its stage's call.
+
+    A message waits with it, so that where nothing is said of the stage it is less than others are given.
+    """
+    return _timeouts(settings).get(THREAD_LINK, LINK_PATIENCE)
 
 
 def _by_stage(setting: str, text: str) -> Iterator[tuple[str, str]]:
@@ -476,10 +490,13 @@ def temporary_memory(
     now: "datetime | Callable[[], datetime] | None" = None,
     language: str | None = None,
     calibration: Calibration | None = None,
+    language_model: LanguageModel | None = None,
+    patience: float | None = None,
 ) -> Iterator[Engine]:
     """Open a fresh memory in a temporary folder, for evaluations and trials; gone afterwards.
 
-    `now` is the moment it always is there, or a clock.
+    `now` is the moment it always is there, or a clock; `patience` is how many seconds a link waits for the
+    language model, where the settings are not to say.
     """
     settings = replace(load_settings(), synchronous="normal")
     with TemporaryDirectory(prefix="episodic-") as folder:
@@ -494,6 +511,9 @@ def temporary_memory(
             owner=process_owner(),
             language=language,
             calibration=calibration,
+            language_model=language_model,
+            fact_policy=check_fact_policy(settings.fact_policy),
+            link_patience=link_patience(settings) if patience is None else patience,
             limits=limits_of(settings),
         )
         with Engine(deps) as memory:

@@ -38,7 +38,9 @@ def opened(open_memory: OpenMemory, clock: Clock) -> Opened:
     """Open memories whose model is asked about links alone."""
 
     def with_model(model: ScriptedModel, **more: Any) -> Memory:
-        arguments = {"embedder": "none", "policy": "seed-001", "clock": clock}
+        arguments = {
+            "embedder": "none", "policy": "seed-001", "clock": clock, "link_policy": "default?ask=0"
+        }  # fmt: skip
         return open_memory(**{**arguments, "language_model": only(model, STAGE), **more})
 
     return with_model

@@ -19,7 +19,7 @@ from episodic_agent.core.prompts.grounding import (
     words_held,
 )
 from episodic_agent.core.prompts.lenient import cut
-from episodic_agent.core.prompts.quoting import DATA, messages, named
+from episodic_agent.core.prompts.quoting import DATA, lines_of, named
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
@@ -85,7 +85,7 @@ def prompt(observations: Sequence[Observation], owner: str = "") -> str:
     A long episode is shortened message by message, so that it fits most models' windows.
     """
     share = max(LEAST_OF_MESSAGE, LONGEST_CONVERSATION // max(len(observations), 1))
-    lines = messages(observations, min(LONGEST_MESSAGE, share))
+    lines = lines_of(observations, min(LONGEST_MESSAGE, share))
     instructions = _INSTRUCTIONS.format(owner=_owner(observations, owner), data=DATA)
     return "\n".join([instructions, CONVERSATION, *lines, "What does the memory keep of it?"])
 

@@ -95,7 +95,7 @@ def named(text: str, limit: int = LONGEST_NAME) -> str:
     return json.dumps(" ".join(cleaned(text, limit).split()), ensure_ascii=False)
 
 
-def messages(observations: Sequence[Observation], limit: int) -> list[str]:
+def lines_of(observations: Sequence[Observation], limit: int) -> list[str]:
     """Return a line for each message: its alias, when it was sent, who sent it, and its words as JSON.
 
     The one form of messages in prompts: `m3 · Sat 7 Mar 2026 09:51 · Gem: "…"`. A message is cut to `limit`

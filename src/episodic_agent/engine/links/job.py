@@ -37,14 +37,13 @@ from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.links.verdict import UNCERTAIN, settled
 from episodic_agent.core.prompts.thread_link import MOST_OPTIONS, MOST_THREADS, STAGE
 from episodic_agent.core.threads import opens_turn
-from episodic_agent.engine.deps import NO_LINKING, Deps
+from episodic_agent.engine.deps import LINK_PATIENCE, NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links.candidates import OF_CHOICES, CandidateThread, EarlierThreads, find
 from episodic_agent.engine.links.features import LONGEST, PAGE, ThreadReader, weighs_vectors
 from episodic_agent.engine.links.joining import HAND, grow, other_end
 from episodic_agent.engine.links.linked import holds
 from episodic_agent.engine.links.opinions import (
-    PATIENCE,
     Ahead,
     Call,
     LinkQuestion,
@@ -191,7 +190,7 @@ class Linker:
     """The handler of `link` jobs, and the same judgement without a trace (`foreseen`)."""
 
     def __init__(
-        self, deps: Deps, *, ticks: Callable[[], float] = time.monotonic, patience: float = PATIENCE
+        self, deps: Deps, *, ticks: Callable[[], float] = time.monotonic, patience: float = LINK_PATIENCE
     ) -> None:
         """Take `ticks` to time both paths by, in seconds, and `patience` for the model's answer."""
         self._deps = deps
@@ -322,6 +321,8 @@ class Linker:
         answer = self._ahead.of(tx.scope, message.text[:LONGEST], message.at, evidence, policy)
         if answer is not None:
             return replace(case, ahead=answer, asked=frozenset(answer.opinions))
+        if evidence[0].score < policy.ask:
+            return case
         alone = len(case.talk.turns) == 1
         page = [] if alone else all_own_words(tx.observations.read(case.thread.id, 0, message.seq))
         spoken = [o for o in page if o.kind is Kind.MESSAGE and o.text.strip()] or [message]
@@ -389,7 +390,9 @@ class Linker:
         started = self._ticks()
         evidence = self._evidence(case)
         ended = self._ticks()
-        paths: dict[str, Json] = {}  # a path alone is not timed: the same memory told twice is the same record
+        paths: dict[
+            str, Json
+        ] = {}  # a path alone is not timed: the same memory told twice is the same record
         answer = case.ahead if call is None else call.answer(self._patience)
         if answer is not None and call is not None:
             paths["algorithm"] = _span(started, ended, begun)

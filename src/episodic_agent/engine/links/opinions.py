@@ -35,7 +35,6 @@ from episodic_agent.errors import EpisodicError
 from episodic_agent.protocols import LanguageModel, Transaction
 from episodic_agent.schemas import Decision, Json, Observation, Scope, Thread
 
-PATIENCE: Final = 5.0  # seconds: the answer after it comes too late
 LONGEST_LINE: Final = 600  # characters of a turn that the model is shown
 AHEAD: Final = timedelta(minutes=30)  # of event time, in which a message follows the context it was asked for
 _MOST_AHEAD: Final = 8  # answers of a scope that are remembered
