@@ -111,9 +111,9 @@ class PlayedLife:
 
     `thread_of` and `episode_of` are by message; `links` are (newer, older) sittings as decided when the newer
     one ended, `sure` those of them that were HIGH; `largest` counts the threads of the largest cross-thread
-    episode; `contexts` are by message and budget in tokens; `answers` in the order of the questions; `calls` is
-    how often a language model was asked, `tokens` what it read and wrote, `refused` how many of its answers
-    could not be used; `seconds` is what adding took.
+    episode; `contexts` are by message and budget in tokens; `answers` in the order of the questions; `calls`
+    is how often a language model was asked, `tokens` what it read and wrote, `refused` how many of its
+    answers could not be used; `seconds` is what adding took.
     """
 
     thread_of: Mapping[str, str] = field(default_factory=dict)

@@ -218,7 +218,7 @@ class ChoicePolicy:
     end_sure: float = 0.75
     drop: float = 0.2
     ask: float = 1.0
-    doubt: float = 0.04
+    doubt: float = 0.1
     name: str = "choice-2027-01"
 
     @property

@@ -44,8 +44,8 @@ SCHEMA: Mapping[str, Json] = {
 }
 
 _INSTRUCTIONS: Final = """\
-You keep the memory of {owner}. Below stand finished conversations in the order of time, and known facts that
-bear on them. Write in the language of the conversation.
+You keep the memory of {owner}. Below stand finished conversations in the order
+of time, and known facts that bear on them. Write in the language of the conversation.
 conversations: one entry for each of {told}: what would {name} want to find later?
 title: at most 70 characters: the matter and the names that count, not the kind of talk.
 summary: one to four sentences in the third person: who said, asked, decided or did what, each by the name in
@@ -110,7 +110,7 @@ def prompt(owner: stating.Owner, known: Sequence[Fact], conversations: Sequence[
                 owner=owner.introduced.removeprefix("its owner "),
                 name=named(name),
                 subject=named(owner.subject),
-                told=", ".join(asked) or "none",
+                told=", ".join(asked) or "none of them (an empty list)",
                 data=DATA,
             ),
             *stating.known_lines(known),

@@ -131,12 +131,16 @@ def grounded(
 
 
 def faults(
-    reported_words: EpisodeWords, observations: Sequence[Observation], language: str | None = None
+    reported_words: EpisodeWords,
+    observations: Sequence[Observation],
+    language: str | None = None,
+    *,
+    beside: Sequence[Observation] = (),
 ) -> dict[str, str]:
     """Return what is wrong with title and summary, by name; of a grounded answer that can be used, nothing.
 
     A title has 3 to 15 words. A summary is in the third person and dates its relative times. Neither has a
-    number, a year or a name that the episode does not hold.
+    number, a year or a name that the episode does not hold; names may be from what was shown `beside` it.
     """
     tongue = language_of(observations, language)
     numbers = numbers_said(observations)
@@ -147,7 +151,7 @@ def faults(
             why = f"nobody said {invented}"
         if not why and (invented := invented_year(text, observations, tongue)):
             why = f"nobody spoke of the year {invented}"
-        if not why and (invented := invented_name(text, observations, tongue or None)):
+        if not why and (invented := invented_name(text, [*observations, *beside], tongue or None)):
             why = f"nobody named {invented}"
         if why:
             texts[name] = why

@@ -24,7 +24,7 @@ LAST_TURNS: Final = 6
 LONGEST_MESSAGE: Final = 2_000  # characters
 CHOICE_VERSION: Final = "thread-link-3"
 MOST_OPTIONS: Final = 8  # of a choice: more would cost more than they bring
-LONGEST_TITLE: Final = 80
+LONGEST_TITLE: Final = 240
 LONGEST_PART: Final = 120  # of the words that stand beside a title
 LONGEST_TURN: Final = 400  # of a message in the thread that is judged
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -88,9 +88,8 @@ class Encoder:
         """Encode the episodes the jobs name; an episode that is gone or encoded only ends its job."""
         works, idle = self._read(scope, jobs)
         for work in works:
-            if (
-                work.spoken and work.job is not None
-            ):  # what an agent's steps were is known exactly: nothing is to be understood
+            # what an agent's steps were is known exactly: nothing is to be understood
+            if work.spoken and work.job is not None:
                 own = partial(self._extracted, scope, work)
                 rounds = 1 if REFUSED in work.episode.metadata else ROUNDS  # it had its rounds before
                 first = not work.episode.encoding_version
@@ -116,7 +115,7 @@ class Encoder:
         for work in works:
             answer, own = told[work.episode.id], partial(self._extracted, scope, work)
             words = question.grounded(answer.words, work.observations, language)
-            faults = question.faults(words, work.observations, language)
+            faults = question.faults(words, work.observations, language, beside=answer.shown)
             work.wording = wording_of(words, faults, own, work.observations, answer.by, language)
             guessed = work.wording.by != EXTRACTIVE
             work.wording = replace(work.wording, words=_declared(work, language, guessed=guessed))

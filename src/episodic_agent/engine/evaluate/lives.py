@@ -36,6 +36,7 @@ Clock = Callable[[], datetime]
 OpenMemory = Callable[[Clock, str | None], AbstractContextManager[Memory]]
 RANKED = 10  # observations asked for per question
 MOST_FACTS = 1_000_000
+A_DAY = timedelta(days=1)
 SILENCE = timedelta(minutes=30)  # sittings are further apart than that
 NEEDED = ("messages", "sittings", "episodes", "facts", "tempting", "needs", "questions")
 
@@ -173,6 +174,8 @@ def play(
             progress(n + 1)
     for number in waiting:
         answers[number] = _asked(memory, clock, *life.questions[number])
+    clock.now += A_DAY  # what a model is asked about once a day is asked
+    memory.upkeep(now=clock.now)
     memory.flush()
     played.contexts, played.links, played.sure = contexts, stage.links, stage.sure
     played.answers = [answers[n] for n in range(len(life.questions))]

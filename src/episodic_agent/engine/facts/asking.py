@@ -41,10 +41,14 @@ MOST_MESSAGES: Final = question.LONGEST_CONVERSATION // question.LEAST_OF_MESSAG
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a model called an episode and kept of it, before it is checked, and by whom it is."""
+    """What a model called an episode and kept of it, before it is checked, and by whom it is.
+
+    `shown` are the messages it was shown, of this episode and of others.
+    """
 
     words: EpisodeWords
     by: str
+    shown: Sequence[Observation] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,7 @@ def _in_one_reading(
         asked = digest.prompt(owner, known, finished)
         answer = ask(model, asked, digest.SCHEMA, digest.STAGE, read, rounds=rounds)
         answers.add(answer.facts)
-        words |= {owners[place].episode.id: Told(one, by) for place, one in answer.words.items()}
+        words |= {owners[place].episode.id: Told(one, by, portion) for place, one in answer.words.items()}
     reply = _replied(deps, scope, group, model, known, answers)
     return replace(reply, version=digest.VERSION, words=words)
 

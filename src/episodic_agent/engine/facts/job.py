@@ -33,6 +33,7 @@ from episodic_agent.engine.facts.quoting import (
 )
 from episodic_agent.engine.facts.transcripts import (
     Transcript,
+    over,
     read_messages,
     read_page,
     statements_of,
@@ -49,6 +50,8 @@ from episodic_agent.schemas.facts import FactCandidate, StoredFact
 
 PAGE: Final = 32  # episodes one run reads by rules
 TOGETHER: Final = 8  # episodes one question to a model is about
+AT_ONCE: Final = 16  # and one about their titles as well
+SITTING: Final = timedelta(minutes=30)  # of silence, after which a sitting is over
 PAUSE: Final = timedelta(minutes=1)  # between runs over what was there long before
 LONG_BEFORE: Final = timedelta(hours=1)
 A_DAY: Final = timedelta(hours=20)  # until what is too little for a question of its own is asked about
@@ -81,13 +84,17 @@ class _FactsRead:
 def due(tx: Transaction, deps: Deps, ended_before: datetime | None = None) -> bool:
     """Say whether what waits in a scope is to be consolidated now: any that ended so long ago is.
 
-    One question about all of some episodes costs as much of few as of many, so that it waits for more.
+    One question about titles and facts costs as much of few episodes as of many: it waits for more, and for
+    the end of their sitting.
     """
-    waiting = tx.episodes.list(unconsolidated=True, limit=TOGETHER if deps.reads_once else PENDING)
+    if deps.reads_once:
+        sat = over(tx, deps.clock() - SITTING)
+        if ended_before is not None and any(episode.end_at <= ended_before for episode in sat):
+            return True
+        return len(sat) >= AT_ONCE or sum(episode.size for episode in sat) >= ENOUGH
+    waiting = tx.episodes.list(unconsolidated=True, limit=PENDING)
     if ended_before is not None and any(episode.end_at <= ended_before for episode in waiting):
         return True
-    if deps.reads_once:
-        return len(waiting) == TOGETHER or sum(episode.size for episode in waiting) >= ENOUGH
     return is_due(len(waiting), max((episode.surprise for episode in waiting), default=0.0))
 
 
@@ -204,7 +211,10 @@ class Consolidator:
     def _consolidate(self, scope: Scope, job: Job) -> None:
         model = self._deps.model_for(scope, asking.STAGE)
         with self._deps.store.begin(scope, write=False) as tx:
-            page, more = read_page(tx, PAGE if model is None else TOGETHER)
+            if model is not None and self._deps.reads_once:
+                page, more = read_page(tx, AT_ONCE, self._deps.clock() - SITTING)
+            else:
+                page, more = read_page(tx, PAGE if model is None else TOGETHER)
         # what failed together is tried one by one: a single bad one must not hold back the others
         alone = model is not None and job.attempts > 1
         groups = [[one] for one in page] if alone else [page] if page else []
@@ -229,7 +239,7 @@ class Consolidator:
         """Ask for the next run where more waits than one reads: what is new at once, a backlog by and by."""
         now = self._deps.clock()
         left = tx.episodes.list(unconsolidated=True, limit=1)
-        if left and (more or due(tx, self._deps)):
+        if left and (due(tx, self._deps) or (more and not self._deps.reads_once)):
             old = now - left[0].created_at > LONG_BEFORE
             request_facts(tx, now, run_after=now + PAUSE if old else None)
 
