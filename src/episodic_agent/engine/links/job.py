@@ -65,6 +65,8 @@ OFF: Final = NO_LINKING
 CONTINUITY, RECALL = "continuity", "recall"  # what a link rests on, where nobody made it by hand
 RECALLING: Final = 24  # messages from the end among which one may recall an earlier conversation
 BEST: Final = 3  # candidates that leave a decision of their own in any case
+FEWEST_OPTIONS: Final = 4  # that a language model is shown, where there are so many
+UNLIKELY: Final = 0.01  # the share below which another is not shown to it
 MOST_UNSURE: Final = 8  # and as many where the verdict was uncertain
 _UNSTORED: Final = UUID(int=0)  # the id of a message that is not stored
 
@@ -173,8 +175,11 @@ class Options:
     groups: Mapping[str, Sequence[Thread]] = field(default_factory=dict)
 
     def best(self, evidence: Sequence[LinkEvidence]) -> list[Sequence[Thread]]:
-        """Return the sittings that a language model is shown, best first."""
-        return [self.groups[one.thread_id] for one in evidence[:MOST_OPTIONS]]
+        """Return the sittings that a language model is shown, best first: few where few are likely at all."""
+        likely = [
+            e for n, e in enumerate(evidence[:MOST_OPTIONS]) if n < FEWEST_OPTIONS or e.score >= UNLIKELY
+        ]
+        return [self.groups[one.thread_id] for one in likely]
 
 
 @dataclass(frozen=True, slots=True)
