@@ -4,8 +4,8 @@
 user, schema); its answer is read from `STAGE-HASH.answer.json` as soon as it is there. The name follows from
 stage and prompt alone, so that what was answered once is replayed while the prompts stand. `waiting FOLDER`
 shows what is to be answered. `play FOLDER LIFE.jsonl` plays a labelled life through the public calls, its
-labels unseen, with this server as the model, and prints the figures of `episodic evaluate lives`. `pack` makes
-one file of a folder, `unpack` a folder of one.
+labels unseen, with this server as the model, and prints the figures of `episodic evaluate lives`. `pack`
+makes one file of a folder, `unpack` a folder of one.
 
 An answer file holds what the model writes, as it is: a JSON object, or any text (in a fence, after thinking).
 """
@@ -16,13 +16,17 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
+
+from episodic_agent.engine.evaluate.lives import evaluate_file
+from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
+from episodic_agent.wiring import load_settings, make_embedder, temporary_memory
 
 PATIENCE: Final = 3600.0  # seconds an answer is waited for
 PAUSE: Final = 0.2  # seconds between two looks at a folder
@@ -129,10 +133,6 @@ def serving(folder: Folder, port: int = 0) -> Iterator[str]:
 
 def play(folder: Folder, life: Path, messages: int | None) -> Mapping[str, Any]:
     """Play a life with the folder as its model; return the figures."""
-    from episodic_agent.engine.evaluate.lives import evaluate_file
-    from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
-    from episodic_agent.wiring import load_settings, make_embedder, temporary_memory
-
     settings = load_settings()
     embedder = make_embedder(settings.embedder, settings, None)
     patience = max(folder.waits, 30.0) + 60.0
@@ -189,20 +189,19 @@ def _show(folder: Folder) -> None:
         print(f"=== {prompt.name.removesuffix(PROMPT)} (answer: {keys})\n{asked['user']}\n")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says; return the exit code."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, told in (
+    for name, described in (
         ("serve", "be the model of any program until interrupted"),
         ("waiting", "show the prompts that have no answer"),
         ("play", "play a labelled life with this model"),
         ("pack", "make one file of a folder"),
         ("unpack", "make a folder of one file"),
     ):
-        command = commands.add_parser(name, help=told)
+        command = commands.add_parser(name, help=described)
         command.add_argument("folder", type=Path)
         if name in ("serve", "play"):
             command.add_argument("--replay", action="store_true", help="wait for no answer that is not there")
@@ -213,21 +212,40 @@ def main(arguments: list[str] | None = None) -> int:
             command.add_argument("--messages", type=int, help="play so many (default: all)")
         if name in ("pack", "unpack"):
             command.add_argument("packed", type=Path)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def _serve(folder: Folder, port: int) -> None:
+    with serving(folder, port) as url:
+        print(f"EPISODIC_LLM=openai:by-hand EPISODIC_OPENAI_BASE_URL={url}", flush=True)
+        while True:
+            time.sleep(PATIENCE)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the command line says; return the exit code."""
+    options = _parser().parse_args(arguments)
     folder = Folder(options.folder, 0.0 if getattr(options, "replay", False) else PATIENCE)
-    if options.command == "serve":
-        with serving(folder, options.port) as url:
-            print(f"EPISODIC_LLM=openai:by-hand EPISODIC_OPENAI_BASE_URL={url}", flush=True)
-            while True:
-                time.sleep(PATIENCE)
-    if options.command == "waiting":
-        _show(folder)
-    elif options.command == "play":
-        print(json.dumps(play(folder, options.life, options.messages), ensure_ascii=False, indent=1))
-    elif options.command == "pack":
-        print(f"{pack(options.folder, options.packed)} prompts")
-    else:
-        print(f"{unpack(options.packed, options.folder)} prompts")
+    missing = next((p for p in (getattr(options, "life", None),) if p is not None and not p.is_file()), None)
+    if options.command in ("waiting", "pack") and not options.folder.is_dir():
+        missing = options.folder
+    if options.command == "unpack" and not options.packed.is_file():
+        missing = options.packed
+    if missing is not None:
+        print(f"no such file or folder: {missing}", file=sys.stderr)
+        return 2
+    match options.command:
+        case "serve":
+            with suppress(KeyboardInterrupt):
+                _serve(folder, options.port)
+        case "waiting":
+            _show(folder)
+        case "play":
+            print(json.dumps(play(folder, options.life, options.messages), ensure_ascii=False, indent=1))
+        case "pack":
+            print(f"{pack(options.folder, options.packed)} prompts")
+        case _:
+            print(f"{unpack(options.packed, options.folder)} prompts")
     return 0
 
 

@@ -23,7 +23,7 @@ from episodic_agent.core.prompts.quoting import DATA, lines_of, named
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
-VERSION: Final = "episode-2"
+VERSION: Final = "episode-3"
 STAGE: Final = EPISODE
 OUTCOMES: Final = ("success", "partial", "failure", "ongoing", "abandoned", "unknown")
 SHORTEST_TITLE, LONGEST_TITLE = 3, 15  # words that are taken; a compound is a word in some languages

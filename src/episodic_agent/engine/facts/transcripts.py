@@ -45,13 +45,15 @@ def over(tx: Transaction, before: datetime) -> list[Episode]:
     return sorted((e for e in waiting if e.end_at <= before), key=lambda e: (e.start_at, e.end_at, e.id))
 
 
-def read_page(tx: Transaction, most: int, before: datetime | None = None) -> tuple[list[Transcript], bool]:
+def read_page(
+    tx: Transaction, most: int, ended_before: datetime | None = None
+) -> tuple[list[Transcript], bool]:
     """Read the episodes one run takes, oldest first, at least one where any waits; and whether more do.
 
-    Those that ended `before` a moment come alone, in the order of event time, so that a sitting is read whole;
-    where none did, all that wait. Of those that are suppressed nothing is heard.
+    Those that `ended_before` a moment come alone, in the order of event time, so that a sitting is read
+    whole; where none did, all that wait. Of those that are suppressed nothing is heard.
     """
-    waiting: Sequence[Episode] = [] if before is None else over(tx, before)
+    waiting: Sequence[Episode] = [] if ended_before is None else over(tx, ended_before)
     waiting = waiting or tx.episodes.list(unconsolidated=True, limit=most + 1)
     page: list[Transcript] = []
     left = MOST_READ
