@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from builders.chats import Clock
+from builders.erasing import everywhere
 from builders.models import alias_in
 from conftest import OpenMemory
 
@@ -200,6 +202,26 @@ def test_a_part_of_a_thread_waits_for_the_words_of_its_episodes(digested: Digest
     assert len(digested.prompts) == 1  # it is told by what its episode was told as
     (section,) = digested.user.sections.list()
     assert section.meso == SUMMARY
+
+
+def test_words_that_read_what_is_erased_go_with_it_and_are_found_anew(
+    digested: Digested, tmp_path: Path
+) -> None:
+    digested.talk(0, *BOAT)
+    digested.talk(3, *KILN)
+    told = entry(summary=f"{SUMMARY} The user knows Samuel.")
+    digested.answer = lambda p: {"conversations": [told if "Samuel" in p else entry()], "facts": [peanuts(p)]}
+    digested.pass_to(30)
+    assert "Samuel" in digested.card().summary
+    (erased,) = [e.id for e in digested.user.search("Samuel sweeps", observations=1).observations]
+    digested.user.erase(observation=erased)
+    assert "Samuel" not in digested.card().summary
+    digested.pass_to(60)
+    assert digested.card().summary == SUMMARY
+    assert digested.facts() == {"The user is allergic to peanuts"}
+    url = f"sqlite:///{next(tmp_path.glob('*.db'))}"
+    assert everywhere(url, "Samuel") == []
+    assert [f.message for f in digested.memory.doctor() if f.severity == "error"] == []
 
 
 # --- faults, over the real protocol -----------------------------------------------------------------------

@@ -146,9 +146,9 @@ def test_at_most_eight_known_facts_are_shown_the_nearest_first(open_memory: Open
     asked.talk(60, "Is the kiln delivered?")
     asked.user.facts.consolidate()
     prompt = asked.prompts[-1]
-    shown = re.findall(r"^F\d+, ", prompt, re.MULTILINE)
+    shown = re.findall(r"^F\d+ · ", prompt, re.MULTILINE)
     assert len(shown) == question.MOST_BEARING
-    assert "The kiln costs" in prompt.partition("F2, ")[0]
+    assert "The kiln costs" in prompt.partition("F2 · ")[0]
 
 
 def test_the_day_of_a_plan_is_told_and_does_not_hide_it_until_then(asked: Asked) -> None:

@@ -238,12 +238,12 @@ def test_one_episode_a_model_cannot_read_does_not_hold_back_the_others(
 
     def picky(prompt: str, stage: str) -> Answer:
         answer = respond(prompt, stage)
-        refuses = SISTER in prompt
+        refuses = f': "{SISTER}"' in prompt
         return {"facts": "cannot"} if refuses else answer
 
     script.respond = picky  # type: ignore[method-assign]
     memory = opened(language_model=script.model)
-    script.answer = lambda p: [fact(p, "new", RENT_NOW, "Maya pays 720")] if RENT_NOW in p else []
+    script.answer = lambda p: [fact(p, "new", RENT_NOW, "Maya pays 720")] if f': "{RENT_NOW}"' in p else []
     three(memory)
     assert waiting(memory) == 3
     clock.forward(minutes=30)
