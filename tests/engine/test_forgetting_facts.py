@@ -241,9 +241,7 @@ class Reminder:
         self.asked.append(prompt)
         if "What do you expect?" in prompt:
             return {"expected": f"She speaks of {SECRET}." if SECRET in prompt else "Nothing new."}
-        knows = next(
-            (f"F{n}" for n in range(1, 9) if re.search(rf"^F{n} · .*{SECRET}", prompt, re.M)), None
-        )
+        knows = next((f"F{n}" for n in range(1, 9) if re.search(rf"^F{n} · .*{SECRET}", prompt, re.M)), None)
         if SAFE in prompt:
             return {"facts": [_fact(prompt, SAFE, "other", f"code {SECRET}", f"The code is {SECRET}")]}
         answer = []

@@ -218,6 +218,32 @@ def test_the_end_puts_a_new_candidate_to_the_model_once(opened: Opened, clock: C
     assert sound(memory)
 
 
+def test_by_default_an_opening_asks_nobody_and_a_doubtful_end_is_asked_about_once(
+    opened: Opened, clock: Clock
+) -> None:
+    model = ScriptedModel(respond=choosing("tax"))
+    memory = opened(model, link_policy="default")
+    threads = five_matters(memory)
+    back = tell(memory, 26 * HOUR, "Still the same: " + MATTERS["tax"][0], MATTERS["tax"][1])
+    assert model.calls == []  # nobody waits for it: what the opening says little of, the end will tell
+    silence(memory, clock, 28 * HOUR)
+    assert len(model.calls) == 1
+    assert all(text in model.calls[0][1] for text in MATTERS["tax"])
+    assert (back.origin, threads["tax"].origin) in links(memory)
+    silence(memory, clock, 30 * HOUR)
+    assert len(model.calls) == 1
+    assert sound(memory)
+
+
+def test_an_end_that_is_in_no_doubt_asks_nobody(opened: Opened, clock: Clock) -> None:
+    model = ScriptedModel(respond=choosing())
+    memory = opened(model, link_policy="default")
+    five_matters(memory)
+    silence(memory, clock, 12 * HOUR)
+    assert model.calls == []
+    assert links(memory) == []
+
+
 def test_the_end_takes_back_what_the_algorithm_linked_while_the_model_was_away(
     opened: Opened, clock: Clock
 ) -> None:

@@ -270,7 +270,8 @@ def _life(name: str, row: Mapping[str, Any], messages: int | None = None) -> Lif
         raise InvalidInput(f"{name}: `{unlisted}` is to be a list")
     if not row["messages"]:
         raise InvalidInput(f"{name} is to hold at least one message")
-    row = row if messages is None else _beginning(row, messages)
+    if messages is not None and messages < len(row["messages"]):
+        row = _beginning(row, messages)
     lines = [_line(f"{name}: message {n}", entry) for n, entry in enumerate(row["messages"], 1)]
     known = {line.id for line in lines}
     if len(known) < len(lines):
