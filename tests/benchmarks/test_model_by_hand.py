@@ -101,6 +101,16 @@ def test_the_recorded_prompts_are_those_of_today(life: str) -> None:
         assert row["user"].startswith(OPENINGS[row["stage"]]), REMADE
 
 
+def test_the_answers_the_page_shows_are_recorded_ones() -> None:
+    page = (CASES.parents[2] / "docs/internals/prompts.md").read_text(encoding="utf-8")
+    recorded = [json.loads(row["answer"]) for life in LIVES for row in rows(life)]
+    reading, choice, boundary = (json.loads(piece.split("```")[0]) for piece in page.split("```json\n")[1:4])
+    assert choice in recorded
+    assert boundary in recorded
+    whole = next(a for a in recorded if reading["facts"][0] in a.get("facts", ()))
+    assert reading["conversations"][0] in whole["conversations"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("life", LIVES)
 def test_a_life_with_recorded_answers_is_what_a_careful_model_makes_of_it(life: str, tmp_path: Path) -> None:
