@@ -97,14 +97,13 @@ class Memory(Engine):
         done_by = check_jobs(jobs or settings.jobs)
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
         fitted = find_calibration(built, settings, calibration)
-        named = settings.llm if language_model is None else language_model
         deps = Deps(
             retention=read_retention(settings.retention),  # refused before a file is made
             link_policy=check_link_policy(link_policy or settings.link_policy),
             chain_policy=check_chain_policy(chain_policy or settings.chain_policy),
             fact_policy=check_fact_policy(fact_policy or settings.fact_policy),
             budget=budget_of(settings),
-            language_model=make_language_model(named, settings) if isinstance(named, str) else named,
+            language_model=_language_model(language_model, settings),
             link_patience=link_patience(settings),
             store=make_store(str(url) if url is not None else settings.db, settings),
             embedder=built,
@@ -326,6 +325,12 @@ def make_language_model(name: str, settings: Settings) -> LanguageModel | None:
     if all(model is None for model in built.values()):
         return None
     return staged.StagedModel(built[name], {stage: built[model] for stage, model in chosen.items()})
+
+
+def _language_model(chosen: "str | LanguageModel | None", settings: Settings) -> LanguageModel | None:
+    """Return the model that was given, or the one that a name stands for; None: that of the settings."""
+    named = settings.llm if chosen is None else chosen
+    return make_language_model(named, settings) if isinstance(named, str) else named
 
 
 def _chat_models(names: Sequence[str], settings: Settings) -> dict[str, LanguageModel]:

@@ -117,7 +117,7 @@ PROMPTS: Mapping[str, tuple[str, str, Mapping[str, Json]]] = {
         digest.prompt(
             facts.Owner("Ana", ("Annie",)),
             KNOWN,
-            [digest.Finished(TALK[:2], TALK[3]), digest.Finished(TALK[2:], told=False)],
+            [digest.Finished(TALK[:2], TALK[3]), digest.Finished(TALK[2:], asked=False)],
         ),
         digest.SCHEMA,
     ),

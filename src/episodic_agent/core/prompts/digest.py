@@ -21,7 +21,7 @@ VERSION: Final = "digest-1"
 STAGE: Final = FACTS
 LONGEST_BEFORE: Final = 120  # characters of the message before a conversation
 
-_TOLD: Mapping[str, Json] = {
+_DESCRIBED: Mapping[str, Json] = {
     "type": "object",
     "additionalProperties": False,
     "required": ["conversation", "title", "summary", "tags", "outcome"],
@@ -38,7 +38,7 @@ SCHEMA: Mapping[str, Json] = {
     "additionalProperties": False,
     "required": ["conversations", "facts"],
     "properties": {
-        "conversations": {"type": "array", "items": _TOLD},
+        "conversations": {"type": "array", "items": _DESCRIBED},
         "facts": stating.GATHERED_SCHEMA["properties"]["facts"],  # type: ignore[index, call-overload]
     },
 }
@@ -46,7 +46,7 @@ SCHEMA: Mapping[str, Json] = {
 _INSTRUCTIONS: Final = """\
 You keep the memory of {owner}. Below stand finished conversations in the order
 of time, and known facts that bear on them. Write in the language of the conversation.
-conversations: one entry for each of {told}: what would {name} want to find later?
+conversations: one entry for each of {names}: what would {name} want to find later?
 title: at most 70 characters: the matter and the names that count, not the kind of talk.
 summary: one to four sentences in the third person: who said, asked, decided or did what, each by the name in
 the header, with names and numbers exactly as they were said. What an assistant said is theirs ("the assistant
@@ -74,12 +74,12 @@ Write only what was said: no guess, no name and no number that does not stand th
 class Finished:
     """A conversation as the question shows it: what was said in it, in order, and the message before it.
 
-    `told` says whether its words are asked for: of little that was said there is nothing to tell.
+    `asked` says whether its words are asked for: of little that was said there is nothing to tell.
     """
 
     observations: Sequence[Observation]
     before: Observation | None = None
-    told: bool = True
+    asked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def prompt(owner: stating.Owner, known: Sequence[Fact], conversations: Sequence[
     for number, conversation in enumerate(conversations, 1):
         shown.append(_heading(number, conversation))
         shown += [next(lines) for _ in conversation.observations]
-    asked = [f"C{n}" for n, one in enumerate(conversations, 1) if one.told]
+    names = [f"C{n}" for n, one in enumerate(conversations, 1) if one.asked]
     name = next((name for name in owner.names), owner.subject)
     return "\n".join(
         [
@@ -110,7 +110,7 @@ def prompt(owner: stating.Owner, known: Sequence[Fact], conversations: Sequence[
                 owner=owner.introduced.removeprefix("its owner "),
                 name=named(name),
                 subject=named(owner.subject),
-                told=", ".join(asked) or "none of them (an empty list)",
+                names=", ".join(names) or "none of them (an empty list)",
                 data=DATA,
             ),
             *stating.known_lines(known),
@@ -140,25 +140,25 @@ def read(
 
     An entry whose conversation is not known, or that has no summary, is left out.
     """
-    told, facts = value.get("conversations"), value.get("facts")
-    if not isinstance(told, list) and not isinstance(facts, list):
+    entries, facts = value.get("conversations"), value.get("facts")
+    if not isinstance(entries, list) and not isinstance(facts, list):
         raise BadReply("there must be a list of conversations, and one of facts")
     observations = [o for one in conversations for o in one.observations]
     stated = stating.Reconciled()
     if isinstance(facts, list):
         stated = stating.read_gathered(value, known, observations, owner)
-    return Digest(_words(told if isinstance(told, list) else [], conversations), stated)
+    return Digest(_words(entries if isinstance(entries, list) else [], conversations), stated)
 
 
-def _words(told: Sequence[Json], conversations: Sequence[Finished]) -> dict[int, telling.EpisodeWords]:
+def _words(entries: Sequence[Json], conversations: Sequence[Finished]) -> dict[int, telling.EpisodeWords]:
     aliases = Aliases(list(range(len(conversations))), "C")
     words: dict[int, telling.EpisodeWords] = {}
-    for entry in told:
+    for entry in entries:
         if not isinstance(entry, Mapping):
             continue
         numbers, _ = aliases.sort_out([entry.get("conversation")])
         try:
-            if numbers and conversations[numbers[0]].told:
+            if numbers and conversations[numbers[0]].asked:
                 words.setdefault(numbers[0], telling.read(entry))
         except BadReply:
             continue

@@ -31,7 +31,7 @@ from episodic_agent.engine.episodes.wording import (
     worded,
     wording_of,
 )
-from episodic_agent.engine.facts.asking import Told
+from episodic_agent.engine.facts.asking import EpisodeAnswer
 from episodic_agent.engine.facts.job import note_encoded
 from episodic_agent.engine.facts.transcripts import speaks_for_people
 from episodic_agent.engine.jobs.asking import ROUNDS
@@ -101,7 +101,7 @@ class Encoder:
         idle += [work.job for work in works if not work.changes and work.job is not None]
         self._write(scope, [work for work in works if work.changes], idle)
 
-    def retell(self, scope: Scope, told: Mapping[UUID, Told]) -> None:
+    def retell(self, scope: Scope, answers: Mapping[UUID, EpisodeAnswer]) -> None:
         """Give episodes the words that a model found for them together with their facts.
 
         What of them cannot be used stays as it was told when the episode ended.
@@ -109,11 +109,11 @@ class Encoder:
         language = self._deps.language
         with self._deps.store.begin(scope, write=False) as tx:
             works = []
-            for episode in tx.episodes.get(list(told)).values():
+            for episode in tx.episodes.get(list(answers)).values():
                 if episode.generation_to is None and episode.encoding_version:
                     works.append(self._work(tx, None, episode))
         for work in works:
-            answer, own = told[work.episode.id], partial(self._extracted, scope, work)
+            answer, own = answers[work.episode.id], partial(self._extracted, scope, work)
             words = question.grounded(answer.words, work.observations, language)
             faults = question.faults(words, work.observations, language, beside=answer.shown)
             work.wording = wording_of(words, faults, own, work.observations, answer.by, language)

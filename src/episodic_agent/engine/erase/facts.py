@@ -34,7 +34,7 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
     concerned, gone = episodes_of(tx, refs), dict[UUID, datetime]()
     for start in range(0, len(refs), _PAGE):
         gone |= {o.id: o.received_at for o in tx.observations.get(refs[start : start + _PAGE]).values()}
-    together, told = _erase_shown(tx, deps, concerned, gone)
+    together, worded = _erase_shown(tx, deps, concerned, gone)
     ids = sorted(gone)
     for start in range(0, len(ids), _PAGE):
         identifiers = ids[start : start + _PAGE]
@@ -46,7 +46,7 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
             observations = tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq)
             texts = {one.id: one.text for one in observations}
             _unlearn(tx, deps, sorted(texts), now, lambda fact, told=texts: _without_words(fact, told))  # type: ignore[misc]
-    retell_episodes(tx, told - concerned, now)
+    retell_episodes(tx, worded - concerned, now)
     if waiting := sorted(together - concerned):
         tx.episodes.consolidate(waiting, None)
         request_facts(tx, now)
@@ -117,14 +117,14 @@ def _erase_shown(
     # nobody read of a message before it was received
     records = tx.relations.decisions(type=DECIDED, since=min(gone.values()) - _APART)
     names, together, tainted = set(map(str, concerned)), set[UUID](), set(map(str, gone))
-    told = set[UUID]()
+    worded = set[UUID]()
     secret = _secret(tx, deps, sorted(gone)) if any(map(_shown, records)) else set[str]()
     for decision in records:  # by time: what is told is shown only later
         group = _group(decision)
         touched = not names.isdisjoint((str(decision.subject), *group))
         shown = tainted.intersection(_shown(decision).values())
         if decision.policy_version == digest.VERSION and (touched or shown):
-            told.update(map(UUID, group))
+            worded.update(map(UUID, group))
         if not touched and shown and _repeats(tx, deps, decision, secret):
             names |= group
             touched = True
@@ -136,7 +136,7 @@ def _erase_shown(
     for decision in records:
         if decision.id not in revoked and (now := _unexpecting(decision, tainted)) is not decision:
             tx.relations.decide(now, amend=True)
-    return together, told
+    return together, worded
 
 
 def _unexpecting(decision: Decision, tainted: set[str]) -> Decision:

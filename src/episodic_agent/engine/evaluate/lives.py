@@ -297,14 +297,14 @@ def _beginning(row: Mapping[str, Any], messages: int) -> Mapping[str, Any]:
     known = {m["id"] for m in spoken}
     facts = [{**f, "evidence": [i for i in f["evidence"] if i in known]} for f in row["facts"]]
     facts = [f for f in facts if f["evidence"]]
-    told = {f["id"] for f in facts}
+    present = {f["id"] for f in facts}
     return {
         **row,
         "messages": spoken,
         "sittings": [s for s in row["sittings"] if any(m["sitting"] == s["id"] for m in spoken)],
         "episodes": [i for i in row["episodes"] if i in known],
         "facts": [
-            {**f, "replaced_by": f.get("replaced_by") if f.get("replaced_by") in told else None}
+            {**f, "replaced_by": f.get("replaced_by") if f.get("replaced_by") in present else None}
             for f in facts
         ],
         "tempting": [i for i in row["tempting"] if i in known],

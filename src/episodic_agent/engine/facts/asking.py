@@ -40,7 +40,7 @@ MOST_MESSAGES: Final = question.LONGEST_CONVERSATION // question.LEAST_OF_MESSAG
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EpisodeAnswer:
     """What a model called an episode and kept of it, before it is checked, and by whom it is.
 
     `shown` are the messages it was shown, of this episode and of others.
@@ -67,7 +67,7 @@ class FactReply:
     model: str = ""
     known: Mapping[UUID, UUID] = field(default_factory=dict)
     version: str = question.VERSION
-    words: Mapping[UUID, Told] = field(default_factory=dict)
+    words: Mapping[UUID, EpisodeAnswer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,9 @@ def ask_for_facts(
     if deps.fact_policy == SEED_FACTS:
         return _in_two_steps(deps, scope, model, group, rounds)
     known = _bearing(deps, scope, group)
-    owner = owner_of(deps, scope, group)
     if deps.reads_once:
-        return _in_one_reading(deps, scope, model, group, known, owner, rounds)
+        return _in_one_reading(deps, scope, model, group, known, rounds=rounds)
+    owner = owner_of(deps, scope, group)
     answers = _Answers()
     for conversations in _in_portions(group):
         messages = [o for one in conversations for o in one.observations]
@@ -115,14 +115,15 @@ def _in_one_reading(
     model: LanguageModel,
     group: Sequence[Transcript],
     known: Sequence[Fact],
-    owner: question.Owner,
+    *,
     rounds: int,
 ) -> FactReply:
     """Ask for the titles and summaries of episodes together with what they tell that lasts."""
+    owner = owner_of(deps, scope, group)
     ordered = sorted((one for one in group if one.observations), key=lambda one: one.observations[0].at)
     places = {o.id: one for one in ordered for o in one.observations}
     spoken = [o for one in ordered for o in sorted(one.observations, key=lambda o: o.seq)]
-    answers, words = _Answers(), dict[UUID, Told]()
+    answers, words = _Answers(), dict[UUID, EpisodeAnswer]()
     by = f"{model.name} {digest.VERSION}"
     for portion in _portions(spoken):
         parts = [list(some) for _, some in groupby(portion, key=lambda o: places[o.id].episode.id)]
@@ -135,16 +136,18 @@ def _in_one_reading(
         asked = digest.prompt(owner, known, finished)
         answer = ask(model, asked, digest.SCHEMA, digest.STAGE, read, rounds=rounds)
         answers.add(answer.facts)
-        words |= {owners[place].episode.id: Told(one, by, portion) for place, one in answer.words.items()}
+        words |= {
+            owners[place].episode.id: EpisodeAnswer(one, by, portion) for place, one in answer.words.items()
+        }
     reply = _replied(deps, scope, group, model, known, answers)
     return replace(reply, version=digest.VERSION, words=words)
 
 
 def _finished(transcript: Transcript, observations: Sequence[Observation]) -> digest.Finished:
     """Return an episode as it is asked about: words of it where all of it is shown and there is enough."""
-    whole = len(observations) == len(transcript.observations)
+    complete = len(observations) == len(transcript.observations)
     enough = sum(estimate(o.text) for o in observations) >= LEAST
-    return digest.Finished(observations, transcript.before, whole and enough)
+    return digest.Finished(observations, transcript.before, complete and enough)
 
 
 def _in_two_steps(

@@ -23,7 +23,7 @@ from episodic_agent.core.facts.quoting import Quotation, may_teach
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.prompts import facts as asking
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.facts.asking import FactReply, Told, ask_for_facts
+from episodic_agent.engine.facts.asking import EpisodeAnswer, FactReply, ask_for_facts
 from episodic_agent.engine.facts.quoting import (
     Weighed,
     quoted,
@@ -62,7 +62,7 @@ LAST_UNREAD: Final = 2  # at one that talks nonsense: of all together, then of e
 LAST_REFUSED: Final = 4  # at one that refuses the request for good
 WRITES: Final = 3  # tries before what was changed meanwhile is read again
 
-Retell = Callable[[Scope, Mapping[UUID, Told]], None]
+Retell = Callable[[Scope, Mapping[UUID, EpisodeAnswer]], None]
 
 log = logging.getLogger(__name__)
 

@@ -226,8 +226,8 @@ def _titles(tx: Transaction, groups: Sequence[Sequence[Thread]], until: datetime
     titles = []
     for group in groups:
         episodes = tx.episodes.list(threads=[t.id for t in group])
-        told = [e for e in episodes if e.title and e.kind is EpisodeKind.EVENT and e.end_at <= until]
-        longest = sorted(told, key=lambda e: (-e.size, e.start_at, e.id))[:MOST_TITLES]
+        titled = [e for e in episodes if e.title and e.kind is EpisodeKind.EVENT and e.end_at <= until]
+        longest = sorted(titled, key=lambda e: (-e.size, e.start_at, e.id))[:MOST_TITLES]
         ordered = dict.fromkeys(e.title for e in sorted(longest, key=lambda e: (e.start_at, e.first_seq)))
         titles.append(cut_to("; ".join(ordered), TITLE_TOKENS))
     return titles
