@@ -25,7 +25,13 @@ from episodic_agent.stores.lease import is_gone, process_owner
 from episodic_agent.wiring.database import make_store
 from episodic_agent.wiring.policies import check_policy, find_calibration, resolver
 from episodic_agent.wiring.process import budget_of, limits_of, load_settings, utc_now
-from episodic_agent.wiring.providers import Say, make_embedder, make_language_model, make_sink
+from episodic_agent.wiring.providers import (
+    Say,
+    chosen_language_model,
+    link_patience,
+    make_embedder,
+    make_sink,
+)
 
 if TYPE_CHECKING:
     from episodic_agent.providers.embedders import hashing
@@ -72,14 +78,14 @@ class Memory(Engine):
         done_by = check_jobs(jobs or settings.jobs)
         built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
         fitted = find_calibration(built, settings, calibration)
-        named = settings.llm if language_model is None else language_model
         deps = Deps(
             retention=read_retention(settings.retention),  # refused before a file is made
             link_policy=check_link_policy(link_policy or settings.link_policy),
             chain_policy=check_chain_policy(chain_policy or settings.chain_policy),
             fact_policy=check_fact_policy(fact_policy or settings.fact_policy),
             budget=budget_of(settings),
-            language_model=make_language_model(named, settings) if isinstance(named, str) else named,
+            language_model=chosen_language_model(language_model, settings),
+            link_patience=link_patience(settings),
             store=make_store(str(url) if url is not None else settings.db, settings),
             embedder=built,
             policy=policy or settings.policy,
@@ -118,10 +124,13 @@ def temporary_memory(
     now: "datetime | Callable[[], datetime] | None" = None,
     language: str | None = None,
     calibration: Calibration | None = None,
+    language_model: LanguageModel | None = None,
+    patience: float | None = None,
 ) -> Iterator[Engine]:
     """Open a fresh memory in a temporary folder, for evaluations and trials; gone afterwards.
 
-    `now` is the moment it always is there, or a clock.
+    `now` is the moment it always is there, or a clock; `patience` is how many seconds a link waits for the
+    language model, where the settings are not to say.
     """
     settings = replace(load_settings(), synchronous="normal")
     with TemporaryDirectory(prefix="episodic-") as folder:
@@ -136,6 +145,9 @@ def temporary_memory(
             owner=process_owner(),
             language=language,
             calibration=calibration,
+            language_model=language_model,
+            fact_policy=check_fact_policy(settings.fact_policy),
+            link_patience=link_patience(settings) if patience is None else patience,
             limits=limits_of(settings),
         )
         with Engine(deps) as memory:

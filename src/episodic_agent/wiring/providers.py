@@ -7,7 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from episodic_agent.core.prompts import STAGES
+from episodic_agent.core.prompts import STAGES, THREAD_LINK
+from episodic_agent.engine.deps import LINK_PATIENCE
 from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Embedder, LanguageModel, SpanSink
@@ -99,9 +100,15 @@ def make_language_model(name: str, settings: Settings) -> LanguageModel | None:
     return staged.StagedModel(built[name], {stage: built[model] for stage, model in chosen.items()})
 
 
+def chosen_language_model(chosen: "str | LanguageModel | None", settings: Settings) -> LanguageModel | None:
+    """Return the model that was given, or the one that a name stands for; None: that of the settings."""
+    named = settings.llm if chosen is None else chosen
+    return make_language_model(named, settings) if isinstance(named, str) else named
+
+
 def _chat_models(names: Sequence[str], settings: Settings) -> dict[str, LanguageModel]:
     """Build models on a server, which share the number of calls that may be under way."""
-    seconds = {s: _seconds(text) for s, text in _by_stage("EPISODIC_LLM_TIMEOUT", settings.llm_timeout)}
+    seconds = _timeouts(settings)
     built: dict[str, LanguageModel] = {}
     slots = None
     for name in names:
@@ -113,6 +120,19 @@ def _chat_models(names: Sequence[str], settings: Settings) -> dict[str, Language
         model = module.read_name(name)
         built[name] = module.OpenAIModel(model, limits=limits, slots=slots, **_server_of(name, settings))
     return built
+
+
+def _timeouts(settings: Settings) -> dict[str, float]:
+    """Return how long the answer of each stage is waited for, in seconds; that of all others under ""."""
+    return {s: _seconds(text) for s, text in _by_stage("EPISODIC_LLM_TIMEOUT", settings.llm_timeout)}
+
+
+def link_patience(settings: Settings) -> float:
+    """Return how long a link's decision waits for a model's answer, in seconds: as long as its stage's call.
+
+    A message waits with it, so that where nothing is said of the stage it is less than others are given.
+    """
+    return _timeouts(settings).get(THREAD_LINK, LINK_PATIENCE)
 
 
 def _by_stage(setting: str, text: str) -> Iterator[tuple[str, str]]:

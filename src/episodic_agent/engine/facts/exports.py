@@ -66,7 +66,7 @@ def restore_facts(deps: Deps, scope: Scope, nouns: Sequence[Noun]) -> None:
     """Put back the facts of an export that are not there, under what is; then ask for what is due."""
     until_unopposed(lambda: _restore(deps, scope, nouns))
     with deps.store.begin(scope) as tx:
-        if due(tx):
+        if due(tx, deps):
             request_facts(tx, deps.clock())
 
 

@@ -201,7 +201,12 @@ def _opinions(tx: Transaction, identity: UUID, options: Options) -> dict[str, Op
 
 
 def _is_open(evidence: Sequence[LinkEvidence], opinions: Mapping[str, Opinion], policy: ChoicePolicy) -> bool:
-    """Tell whether a model is to be asked of a thread that is over."""
+    """Tell whether a model is to be asked of a thread that is over.
+
+    One that was not asked yet is where anything is not clearly unlikely.
+    """
+    if not opinions:
+        return max(one.score for one in evidence) >= policy.doubt
     sure = {name for name, opinion in opinions.items() if opinion.confidence >= SURE}
     if any(opinions[name].related for name in sure):
         return False

@@ -172,7 +172,9 @@ class Compactor:
                     job, episode, through, inside, following, _skills_in(tx, inside), again=again
                 )
                 if asks:
-                    work.events, to_come = events_of(tx, episode, through, inside)
+                    work.events, to_come = events_of(
+                        tx, episode, through, inside, reads_once=self._deps.reads_once
+                    )
                     work.waits = to_come and self._may_wait(section, following or inside[-1].at)
                 work.compacted_through = section.compacted_through
                 work.session = session_at(tx, section)
@@ -181,7 +183,8 @@ class Compactor:
 
     def _may_wait(self, section: Section, ended_at: datetime) -> bool:
         """Tell whether a part may wait for the words of the event that it ends in."""
-        asked_for = section.trigger in (Trigger.MANUAL, Trigger.THREAD_END)
+        at_once = {Trigger.MANUAL} if self._deps.reads_once else {Trigger.MANUAL, Trigger.THREAD_END}
+        asked_for = section.trigger in at_once  # a thread's end tells nothing that is asked for soon after
         return not asked_for and self._deps.clock() - ended_at < LONGEST_WAIT
 
     def _tell(self, scope: Scope, work: _SectionWork) -> SectionWords:
