@@ -11,7 +11,7 @@ PARALLEL := -n auto --dist worksteal
 # Many tests start programs of ours: uncompiled, each would take twice the time to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo demo-year check test test-all test-slow fix run bench bench-quality docs clean
+.PHONY: setup browser demo demo-year check test test-all test-slow fix run bench bench-quality docs clean
 
 setup: $(READY)
 
@@ -26,6 +26,10 @@ $(READY): pyproject.toml constraints.txt constraints-build.txt
 	$(BIN)/python -m pip check --quiet
 	$(BIN)/episodic models pull
 	@touch $(READY)
+
+# Debian's chromium, for the tests of the dashboard; where it is missing they skip and say so.
+browser:
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
 
 # A first minute; `episodic demo --channels`, `--arc` and `--agent` show more.
 demo: setup
