@@ -16,7 +16,7 @@ TESTED := EPISODIC_TEST_ADAPTERS=required  # a framework that is missing fails i
 # Many tests start programs of ours: uncompiled, each would take twice the time to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo demo-year check test test-all test-slow test-adapters fix run bench bench-quality docs site clean
+.PHONY: setup browser demo demo-year check test test-all test-slow test-adapters fix run bench bench-quality docs site clean
 
 setup: $(READY)
 
@@ -38,6 +38,10 @@ $(READY): $(BASE) constraints.txt
 	@$(PIP) --require-hashes --no-deps --no-build-isolation --use-pep517 -r constraints.txt
 	@$(BIN)/python -m pip check --quiet
 	@touch $(READY)
+
+# Debian's chromium, for the tests of the dashboard; where it is missing they skip and say so.
+browser:
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
 
 # A first minute; `episodic demo --channels`, `--arc` and `--agent` show more.
 demo: $(BASE)

@@ -141,7 +141,7 @@ def test_every_page_is_without_faults_for_axe_and_fits(
         if wide > 0:
             wrong.append(f"{place}: {wide} px wider than the window")
     context.close()
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.slow
@@ -272,7 +272,7 @@ def test_hostile_words_do_nothing_and_break_no_page(page: Any, opened: Callable[
     paths = ["", "/facts", "/threads", "/strength", "/links", f"/search?q={quote(HOSTILE[3])}"]
     for path in ["/", *(base + one for one in paths), *(f"{base}/episodes/{one}" for one in shown)]:
         settled(page, path)
-        assert "taken" not in page.title(), path
+        assert page.title() != "taken", path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         assert page.locator("main img").count() == 0, path
     with opened() as memory:

@@ -4,7 +4,7 @@ import http.client
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from builders.chats import LISBON, TAP, Clock, talk
 from builders.dashboard import served
+from builders.links import link_decision
 
 from episodic_agent import Memory
 from episodic_agent.errors import InvalidInput
@@ -19,6 +20,14 @@ from episodic_agent.faces.http.v1.events import EventCursor, read_event_id
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 EVENTS = "/v1/users/ana/events"
+
+
+class Ticking(Clock):
+    """A clock that is a millisecond further each time somebody looks."""
+
+    def __call__(self) -> datetime:
+        self.forward(milliseconds=1)
+        return self.now
 
 
 class Listener:
@@ -62,9 +71,8 @@ def send(url: str, method: str, path: str, body: Any = None, **headers: str) -> 
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Callable[[], Memory]:
-    return lambda: Memory.open(
-        tmp_path / "memory.db", embedder="hashing", policy="seed-001", clock=Clock(NOW)
-    )
+    clock = Ticking(NOW)
+    return lambda: Memory.open(tmp_path / "memory.db", embedder="hashing", policy="seed-001", clock=clock)
 
 
 @pytest.fixture
@@ -128,8 +136,12 @@ def test_with_keys_the_stream_asks_for_one_and_ends_when_it_is_revoked(
         assert ana.answer.read().decode().startswith("retry:")  # to its end
 
 
-def test_what_was_committed_late_is_told_once(url: str) -> None:
+def test_what_was_committed_late_is_told_once() -> None:
+    early, late = (link_decision(name, 0.8, at=NOW + timedelta(seconds=n)) for n, name in enumerate("ab"))
+    cursor = EventCursor()
+    assert cursor.unheard([late], None) == [late]
+    assert cursor.unheard([early, late], None) == [early]  # it began before, and was committed after
+    assert cursor.unheard([early, late], None) == []
+    assert cursor.unheard([early], (late.at, late.id.bytes)) == []
     with pytest.raises(InvalidInput):
         read_event_id("2024-01-01T00:00:00+00:00_x")
-    cursor = EventCursor()
-    assert cursor.unheard([], None) == []

@@ -1,0 +1,100 @@
+"""The dashboard over a large memory: when the first page is painted, and how many frames a second it moves at.
+
+    python -m benchmarks.dashboard_speed [messages]
+
+Ordinary messages of one user, a hundred a thread, are added with the hashing embedder; then Debian's chromium opens
+the timeline, zooms and moves, and reports what the browser measured itself.
+"""
+
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from builders.dashboard import browser, served
+
+from episodic_agent import Memory
+from episodic_agent.wiring import utc_now
+
+MESSAGES, OF_THREAD = 100_000, 100
+FRAMES = """async () => {
+  const view = document.querySelector('[data-timeline]');
+  const button = (name) => view.querySelector(`[data-do=${name}]`);
+  const begun = performance.now();
+  const first = view.stats.frames;
+  let last = begun, slowest = 0, ticks = 0, drawn = 0;
+  while (performance.now() - begun < 4000) {
+    button(['in', 'right', 'left', 'out'][ticks % 4]).click();
+    await new Promise(requestAnimationFrame);
+    const now = performance.now();
+    slowest = Math.max(slowest, now - last);
+    drawn = Math.max(drawn, view.stats.drawn);
+    last = now;
+    ticks++;
+  }
+  const seconds = (performance.now() - begun) / 1000;
+  return {frames_a_second: (view.stats.frames - first) / seconds, slowest_ms: slowest, most_drawn: drawn};
+}"""
+PAINT = """() => Object.fromEntries(performance.getEntriesByType('paint').map(one => [one.name, one.startTime]))"""
+
+
+def messages(count: int) -> Iterator[dict[str, Any]]:
+    """Yield made-up messages of three years."""
+    draw = random.Random(7)
+    words = [
+        f"{a}{b}"
+        for a in ("ta", "ki", "lo", "mer", "bri", "so")
+        for b in ("per", "ling", "dow", "rik", "van")
+    ]
+    start = datetime(2023, 1, 1, tzinfo=UTC)
+    at = start
+    for n in range(count):
+        at += timedelta(minutes=2 if n % 12 else draw.randint(90, 400))
+        text = " ".join(draw.choices(words, k=9))
+        yield {
+            "role": "user" if n % 2 == 0 else "assistant", "content": text, "timestamp": at.isoformat(),
+            "conversation_id": f"thread-{n // OF_THREAD}",
+        }  # fmt: skip
+
+
+def measure(count: int) -> Iterator[tuple[str, Any]]:
+    """Yield what was measured, by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory.db"
+        begun = time.perf_counter()
+        with Memory.open(path, embedder="hashing", policy="seed-001", jobs="workers") as memory:
+            memory.user("ana").add(messages(count))
+            memory.user("ana").flush()
+        yield "filled_s", time.perf_counter() - begun
+        opened = lambda: Memory.open(path, embedder="hashing", policy="seed-001", jobs="workers")  # noqa: E731
+        with served(opened, utc_now) as url, browser() as chromium:
+            page = chromium.new_page(base_url=url, viewport={"width": 1320, "height": 900})
+            for name in ("first", "second"):
+                begun = time.perf_counter()
+                page.goto("/users/ana")
+                yield f"{name}_load_ms", 1000 * (time.perf_counter() - begun)
+                yield f"{name}_paint", page.evaluate(PAINT)
+                page.wait_for_selector("[data-ready]", timeout=120_000)
+                yield f"{name}_timeline_ready_ms", 1000 * (time.perf_counter() - begun)
+            yield "timeline", page.evaluate(FRAMES)
+            begun = time.perf_counter()
+            page.locator(".list h3 a").first.click()
+            page.wait_for_selector("#why")
+            yield "episode_ms", 1000 * (time.perf_counter() - begun)
+
+
+def main() -> None:
+    """Print what was measured as lines of JSON."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else MESSAGES
+    for name, value in measure(count):
+        sys.stdout.write(json.dumps({name: value}) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
