@@ -45,7 +45,7 @@ from episodic_agent.protocols import Embedder
 from episodic_agent.wiring import load_settings, make_embedder
 
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = (ROOT / "docs" / "internals" / "benchmarks.md", ROOT / "docs" / "tuning.md")
+PAGES = (ROOT / "docs" / "internals" / "benchmarks.md", ROOT / "docs" / "internals" / "tuning.md")
 GROUPS = {
     "segmentation": (*segmentation.FILES, *segmentation.STEPS),
     "retrieval": retrieval.FILES,
@@ -153,7 +153,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--page",
         type=Path,
-        help="page of the tables; docs/internals/benchmarks.md and docs/tuning.md for the own results",
+        help="page of the tables; those of docs/internals that hold some for the own results",
     )
     parser.add_argument(
         "--cache", type=Path, help="folder that keeps vectors, trained networks and what recall gathered"

@@ -22,7 +22,7 @@ from episodic_agent.core.ingest import read_item
 from episodic_agent.protocols import Embedder, Sensor
 from episodic_agent.schemas import Observation, Reading
 from episodic_agent.wiring import Memory, resolve_policy, utc_now
-from episodic_agent.wiring_agents import make_sensor
+from episodic_agent.wiring.agents import make_sensor
 
 STEPS, QUICK_STEPS = 10_000, 1_000
 ROUNDS, QUICK_ROUNDS = 3, 1

@@ -1,8 +1,8 @@
 """The service under load, and under blows, on a PostgreSQL of its own: this machine asks itself.
 
-`load`: fifty clients at once add, search and ask for contexts; how long each takes. `soak`: clients add batches
-and repeat whatever was not answered, while processes that serve, that work and the whole service are killed;
-what was acknowledged must be there in the end, once, in order, and nothing else.
+`load`: fifty clients at once add, search and ask for contexts; how long each takes. `soak`: clients add
+batches and repeat whatever was not answered, while processes that serve, that work and the whole service are
+killed; what was acknowledged must be there in the end, once, in order, and nothing else.
 """
 
 import json

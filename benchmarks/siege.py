@@ -464,7 +464,7 @@ def remembered(store: Store, scope: Scope) -> dict[str, Any]:
                         e.summary,
                         e.metadata,
                     ]
-                    for e in tx.episodes.of_thread(thread.id)
+                    for e in tx.episodes.list(threads=[thread.id])
                 ],
                 "frame": [frame.first_seq, frame.next_seq, frame.cursor],
             }

@@ -1,4 +1,4 @@
-"""Write the tables of docs/internals/benchmarks.md and docs/tuning.md; the prose around them stays."""
+"""Write the tables of docs/internals (benchmarks, tuning); the prose around them stays."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

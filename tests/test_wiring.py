@@ -69,6 +69,17 @@ def test_settings_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.
         assert memory.users() == []
 
 
+@pytest.mark.parametrize(
+    ("setting", "seconds"), [("", 5.0), ("60", 5.0), ("20,thread_link=8", 8.0), ("thread_link=0.5", 0.5)]
+)
+def test_how_long_a_link_waits_for_a_model_is_a_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, seconds: float
+) -> None:
+    monkeypatch.setenv("EPISODIC_LLM_TIMEOUT", setting)
+    with Memory.open(tmp_path / "m.db", embedder="none") as memory:
+        assert memory._works.linker._patience == seconds
+
+
 def test_what_is_given_outranks_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPISODIC_SPACE", "work")
     monkeypatch.setenv("EPISODIC_EMBEDDER", "minilm")

@@ -2,6 +2,7 @@
 
     python tools/train_links.py LIFE.jsonl…                # measure with each life left out, then ship
     python tools/train_links.py --only-measure LIFE.jsonl…
+    python tools/train_links.py --only-measure --woven /tmp/woven LIFE.jsonl…    # learns from woven weeks too
 
 A life is weeks of one person's talk: messages, and sittings with those they go on from. Every sitting is one
 choice over all earlier ones; the older sitting is right wherever it lies behind the newer one. Openings are
@@ -13,7 +14,7 @@ that calls itself HIGH is right.
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from episodic_agent.wiring import load_settings, make_embedder
 Floats = NDArray[np.float64]
 RIDGE = {"opening": 5.0, "early": 20.0, "end": 5.0}
 EARLY = (3, 5)  # messages of a thread after which it is judged again: the user's second and third turn
+OF_WOVEN = 0.25  # what a sitting of a woven week (tools/weave_lives.py) weighs
 OF_CASES = 2.0  # what a case written for the purpose weighs beside a sitting of a life
 DIGITS = 5
 THRESHOLDS = np.arange(0.2, 0.75, 0.05)
@@ -299,12 +301,17 @@ def main() -> None:
     )
     parser.add_argument("lives", nargs="+", type=Path)
     parser.add_argument("--only-measure", action="store_true")
+    parser.add_argument("--woven", type=Path, help="folder of woven weeks to learn from, never judged on")
+    parser.add_argument("--of-woven", type=float, default=OF_WOVEN, help="what a woven sitting weighs")
     options = parser.parse_args()
     settings = load_settings()
     embedder = make_embedder(settings.embedder, settings, lambda *_, **__: None)
     if embedder is None:
         raise SystemExit("choose an embedder: without one only words can be fitted")
     lives = [read_life(path, embedder) for path in sorted(options.lives)]
+    woven = (
+        [read_life(path, embedder) for path in sorted(options.woven.glob("*.jsonl"))] if options.woven else []
+    )
     tables: dict[str, Mapping[str, float]] = {}
     policy = ChoicePolicy()
     limits = {"end": (policy.end, policy.end_sure)}
@@ -312,6 +319,14 @@ def main() -> None:
         words = "vectors" if vectors else "words"
         for moment, prefixes in (("opening", (1,)), ("early", EARLY), ("end", (None,))):
             extra = list(cases(embedder, vectors=vectors)) if moment == "opening" else []
+            extra += [
+                replace(choice, weight=options.of_woven)
+                for life in woven
+                for messages in prefixes
+                for choice in life.choices(messages=messages, vectors=vectors)
+                if not vectors
+                or OF_VECTORS & choice.rows[0].keys()  # some open with nothing that has a vector
+            ]
             judged = {
                 messages: {
                     life.name: list(life.choices(messages=messages, vectors=vectors)) for life in lives

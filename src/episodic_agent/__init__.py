@@ -88,8 +88,9 @@ if TYPE_CHECKING:
     from episodic_agent.schemas.erasures import Erasure
     from episodic_agent.schemas.facts import Category, Fact
     from episodic_agent.schemas.keys import ApiKey
-    from episodic_agent.wiring import Memory, calibrate
-    from episodic_agent.wiring_async import AsyncMemory
+    from episodic_agent.wiring.event_loop import AsyncMemory
+    from episodic_agent.wiring.memory import Memory
+    from episodic_agent.wiring.policies import calibrate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -219,8 +220,9 @@ _NAMES: Final = {  # by the module that has them
     "episodic_agent.schemas": "Backup Decision Encoding Episode Link ModelUse Observation Receipt Thread",
     "episodic_agent.engine.filters": "Filter",
     "episodic_agent.engine.user": "UserMemory",
-    "episodic_agent.wiring": "Memory calibrate",
-    "episodic_agent.wiring_async": "AsyncMemory",
+    "episodic_agent.wiring.memory": "Memory",
+    "episodic_agent.wiring.policies": "calibrate",
+    "episodic_agent.wiring.event_loop": "AsyncMemory",
     "episodic_agent.faces.client.client": "AsyncClient Client",
 }
 _MODULES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}

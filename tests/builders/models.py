@@ -15,6 +15,8 @@ _SAID = re.compile(
     r': ("(?:[^"\\]|\\.)*")$',
     re.MULTILINE,
 )
+# the same of a known fact: its alias, its kind and beginning, its sentence
+_NAMED = re.compile(r'^([mF]\d+) · .*?: ("(?:[^"\\]|\\.)*")$', re.MULTILINE)
 
 
 def messages_in(prompt: str) -> list[tuple[str, str]]:
@@ -51,3 +53,11 @@ def told(**parts: Any) -> dict[str, Any]:
         "outcome": "ongoing",
         **parts,
     }
+
+
+def alias_in(prompt: str, text: str) -> str:
+    """Return the alias of the message or known fact that begins with a text, as a prompt shows it."""
+    for alias, spoken in _NAMED.findall(prompt):
+        if json.loads(spoken).startswith(text):
+            return str(alias)
+    raise AssertionError(f"{text!r} stands in no line of: {prompt}")

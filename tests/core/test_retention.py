@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.strength.retention import Retention, let_go, read_retention, read_span, strength_at
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas.standing import Standing
+from episodic_agent.schemas.strength import Standing
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 POLICIES = st.builds(

@@ -134,6 +134,59 @@ def test_an_explicit_channel_without_a_chosen_thread_opens_one() -> None:
     assert (resolution.verdict, resolution.explicit, resolution.closes) == (IntakeVerdict.OPENS, True, None)
 
 
+ANSWERED = view(4, "09:50", "10:00", "web", explicit=True, answered=True)
+
+
+@pytest.mark.parametrize(
+    ("clock", "thread", "verdict"),
+    [
+        ("10:01", ANSWERED, "continues"),
+        ("10:30", ANSWERED, "continues"),
+        ("10:30:01", ANSWERED, "opens"),  # a silence longer than the timeout
+        ("09:40", ANSWERED, "opens"),  # before it began
+        ("10:01", replace(ANSWERED, answered=False), "opens"),  # somebody names it, or nobody answered
+        ("10:01", closed(ANSWERED, "manual"), "opens"),
+        ("10:01", replace(ANSWERED, channels=("app",)), "opens"),
+    ],
+)
+def test_where_nobody_picks_threads_an_explicit_channel_goes_on_with_its_last_one(
+    clock: str, thread: ThreadView, verdict: str
+) -> None:
+    resolution = ask(comes(clock, "web"), thread)
+    assert resolution.verdict == verdict
+    assert (resolution.thread == thread.id) == (verdict == "continues")
+
+
+def test_only_the_last_thread_of_an_explicit_channel_goes_on() -> None:
+    picked = view(5, "10:01", "10:02", "web", explicit=True)
+    assert ask(comes("10:03", "web"), ANSWERED, picked).verdict is IntakeVerdict.OPENS
+
+
+def test_what_means_nothing_alone_follows_to_an_explicit_channel() -> None:
+    texting = replace(WEATHER, answered=True)
+    assert ask(comes("10:01", "web", leans=True), texting).thread == texting.id
+    assert ask(comes("10:01", "web"), texting).verdict is IntakeVerdict.OPENS
+    assert ask(comes("10:31", "web", leans=True), texting).verdict is IntakeVerdict.OPENS
+    assert ask(comes("10:01", "web", leans=True), WEATHER).verdict is IntakeVerdict.OPENS
+
+
+def test_turns_on_an_explicit_channel_are_one_thread_until_it_is_named_or_falls_silent() -> None:
+    def day(*turns: tuple[str, bool], name: UUID | None = None) -> list[UUID]:
+        steps = resolver()
+        found = []
+        for number, (clock, reply) in enumerate(turns):
+            if name is not None and found and reply:
+                name = found[-1]  # whoever picks threads names the one they were told of
+            arriving = comes(clock, "web", id=UUID(int=number), reply=reply, thread=name if reply else None)
+            found.append(steps.take(arriving).thread)
+            steps = resolver(*steps.threads)  # each in a call of its own
+        return found
+
+    turns = (("10:00", False), ("10:00:10", True), ("10:02", False), ("10:02:05", True), ("10:50", False))
+    assert [len(set(day(*turns[:n]))) for n in range(1, 6)] == [1, 1, 1, 1, 2]
+    assert len(set(day(*turns, name=UUID(int=1)))) == 3
+
+
 def test_a_list_on_an_explicit_channel_is_one_conversation() -> None:
     steps = resolver()
     settleds = [steps.take(comes(f"1{n}:00", "web", id=UUID(int=n))) for n in range(4)]

@@ -1,115 +1,253 @@
-"""The documents run: their code blocks are executed, and they name every setting, command and word."""
+"""The pages run: every block of code by itself, in an empty folder with an empty home; links lead somewhere."""
 
-import os
 import re
-import socket
-import subprocess
-import sys
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 
 import click
 import pytest
+from builders.pages import (
+    DOCS,
+    EXPECTED,
+    INTERNALS,
+    PAGES,
+    ROOT,
+    USER_PAGES,
+    Block,
+    anchors_of,
+    blocks_of,
+    prose_of,
+    run_block,
+)
+from command_reference import reference
 
-from episodic_agent.faces.cli.main import cli
+import episodic_agent
+from episodic_agent import UserMemory
+from episodic_agent.faces.cli.main import SHARED, cli
+from episodic_agent.schemas import Json
 from episodic_agent.settings import Settings
+from episodic_agent.testing import serving
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-MANY = 2  # commands; each is a process, so pages with more are run by the slow suite only
-BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+MANY = 2  # commands; each is a process, so blocks with more are run by the slow suite only
+WORDS = 15_000
+OTHERS = {
+    "pip",
+    "make",
+    "docker",
+    "export",
+    "claude",
+    "codex",
+}  # commands of other programs that pages may show
 
-
-def blocks(page: Path, language: str, mark: str = "") -> list[str]:
-    """Return the code blocks of a page that carry just this mark: none, `skip` or `serve`."""
-    results = BLOCK.findall(page.read_text(encoding="utf-8"))
-    return [body for kind, info, body in results if kind == language and info.strip() == mark]
-
-
-def environment(folder: Path) -> dict[str, str]:
-    binaries = Path(sys.executable).parent
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith("EPISODIC_")}
-    path = f"{binaries}{os.pathsep}{inherited.get('PATH', '')}"
-    return {**inherited, "PATH": path, "EPISODIC_EMBEDDER": "hashing", "HOME": str(folder)}
+PROGRAMS = [block for page in PAGES for block in blocks_of(page, "bash", "python")]
+BLOCKS = [block for block in PROGRAMS if block.mark in ("", "serve")]
+SHOWN = [block for page in PAGES for block in blocks_of(page, "console")]
 
 
-def is_long(page: Path) -> bool:
-    return sum(len(re.findall(r"^episodic ", block, re.MULTILINE)) for block in blocks(page, "bash")) > MANY
+def is_long(block: Block) -> bool:
+    return len(re.findall(r"^\s*(?:\w+=\$\()?episodic ", block.text, re.MULTILINE)) > MANY
 
 
-PROGRAMS = [page for page in PAGES if blocks(page, "bash") or blocks(page, "python")]
+def reply(prompt: str) -> Mapping[str, Json]:
+    """Answer as a model would that understands every question a little."""
+    return {"title": "A talk", "summary": "They talked.", "answer": "I have noted it."}
+
+
+@pytest.fixture(scope="module")
+def model_server() -> Iterator[str]:
+    with serving(reply) as server:
+        yield server.url
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=pytest.mark.slow if is_long(p) else (), id=p.name) for p in PROGRAMS]
+    "block", [pytest.param(b, marks=pytest.mark.slow if is_long(b) else (), id=b.name) for b in BLOCKS]
 )
-def test_the_pages_blocks_run_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
-    shell = "\n".join(blocks(page, "bash"))
-    python = "\n".join(blocks(page, "python"))
-    for command in ([["bash", "-euo", "pipefail", "-c", shell]] if shell else []) + (
-        [[sys.executable, "-c", python]] if python else []
-    ):
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+def test_a_block_runs_by_itself(block: Block, tmp_path: Path, model_server: str) -> None:
+    done = run_block(block, tmp_path, model_server)
+    assert done.returncode == 0, done.stdout + done.stderr
+    if " serve " in block.text:  # what a page asks a server is answered, and with no problem
+        assert '"problem' not in done.stdout
+        assert done.stdout.strip()
 
 
-SERVED = [(page, block) for page in PAGES for block in blocks(page, "bash", "serve")]
+def test_a_block_is_marked_only_with_the_framework_that_runs_it() -> None:
+    """Such blocks stand on one page, and tests/adapters runs them where the framework is installed."""
+    marked = [block for block in PROGRAMS if block not in BLOCKS]
+    assert {block.page.name for block in marked} == {"adapters.md"}
+    assert {block.mark for block in marked} <= set(project()["optional-dependencies"])
 
 
-@pytest.mark.parametrize(("page", "block"), SERVED, ids=[page.name for page, _ in SERVED])
-def test_what_a_page_asks_a_server_is_answered(page: Path, block: str, tmp_path: Path) -> None:
-    assert "8765" in block, page
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        script = block.replace("8765", str(free.getsockname()[1]))
-    lines = script.replace("\\\n", "").splitlines()
-    (starting,) = (line.removesuffix("&") for line in lines if line.endswith("&"))
-    asking = [line for line in lines if not line.endswith("&")]
-    with subprocess.Popen(
-        ["bash", "-c", f"exec {starting}"], cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.PIPE
-    ) as server:
-        try:
-            for line in asking:
-                done = subprocess.run(
-                    ["bash", "-euo", "pipefail", "-c", line], cwd=tmp_path, env=environment(tmp_path),
-                    capture_output=True, text=True, check=False, timeout=60,
-                )  # fmt: skip
-                assert (done.returncode, "problem" in done.stdout) == (0, False), done.stdout + done.stderr
-                assert done.stdout.strip(), line  # an empty answer is what nobody wants to read of first
-        finally:
-            server.terminate()
+def test_no_block_of_a_page_is_skipped() -> None:
+    languages = {"bash", "python", "console", "json", "text"}
+    marks = {"", "serve", *project()["optional-dependencies"]}
+    fences = {
+        f"{page.relative_to(ROOT)}: {fence}"
+        for page in PAGES
+        for fence in re.findall(r"^ *```(\S.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        if fence.split()[0] not in languages or " ".join(fence.split()[1:]) not in marks
+    }
+    assert fences == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+# --- what is shown and not run: the commands exist ---------------------------------------------------------
+
+
+def shown_commands() -> list[tuple[str, list[str]]]:
+    return [
+        (f"{block.name} {line}", shlex.split(line[2:], comments=True))
+        for block in SHOWN
+        for line in block.text.splitlines()
+        if line.startswith("$ ")
+    ]
+
+
+def project() -> Mapping[str, Mapping[str, list[str]]]:
+    about: Mapping[str, Mapping[str, list[str]]] = tomllib.loads(
+        (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    )["project"]
+    return about
+
+
+def complaint(words: list[str]) -> str:
+    """Say what is wrong with a command that a page shows; "" where nothing is."""
+    match words:
+        case ["make", *targets]:
+            known = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+            return ", ".join(t for t in targets if "=" not in t and t not in known)
+        case ["pip", *rest]:
+            extras = {e for word in rest for e in re.findall(r"episodic-agent\[([^]]*)\]", word)}
+            named = {e for extra in extras for e in extra.split(",")}
+            return ", ".join(sorted(named - set(project()["optional-dependencies"])))
+        case ["export", *settings]:
+            names = [setting.partition("=")[0] for setting in settings]
+            own = {f"EPISODIC_{field.name.upper()}" for field in fields(Settings)}
+            return ", ".join(name for name in names if name.startswith("EPISODIC_") and name not in own)
+        case ["docker", "compose", *_]:
+            return "" if (ROOT / "docker-compose.yml").is_file() else "no docker-compose.yml"
+        case ["episodic", *rest]:
+            return complaint_of_episodic(rest)
+    return "" if words[0] in OTHERS else f"{words[0]} is no command that pages show"
+
+
+def complaint_of_episodic(words: list[str]) -> str:
+    command: click.Command = cli
+    known = {*SHARED, "--help"}
+    rest = iter(words)
+    for word in rest:
+        if word in OF_VALUE:
+            next(rest)
+        elif word.startswith("--"):
+            known |= {name for parameter in command.params for name in parameter.opts}
+            if word.partition("=")[0] not in known:
+                return f"no option {word}"
+        elif isinstance(command, click.Group):
+            found = command.get_command(click.Context(command), word)
+            if found is None and not command.invoke_without_command:
+                return f"no command {word}"
+            command = found or command
+    return ""
+
+
+OF_VALUE = {name for name, (value, _) in SHARED.items() if value}
+
+
+@pytest.mark.parametrize(("where", "words"), [pytest.param(w, c, id=w) for w, c in shown_commands()])
+def test_a_command_that_is_shown_exists(where: str, words: list[str]) -> None:
+    assert complaint(words) == "", where
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "make tea",
+        "pip install episodic-agent[tea]",
+        "export EPISODIC_TEA=1",
+        "episodic tea",
+        "episodic --db x add --tea",
+    ],
+)
+def test_a_command_that_does_not_exist_is_noticed(command: str) -> None:
+    assert complaint(shlex.split(command)) != ""
+
+
+# --- links ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-    assert [t for t in targets if not (page.parent / t).exists()] == []
+    lost = []
+    for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", prose_of(page)):
+        other = (page.parent / target).resolve() if target else page
+        if not other.exists():
+            if not (other.parent == DOCS and other.name in EXPECTED):
+                lost.append(target)
+        elif anchor and other.suffix == ".md" and anchor not in anchors_of(other):
+            lost.append(f"{target}#{anchor}")
+    assert lost == []
+
+
+# --- what the pages have to say ------------------------------------------------------------------------------
+
+
+def test_users_have_at_most_fifteen_thousand_words_to_read() -> None:
+    reference = re.compile(r"^:::.*\n(?: +.*\n)*", re.MULTILINE)  # a docstring stands here in its place
+    counts = {page.name: len(reference.sub("", prose_of(page)).split()) for page in USER_PAGES}
+    assert sum(counts.values()) <= WORDS, counts
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_pages_for_users_name_no_founding_document_and_no_inside() -> None:
+    """The pages of `docs/internals` tell of both; `seed` for random numbers is another word."""
+    told = [
+        f"{page.name}: {word}"
+        for page in USER_PAGES
+        if page.name != "http.md"  # whose routes are called by one
+        for word in re.findall(r"\b[Ss]eeds? ?-?\d{3}\b|founding|\b\w+-202\d-\d\d\b", prose_of(page))
+    ]
+    assert told == []
 
 
 def test_every_setting_is_documented() -> None:
-    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    text = (DOCS / "configuration.md").read_text(encoding="utf-8")
     assert [f.name for f in fields(Settings) if f"EPISODIC_{f.name.upper()}" not in text] == []
 
 
-def test_every_command_is_documented() -> None:
-    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    names = list(cli.commands)
-    for name, command in cli.commands.items():
-        if isinstance(command, click.Group):
-            names.extend(f"{sub}" for sub in command.commands)
-        assert f"`{name}" in text, name
-    assert [n for n in names if n not in text] == []
+def test_the_python_reference_has_every_public_name() -> None:
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^::: episodic_agent\.(\w+)$", text, re.MULTILINE))
+    assert listed == {name for name in episodic_agent.__all__ if not name.startswith("_")}
+    rooms = {name for name, value in vars(UserMemory).items() if isinstance(value, cached_property)}
+    assert rooms - set(re.findall(r"^### (\w+)$", text, re.MULTILINE)) == set()
+
+
+def test_the_navigation_of_the_site_has_every_page() -> None:
+    named = set(
+        re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    there = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+    assert (there - named, named - there - EXPECTED) == (set(), set())
+
+
+def test_the_reference_of_commands_has_all_of_them() -> None:
+    written = "\n".join(reference())
+    missing = [name for name in cli.commands if f"\n#### episodic {name}\n" not in written]
+    assert (missing, "#### episodic facts pin" in written) == ([], True)
+    assert "<!-- commands:" in (DOCS / "cli.md").read_text(encoding="utf-8")
+
+
+def test_every_extra_is_documented() -> None:
+    text = (DOCS / "configuration.md").read_text(encoding="utf-8")
+    assert [extra for extra in project()["optional-dependencies"] if f"`{extra}`" not in text] == []
 
 
 def test_the_changelog_lists_every_command() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     (listed,) = re.findall(r"- Command line: ([^.]*)\.", text)
     assert sorted(re.split(r",\s+", listed)) == sorted(cli.commands)
-
-
-INTERNALS = sorted((ROOT / "docs" / "internals").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", INTERNALS, ids=lambda p: p.name)
@@ -122,17 +260,6 @@ def test_pages_of_the_inside_name_only_rooms_that_exist(page: Path) -> None:
     assert len(named) > 10 or page.name != "tour.md"
 
 
-def test_the_glossary_explains_the_nouns_of_the_code() -> None:
-    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
-    for word in (
-        "Observation",
-        "Thread",
-        "Scope",
-        "Episode",
-        "Decision",
-        "Boundary",
-        "Cue",
-        "Receipt",
-        "Job",
-    ):
-        assert f"**{word}**" in text
+def test_the_glossary_explains_ten_words() -> None:
+    text = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^\| \*\*", text, re.MULTILINE)) == 10

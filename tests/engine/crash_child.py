@@ -209,7 +209,7 @@ def episodes_of(store: Store, scope: Scope) -> dict[str, list[list[Any]]]:
         for thread in tx.threads.list():
             answers[thread.origin] = [
                 [e.first_seq, e.last_seq, e.reason, e.surprise, e.stability, e.title, e.summary, e.metadata]
-                for e in tx.episodes.of_thread(thread.id)
+                for e in tx.episodes.list(threads=[thread.id])
             ]
             frame = tx.threads.frame(thread.id)
             answers[thread.origin].append([frame.first_seq, frame.next_seq - 1, frame.cursor])

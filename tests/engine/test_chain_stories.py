@@ -19,7 +19,7 @@ from episodic_agent.providers.embedders.minilm import MiniLM, is_present
 from episodic_agent.wiring import load_settings
 
 FAST = ("flaky-checkout", "memoire")
-# Look-alikes that the default policy chains nevertheless: told as figures in docs/chains.md, not as tests.
+# Look-alikes that the default policy chains nevertheless: told as figures in docs/internals/chains.md, not as tests.
 MISSED = {
     "duas-clientes": {("padaria", "surf"), ("final", "pintura")},
     "steuer": {("belege", "mutter"), ("bescheid", "rente")},

@@ -499,11 +499,11 @@ def test_a_part_told_by_its_events_is_about_what_most_of_them_are_about(open_mem
 def test_a_part_whose_event_a_model_worded_is_not_asked_about_again(open_memory: OpenMemory) -> None:
     texts = {"title": "A trip to Lisbon is planned", "summary": "A trip to Lisbon was planned and booked."}
     model = ScriptedModel(respond=lambda _prompt, stage: texts if stage == "episode" else REPLY)
-    memory = open_memory(language_model=model, policy=WHOLE)
+    memory = open_memory(language_model=model, policy=WHOLE, fact_policy="alone")
     talk(memory, conversation_id="trip")
     mine(memory).threads.close("trip")
     (card,) = mine(memory).sections.list()
-    assert (card.meso, card.by) == (texts["summary"], "scripted episode-2 events-1")
+    assert (card.meso, card.by) == (texts["summary"], "scripted episode-3 events-1")
     assert "compact" not in [stage for stage, _ in model.calls]
     assert errors(memory) == []
 

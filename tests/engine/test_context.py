@@ -69,7 +69,7 @@ def told(memory: Memory, message: str, **given: Any) -> ThreadContext:
 
 def link(memory: Memory, earlier: UUID, later: UUID, **more: Any) -> None:
     with memory._deps.store.begin(Scope()) as tx:
-        tx.relations.put_link(Link(earlier, later, TEN, **more))
+        tx.relations.put(Link(earlier, later, TEN, **more))
 
 
 def join(memory: Memory, *threads: UUID) -> None:
@@ -458,7 +458,7 @@ def test_scenarios_get_the_context_a_reader_expects(path: Path, memory: Memory) 
         if n in links:
             with memory._deps.store.begin(Scope()) as tx:
                 at_once = read_time(event["at"]).at
-                tx.relations.put_link(Link(thread_of[links[n]], receipt.thread_id, at_once, basis))
+                tx.relations.put(Link(thread_of[links[n]], receipt.thread_id, at_once, basis))
     assert wrong == []
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from episodic_agent.engine.evaluate.lives import PlayedClock, evaluate_file, play, read_lives
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import BadReply, InvalidInput
 from episodic_agent.testing import HashingEmbedder
+from episodic_agent.testing.models import ScriptedModel
 from episodic_agent.wiring import temporary_memory
 
 
@@ -89,6 +90,38 @@ def test_the_figures_have_the_published_shape_and_come_out_the_same_twice(tmp_pa
         "titles": {"topic_words", "phrase"},
     }
     assert first["calls_per_100"] == 0.0
+
+
+def test_the_beginning_of_a_life_has_what_was_labelled_needed_and_asked_by_then(tmp_path: Path) -> None:
+    replaced = {"id": "g", "fact": "A plumber mends it", "evidence": ["m2", "m4"], "replaced_by": "h"}
+    later = {"id": "h", "fact": "Brandt wants ninety", "evidence": ["m4"], "from": "2026-03-04T10:00:00"}
+    path = written(tmp_path, {**LIFE, "facts": [*LIFE["facts"], replaced, later]})
+    (life,) = read_lives(path, 3)
+    labels = life.labels
+    assert [line.id for line in life.lines] == ["m1", "m2", "m3"]
+    assert {fact.id: (sorted(fact.evidence), fact.replaced) for fact in labels.facts} == {
+        "f": (["m2"], False),
+        "g": (["m2"], False),  # what replaces it is not told yet
+    }
+    assert labels.topics.keys() == {"s1", "s2"}
+    assert (labels.needs, labels.tempting) == ({}, {"m3"})
+    assert [question for _, question in life.questions] == ["Which pastry?"]
+    assert read_lives(path, 99) == read_lives(path)
+
+
+def test_a_model_is_asked_as_in_use_and_what_it_takes_is_counted(tmp_path: Path) -> None:
+    model = ScriptedModel(respond=lambda _prompt, stage: BadReply("no") if stage == "facts" else {})
+    path = written(tmp_path, LIFE)
+
+    def opened(now: Any, _language: str | None) -> Any:
+        return temporary_memory(HashingEmbedder(), now=now, language_model=model)
+
+    figures = evaluate_file(path, opened)
+    assert model.calls
+    assert figures["calls_per_100"] == pytest.approx(100 * len(model.calls) / 4)
+    assert float(str(figures["tokens_per_100"])) > 0
+    assert figures["answers_refused"]
+    assert figures["wrong_high_links"] == 0
 
 
 @pytest.mark.parametrize(

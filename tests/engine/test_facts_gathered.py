@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from builders.chats import Clock
+from builders.models import alias_in
 from conftest import OpenMemory
 
 from episodic_agent import Memory
@@ -66,16 +67,10 @@ def asked(open_memory: OpenMemory, clock: Clock) -> Asked:
     return Asked(open_memory, clock)
 
 
-def alias(prompt: str, text: str) -> str:
-    match = re.search(r"^(m\d+), [^\n]*:\n`+\n" + re.escape(text), prompt, re.MULTILINE)
-    assert match, (text, prompt)
-    return match[1]
-
-
 def fact(prompt: str, text: str, **more: Json) -> dict[str, Json]:
     """Return a full answer about a text of `SAID`."""
     return {
-        "message": alias(prompt, text), "quote": text, "action": "new", "known": None, "subject": "Gem",
+        "message": alias_in(prompt, text), "quote": text, "action": "new", "known": None, "subject": "Gem",
         "category": "preference", "attribute": "other", "value": text, "fact": SAID.get(text, text),
         "holds": True, "since": None, "on": None, **more,
     }  # fmt: skip
@@ -133,7 +128,7 @@ def test_what_was_told_out_of_order_is_shown_in_the_order_of_time(asked: Asked) 
 
 def test_at_most_eight_known_facts_are_shown_the_nearest_first(open_memory: OpenMemory, clock: Clock) -> None:
     asked = Asked(open_memory, clock, embedder="none")
-    asked.reply = lambda p: [fact(p, text) for text in re.findall(r"says:\n`+\n(The .*)", p)]
+    asked.reply = lambda p: [fact(p, text) for text in re.findall(r'user: "(The .*)"', p)]
     names = (
         "kiln",
         "violin",
@@ -151,9 +146,9 @@ def test_at_most_eight_known_facts_are_shown_the_nearest_first(open_memory: Open
     asked.talk(60, "Is the kiln delivered?")
     asked.user.facts.consolidate()
     prompt = asked.prompts[-1]
-    shown = re.findall(r"^F\d+, ", prompt, re.MULTILINE)
+    shown = re.findall(r"^F\d+ · ", prompt, re.MULTILINE)
     assert len(shown) == question.MOST_BEARING
-    assert "The kiln costs" in prompt.partition("F2, ")[0]
+    assert "The kiln costs" in prompt.partition("F2 · ")[0]
 
 
 def test_the_day_of_a_plan_is_told_and_does_not_hide_it_until_then(asked: Asked) -> None:

@@ -1,6 +1,5 @@
 """Facts by a language model: what it tells, what is refused, and what happens where it fails or is slow."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -21,6 +20,7 @@ from builders.facts import (
     waiting,
 )
 from builders.injections import INJECTIONS
+from builders.models import alias_in, messages_in
 
 from episodic_agent import Memory
 from episodic_agent.core.prompts import facts as question
@@ -46,21 +46,14 @@ def opened(url: str, clock: Clock) -> Iterator[Opened]:
 Answer = Mapping[str, Json] | ProviderError
 
 
-def alias(prompt: str, text: str) -> str:
-    """Return the alias under which a text stands quoted in a prompt."""
-    match = re.search(r"^([mF]\d+), [^\n]*:\n(`+)\n" + re.escape(text), prompt, re.MULTILINE)
-    assert match, (text, prompt)
-    return match[1]
-
-
 def fact(
     prompt: str, action: str, statement: str, text: str, known: str | None = None, **more: Json
 ) -> dict[str, Json]:
     """Return one fact of an answer: by which words, and what known fact it acts on."""
     return {
-        "action": action, "known": alias(prompt, known) if known else None, "subject": "Maya",
+        "action": action, "known": alias_in(prompt, known) if known else None, "subject": "Maya",
         "category": "identity", "attribute": "other", "value": text, "fact": text, "holds": True,
-        "message": alias(prompt, statement), "quote": statement, "since": None, "on": None, **more,
+        "message": alias_in(prompt, statement), "quote": statement, "since": None, "on": None, **more,
     }  # fmt: skip
 
 
@@ -245,12 +238,12 @@ def test_one_episode_a_model_cannot_read_does_not_hold_back_the_others(
 
     def picky(prompt: str, stage: str) -> Answer:
         answer = respond(prompt, stage)
-        refuses = f"```\n{SISTER}\n" in prompt
+        refuses = f': "{SISTER}"' in prompt
         return {"facts": "cannot"} if refuses else answer
 
     script.respond = picky  # type: ignore[method-assign]
     memory = opened(language_model=script.model)
-    script.answer = lambda p: [fact(p, "new", RENT_NOW, "Maya pays 720")] if f"```\n{RENT_NOW}\n" in p else []
+    script.answer = lambda p: [fact(p, "new", RENT_NOW, "Maya pays 720")] if f': "{RENT_NOW}"' in p else []
     three(memory)
     assert waiting(memory) == 3
     clock.forward(minutes=30)
@@ -277,14 +270,11 @@ def test_what_is_said_to_the_model_stands_quoted(open_memory: Opened, script: Sc
     mine(memory).flush()
     mine(memory).facts.consolidate()
     (prompt,) = script.asked
-    fence = re.findall(r"two lines of (`+)", prompt)[0]
-    outside = re.sub(rf"(?ms)^{fence}\n.*?^{fence}$", "<quoted>", prompt).replace(fence, "```")
-    expected = question.gather(question.Owner(), (), [])
-    lines = [line for line in outside.split("\n") if line not in expected.split("\n") and line != "<quoted>"]
+    assert [who for who, _ in messages_in(prompt)] == ["Maya", "Maya"]
+    expected = question.gather(question.Owner(), (), []).split("\n")
+    lines = [line for line in prompt.split("\n") if line not in expected and not line.startswith("m")]
     headings = [line for line in lines if line.startswith('Conversation: "') and "2 March 2026" in line]
-    assert len(headings) == 2
-    rest = [re.sub(r"T.*", "", line) for line in lines if line not in headings]
-    assert rest == ["m1, 2026-03-02", "m2, 2026-03-02"]
+    assert (len(headings), len(lines)) == (2, 2)
 
 
 def test_nobody_is_asked_where_nobody_speaks(opened: Opened, script: Script) -> None:

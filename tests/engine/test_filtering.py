@@ -46,7 +46,7 @@ def describe(memory: Memory, about: dict[str, dict[str, Json]]) -> None:
         for thread, metadata in about.items():
             known = tx.threads.get(thread)
             assert known is not None
-            for e in tx.episodes.of_thread(known.id):
+            for e in tx.episodes.list(threads=[known.id]):
                 version = e.encoding_version + 1
                 tx.episodes.put(Encoding(e.id, version, e.title, e.summary, metadata, "test", NINE))
 
@@ -251,7 +251,7 @@ def test_no_filter_finds_an_episode_by_what_is_hidden(opened: OpenMemory, clock:
     with memory._deps.store.begin(HOME) as tx:  # its words tell nothing of what its metadata do
         secret = tx.threads.get("secret")
         assert secret is not None
-        (e,) = tx.episodes.of_thread(secret.id)
+        (e,) = tx.episodes.list(threads=[secret.id])
         tx.episodes.put(Encoding(e.id, e.encoding_version + 1, "A talk", "Talk.", e.metadata, "test", NINE))
     assert len(mine(memory).search("report", where="tag=travel").hits) == 3
     mine(memory).episodes.suppress(words="Zanzibar")
@@ -329,7 +329,7 @@ def exact(memory: Memory, url: str) -> None:
             episode
             for thread in tx.threads.list()
             for generation in range(thread.generation + 1)
-            for episode in tx.episodes.of_thread(thread.id, generation=generation)
+            for episode in tx.episodes.list(threads=[thread.id], generation=generation)
         ]
         sessions = [
             part.episode_id for thread in tx.threads.list() for part in tx.threads.sections(thread.id)

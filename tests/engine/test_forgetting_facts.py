@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from builders.chats import START, Clock, mine
 from builders.erasing import SECRET, everywhere
+from builders.models import alias_in
 
 from episodic_agent import Memory
 from episodic_agent.providers.models.staged import StagedModel
@@ -158,11 +159,10 @@ class Gossip:
 
 
 def _fact(prompt: str, statement: str, attribute: str, value: str, text: str) -> Json:
-    match = re.search(rf"^(m\d+), [^\n]*:\n(`+)\n{statement}", prompt, re.MULTILINE)
-    assert match is not None
     return {
         "action": "new", "known": None, "subject": "Maya", "category": "identity", "attribute": attribute,
-        "value": value, "fact": text, "holds": True, "message": match[1], "quote": statement, "valid_from": None,
+        "value": value, "fact": text, "holds": True, "message": alias_in(prompt, statement),
+        "quote": statement, "valid_from": None,
     }  # fmt: skip
 
 
@@ -241,9 +241,7 @@ class Reminder:
         self.asked.append(prompt)
         if "What do you expect?" in prompt:
             return {"expected": f"She speaks of {SECRET}." if SECRET in prompt else "Nothing new."}
-        knows = next(
-            (f"F{n}" for n in range(1, 9) if re.search(rf"^F{n}, .*\n`+\n.*{SECRET}", prompt, re.M)), None
-        )
+        knows = next((f"F{n}" for n in range(1, 9) if re.search(rf"^F{n} · .*{SECRET}", prompt, re.M)), None)
         if SAFE in prompt:
             return {"facts": [_fact(prompt, SAFE, "other", f"code {SECRET}", f"The code is {SECRET}")]}
         answer = []

@@ -45,7 +45,7 @@ def ask(memory: Memory, thread: str, query: str, *shown: UUID) -> None:
     with memory._deps.store.begin(ANA) as tx:
         asking = tx.threads.get(thread)
         assert asking is not None
-        tx.work.put_review(PendingReview(uuid4(), asking.id, 99, TEN, query, shown))
+        tx.work.put(PendingReview(uuid4(), asking.id, 99, TEN, query, shown))
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["a message", "its thread"])

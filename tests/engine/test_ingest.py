@@ -409,7 +409,7 @@ def test_doctor_sees_and_mends_a_frame_that_waits_for_nobody(open_memory: OpenMe
     for scope in store.scopes():
         with store.begin(scope) as tx:
             for job in tx.work.jobs(state="waiting"):
-                tx.work.cancel(job.id)
+                tx.work.drop(job.id)
     store.close()
     embedder.down = False
     memory.jobs.run()

@@ -424,7 +424,7 @@ def assert_taken_in(w: World, tx: Transaction, thread: Any, origin: str) -> None
     assert w.parallel or stored == given_ids
     frame = tx.threads.frame(thread)
     assert (frame.cursor, frame.question) == (frame.next_seq, None)
-    covered = [seq for e in tx.episodes.of_thread(thread) for seq in range(e.first_seq, e.last_seq + 1)]
+    covered = [seq for e in tx.episodes.list(threads=[thread]) for seq in range(e.first_seq, e.last_seq + 1)]
     assert covered == list(range(frame.first_seq))
     records = read_records(tx, thread, 0, frame.next_seq)
     decided = frame.first_seq if frame.policy.startswith("default") else frame.next_seq
@@ -442,7 +442,7 @@ def assert_replayed(w: World, tx: Transaction, thread: Any) -> None:
     """I6 and I7: the recorded inputs give the same episodes and the same records again."""
     again = replay(tx, thread, policy_for(w, tx, thread), w.embedder.name)
     frame = tx.threads.frame(thread)
-    spans = [ExplainedSpan(e.first_seq, e.last_seq, e.reason) for e in tx.episodes.of_thread(thread)]
+    spans = [ExplainedSpan(e.first_seq, e.last_seq, e.reason) for e in tx.episodes.list(threads=[thread])]
     if frame.first_seq < frame.next_seq:
         spans.append(ExplainedSpan(frame.first_seq, frame.next_seq - 1, "open"))
     assert list(again.spans) == spans
@@ -469,7 +469,7 @@ def assert_gone_on(w: World, tx: Transaction, thread: Any) -> None:
     step = replay_inputs(inputs[count:], policy, memory)
     frame = tx.threads.frame(thread)
     starts = [cut.before_seq for cut in (*segmented.cuts, *step.cuts)]
-    assert starts == [e.last_seq + 1 for e in tx.episodes.of_thread(thread)]
+    assert starts == [e.last_seq + 1 for e in tx.episodes.list(threads=[thread])]
     assert frame.state == json.dumps(policy.pack(step.memory), separators=(",", ":")).encode()
 
 

@@ -56,7 +56,7 @@ def test_a_cut_of_the_policys_own_that_closes_all_is_no_recorded_input(policy: s
         with w.store.begin(Scope("ana"), write=False) as tx:
             (thread,) = tx.threads.list()
             inputs = list(stored_inputs(tx, thread.id, w.embedder.name))
-            reasons = [e.reason for e in tx.episodes.of_thread(thread.id)]
+            reasons = [e.reason for e in tx.episodes.list(threads=[thread.id])]
         assert sum(not isinstance(one, Arrival) for one in inputs) == reasons.count("manual") <= 1
         assert len(reasons) > 2
         check(w)

@@ -56,7 +56,7 @@ class Bench:
                 raise self.errors[job.key].pop(0)
         with self.store.begin(scope) as tx:
             for job in jobs:
-                tx.work.finish(job)
+                tx.work.drop(job)
                 tx.work.ask("did", f"{job.key} {job.token}", job.key, now=self.clock())
 
     def runner(self, owner: str = "elsewhere:1:1", **how: Any) -> Runner:
@@ -384,7 +384,7 @@ def test_a_dead_letter_tried_again_by_hand_has_all_its_lives_back(bench: Bench, 
         die_with(bench.store, clock)
     bench.runner().run_due()
     with bench.store.begin(ANA) as tx:
-        tx.work.retry(bench.jobs("dead")["poison"].id, now=clock())
+        tx.work.put_back(bench.jobs("dead")["poison"].id, retry_at=clock())
     bench.runner().run_due()
     assert bench.did() == ["poison"]
 

@@ -247,16 +247,17 @@ def behaves(asked: Mapping[str, Any]) -> bool:
 
 def test_the_same_injections_without_quotations_do_change_verdicts() -> None:
     """What the test above is worth: the server obeys whatever stands outside of quotations."""
-    header = 'm1, 2024-05-01T09:00+00:00, "user" says:\n'
+    header = "m{} · Wed 1 May 2024 09:00 · user: "
     framed = (
-        "What was happening so far:\nnothing is known yet\nThe conversation:\n{}Does m2 begin a new event?"
+        "What was happening so far:\nnothing is known yet\nThe conversation:\n{}\nDoes m2 begin a new event?"
     )
+    first = header.format(1) + '"the tap drips"'
     changed = []
     for injection in INJECTIONS:
-        naive = f"{header}```\nthe tap drips\n```\n{header}```\nthe tap drips {placed(injection)}\n```\n"
+        naive = f'{first}\n{header.format(2)}"the tap drips {placed(injection)}"'
         changed += [injection] * bool(verdict_of(framed.format(naive))["is_boundary"])
     assert len(changed) >= 8, changed
-    calm = f"{header}```\nthe tap drips\n```\n{header}```\nthe tap drips\n```\n"
+    calm = f'{first}\n{header.format(2)}"the tap drips"'
     assert verdict_of(framed.format(calm))["is_boundary"] is False
 
 

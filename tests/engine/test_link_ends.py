@@ -131,7 +131,7 @@ def wrongly_linked(
         if agreed:
             opinion = {"related": True, "confidence": 0.9}
             tx.relations.decide(replace(made, detail={**made.detail, "llm": opinion}), amend=True)
-        tx.relations.put_link(Link(wrong.id, back.id, TEN, basis, "HIGH", made.id))
+        tx.relations.put(Link(wrong.id, back.id, TEN, basis, "HIGH", made.id))
         settle(tx, [back.id, wrong.id], TEN)
     return wrong, back
 

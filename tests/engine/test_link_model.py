@@ -13,7 +13,7 @@ from conftest import OpenMemory
 
 from episodic_agent import Memory
 from episodic_agent.core.prompts.thread_link import CHOICE_VERSION, MOST_OPTIONS, STAGE
-from episodic_agent.engine.links.job import LINK
+from episodic_agent.engine.links.job import FEWEST_OPTIONS, LINK
 from episodic_agent.errors import ProviderUnavailable
 from episodic_agent.schemas import Decision, Json, Scope, Thread
 from episodic_agent.testing.models import Answer, ScriptedModel
@@ -38,7 +38,9 @@ def opened(open_memory: OpenMemory, clock: Clock) -> Opened:
     """Open memories whose model is asked about links alone."""
 
     def with_model(model: ScriptedModel, **more: Any) -> Memory:
-        arguments = {"embedder": "none", "policy": "seed-001", "clock": clock}
+        arguments = {
+            "embedder": "none", "policy": "seed-001", "clock": clock, "link_policy": "default?ask=0"
+        }  # fmt: skip
         return open_memory(**{**arguments, "language_model": only(model, STAGE), **more})
 
     return with_model
@@ -147,7 +149,7 @@ def test_a_refusal_keeps_its_numbers_and_who_gave_it(opened: Opened) -> None:
     threads = five_matters(memory)
     back = tell(memory, 26 * HOUR, "Is the receipt for the printer in the tax return?")
     made = {str(d.detail["candidate"]): d for d in decisions(memory, back)}
-    assert len(made) == len(threads)
+    assert len(made) == FEWEST_OPTIONS < len(threads)  # what is hardly likely is not asked about
     refused = made[str(threads["tax"].id)]
     assert (refused.verdict, refused.confidence_label) == ("DON'T_LINK", "HIGH")
     assert refused.features["llm_settles"] == 1.0
@@ -214,6 +216,32 @@ def test_the_end_puts_a_new_candidate_to_the_model_once(opened: Opened, clock: C
     (episode,) = mine(memory).links.episodes()  # what is sure grows a matter
     assert episode.metadata["linked_threads"] == [str(threads["tax"].id), str(back.id)]
     assert sound(memory)
+
+
+def test_by_default_an_opening_asks_nobody_and_a_doubtful_end_is_asked_about_once(
+    opened: Opened, clock: Clock
+) -> None:
+    model = ScriptedModel(respond=choosing("tax"))
+    memory = opened(model, link_policy="default")
+    threads = five_matters(memory)
+    back = tell(memory, 26 * HOUR, "Still the same: " + MATTERS["tax"][0], MATTERS["tax"][1])
+    assert model.calls == []  # nobody waits for it: what the opening says little of, the end will tell
+    silence(memory, clock, 28 * HOUR)
+    assert len(model.calls) == 1
+    assert all(text in model.calls[0][1] for text in MATTERS["tax"])
+    assert (back.origin, threads["tax"].origin) in links(memory)
+    silence(memory, clock, 30 * HOUR)
+    assert len(model.calls) == 1
+    assert sound(memory)
+
+
+def test_an_end_that_is_in_no_doubt_asks_nobody(opened: Opened, clock: Clock) -> None:
+    model = ScriptedModel(respond=choosing())
+    memory = opened(model, link_policy="default")
+    five_matters(memory)
+    silence(memory, clock, 12 * HOUR)
+    assert model.calls == []
+    assert links(memory) == []
 
 
 def test_the_end_takes_back_what_the_algorithm_linked_while_the_model_was_away(

@@ -40,7 +40,7 @@ THURSDAY = "Oh, and what is it on Thursday?"
 BOSTON = "What about the weather in Boston?"
 TOKYO = "Book me a flight to Tokyo"
 Opened = Callable[..., Memory]
-# The other half was written to be judged by, not to be worked on: `docs/linking.md` has its figures.
+# The other half was written to be judged by, not to be worked on: `docs/internals/linking.md` has its figures.
 FOLDER = Path(__file__).parents[1] / "scenarios" / "threads"
 SCENARIOS = [p for p in sorted(FOLDER.glob("*.json")) if json.loads(p.read_text("utf-8"))["half"] == "dev"]
 

@@ -79,7 +79,7 @@ def told(memory: Memory) -> list[Any]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
         thread = tx.threads.list()[0].id
         results: list[Any] = [dict(tx.observations.records(thread, 0, 500))]
-        for e in tx.episodes.of_thread(thread):
+        for e in tx.episodes.list(threads=[thread]):
             decision = tx.relations.decision(e.decision_id) if e.decision_id else None
             results.append((e, decision))
         frame = tx.threads.frame(thread)
@@ -349,7 +349,7 @@ def test_a_replay_says_again_what_the_model_said(open_memory: OpenMemory) -> Non
     assert list(same.stored) == list(same.proposed)
     with memory._deps.store.begin(Scope(), write=False) as tx:
         again = replay(tx, card.thread_id, memory._works.policy, memory._deps.embedder_name)
-        stored = tx.episodes.of_thread(card.thread_id)
+        stored = tx.episodes.list(threads=[card.thread_id])
     assert [s.first_seq for s in again.spans][: len(stored)] == [e.first_seq for e in stored]
     without = mine(memory).boundaries.whatif("chat", "default?band=0")
     assert len(without.proposed) < len(same.proposed)

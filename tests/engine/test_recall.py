@@ -321,7 +321,7 @@ def test_odd_queries_are_answered(told: Memory, query: str) -> None:
 
 
 def test_unusable_options_are_refused_in_words(told: Memory) -> None:
-    with pytest.raises(InvalidInput, match="no recall policy 'best'; there are default, seed-003"):
+    with pytest.raises(InvalidInput, match="no recall policy 'best'; there are default, recall-2027-01"):
         mine(told).search("cello", policy="best")
     with pytest.raises(InvalidInput, match="`since` must be before `until`"):
         mine(told).search("cello", since=NOW, until=START)

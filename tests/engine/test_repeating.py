@@ -15,7 +15,7 @@ from episodic_agent.engine.ingest.repeating import RememberingEmbedder, remember
 from episodic_agent.errors import ProviderUnavailable
 from episodic_agent.providers.embedders.hashing import HashingEmbedder
 from episodic_agent.schemas import Vector
-from episodic_agent.wiring_agents import make_sensor
+from episodic_agent.wiring.agents import make_sensor
 
 TEXTS = ("go forward", "turn left", "open the door", "wait", "", "go forward ")
 

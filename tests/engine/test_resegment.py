@@ -62,12 +62,14 @@ def thread_of(memory: Memory, user: str = "default") -> Thread:
 def spans(memory: Memory, generation: int | None = None) -> list[tuple[int, int]]:
     with store_of(memory).begin(Scope(), write=False) as tx:
         (thread,) = tx.threads.list()
-        return [(e.first_seq, e.last_seq) for e in tx.episodes.of_thread(thread.id, generation=generation)]
+        return [
+            (e.first_seq, e.last_seq) for e in tx.episodes.list(threads=[thread.id], generation=generation)
+        ]
 
 
 def episodes(memory: Memory) -> list[Episode]:
     with store_of(memory).begin(Scope(), write=False) as tx:
-        return [e for t in tx.threads.list() for e in tx.episodes.of_thread(t.id)]
+        return [e for t in tx.threads.list() for e in tx.episodes.list(threads=[t.id])]
 
 
 def exported(memory: Memory) -> list[str]:
@@ -200,7 +202,7 @@ def test_flushes_and_the_clocks_cuts_stay(open_memory: OpenMemory, clock: Clock)
         assert {1, 7} <= {last for _, last in spans(memory)}
         assert_sound(memory)
     with store_of(memory).begin(Scope(), write=False) as tx:
-        (*_, last) = tx.episodes.of_thread(thread_of(memory).id)
+        (*_, last) = tx.episodes.list(threads=[thread_of(memory).id])
         decision = tx.relations.decision(last.decision_id) if last.decision_id else None
     assert decision is not None
     assert "tick" in str(decision.detail["input"])

@@ -31,7 +31,7 @@ from episodic_agent.faces.cli.running import step_line
 from episodic_agent.protocols import BoundaryDetector
 from episodic_agent.schemas import ActiveContextFrame, Decision, Entity, Reading, Receipt, Scope
 from episodic_agent.wiring import resolve_policy
-from episodic_agent.wiring_agents import find_profile, make_sensor, recorded
+from episodic_agent.wiring.agents import find_profile, make_sensor, recorded
 
 OWN = "engine.test_running:MyBoundaryDetector"
 MINE = ProfileConfig("mine", "of a user's own", "stub", {"freeze_interval": 7}, sensor="stdin:")

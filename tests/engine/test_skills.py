@@ -231,7 +231,7 @@ def test_a_long_run_of_an_agent_between_talks_is_passed_over(open_memory: OpenMe
     mine(talking).flush()
     assert [card.skill.frequency for card in mine(talking).skills.list()] == [15]
     with talking._deps.store.begin(Scope(), write=False) as tx:
-        last = tx.episodes.of_thread(mine(talking).threads.get("desk").thread.id)[-1]
+        last = tx.episodes.list(threads=[mine(talking).threads.get("desk").thread.id])[-1]
         number = tx.threads.number(last.thread_id)
         window = mining.read_window(tx, [ref_of(number, last.first_seq)])
     assert (len(window.courses), len(window.exchanges)) == (15, 30)

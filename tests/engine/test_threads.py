@@ -94,6 +94,36 @@ def test_what_a_user_chooses_is_explicit_and_never_timed_out(opened: Opened) -> 
     assert cards == {thread.id: (4, "open", True), two.id: (4, "open", True)}
 
 
+def test_where_the_caller_names_no_thread_the_web_is_one_conversation_over_channels(opened: Opened) -> None:
+    memory = opened()
+    first = tell(memory, 0, "Draft a letter to the landlord", channel="web")
+    assert tell(memory, 0.2, "Here it is.", channel="web", role="assistant").id == first.id
+    assert tell(memory, 1, "Make it shorter", channel="web").id == first.id
+    assert tell(memory, 9, "I am on my phone now", channel="sms").id == first.id
+    assert tell(memory, 9.2, "All right.", channel="sms", role="assistant").id == first.id
+    assert tell(memory, 20, "And the date?", channel="web").id == first.id
+    later = tell(memory, 51, "A recipe with leeks", channel="web")
+    assert later.id != first.id
+    assert [d.verdict for d in decisions(memory)] == ["opens", "opens"]
+
+
+def test_a_caller_who_names_the_thread_picks_it_and_gets_a_new_one_without_a_name(opened: Opened) -> None:
+    memory = opened()
+    first = tell(memory, 0, "Draft a letter to the landlord", channel="web")
+    for minute in (0.2, 0.4):
+        tell(memory, minute, "Here it is.", channel="web", role="assistant", thread=first.origin)
+    assert tell(memory, 1, "A recipe with leeks", channel="web").id != first.id
+    assert sorted(d.verdict for d in decisions(memory)) == ["named", "opens", "opens"]
+
+
+def test_an_elliptical_message_on_the_web_follows_what_was_said_by_sms(opened: Opened) -> None:
+    memory = opened()
+    first = tell(memory, 0, "What's the weather in New York?", channel="sms")
+    tell(memory, 0.2, "Sunny.", channel="sms", role="assistant")
+    assert tell(memory, 5, "Oh, and what is it on Thursday?", channel="web").id == first.id
+    assert tell(memory, 6, "Book a flight to Tokyo", channel="app").id != first.id
+
+
 def test_a_named_thread_without_a_channel_is_joined_by_its_name_alone(opened: Opened) -> None:
     memory = opened()
     tell(memory, 0, thread="notes")

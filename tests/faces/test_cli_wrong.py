@@ -20,8 +20,9 @@ import pytest
 from builders.chats import diary
 from builders.commands import Run
 
-from episodic_agent import Memory, wiring
+from episodic_agent import Memory
 from episodic_agent.stores.sqlite import SqliteStore
+from episodic_agent.wiring import database
 
 ANA, BEN = ("--user", "ana"), ("--user", "ben")
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -274,7 +275,7 @@ def test_a_locked_memory_is_waited_for_and_named(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits = partial(SqliteStore, busy_timeout=timedelta(seconds=0.2))
-    monkeypatch.setattr(wiring, "SqliteStore", waits)
+    monkeypatch.setattr(database, "SqliteStore", waits)
     hold = (  # in a process of its own: those of one process do not lock each other out
         "import sqlite3; db = sqlite3.connect('memory.db', isolation_level=None); "
         "db.execute('BEGIN EXCLUSIVE'); print('locked', flush=True); input()"

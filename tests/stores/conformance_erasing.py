@@ -39,7 +39,7 @@ class ErasingConformance(StoreFixture):
         number = fill(store, texts=("a", "b", "c"))
         with store.begin(ANA) as tx:
             tx.observations.save_records(THREAD, dict.fromkeys(range(3), b"x"))
-            tx.work.put_spans([WorkRow(ref_of(number, 0), ref_of(number, 1), NOW, "add", "b")])
+            tx.work.put(WorkRow(ref_of(number, 0), ref_of(number, 1), NOW, "add", "b"))
             tx.knowledge.put_skill(make_skill("known"), [TurnRef(THREAD, 0), TurnRef(THREAD, 1)])
             assert tx.visibility.erase(THREAD, [1, 7], minute(9)) == 1
             assert tx.visibility.erase(THREAD, [1], minute(10)) == 0
@@ -136,7 +136,7 @@ class ErasingConformance(StoreFixture):
         made = store.erase_scope(ANA, receipt("ana", What.USER))
         assert dict(made.counts) == counts
         assert store.scopes() == [BO]
-        assert not store.exists(ANA)
+        assert not store.scopes(ANA)
         assert everything(store, BO) == before
         assert made in store.erasures("home", ANA)
         assert made in store.erasures("home")
@@ -182,7 +182,7 @@ class ErasingConformance(StoreFixture):
             results = sorted((job.key, job.state, job.last_error or "") for job in tx.work.jobs())
         assert results == [("a", "waiting", ""), ("b", "dead", "")]
         with pytest.raises(Conflict), store.begin(ANA) as tx:
-            tx.work.finish(claimed[1][0])
+            tx.work.drop(claimed[1][0])
         again = store.claim("elsewhere:1:1", now=NOW, lease=LATER, limit=2)
         assert again is not None
         assert [job.key for job in again[1]] == ["a"]
@@ -208,7 +208,7 @@ class ErasingConformance(StoreFixture):
         assert store.sweep().hindrance == ""
         assert list(store.residue(ANA, ["code of the safe", "hangs there"])) == ["code of the safe"]
         with store.begin(ANA) as tx:
-            tx.work.cancel(tx.work.jobs()[0].id)
+            tx.work.drop(tx.work.jobs()[0].id)
         assert store.sweep().hindrance == ""
         assert list(store.residue(ANA, ["code of the safe"])) == []
 

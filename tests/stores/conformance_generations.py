@@ -46,10 +46,10 @@ class GenerationsConformance(StoreFixture):
             new = make_episode("kitchen", 0, 3, generation=1)
             tx.episodes.put(new)  # where a retired one began
         with store.begin(ANA, write=False) as tx:
-            assert tx.episodes.of_thread(KITCHEN) == [new, three]
-            assert tx.episodes.of_thread(KITCHEN, generation=1) == [new, three]
+            assert tx.episodes.list(threads=[KITCHEN]) == [new, three]
+            assert tx.episodes.list(threads=[KITCHEN], generation=1) == [new, three]
             old = [replace(episode, generation_to=1), replace(two, generation_to=1)]
-            assert tx.episodes.of_thread(KITCHEN, generation=0) == [*old, three]
+            assert tx.episodes.list(threads=[KITCHEN], generation=0) == [*old, three]
             assert [tx.episodes.get(e.id) for e in old] == old
             assert [e.id for e in tx.episodes.list(limit=9)] == [three.id, new.id]
             assert tx.count("episodes") == 2
@@ -69,9 +69,12 @@ class GenerationsConformance(StoreFixture):
             for wrong in ([episode.id], [two.id, episode.id], [identity("nobody")]):
                 with pytest.raises(Conflict):
                     tx.episodes.retire(wrong, 2)
-            assert tx.episodes.of_thread(KITCHEN) == [two, three]  # whoever catches it finds nothing changed
+            assert tx.episodes.list(threads=[KITCHEN]) == [
+                two,
+                three,
+            ]  # whoever catches it finds nothing changed
             tx.episodes.retire([], 2)
-            assert tx.episodes.of_thread(KITCHEN) == [two, three]
+            assert tx.episodes.list(threads=[KITCHEN]) == [two, three]
 
     def test_reviving_brings_back_exactly_what_was_there(self, store: Store) -> None:
         fill(store, texts=list("abcdefgh"))
@@ -87,7 +90,7 @@ class GenerationsConformance(StoreFixture):
         with store.begin(ANA) as tx:
             tx.episodes.revive(KITCHEN, 1)
         with store.begin(ANA, write=False) as tx:
-            assert tx.episodes.of_thread(KITCHEN) == [this_episode, two, three]
+            assert tx.episodes.list(threads=[KITCHEN]) == [this_episode, two, three]
             for gone in (new, later):
                 assert tx.episodes.get(gone.id) is None
                 assert tx.episodes.encodings(gone.id) == []
@@ -114,11 +117,11 @@ class GenerationsConformance(StoreFixture):
                 covers.append((*made, first[2]))
         for generation in (3, 2, 1):
             with store.begin(ANA) as tx:
-                assert tx.episodes.of_thread(KITCHEN) == [*covers[generation]]
+                assert tx.episodes.list(threads=[KITCHEN]) == [*covers[generation]]
                 tx.episodes.revive(KITCHEN, generation)
         with store.begin(ANA) as tx:
-            assert tx.episodes.of_thread(KITCHEN) == [*first]
-            assert tx.episodes.of_thread(identity("attic")) == [untouched]
+            assert tx.episodes.list(threads=[KITCHEN]) == [*first]
+            assert tx.episodes.list(threads=[identity("attic")]) == [untouched]
             tx.episodes.retire([first[0].id, first[1].id], 1)
             tx.episodes.put(covers[1][0])  # the same id again
             assert tx.episodes.get(covers[1][0].id) == covers[1][0]
@@ -137,7 +140,7 @@ class GenerationsConformance(StoreFixture):
                 tx.episodes.revive(identity("attic"), 0)
             tx.relations.revoke(identity("first"))
         with store.begin(ANA, write=False) as tx:
-            assert tx.episodes.of_thread(KITCHEN) == [two, three]
+            assert tx.episodes.list(threads=[KITCHEN]) == [two, three]
             assert tx.episodes.get(episode.id) == replace(episode, generation_to=1)
             assert tx.relations.decision(identity("first")) is not None
             for refused in (

@@ -31,8 +31,8 @@ class LinksConformance(StoreFixture):
         furnish(store)
         full_link = link("a", "b", 1, basis="recall", label="UNCERTAIN", decision_id=identity("d"))
         with store.begin(ANA) as tx:
-            tx.relations.put_link(full_link)
-            tx.relations.put_link(link("b", "c", 2))
+            tx.relations.put(full_link)
+            tx.relations.put(link("b", "c", 2))
             assert list(tx.relations.links([A])) == [full_link]
             assert (
                 list(tx.relations.links([B]))
@@ -46,16 +46,16 @@ class LinksConformance(StoreFixture):
     def test_two_threads_have_one_link_whichever_way_it_points(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            tx.relations.put_link(link("a", "b"))
-            tx.relations.put_link(link("b", "a", 3, basis="hand"))
-            tx.relations.put_link(link("b", "a", 4))
+            tx.relations.put(link("a", "b"))
+            tx.relations.put(link("b", "a", 3, basis="hand"))
+            tx.relations.put(link("b", "a", 4))
             assert list(tx.relations.links([A, B])) == [link("b", "a", 4)]
 
     def test_a_link_that_was_taken_back_is_shown_only_where_wanted(self, store: Store) -> None:
         furnish(store)
         gone = link("a", "b", unlinked_at=minute(5))
         with store.begin(ANA) as tx:
-            tx.relations.put_link(gone)
+            tx.relations.put(gone)
             assert list(tx.relations.links([A])) == list(tx.relations.links(limit=9)) == []
             assert (
                 list(tx.relations.links([A], taken_back=True))
@@ -67,37 +67,37 @@ class LinksConformance(StoreFixture):
         furnish(store)
         with store.begin(ANA) as tx:
             tx.relations.join(WHOLE, [C, A])
-            assert list(tx.relations.members(WHOLE)) == [A, C]
+            assert list(tx.relations.joined(WHOLE)) == [A, C]
             tx.relations.join(OTHER, [A, D])
             assert dict(tx.relations.joined([A, B, C, identity("nowhere")])) == {A: OTHER, C: WHOLE}
             tx.relations.join(WHOLE, [B])
-            assert (list(tx.relations.members(WHOLE)), list(tx.relations.members(OTHER))) == ([B], [A, D])
+            assert (list(tx.relations.joined(WHOLE)), list(tx.relations.joined(OTHER))) == ([B], [A, D])
             tx.relations.join(OTHER, [])
             assert dict(tx.relations.joined([A, B, C, D])) == {B: WHOLE}
 
     def test_what_is_not_there_cannot_be_linked(self, store: Store) -> None:
         furnish(store)
         for act in (
-            lambda tx: tx.relations.put_link(link("a", "nowhere")),
-            lambda tx: tx.relations.put_link(link("nowhere", "a")),
+            lambda tx: tx.relations.put(link("a", "nowhere")),
+            lambda tx: tx.relations.put(link("nowhere", "a")),
             lambda tx: tx.relations.join(WHOLE, [A, identity("nowhere")]),
         ):
             with pytest.raises(NotFound), store.begin(ANA) as tx:
                 act(tx)
         with pytest.raises(StoreError), store.begin(ANA, write=False) as tx:
-            tx.relations.put_link(link("a", "b"))
+            tx.relations.put(link("a", "b"))
 
     def test_links_of_one_scope_are_nothing_to_another(self, store: Store) -> None:
         furnish(store)
         furnish(store, BO)
         with store.begin(ANA) as tx:
-            tx.relations.put_link(link("a", "b"))
+            tx.relations.put(link("a", "b"))
             tx.relations.join(WHOLE, [A, B])
         with store.begin(BO) as tx:
-            assert list(tx.relations.links([A])) == list(tx.relations.members(WHOLE)) == []
+            assert list(tx.relations.links([A])) == list(tx.relations.joined(WHOLE)) == []
             tx.relations.join(WHOLE, [C])
         with store.begin(ANA, write=False) as tx:
-            assert list(tx.relations.members(WHOLE)) == [A, B]
+            assert list(tx.relations.joined(WHOLE)) == [A, B]
 
     def test_a_decision_keeps_what_came_of_it(self, store: Store) -> None:
         fill(store)

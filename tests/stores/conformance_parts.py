@@ -22,7 +22,7 @@ def make_part(thread: UUID = KITCHEN, first_seq: int = 0, *, at: float = 0) -> S
 def save(store: Store, *sections: Section, scope: Scope = ANA) -> None:
     with store.begin(scope) as tx:
         for section in sections:
-            tx.threads.save_section(section)
+            tx.threads.save(section)
 
 
 class PartsConformance(StoreFixture):
@@ -43,14 +43,14 @@ class PartsConformance(StoreFixture):
         )
         with store.begin(ANA) as tx:
             assert tx.threads.section(KITCHEN, 0) == section == tx.threads.section(KITCHEN)
-            tx.threads.save_section(full)
+            tx.threads.save(full)
             assert tx.threads.section(KITCHEN, 9) == full
         with store.begin(ANA, write=False) as tx:
             assert list(tx.threads.sections(KITCHEN)) == [full]
             assert tx.threads.section(ATTIC, 1) is None
             assert tx.threads.section(ATTIC) is None
             with pytest.raises(StoreError):
-                tx.threads.save_section(section)
+                tx.threads.save(section)
 
     def test_a_threads_parts_are_in_order_and_no_other_scopes(self, store: Store) -> None:
         fill(store)
@@ -68,7 +68,7 @@ class PartsConformance(StoreFixture):
             assert list(tx.threads.sections(KITCHEN)) == []
             assert tx.threads.sections(grown=minute(999), limit=9) == []
         with store.begin(BO) as tx, pytest.raises(NotFound):
-            tx.threads.save_section(make_part(ATTIC))
+            tx.threads.save(make_part(ATTIC))
 
     def test_a_part_is_dropped_alone_and_twice_as_once(self, store: Store) -> None:
         fill(store)
@@ -78,12 +78,12 @@ class PartsConformance(StoreFixture):
         save(store, first, scope=BO)
         for _ in range(2):
             with store.begin(ANA) as tx:
-                tx.threads.drop_section(KITCHEN, 2)
-                tx.threads.drop_section(ATTIC, 0)
+                tx.threads.drop(KITCHEN, 2)
+                tx.threads.drop(ATTIC, 0)
         with store.begin(ANA, write=False) as tx:
             assert list(tx.threads.sections(KITCHEN)) == [first]
             with pytest.raises(StoreError):
-                tx.threads.drop_section(KITCHEN, 0)
+                tx.threads.drop(KITCHEN, 0)
         with store.begin(BO, write=False) as tx:
             assert list(tx.threads.sections(KITCHEN)) == [first]
 
@@ -140,7 +140,7 @@ class PartsConformance(StoreFixture):
                 moved, state=EpisodeState.COMPACTED, end_at=minute(8), reason="size", decision_id=decision
             )
             assert tx.episodes.get(primary.id) == moved
-            assert list(tx.episodes.of_thread(KITCHEN)) == [event]
+            assert list(tx.episodes.list(threads=[KITCHEN])) == [event]
             for unknown in (event.id, identity("nothing")):
                 with pytest.raises(NotFound):
                     tx.episodes.change(unknown, state=EpisodeState.OPEN, last_seq=0)
@@ -157,9 +157,9 @@ class PartsConformance(StoreFixture):
             tx.episodes.put(second)
             assert tx.episodes.archive(KITCHEN, 0, 1) == 2
             assert tx.episodes.archive(KITCHEN, 0, 1) == 0
-            states = {e.first_seq: e.state for e in tx.episodes.of_thread(KITCHEN)}
+            states = {e.first_seq: e.state for e in tx.episodes.list(threads=[KITCHEN])}
             assert states == {0: EpisodeState.ARCHIVED, 1: EpisodeState.ARCHIVED, 2: EpisodeState.CLOSED}
             episodes = tx.episodes.get([replaced.id, primary.id])
             assert {e.state for e in episodes.values()} == {EpisodeState.CLOSED}
             tx.episodes.retire([second.id], 3)
-            assert [e.id for e in tx.episodes.of_thread(KITCHEN)] == [first.id, third.id]
+            assert [e.id for e in tx.episodes.list(threads=[KITCHEN])] == [first.id, third.id]

@@ -97,10 +97,10 @@ class ResolutionConformance(StoreFixture):
 
     def test_only_a_writer_holds_the_scope(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             begin(tx, "sms")
         with store.begin(ANA, write=False) as tx, pytest.raises(StoreError, match="cannot write"):
-            tx.hold_threads()
+            tx.hold("threads")
 
     def test_several_threads_are_read_at_once_as_each_is_alone(self, store: Store) -> None:
         names = ("kitchen", "attic", "porch")
@@ -120,15 +120,15 @@ class ResolutionConformance(StoreFixture):
             assert {t.id: t for t in tx.threads.list(ids=ids)} == {
                 one: tx.threads.get(one) for one in ids[:3]
             }
-            assert tx.threads.frames(ids) == {one: tx.threads.frame(one) for one in ids[:3]}
+            assert tx.threads.frame(ids) == {one: tx.threads.frame(one) for one in ids[:3]}
             assert list(tx.observations.read(spans)) == [tx.observations.read(*span) for span in spans]
             episodes = tx.episodes.list(threads=ids)
             assert {one: [e for e in episodes if e.thread_id == one] for one in ids} == {
-                one: tx.episodes.of_thread(one) for one in ids
+                one: tx.episodes.list(threads=[one]) for one in ids
             }
             assert (
                 {t.id: t for t in tx.threads.list(ids=[])},
-                tx.threads.frames([]),
+                tx.threads.frame([]),
                 tx.observations.read([]),
             ) == ({}, {}, [])
             assert list(tx.episodes.list(threads=[])) == []

@@ -22,27 +22,27 @@ class ReviewsConformance(StoreFixture):
         fill(store)
         earlier = replace(ASKED, id=identity("r0"), after_seq=1, policy="seed-003", query="später? 水")
         with store.begin(ANA) as tx:
-            tx.work.put_review(ASKED)
-            tx.work.put_review(earlier)
-            tx.work.put_review(replace(ASKED, query="again"))
+            tx.work.put(ASKED)
+            tx.work.put(earlier)
+            tx.work.put(replace(ASKED, query="again"))
             assert list(tx.work.reviews(KITCHEN)) == [earlier, ASKED]
             assert list(tx.work.reviews(identity("nowhere"))) == []
             assert list(tx.work.reviews()) == [earlier, ASKED]
-            tx.work.drop_reviews([earlier, replace(earlier, id=identity("nobody"))])
+            tx.work.drop(earlier, replace(earlier, id=identity("nobody")))
             assert list(tx.work.reviews(KITCHEN)) == [ASKED]
         with pytest.raises(NotFound), store.begin(ANA) as tx:
-            tx.work.put_review(replace(ASKED, thread_id=identity("nowhere")))
+            tx.work.put(replace(ASKED, thread_id=identity("nowhere")))
         with pytest.raises(StoreError), store.begin(ANA, write=False) as tx:
-            tx.work.put_review(ASKED)
+            tx.work.put(ASKED)
 
     def test_a_recall_waits_in_its_own_scope(self, store: Store) -> None:
         fill(store)
         fill(store, BO)
         with store.begin(ANA) as tx:
-            tx.work.put_review(ASKED)
+            tx.work.put(ASKED)
         with store.begin(BO) as tx:
             assert list(tx.work.reviews(KITCHEN)) == []
-            tx.work.drop_reviews([ASKED])
+            tx.work.drop(ASKED)
         with store.begin(ANA, write=False) as tx:
             assert list(tx.work.reviews(KITCHEN)) == [ASKED]
 

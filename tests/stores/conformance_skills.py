@@ -59,9 +59,9 @@ class SkillsConformance(StoreFixture):
         other = put(store, make_skill("b"), turn(0))
         with store.begin(ANA, write=False) as tx:
             asked = [turn(0), turn(1), turn(1, "garden"), turn(0, "nowhere")]
-            shown = {t: sorted(ids) for t, ids in tx.knowledge.shown_by(asked).items()}
+            shown = {t: sorted(ids) for t, ids in tx.knowledge.evidence(asked).items()}
             assert shown == {turn(0): sorted([skill.id, other.id]), turn(1, "garden"): [skill.id]}
-            assert tx.knowledge.shown_by([]) == {}
+            assert tx.knowledge.evidence([]) == {}
 
     def test_a_pattern_belongs_to_one_skill_of_a_scope(self, store: Store) -> None:
         fill(store)
@@ -85,7 +85,7 @@ class SkillsConformance(StoreFixture):
             tx.knowledge.drop_skill(skill.id)
         with store.begin(ANA, write=False) as tx:
             assert [kept.pattern for kept in tx.knowledge.skills()] == ["b"]
-            assert list(tx.knowledge.shown_by([turn(0), turn(1)])) == [turn(1)]
+            assert list(tx.knowledge.evidence([turn(0), turn(1)])) == [turn(1)]
 
     def test_episodes_wait_for_mining_once_in_the_order_of_refs(self, store: Store) -> None:
         number = fill(store)

@@ -16,7 +16,7 @@ ROW = WorkRow(ref_of(3, 4), ref_of(3, 4), NOW, "add", '["add",0,5]')
 
 def put(store: Store, *rows: WorkRow, scope: Scope = ANA) -> None:
     with store.begin(scope) as tx:
-        tx.work.put_spans(rows)
+        tx.work.put(*rows)
 
 
 def of(store: Store, first: int, last: int, scope: Scope = ANA, thread: int = 3) -> list[WorkRow]:
@@ -74,7 +74,7 @@ class WorkConformance(StoreFixture):
         put(store, ROW)
         with store.begin(ANA, write=False) as tx:
             with pytest.raises(StoreError):
-                tx.work.put_spans([ROW])
+                tx.work.put(ROW)
             with pytest.raises(StoreError):
                 tx.work.drop_spans(minute(99))
         assert of(store, 4, 4) == [ROW]

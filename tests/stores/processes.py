@@ -57,5 +57,5 @@ def work_off(opener: Opener, path: str, worker: int) -> None:
                 seq = tx.threads.frame(identity(job.serial)).next_seq
                 items = make_observations(job.serial, [job.key], first=seq, actor=f"worker {worker}")
                 append_indexed(tx, tx.threads.number(identity(job.serial)), items)
-                tx.work.finish(job)
+                tx.work.drop(job)
     store.close()

@@ -309,7 +309,7 @@ def compare(store: Store, scope: Scope, model: Model) -> None:
 
 def compare_cover(tx: Transaction, thread: UUID, model: Model) -> None:
     cover = current(model, thread)
-    assert tx.episodes.of_thread(thread) == cover
+    assert tx.episodes.list(threads=[thread]) == cover
     for generation in range(model.threads[thread].generation + 1):
         held = [
             e
@@ -317,7 +317,9 @@ def compare_cover(tx: Transaction, thread: UUID, model: Model) -> None:
             if e.thread_id == thread and e.generation_from <= generation
             and (e.generation_to is None or e.generation_to > generation)
         ]  # fmt: skip
-        assert tx.episodes.of_thread(thread, generation=generation) == sorted(held, key=lambda e: e.first_seq)
+        assert tx.episodes.list(threads=[thread], generation=generation) == sorted(
+            held, key=lambda e: e.first_seq
+        )
     seqs = range(len(model.observations[thread]) + 1)
     owners = [next((e for e in cover if e.first_seq <= seq <= e.last_seq), None) for seq in seqs]
     number = model.numbers[thread]
@@ -593,7 +595,7 @@ def end(store: Store, held: list[Held], claim: tuple[Job, Held], verb: str, late
     try:
         with store.begin(ANA) as tx:
             if verb == "finish":
-                tx.work.finish(job)
+                tx.work.drop(job)
             else:
                 tx.work.put_back(job, error="bad", retry_at=minute(later) if verb == "fail" else None)
     except Conflict:

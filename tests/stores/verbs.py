@@ -94,7 +94,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.episodes.put(_encoding(secret))
         tx.relations.decide(_decision(secret))
         tx.episodes.put(replace(make_episode(KITCHEN, 0, 3, generation=9), kind=EpisodeKind.PRIMARY))
-        tx.threads.save_section(_part(secret))
+        tx.threads.save(_part(secret))
         tx.threads.set_timeout(secret, timedelta(seconds=seed))
         tx.keep_request(b"key", secret.encode(), now=NOW, oldest=NOW)
         number = tx.threads.number(identity(KITCHEN))
@@ -106,12 +106,12 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.observations.append(make_observations(PORCH, [secret]))
         tx.visibility.erase(identity(PORCH), [0], minute(seed))
         tx.record(_erasure(secret))
-        tx.relations.put_link(_link(secret))
-        tx.work.put_review(_pending(secret))
+        tx.relations.put(_link(secret))
+        tx.work.put(_pending(secret))
         tx.relations.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
         tx.work.ask("encode", secret, "serial", now=NOW)
-        tx.work.add_usage([_use(secret)])
-        tx.work.put_spans([_work(number, secret)])
+        tx.work.put(_use(secret))
+        tx.work.put(_work(number, secret))
         tx.knowledge.put_skill(
             make_skill("known", secret), [TurnRef(identity(KITCHEN), n) for n in range(len(secret) % 3)]
         )
@@ -123,7 +123,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.visibility.mark(SuppressedWords(secret, NOW))
         tx.visibility.set_policy(f"count={seed}")
         tx.episodes.lead(PRIMARY, EPISODE)
-        tx.relations.refuse(_refusal(secret))
+        tx.relations.put(_refusal(secret))
         tx.relations.describe(PRIMARY, [Term("tag", secret)])
 
 
@@ -223,7 +223,7 @@ READS: Mapping[str, Verb] = {
     "threads.list unfinished": lambda tx: list(tx.threads.list("unfinished")),
     "threads.timeouts": lambda tx: dict(tx.threads.timeouts()),
     "threads.frame": lambda tx: tx.threads.frame(THREAD),
-    "threads.frames": lambda tx: dict(tx.threads.frames([THREAD, identity(PORCH)])),
+    "threads.frame several": lambda tx: dict(tx.threads.frame([THREAD, identity(PORCH)])),
     "observations.known": lambda tx: dict(
         tx.observations.known([identity(f"{KITCHEN}/{n}") for n in range(9)])
     ),
@@ -244,9 +244,9 @@ READS: Mapping[str, Verb] = {
     "index.between": lambda tx: tx.index.between(NOW, minute(99), limit=99).tolist(),
     "episodes.get": lambda tx: [tx.episodes.get(EPISODE), tx.episodes.get(PRIMARY)],
     "episodes.get by ids": lambda tx: dict(tx.episodes.get([EPISODE])),
-    "episodes.of_thread": lambda tx: [
-        *tx.episodes.of_thread(THREAD),
-        *tx.episodes.of_thread(THREAD, generation=0),
+    "episodes.list of a thread": lambda tx: [
+        *tx.episodes.list(threads=[THREAD]),
+        *tx.episodes.list(threads=[THREAD], generation=0),
     ],
     "episodes.list of threads": lambda tx: list(tx.episodes.list(threads=[THREAD])),
     "index.episode_marks covering": lambda tx: dict(tx.index.episode_marks(REFS, covering=True)),
@@ -290,7 +290,7 @@ READS: Mapping[str, Verb] = {
     "relations.links of": lambda tx: list(tx.relations.links([THREAD], taken_back=True)),
     "relations.links list": lambda tx: list(tx.relations.links(limit=9)),
     "relations.joined": lambda tx: dict(tx.relations.joined([THREAD])),
-    "relations.members": lambda tx: list(tx.relations.members(WHOLE)),
+    "relations.joined of an episode": lambda tx: list(tx.relations.joined(WHOLE)),
     "observations.places": lambda tx: dict(tx.observations.places()),
     "observations.visits": lambda tx: [
         *tx.observations.visits(),
@@ -331,7 +331,7 @@ READS: Mapping[str, Verb] = {
         kept.number: kept for kept in tx.knowledge.skills(numbers=range(9))
     },
     "knowledge.evidence": lambda tx: list(tx.knowledge.evidence(SKILL)),
-    "knowledge.shown_by": lambda tx: dict(tx.knowledge.shown_by(TURNS)),
+    "knowledge.evidence of turns": lambda tx: dict(tx.knowledge.evidence(TURNS)),
     "knowledge.awaiting": lambda tx: list(tx.knowledge.awaiting(limit=9)),
     "knowledge.facts get": lambda tx: next(iter(tx.knowledge.facts(ids=[FACT])), None),
     "knowledge.facts by ids": lambda tx: {kept.id: kept for kept in tx.knowledge.facts(ids=[FACT])},
@@ -375,7 +375,7 @@ def _wrongly_claimed(verb: Callable[[Transaction, Job], object]) -> Verb:
 WRITES: Mapping[str, Verb] = {
     "threads.create": lambda tx: tx.threads.create(make_thread("attic"), make_frame("attic")),
     "threads.save": lambda tx: tx.threads.save(replace(make_thread(KITCHEN), title="written")),
-    "hold_threads": lambda tx: tx.hold_threads(),
+    "hold threads": lambda tx: tx.hold("threads"),
     "threads.set_timeout": lambda tx: tx.threads.set_timeout("written", timedelta(1)),
     "threads.save again": lambda tx: tx.threads.save(replace(tx.threads.frame(THREAD), state=b"w")),
     "observations.append": lambda tx: tx.observations.append(
@@ -389,9 +389,9 @@ WRITES: Mapping[str, Verb] = {
     "episodes.put insert": lambda tx: tx.episodes.put(make_episode(KITCHEN, 3, 3)),
     "episodes.change": lambda tx: tx.episodes.change(PRIMARY, state=EpisodeState.COMPACTED, last_seq=2),
     "episodes.archive": lambda tx: tx.episodes.archive(THREAD, 0, 9),
-    "threads.drop_section": lambda tx: tx.threads.drop_section(THREAD, 0),
-    "threads.save_section": lambda tx: [
-        tx.threads.save_section(_part("written", seq, grown=False)) for seq in (0, 2)
+    "threads.drop section": lambda tx: tx.threads.drop(THREAD, 0),
+    "threads.save section": lambda tx: [
+        tx.threads.save(_part("written", seq, grown=False)) for seq in (0, 2)
     ],
     "episodes.retire": lambda tx: tx.episodes.retire([EPISODE], 1),
     "episodes.revive": lambda tx: tx.episodes.revive(THREAD, 0),
@@ -408,13 +408,13 @@ WRITES: Mapping[str, Verb] = {
     ),
     "episodes.consolidate": lambda tx: tx.episodes.consolidate([EPISODE], None),
     "episodes.consolidate again": lambda tx: tx.episodes.consolidate([EPISODE], minute(99)),
-    "work.put_review": lambda tx: tx.work.put_review(replace(_pending("written"), id=identity("other"))),
-    "work.drop_reviews": lambda tx: tx.work.drop_reviews([_pending("written")]),
+    "work.put review": lambda tx: tx.work.put(replace(_pending("written"), id=identity("other"))),
+    "work.drop reviews": lambda tx: tx.work.drop(_pending("written")),
     "episodes.lead": lambda tx: tx.episodes.lead(EPISODE, PRIMARY),
-    "relations.refuse": lambda tx: tx.relations.refuse(_refusal("written")),
+    "relations.put refusal": lambda tx: tx.relations.put(_refusal("written")),
     "relations.lift": lambda tx: tx.relations.lift(EPISODE, PRIMARY),
     "relations.describe": lambda tx: tx.relations.describe(PRIMARY, [Term("tag", "written")]),
-    "relations.put_link": lambda tx: tx.relations.put_link(_link("written")),
+    "relations.put link": lambda tx: tx.relations.put(_link("written")),
     "relations.join": lambda tx: tx.relations.join(identity("other"), [THREAD]),
     "index.put_postings": lambda tx: tx.index.put_postings(
         OBSERVATIONS, [posting(int(ref), "written") for ref in REFS]
@@ -424,13 +424,13 @@ WRITES: Mapping[str, Verb] = {
     ),
     "index.drop": lambda tx: tx.index.drop(OBSERVATIONS, REFS.tolist()),
     "work.ask": lambda tx: tx.work.ask("encode", "written", "other", now=NOW),
-    "work.finish": _wrongly_claimed(lambda tx, job: tx.work.finish(job)),
+    "work.drop claimed": _wrongly_claimed(lambda tx, job: tx.work.drop(job)),
     "work.put_back failed": _wrongly_claimed(
         lambda tx, job: tx.work.put_back(job, error="x", retry_at=NOW + timedelta(1))
     ),
     "work.put_back untried": _wrongly_claimed(lambda tx, job: tx.work.put_back(job)),
-    "work.retry": lambda tx: [tx.work.retry(job.id, now=NOW) for job in tx.work.jobs()],
-    "work.add_usage": lambda tx: tx.work.add_usage([_use(secret) for secret in ("written", *WORDS)]),
+    "work.put_back by id": lambda tx: [tx.work.put_back(job.id, retry_at=NOW) for job in tx.work.jobs()],
+    "work.put usage": lambda tx: tx.work.put(*(_use(secret) for secret in ("written", *WORDS))),
     "knowledge.put_skill": lambda tx: tx.knowledge.put_skill(make_skill("known", "written"), TURNS),
     "visibility.erase": lambda tx: tx.visibility.erase(THREAD, [0, 2], NOW),
     "visibility.remove unword": lambda tx: tx.visibility.remove([EPISODE, PRIMARY], words_only=True),
@@ -442,7 +442,7 @@ WRITES: Mapping[str, Verb] = {
     "knowledge.drop_skill": lambda tx: tx.knowledge.drop_skill(SKILL),
     "knowledge.note_mining": lambda tx: tx.knowledge.note_mining(REFS.tolist()),
     "knowledge.note_mining done": lambda tx: tx.knowledge.note_mining(REFS.tolist(), done=True),
-    "hold_facts": lambda tx: tx.hold_facts(),
+    "hold facts": lambda tx: tx.hold("facts"),
     "knowledge.put_facts": lambda tx: tx.knowledge.put_facts(
         [make_fact("known", "written"), make_fact("new", "written")]
     ),
@@ -452,7 +452,7 @@ WRITES: Mapping[str, Verb] = {
     ),
     "knowledge.bury": lambda tx: tx.knowledge.bury([make_tombstone("erased", "written", at=9)]),
     "knowledge.unbury": lambda tx: tx.knowledge.unbury([identity("erased")]),
-    "work.put_spans": lambda tx: tx.work.put_spans([_work(n, "written") for n in range(1, 9)]),
+    "work.put spans": lambda tx: tx.work.put(*(_work(n, "written") for n in range(1, 9))),
     "work.drop_spans": lambda tx: tx.work.drop_spans(minute(99)),
     "visibility.mark": lambda tx: tx.visibility.mark(
         Mark(0, int(REFS[-1]), MarkKind.SUPPRESSED, NOW, "written")
@@ -466,7 +466,7 @@ WRITES: Mapping[str, Verb] = {
     "visibility.set_policy": lambda tx: tx.visibility.set_policy("none"),
     "visibility.take_turn": lambda tx: tx.visibility.take_turn(minute(99), timedelta(minutes=1)),
     "visibility.set_policy again": lambda tx: tx.visibility.set_policy(tx.visibility.policy()),
-    "work.cancel": lambda tx: [tx.work.cancel(job.id) for job in tx.work.jobs()],
+    "work.drop waiting": lambda tx: [tx.work.drop(job.id) for job in tx.work.jobs()],
 }
 
 

@@ -11,6 +11,7 @@ from episodic_agent.core.chains.policies import DEFAULT as DEFAULT_CHAINING
 from episodic_agent.core.ingest import IntakeLimits
 from episodic_agent.core.links.policies import DEFAULT as DEFAULT_LINKING
 from episodic_agent.core.links.policies import link_policy
+from episodic_agent.core.prompts import EPISODE, FACTS
 from episodic_agent.core.strength.retention import Retention
 from episodic_agent.core.threads import Channels
 from episodic_agent.engine.recently_shown import RecentlyShown
@@ -22,7 +23,9 @@ from episodic_agent.schemas import Scope
 
 NO_EMBEDDER = "none"
 SEED_FACTS = "seed-003"  # the policy that asks a model what to expect first
-FACT_POLICIES = ("default", SEED_FACTS)
+ALONE = "alone"  # the policy that asks for facts and for titles in questions of their own
+FACT_POLICIES = ("default", ALONE, SEED_FACTS)
+LINK_PATIENCE = 5.0  # seconds a link waits for a model where nothing else is set: a message waits with it
 NO_LINKING = "none"  # the name of the linking policy that links nothing
 
 
@@ -36,7 +39,7 @@ def check_link_policy(name: str) -> str:
 def check_fact_policy(name: str) -> str:
     """Return the name of a way to ask a model for facts; InvalidInput for an unknown one."""
     if name not in FACT_POLICIES:
-        raise InvalidInput(f"unknown fact policy {name!r}; choose {' or '.join(FACT_POLICIES)}")
+        raise InvalidInput(f"unknown fact policy {name!r}; choose {', '.join(FACT_POLICIES)}")
     return name
 
 
@@ -52,7 +55,8 @@ class Deps:
     where silence ends a thread, and how long it must be. `budget` is how many tokens a day language models
     may cost a space; None: as many as they like. `retention` is what users let go who have set no policy of
     their own. `link_policy` names what links threads, before any tuning; `chain_policy` what chains sessions,
-    `fact_policy` how a language model is asked for facts.
+    `fact_policy` how a language model is asked for facts. `link_patience` is how many seconds a
+    link's decision waits for a model's answer.
     `limits` bound what is taken in.
     """
 
@@ -71,6 +75,7 @@ class Deps:
     link_policy: str = DEFAULT_LINKING
     chain_policy: str = DEFAULT_CHAINING
     fact_policy: str = "default"
+    link_patience: float = LINK_PATIENCE
     trace_days: int = KEPT_DAYS
     retention: Retention = field(default_factory=Retention)
     sink: SpanSink | None = None
@@ -94,6 +99,15 @@ class Deps:
     def judges_ends(self) -> bool:
         """Tell whether the linking policy judges a thread's links again when it is over."""
         return self.link_policy != NO_LINKING and link_policy(self.link_policy).chooses
+
+    @property
+    def reads_once(self) -> bool:
+        """Tell whether one question reads finished episodes for their titles, summaries and facts.
+
+        It does where one model is asked for both; another one, or none, for either has a question of its own.
+        """
+        telling, stating = (model_of(self.language_model, stage) for stage in (EPISODE, FACTS))
+        return self.fact_policy == FACT_POLICIES[0] and stating is not None and telling is stating
 
     def model_for(self, scope: Scope, stage: str) -> LanguageModel | None:
         """Return the stage's language model, counting what it costs this scope; None where there is none."""

@@ -96,7 +96,7 @@ class Upkeep:
         store, clock = self._deps.store, self._deps.clock
         skill_job.ask_where_awaited(store, scope, clock(), least=skill_job.SOME)
         content.hash_older(store, scope, limit=HASHED_AT_ONCE)
-        fact_job.request_of_old(store, scope, now or clock())
+        fact_job.request_of_old(self._deps, scope, now or clock())
         return closed
 
     def settle(self, space: str) -> None:
@@ -171,7 +171,7 @@ class Later:
     def learn(self, scope: Scope, *, any_waiting: bool = False) -> int:
         """Learn facts where a run is due (or anything waits); return from how many episodes."""
         done, store, clock = 0, self._deps.store, self._deps.clock
-        before = fact_job.request_where_due(store, scope, clock(), any_waiting=any_waiting)
+        before = fact_job.request_where_due(self._deps, scope, clock(), any_waiting=any_waiting)
         while before and self.here:
             self.run(scope)
             with store.begin(scope, write=False) as tx:
@@ -179,7 +179,7 @@ class Later:
             if left >= before:
                 break  # what waits cannot be done now
             done += before - left
-            before = fact_job.request_where_due(store, scope, clock(), any_waiting=any_waiting)
+            before = fact_job.request_where_due(self._deps, scope, clock(), any_waiting=any_waiting)
         return done
 
     def keep_up(self, scopes: Sequence[Scope], now: datetime | None = None) -> int:
@@ -188,7 +188,7 @@ class Later:
         self.run()
         self.finish(scopes)
         for scope in scopes if self.here else ():  # what was closed just now has its words by now
-            if fact_job.request_of_old(self._deps.store, scope, now or self._deps.clock()):
+            if fact_job.request_of_old(self._deps, scope, now or self._deps.clock()):
                 self.run(scope)
         self.upkeep.settle(self.space)
         return closed

@@ -139,7 +139,7 @@ class Works:
     @cached_property
     def linker(self) -> "link_job.Linker":
         """What links threads."""
-        return link_job.Linker(self.deps)
+        return link_job.Linker(self.deps, patience=self.deps.link_patience)
 
     @cached_property
     def contexts(self) -> "assembling.Contexts":
@@ -170,7 +170,7 @@ class Works:
                 kinds.COMPACT: lambda: section_job.Compactor(deps).handle,
                 kinds.CHAIN: lambda: chain_job.Chainer(deps).handle,
                 kinds.MINE: lambda: skill_job.Miner(deps).handle,
-                kinds.FACTS: lambda: fact_job.Consolidator(deps).handle,
+                kinds.FACTS: lambda: fact_job.Consolidator(deps, encoding.Encoder(deps).retell).handle,
                 kinds.OUTCOME: lambda: outcomes.Listener(deps).handle,
                 kinds.TUNE: lambda: tuning_runs.Tuner(deps).handle,
                 kinds.RUN: lambda: self.orphans.handle,

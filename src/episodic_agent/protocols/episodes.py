@@ -7,8 +7,7 @@ from uuid import UUID
 
 from episodic_agent.schemas import Encoding, Episode, EpisodeState
 from episodic_agent.schemas.chains import TreeNode
-from episodic_agent.schemas.standing import Standing
-from episodic_agent.schemas.strength import Strength
+from episodic_agent.schemas.strength import Standing, Strength
 
 Walk = Literal["self", "children", "above", "below"]
 
@@ -17,7 +16,7 @@ class Episodes(Protocol):
     """Episodes, their encodings (versions) and which goes on from which.
 
     Replaced episodes (those with a `generation_to`) stay, with their words and decisions, for undo and for
-    references to them. Only `get`, `encodings` and `of_thread` with a generation show them. Whoever
+    references to them. Only `get`, `encodings` and `list` with a generation show them. Whoever
     deletes for good (I12) must delete them too, and the `resegment` decisions of the thread, which hold the
     frame and the records from before.
     """
@@ -81,14 +80,11 @@ class Episodes(Protocol):
         """Read current event episodes by `ref_of(thread number, first_seq)`."""
         ...
 
-    def of_thread(self, thread_id: UUID, *, generation: int | None = None) -> Sequence[Episode]:
-        """Return the event episodes of a thread's current (or the given) generation by first_seq."""
-        ...
-
     def list(
         self,
         *,
         threads: Sequence[UUID] | None = None,
+        generation: int | None = None,
         since: datetime | None = None,
         before: datetime | None = None,
         unconsolidated: bool = False,
@@ -97,8 +93,8 @@ class Episodes(Protocol):
         """Return current event episodes whose event time ends in [since, before), newest first.
 
         Of equals the newest thread's come first, and of one thread the latest. `threads` asks for those of
-        several threads at once, each thread's as `of_thread` returns them; `unconsolidated` for those that
-        have words and are not consolidated, oldest created first, ties by id.
+        these threads by first_seq, of their current (or the given) generation; `unconsolidated` for those
+        that have words and are not consolidated, oldest created first, ties by id.
         """
         ...
 

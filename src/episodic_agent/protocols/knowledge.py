@@ -1,7 +1,7 @@
 """Facts and skills as a store keeps them: with evidence, and with what must not be learned again."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, overload
 from uuid import UUID
 
 from episodic_agent.schemas.facts import FactCandidate, FactTombstone, StoredFact
@@ -11,7 +11,7 @@ from episodic_agent.schemas.skills import SkillState, StoredSkill, TurnRef
 class Knowledge(Protocol):
     """What is concluded from episodes. Its words and vectors in the index are the caller's to keep."""
 
-    # --- facts: whoever writes them holds them (`Transaction.hold_facts`) -------------------------------
+    # --- facts: whoever writes them holds them (`Transaction.hold`) -------------------------------
 
     def put_facts(self, facts: Sequence[StoredFact]) -> Sequence[StoredFact]:
         """Write facts, new or in place of those with their ids; return them as they are kept now.
@@ -93,11 +93,13 @@ class Knowledge(Protocol):
         """
         ...
 
-    def evidence(self, skill_id: UUID) -> Sequence[TurnRef]:
+    @overload
+    def evidence(self, key: UUID) -> Sequence[TurnRef]:
         """Return the turns that show a skill, by reference."""
         ...
 
-    def shown_by(self, turns: Sequence[TurnRef]) -> Mapping[TurnRef, Sequence[UUID]]:
+    @overload
+    def evidence(self, key: Sequence[TurnRef]) -> Mapping[TurnRef, Sequence[UUID]]:
         """Return for each of these turns which skills it shows already; turns that show none are left out."""
         ...
 

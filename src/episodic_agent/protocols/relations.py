@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, overload
 from uuid import UUID
 
 from episodic_agent.schemas import Decision, Link
@@ -14,8 +14,11 @@ class Relations(Protocol):
 
     # --- threads that belong together, and the cross-thread episodes they form --------------------------
 
-    def put_link(self, link: Link) -> None:
-        """Write the link of two threads, in the place of what stood of the two; NotFound for either."""
+    def put(self, *records: Link | Refusal) -> None:
+        """Write links of two threads, each in the place of what stood of the two; NotFound for either.
+
+        And that chains were taken back, each in the place of what was refused of the same pair.
+        """
         ...
 
     def links(
@@ -31,19 +34,17 @@ class Relations(Protocol):
         """Let just these threads form a cross-thread episode; they leave those they were in."""
         ...
 
-    def joined(self, threads: Sequence[UUID]) -> Mapping[UUID, UUID]:
+    @overload
+    def joined(self, key: Sequence[UUID]) -> Mapping[UUID, UUID]:
         """Return the cross-thread episode of each of these threads that is in one."""
         ...
 
-    def members(self, episode_id: UUID) -> Sequence[UUID]:
+    @overload
+    def joined(self, key: UUID) -> Sequence[UUID]:
         """Return the threads of a cross-thread episode in order of creation, ties by id."""
         ...
 
     # --- chains that were taken back --------------------------------------------------------------------
-
-    def refuse(self, refusal: Refusal) -> None:
-        """Remember that a link was taken back; the same pair again takes the other's place."""
-        ...
 
     def lift(self, child: UUID, parent: UUID) -> None:
         """Forget a refusal; an unknown one is gone already."""

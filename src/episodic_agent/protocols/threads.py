@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Literal, Protocol, overload
 from uuid import UUID
 
 from episodic_agent.schemas import Frame, Section, Thread
@@ -48,15 +48,20 @@ class Threads(Protocol):
         """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
         ...
 
-    def save(self, changed: Thread | Frame) -> None:
-        """Write a thread's changed fields, or a frame; NotFound. A thread's origin never changes.
+    def save(self, changed: Thread | Frame | Section) -> None:
+        """Write a thread's changed fields, a frame or a section; NotFound. A thread's origin never changes.
 
-        A frame is written as version + 1 where the stored version is its own; Conflict otherwise.
+        A frame is written as version + 1 where the stored version is its own; Conflict otherwise. A section
+        takes the place of the one that begins at the same observation.
         """
         ...
 
-    def drop(self, thread_id: UUID) -> None:
-        """Delete every row of a thread; NotFound. Drop it from the index before, and its jobs."""
+    def drop(self, thread_id: UUID, section: int | None = None) -> None:
+        """Delete every row of a thread; NotFound. Drop it from the index before, and its jobs.
+
+        With the seq that a section begins at only that row: an unknown one is gone already, and its episode
+        is left alone.
+        """
         ...
 
     def timeouts(self) -> Mapping[str, timedelta]:
@@ -67,11 +72,13 @@ class Threads(Protocol):
         """Keep the user's own timeout of a channel ("" for all); None takes it away."""
         ...
 
-    def frame(self, thread_id: UUID) -> Frame:
+    @overload
+    def frame(self, key: UUID) -> Frame:
         """Read the frame (in a write transaction nobody else can change it before the end); NotFound."""
         ...
 
-    def frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
+    @overload
+    def frame(self, key: Sequence[UUID]) -> Mapping[UUID, Frame]:
         """Read several frames at once, to look at only: others may change them; unknown ones are left out."""
         ...
 
@@ -98,12 +105,4 @@ class Threads(Protocol):
         was by an event time: oldest first, ties by thread. `compacted` asks for those (of a thread) that
         have words: newest first turn first, ties as stored last.
         """
-        ...
-
-    def save_section(self, section: Section) -> None:
-        """Write one, in place of the one that begins at the same observation; NotFound: no such thread."""
-        ...
-
-    def drop_section(self, thread_id: UUID, first_seq: int) -> None:
-        """Delete the row of one; an unknown one is gone already. Its episode is left alone."""
         ...

@@ -21,15 +21,22 @@ class Work(Protocol):
         """Ask for work; a second request for a waiting (kind, key) coalesces with the first."""
         ...
 
-    def finish(self, job: Job) -> None:
-        """Delete a claimed job in the transaction of its effect; Conflict when its token is not ours."""
+    def drop(self, *done: Job | UUID | PendingReview) -> None:
+        """Delete jobs, and recalls that are judged (what is gone already of these changes nothing).
+
+        A claimed job in the transaction of its effect: Conflict when its token is not ours. By id one that
+        waits or is dead: NotFound, Conflict while it is being done.
+        """
         ...
 
-    def put_back(self, job: Job, *, error: str | None = None, retry_at: datetime | None = None) -> None:
+    def put_back(
+        self, job: Job | UUID, *, error: str | None = None, retry_at: datetime | None = None
+    ) -> None:
         """Give a claimed job back; Conflict when its token is not ours.
 
         Without an error it is untried: it waits again and the claim counts as no attempt. With one it waits
-        for `retry_at`, or is among the dead letters when None.
+        for `retry_at`, or is among the dead letters when None. By id it is one that waits or is dead, which
+        gets all its attempts back and is due at `retry_at`: NotFound, Conflict while it is being done.
         """
         ...
 
@@ -41,20 +48,15 @@ class Work(Protocol):
         """Return jobs (of a state) by the time they are due, then in order of asking."""
         ...
 
-    def retry(self, job_id: UUID, *, now: datetime) -> None:
-        """Make a waiting or dead job due now with all its attempts back; raises NotFound."""
-        ...
+    # --- recalls that wait to be judged, and what work took and cost ------------------------------------
 
-    def cancel(self, job_id: UUID) -> None:
-        """Delete a waiting or dead job; raises NotFound, Conflict while it is being done."""
-        ...
+    def put(self, *records: PendingReview | ModelUse | WorkRow) -> None:
+        """Let a recall be judged by what its thread says next, count what models cost, keep what work took.
 
-    # --- recalls that wait to be judged by what is said after them --------------------------------------
-
-    def put_review(self, pending: PendingReview) -> None:
-        """Let a recall be judged by what its thread says next; the same id again changes nothing.
-
-        Raises NotFound for an unknown thread.
+        A recall of the same id again changes nothing, one of an unknown thread raises NotFound. What models
+        cost is added up by day, stage and model. What work for turns took (docs/internals/tracing.md) is not
+        exported, and dropped when old: one of the same first reference, time and name takes the place of
+        another.
         """
         ...
 
@@ -62,25 +64,8 @@ class Work(Protocol):
         """Return what waits in a thread, oldest first; without one in all threads, thread by thread."""
         ...
 
-    def drop_reviews(self, judged: Sequence[PendingReview]) -> None:
-        """Take away what is judged; what is gone already changes nothing."""
-        ...
-
-    # --- what work took and cost ------------------------------------------------------------------------
-
-    def add_usage(self, uses: Sequence[ModelUse]) -> None:
-        """Add to what language models cost, by day, stage and model."""
-        ...
-
     def usage(self, first: date, last: date) -> Sequence[ModelUse]:
         """Return what the scope cost on each day of `first..last` (inclusive), by day, stage, model."""
-        ...
-
-    def put_spans(self, spans: Sequence[WorkRow]) -> None:
-        """Keep what work for turns took (docs/tracing.md): not exported, and dropped when old.
-
-        One of the same first reference, time and name takes the place of another.
-        """
         ...
 
     def spans(self, first_ref: int, last_ref: int) -> Sequence[WorkRow]:

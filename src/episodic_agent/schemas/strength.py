@@ -1,7 +1,8 @@
-"""Strength: the FSRS state of a memory, and the ratings that change it."""
+"""Strength: the FSRS state of a memory, the ratings that change it, and what retention reads of it."""
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class Rating(IntEnum):
@@ -19,3 +20,17 @@ class Strength:
 
     stability: float
     difficulty: float
+
+
+class Standing(NamedTuple):
+    """What retention reads of a current event episode: its id in hex, its first and last ref, its strength.
+
+    `end_at` and `last_reviewed_at` are microseconds since 1970 UTC, `stability` is in days.
+    """
+
+    name: str
+    first_ref: int
+    last_ref: int
+    end_at: int
+    stability: float
+    last_reviewed_at: int

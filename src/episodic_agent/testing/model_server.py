@@ -21,8 +21,10 @@ from episodic_agent.core.prompts.quoting import AGAIN, cleaned
 from episodic_agent.schemas import Json
 
 SLOW: Final = 30.0  # seconds a slow answer takes, unless it is released or nobody waits any more
-_FENCE: Final = re.compile(r"`{3,}")
-_HEADER: Final = re.compile(r'm\d+, \d{4}-\d\d-\d\dT[\d:+]+, "(?:[^"\\]|\\.)*" says:')
+_SO_FAR: Final = "What was happening so far:"
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_WHO: Final = rf"(?:[\w.'’ -]+|{_STRING.pattern})(?: \((?:tool|assistant)\))?"
+_MESSAGE: Final = re.compile(rf"m\d+(?: · \w{{3}} \d+ \w{{3}} \d+ \d\d:\d\d)? · {_WHO}: ({_STRING.pattern})")
 _QUESTION: Final = re.compile(r"Does (m\d+) begin a new event\?")
 _AGAIN: Final = re.compile(re.escape(AGAIN) + r'"(?:[^"\\]|\\.)*"')
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
@@ -287,28 +289,22 @@ def verdict_of(prompt: str) -> Mapping[str, Json]:
 def read_conversation(prompt: str) -> tuple[list[str], list[str]]:
     """Return the quoted messages of a prompt up to the one in question, and the lines that give orders.
 
-    >>> read_conversation(chr(10).join(["What was happening so far:", "```", "Tea.", "```", "Obey me!"]))
+    >>> read_conversation(chr(10).join(["What was happening so far:", '"Tea."', "Obey me!"]))
     ([], ['Obey me!'])
     """
     spoken: list[str] = []
     orders: list[str] = []
-    fence, begun, header = "", False, ""
-    held: list[str] = []
+    begun = after = False
     for line in prompt.split("\n"):
-        if fence and _FENCE.fullmatch(line.strip()) and len(line.strip()) >= len(fence):
-            if header:
-                spoken.append("\n".join(held))
-            fence, header = "", ""
-        elif fence:
-            held.append(line)
-        elif _FENCE.fullmatch(line):
-            fence, held = line, []
-        elif line == "What was happening so far:":
-            begun = True  # before it stand the instructions
-        elif _HEADER.fullmatch(line):
-            header = line
-        elif begun and not _is_own(line, len(spoken)):
+        message = _MESSAGE.fullmatch(line)
+        if line == _SO_FAR:
+            begun = after = True  # before it stand the instructions
+            continue
+        if begun and message is not None:
+            spoken.append(json.loads(message[1]))
+        elif begun and not (after and _STRING.fullmatch(line)) and not _is_own(line, len(spoken)):
             orders.append(line)
+        after = False
     return spoken, orders
 
 

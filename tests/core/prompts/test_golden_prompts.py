@@ -16,7 +16,16 @@ import pytest
 from core.facts.saying import claim
 
 from episodic_agent.core.facts import learn
-from episodic_agent.core.prompts import compact, episode, facts, review, skills, thread_link, topic_shift
+from episodic_agent.core.prompts import (
+    compact,
+    digest,
+    episode,
+    facts,
+    review,
+    skills,
+    thread_link,
+    topic_shift,
+)
 from episodic_agent.core.prompts.lenient import strict
 from episodic_agent.core.review import FollowingTurn, Shown
 from episodic_agent.schemas import Json, Observation
@@ -102,6 +111,15 @@ PROMPTS: Mapping[str, tuple[str, str, Mapping[str, Json]]] = {
             [facts.Conversation("The dripping tap", TALK[:2]), facts.Conversation("", TALK[2:])],
         ),
         facts.GATHERED_SCHEMA,
+    ),
+    "digest": (
+        digest.VERSION,
+        digest.prompt(
+            facts.Owner("Ana", ("Annie",)),
+            KNOWN,
+            [digest.Finished(TALK[:2], TALK[3]), digest.Finished(TALK[2:], asked=False)],
+        ),
+        digest.SCHEMA,
     ),
 }
 

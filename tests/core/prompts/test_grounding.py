@@ -135,7 +135,7 @@ def test_the_example_of_the_page_about_prompts_is_used_as_it_stands() -> None:
     advice = "I would book the train early: it is about £40 cheaper until Monday."
     spoken.append(replace(spoken[0], id=UUID(int=2), seq=1, actor="bot", text=advice))
     page = Path(__file__).parents[3] / "docs" / "internals" / "prompts.md"
-    answer = json.loads(page.read_text(encoding="utf-8").split("```json\n")[1].split("```")[0])
+    answer = json.loads(page.read_text(encoding="utf-8").split("```json\n")[-1].split("```")[0])
     words = episode.grounded(episode.read(answer), spoken)
     assert episode.faults(words, spoken) == {}
     assert words.entities == ("Bad Tölz", "Mary Jane")

@@ -44,7 +44,6 @@ _BASE: Final = 800
 LEAST: Final = -9.0  # log-odds below which nothing bears on the message
 LONGEST: Final = 60  # tokens of one quoted text; of a longer one its best sentences stand
 ANSWER: Final = 1.0  # log-odds that an answer is worth less than its question, at most
-_TELLING: Final = 4  # tokens of a reply that says something
 _ROOMY: Final = 1.3  # a text so much longer is not cut
 _LONG_SESSION: Final = 3.0
 _NAME: Final = 40  # characters of a speaker's name
@@ -212,21 +211,6 @@ def _chosen(
         seen.add((quote.block, text))
         taken.append(replace(quote, text=text))
     return taken
-
-
-def _with_answers(candidates: Sequence[QuotedText]) -> list[QuotedText]:
-    """Let an answer be worth nearly what its question is; a reply that says nothing by itself is none."""
-    ends = {(quote.thread_id, quote.last_seq): quote.worth for quote in candidates if not quote.reply}
-    result = []
-    for quote in candidates:
-        above = ends.get((quote.thread_id, quote.first_seq - 1)) if quote.reply else None
-        if quote.block is Block.BEFORE and quote.reply and estimate(quote.text) < _TELLING:
-            continue
-        if quote.block is Block.BEFORE and above is not None:
-            result.append(replace(quote, worth=max(quote.worth, above - ANSWER)))
-        else:
-            result.append(quote)
-    return result
 
 
 def _trimmed(quote: QuotedText, message: str, frame: ContextPhrases) -> str:

@@ -7,7 +7,7 @@ the titles. The scores are shares from 0 to 1; None where the labels ask for not
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -110,19 +110,24 @@ class PlayedLife:
     """What a memory made of a life.
 
     `thread_of` and `episode_of` are by message; `links` are (newer, older) sittings as decided when the newer
-    one ended; `largest` counts the threads of the largest cross-thread episode; `contexts` are by message and
-    budget in tokens; `answers` in the order of the questions; `seconds` is what adding took.
+    one ended, `sure` those of them that were HIGH; `largest` counts the threads of the largest cross-thread
+    episode; `contexts` are by message and budget in tokens; `answers` in the order of the questions; `calls`
+    is how often a language model was asked, `tokens` what it read and wrote, `refused` how many of its
+    answers could not be used; `seconds` is what adding took.
     """
 
     thread_of: Mapping[str, str] = field(default_factory=dict)
     episode_of: Mapping[str, str] = field(default_factory=dict)
     links: Sequence[tuple[str, str]] = ()
+    sure: Collection[tuple[str, str]] = ()
     largest: int = 0
     facts: Sequence[FoundFact] = ()
     contexts: Mapping[tuple[str, int], ToldContext] = field(default_factory=dict)
     answers: Sequence[Answer] = ()
     episodes: Sequence[TitledEpisode] = ()
     calls: int = 0
+    tokens: int = 0
+    refused: int = 0
     seconds: float = 0.0
 
 
@@ -137,7 +142,10 @@ def score_life(labels: LifeLabels, played: PlayedLife) -> dict[str, Json]:
         "needs": _needs(labels, played),
         "questions": _questions(labels, played),
         "titles": _titles(labels, played),
+        "wrong_high_links": len({x for x in played.sure if x[1] not in labels.earlier.get(x[0], ())}),
         "calls_per_100": rounded(100 * played.calls / count),
+        "tokens_per_100": rounded(100 * played.tokens / count),
+        "answers_refused": played.refused,
         "ms_per_message": rounded(1000 * played.seconds / count),
     }
 

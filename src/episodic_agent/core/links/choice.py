@@ -220,7 +220,9 @@ def _of_words(talk: Talk, candidates: Sequence[Talk]) -> dict[str, Floats]:
         rows.append(
             (
                 product / both if both else 0.0,
-                sum(rarity[t] for t in opened if t in other.terms) / in_opening if in_opening else 0.0,
+                sum(rarity.get(t, 0.0) for t in opened if t in other.terms) / in_opening
+                if in_opening
+                else 0.0,
                 sum(rarity[t] for t in shared) / (sum(rarity.values()) or 1.0),
             )
         )

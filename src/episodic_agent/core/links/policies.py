@@ -206,6 +206,10 @@ class ChoicePolicy:
     Its score is the candidate's share of the choice, in [0, 1]. The best is linked above `threshold` while
     the thread opens and above `end` when it is over; HIGH from `sure` and `end_sure` on, where links of lives
     left out were right nine times in ten. `tools/train_links.py` fits the weights.
+
+    A language model is asked as a thread opens where the best share is at least `ask`, and when it is over
+    where it is at least `doubt` and the model was not asked before: an opening seldom says what it is about,
+    so that by default (1: never) only who wants a context has it asked then.
     """
 
     threshold: float = 0.5
@@ -213,6 +217,8 @@ class ChoicePolicy:
     end: float = 0.45
     end_sure: float = 0.75
     drop: float = 0.2
+    ask: float = 1.0
+    doubt: float = 0.1
     name: str = "choice-2027-01"
 
     @property

@@ -2,11 +2,11 @@
 
 Each caller is a *stage* (`topic_shift`, `episode`, `thread_link`, `facts`, `review`, `compact`, `skills`), by
 whose name its model is chosen and its cost counted. A module holds one stage: its question, the schema of its
-answer, and what of an answer can be used.
+answer, and what of an answer can be used; `digest` asks what `episode` and `facts` ask in one reading.
 
 **Rules of the room.**
-1. Everything a person or a memory said is data: it stands quoted between marks that occur nowhere in it, and
-   the instructions say so (`quoting.py`).
+1. Everything a person or a memory said is data: it stands as a JSON string on a line of its own, and the
+   instructions say so (`quoting.py`).
 2. Ids never go out: short aliases do, and come back mapped; one nobody gave is reported, not guessed.
 3. Answers are read leniently, field by field (`lenient.py`); what a stage cannot do without it asks for once
    more, with what was wrong.

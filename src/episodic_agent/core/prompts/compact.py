@@ -9,7 +9,7 @@ from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.language import sentences
 from episodic_agent.core.prompts import COMPACT
 from episodic_agent.core.prompts.grounding import invented_number, numbers_said, plain, words_held
-from episodic_agent.core.prompts.quoting import DATA, messages
+from episodic_agent.core.prompts.quoting import DATA, lines_of
 from episodic_agent.core.sections.resolutions import (
     MACRO_TOKENS,
     MESO_TOKENS,
@@ -20,7 +20,7 @@ from episodic_agent.core.sections.resolutions import (
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
-VERSION = "compact-3"
+VERSION = "compact-4"
 STAGE: Final = COMPACT
 LONGEST_CONVERSATION = 60_000  # characters: about 15,000 tokens of English
 LEAST_OF_MESSAGE = 200  # characters of each message that are shown, however many there are
@@ -59,7 +59,7 @@ def prompt(observations: Sequence[Observation], source_tokens: int) -> str:
     """
     limit = max(LEAST_OF_MESSAGE, LONGEST_CONVERSATION // max(len(observations), 1))
     instructions = _INSTRUCTIONS.format(size=source_tokens, data=DATA)
-    return "\n".join([instructions, "The conversation:", *messages(observations, limit)])
+    return "\n".join([instructions, "The conversation:", *lines_of(observations, limit)])
 
 
 def read(value: Mapping[str, Json]) -> Mapping[str, str]:

@@ -19,11 +19,11 @@ from episodic_agent.core.prompts.grounding import (
     words_held,
 )
 from episodic_agent.core.prompts.lenient import cut
-from episodic_agent.core.prompts.quoting import DATA, messages, named
+from episodic_agent.core.prompts.quoting import DATA, lines_of, named
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
-VERSION: Final = "episode-2"
+VERSION: Final = "episode-3"
 STAGE: Final = EPISODE
 OUTCOMES: Final = ("success", "partial", "failure", "ongoing", "abandoned", "unknown")
 SHORTEST_TITLE, LONGEST_TITLE = 3, 15  # words that are taken; a compound is a word in some languages
@@ -85,7 +85,7 @@ def prompt(observations: Sequence[Observation], owner: str = "") -> str:
     A long episode is shortened message by message, so that it fits most models' windows.
     """
     share = max(LEAST_OF_MESSAGE, LONGEST_CONVERSATION // max(len(observations), 1))
-    lines = messages(observations, min(LONGEST_MESSAGE, share))
+    lines = lines_of(observations, min(LONGEST_MESSAGE, share))
     instructions = _INSTRUCTIONS.format(owner=_owner(observations, owner), data=DATA)
     return "\n".join([instructions, CONVERSATION, *lines, "What does the memory keep of it?"])
 
@@ -131,12 +131,16 @@ def grounded(
 
 
 def faults(
-    reported_words: EpisodeWords, observations: Sequence[Observation], language: str | None = None
+    reported_words: EpisodeWords,
+    observations: Sequence[Observation],
+    language: str | None = None,
+    *,
+    beside: Sequence[Observation] = (),
 ) -> dict[str, str]:
     """Return what is wrong with title and summary, by name; of a grounded answer that can be used, nothing.
 
     A title has 3 to 15 words. A summary is in the third person and dates its relative times. Neither has a
-    number, a year or a name that the episode does not hold.
+    number, a year or a name that the episode does not hold; names may be from what was shown `beside` it.
     """
     tongue = language_of(observations, language)
     numbers = numbers_said(observations)
@@ -147,7 +151,7 @@ def faults(
             why = f"nobody said {invented}"
         if not why and (invented := invented_year(text, observations, tongue)):
             why = f"nobody spoke of the year {invented}"
-        if not why and (invented := invented_name(text, observations, tongue or None)):
+        if not why and (invented := invented_name(text, [*observations, *beside], tongue or None)):
             why = f"nobody named {invented}"
         if why:
             texts[name] = why

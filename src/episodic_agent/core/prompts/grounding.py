@@ -32,6 +32,7 @@ _STEM: Final = 4  # characters two forms of a name share at least: "Berlin", "Be
 _SAMPLE: Final = (12, 200)  # messages, and characters of each, that tell the language
 _UNNAMED: Final = frozenset({"time", "number"})
 _ROLES: Final = frozenset({*USERS, *ASSISTANTS, "user", "assistant"})
+_UNSPACED_ROLES: Final = tuple(sorted((role for role in _ROLES if not role.isascii()), key=len, reverse=True))
 # between the two days of "5 to 7 March", "du 1er au 3 mai", "vom 8. bis 10. März"
 _RANGE: Final = (
     r"\s*(?:[-–—/,&]|\b(?:to|until|till|through|and|or|bis|und|oder|al?|y|e|o|et|au|ou|до|по|и)\b)\s*"
@@ -100,12 +101,24 @@ def invented_name(text: str, observations: Sequence[Observation], language: str 
         return ""
     held = words_held(observations)
     words = set(_WORD.findall(held)) | _ROLES
-    unknown = [one for one in named if plain(one.text) not in held and not _made_of(plain(one.text), words)]
+    unknown = [
+        one
+        for one in named
+        if plain(one.text) not in held
+        and _without_role(plain(one.text)) not in held
+        and not _made_of(plain(one.text), words)
+    ]
     if not unknown:
         return ""
     # "NYC" is New York: compared by what they mean, which costs more
     values = {one.value for o in observations for one in mentions(o.text, language=language)}
     return next((one.text for one in unknown if one.value not in values), "")
+
+
+def _without_role(name: str) -> str:
+    """Return a name without who did something, where no space parts them: "用户漕宝路" is 漕宝路."""
+    role = next((role for role in _UNSPACED_ROLES if name.startswith(role)), "")
+    return name.removeprefix(role)
 
 
 def words_held(observations: Sequence[Observation]) -> str:

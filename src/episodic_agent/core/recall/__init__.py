@@ -2,7 +2,8 @@
 
 `query` reads a question (terms, phrases, people, times, places, order); `bm25` scores words; `fusion` joins
 the four legs with speaker, time, place and strength; `diversity` lets near-duplicates give way; `confidence`
-says whether the question is answered here at all. `seed` is policy `seed-003`.
+says whether the question is answered here at all; `policies` names the ways to recall. `seed` is policy
+`seed-003`.
 
 **Rules of the room.**
 1. Scores are fused, not ranks: each leg is divided by its best value within the query.
@@ -41,11 +42,22 @@ if TYPE_CHECKING:
         surprise_at_strangers,
     )
     from episodic_agent.core.recall.diversity import NEAR_DUPLICATE, diversify
-    from episodic_agent.core.recall.fusion import Fused, fuse, fuse_episodes, strength_prior, time_match
+    from episodic_agent.core.recall.fusion import (
+        Fused,
+        fuse,
+        fuse_episodes,
+        measured_share,
+        strangers_cosine,
+        strength_prior,
+        time_match,
+        trust,
+        with_second,
+    )
     from episodic_agent.core.recall.order import Order, order_match, read_order
+    from episodic_agent.core.recall.policies import RECALL_2026_12, RECALL_2027_01, RecallPolicy
     from episodic_agent.core.recall.query import Query, analyse
     from episodic_agent.core.recall.seed import reciprocal_ranks, seed_003
-    from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, FusionWeights
+    from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, WEIGHTS_2026_12, FusionWeights
 else:
     __getattr__ = names_from(
         __name__,
@@ -56,11 +68,15 @@ else:
                 "ABSTENTION_THRESHOLD CALIBRATED_FOR Confidence Signs assess support surprise_at_strangers"
             ),
             "diversity": "NEAR_DUPLICATE diversify",
-            "fusion": "Fused fuse fuse_episodes strength_prior time_match",
+            "fusion": (
+                "Fused fuse fuse_episodes measured_share strangers_cosine strength_prior time_match trust "
+                "with_second"
+            ),
             "order": "Order order_match read_order",
+            "policies": "RECALL_2026_12 RECALL_2027_01 RecallPolicy",
             "query": "Query analyse",
             "seed": "reciprocal_ranks seed_003",
-            "weights": "DEFAULT_WEIGHTS FusionWeights",
+            "weights": "DEFAULT_WEIGHTS WEIGHTS_2026_12 FusionWeights",
         },
     )
 
@@ -69,6 +85,9 @@ __all__ = [
     "CALIBRATED_FOR",
     "DEFAULT_WEIGHTS",
     "NEAR_DUPLICATE",
+    "RECALL_2026_12",
+    "RECALL_2027_01",
+    "WEIGHTS_2026_12",
     "Candidates",
     "Confidence",
     "EpisodeArrays",
@@ -76,6 +95,7 @@ __all__ = [
     "FusionWeights",
     "Order",
     "Query",
+    "RecallPolicy",
     "Signs",
     "analyse",
     "assess",
@@ -85,16 +105,20 @@ __all__ = [
     "fuse_episodes",
     "idf",
     "kept_terms",
+    "measured_share",
     "no_episodes",
     "order_match",
     "read_order",
     "reciprocal_ranks",
     "scores",
     "seed_003",
+    "strangers_cosine",
     "strength_prior",
     "support",
     "surprise_at_strangers",
     "term_score",
     "term_weight",
     "time_match",
+    "trust",
+    "with_second",
 ]

@@ -13,7 +13,7 @@ mentioned: such questions look answerable to any score without a language model.
 """
 
 from dataclasses import dataclass, replace
-from math import exp, sqrt
+from math import exp, log1p, sqrt
 from typing import Final
 
 import numpy as np
@@ -24,17 +24,24 @@ from episodic_agent.core.recall.candidates import Candidates
 from episodic_agent.core.recall.fusion import Fused, dense_share
 from episodic_agent.core.recall.query import Query
 from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS
+from episodic_agent.data import numbers
 
 ABSTENTION_THRESHOLD: Final = 0.2
-"""Below this nothing relevant is reported; about 2 % of answerable development questions fall under it."""
+"""That of `recall-2026-12`: about 2 % of answerable development questions fall under it."""
 
 CALIBRATED_FOR: Final = "minilm"  # the family of embedder names whose cosines the curve was fitted on
 STANDING_OUT: Final = 50  # how many of the best cosines are compared with the next one, at most a quarter
+
+NARROW: Final = 20  # candidates under which a filter left hardly a choice
+# Added to the log-odds there. What stands out of two texts cannot be told, and who names the half hour and is
+# told that nothing was there has been told something false: a tenth of LLQA's windows were.
+_ASKED_FOR: Final = 1.5
 
 _FEW: Final = 20  # texts in which a name that is missing says half as much as in very many
 
 # Bias and weight of the logarithm of the rank: of an answered question's hits, .55 at rank 1, .2 at 5.
 _HIT: Final = (0.22, -0.98)
+_WELL_KNOWN: Final = 0.9  # of the vector leg's full share
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,8 @@ class Signs:
     the next ones, 0 or more. `held` is the greatest share of the question's words in one text, in [0, 1];
     `coverage` the best BM25 score as a share of the query's `bm25.ceiling`. `unknown`: how much it says, in
     [0, 1], that it names something that nothing here holds (`surprise_at_strangers`), 0 where it does not.
-    `bigrams`: its script is cut into bigrams.
+    `bigrams`: its script is cut into bigrams. `documents`: how many texts it was asked of, None where their
+    number says nothing. `narrow`: a filter of the caller's left so few that there was hardly a choice.
     """
 
     held: float
@@ -54,6 +62,8 @@ class Signs:
     lift: float = 0.0
     unknown: float = 0.0
     bigrams: bool = False
+    documents: int | None = None
+    narrow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +96,39 @@ def surprise_at_strangers(documents: int) -> float:
 def support(signs: Signs) -> float:
     """Return the probability that a question with such signs is answered in the scope.
 
+    In scripts cut into bigrams some text of a large memory holds a share of any question by chance. So the
+    share is read against the number of texts, where that is known (`tools/train_recall.py` fits it).
+
     >>> support(Signs(0.2, cosine=0.2)) < 0.1 < 0.9 < support(Signs(0.9, cosine=0.7, lift=0.1))
     True
     >>> round(support(Signs(0.9)), 2), round(support(Signs(0.9, unknown=1.0)), 2)
     (0.92, 0.31)
     """
+    return _logistic(_evidence(signs) + (_ASKED_FOR if signs.narrow else 0.0))
+
+
+def by_size(held: float, documents: int) -> dict[str, float]:
+    """Return what the curve of scripts cut into bigrams reads, by the names of its weights.
+
+    >>> by_size(0.25, 0)
+    {'bias': 1.0, 'held': 0.5, 'documents': 0.0}
+    """
+    return {"bias": 1.0, "held": sqrt(max(held, 0.0)), "documents": log1p(documents)}
+
+
+def _evidence(signs: Signs) -> float:
+    """Return the log-odds that a question with such signs is answered, whatever was filtered."""
     if signs.cosine is not None:
-        return _logistic(
+        return (
             7.9 * max(signs.cosine, 0.0) + 13.0 * signs.lift + 3.65 * signs.held - 2.5 * signs.unknown - 6.15
         )
+    if signs.bigrams and signs.documents is not None:
+        weights = numbers("recall/confidence.bigrams")
+        return sum(weights[name] * value for name, value in by_size(signs.held, signs.documents).items())
     if signs.bigrams:
         # Bigrams overlap by chance in long texts, so length has to count; and there are no capitals.
-        return _logistic(6.3 * sqrt(min(max(signs.coverage, 0.0), 1.5)) - 2.5)
-    return _logistic(4.7 * signs.held - 3.25 * signs.unknown - 1.8)
+        return 6.3 * sqrt(min(max(signs.coverage, 0.0), 1.5)) - 2.5
+    return 4.7 * signs.held - 3.25 * signs.unknown - 1.8
 
 
 def assess(
@@ -109,16 +139,22 @@ def assess(
     *,
     unknown: float = 0.0,
     known: bool = True,
+    share: float | None = None,
+    documents: int | None = None,
+    filtered: bool = False,
 ) -> Confidence:
     """Return how sure recall is of a fused result; `ceiling` is `bm25.ceiling` of the query's content terms.
 
     `unknown` says how much it tells that the question names something nothing in the scope holds; `known`
-    that the cosines are on the fitted scale: on another they are not looked at.
+    that the cosines are on the fitted scale: on another they are not looked at. `share` is the vector leg's
+    where it was measured: cosines speak only where the embedder knows the language well. `documents` are those
+    of the scope, `filtered` says that the caller filtered them.
     No candidates, or none that shares a word or is near in meaning, give a probability near 0.
     """
     if not len(candidates) or not float(fused.scores.max()) > 0:
         return Confidence(0.0, np.zeros(len(candidates)))
-    signs = _read(query, candidates, ceiling, unknown=unknown, known=known)
+    signs = _read(query, candidates, ceiling, unknown=unknown, known=known, share=share)
+    signs = replace(signs, documents=documents, narrow=filtered and len(candidates) < NARROW)
     if signs.cosine is None and not max(signs.coverage, signs.held) > 0:
         return Confidence(0.0, np.zeros(len(candidates)))
     answerable = support(signs)
@@ -128,7 +164,15 @@ def assess(
     return Confidence(answerable, answerable / (1 + np.exp(-(bias + by_rank * np.log(ranks)))))
 
 
-def _read(query: Query, candidates: Candidates, ceiling: float, *, unknown: float, known: bool) -> Signs:
+def _read(
+    query: Query,
+    candidates: Candidates,
+    ceiling: float,
+    *,
+    unknown: float,
+    known: bool,
+    share: float | None,
+) -> Signs:
     coverage = float(candidates.bm25.max()) / ceiling if ceiling > 0 else 0.0
     signs = Signs(
         held=float(candidates.held.max()) if len(candidates.held) else min(coverage, 1.0),
@@ -139,7 +183,9 @@ def _read(query: Query, candidates: Candidates, ceiling: float, *, unknown: floa
     known = known and bool(np.isfinite(candidates.cosine).any())
     # "What did we do yesterday?" has no content: any cosine of it is chance.
     known = known and (bool(query.content) or not query.time)
-    if not known or dense_share(query) != DEFAULT_WEIGHTS.dense:
+    # Where strangers are as near as elsewhere answers, the curve of cosines does not hold.
+    trusted = dense_share(query) if share is None else share
+    if not known or trusted < _WELL_KNOWN * DEFAULT_WEIGHTS.dense:
         return signs
     cosines = -np.sort(-np.nan_to_num(candidates.cosine))
     return replace(signs, cosine=float(cosines[0]), lift=_lift(cosines))

@@ -1,10 +1,10 @@
-"""Score-level fusion of the recall legs (docs/recall.md#how-hits-are-found-and-scored, steps 2 to 5).
+"""Score-level fusion of recall legs: steps 2 to 5 of docs/internals/recall.md#how-hits-are-found-and-scored.
 
 Not rank fusion: ranks forget how much better the best hit is. Every leg is divided by its best value within
 the query, so BM25 and cosine can be added, and the scale does not depend on how many candidates there are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -21,6 +21,8 @@ from episodic_agent.core.recall.weights import DEFAULT_WEIGHTS, FusionWeights
 
 _LEAST_COSINE: Final = 0.3  # a leg whose best cosine is below this is not blown up to 1
 _DAY: Final = 86_400.0
+_FEWEST: Final = 20  # cosines from which on strangers can be told: of a few all may be about the question
+_DIGITS: Final = 6  # cosines differ in the last bits between machines
 # "Yes!" and "Me too" match much and prove little. Not in scripts cut into bigrams: there a dozen characters
 # are a statement (MemDaily lost .003).
 _FULL_LENGTH: Final = 80.0
@@ -45,8 +47,11 @@ def fuse(
     weights: FusionWeights = DEFAULT_WEIGHTS,
     *,
     utc_offset: timedelta | None = None,
+    share: float | None = None,
 ) -> Fused:
     """Score observations by words, meaning, neighbours, speaker, time, phrases and their episode's text.
+
+    `share` is the vector leg's (`measured_share`); None: what the query's script says.
 
     >>> query = Query("tea?", "tea?", ("tea",))
     >>> found = Candidates(("a", "b"), np.array([2.0, 0.0]), np.array([0.5, 0.5]))
@@ -57,7 +62,7 @@ def fuse(
     count = len(candidates)
     bigrams = query.script in BIGRAM_SCRIPTS
     weights = weights.for_bigrams() if bigrams else weights
-    share = dense_share(query, weights)
+    share = dense_share(query, weights) if share is None else share
     legs = {
         "lexical": (1 - share) * _lexical(candidates, weights),
         "dense": share * _dense(candidates, weights),
@@ -94,6 +99,62 @@ def dense_share(query: Query, weights: FusionWeights = DEFAULT_WEIGHTS) -> float
     """
     foreign = query.script not in {"latin", ""} or (query.language or "en") != "en"
     return weights.dense_foreign if foreign else weights.dense
+
+
+def strangers_cosine(candidates: Candidates) -> float | None:
+    """Return how near the embedder puts what has nothing to do with the query; None: too few to tell.
+
+    The lower quartile of the candidates' cosines: of some two hundred most are no answer. The default
+    embedder puts strangers at .05 to .2 in English, .25 to .45 in German, .4 to .65 in Chinese, where it
+    reads little more than that the text is Chinese.
+
+    >>> strangers_cosine(Candidates("a" * 20, np.zeros(20), np.array([0.1] * 15 + [0.6] * 5)))
+    0.1
+    """
+    known = candidates.cosine[np.isfinite(candidates.cosine)]
+    return round(float(np.quantile(known, 0.25)), _DIGITS) if len(known) >= _FEWEST else None
+
+
+def trust(strangers: float, weights: FusionWeights = DEFAULT_WEIGHTS) -> float:
+    """Return in [0, 1] how well the embedder knows the language, from the cosine of strangers.
+
+    >>> trust(0.1), trust(0.375), trust(0.6)
+    (1.0, 0.5, 0.0)
+    """
+    width = weights.foreign_from - weights.known_below
+    return min(max((weights.foreign_from - strangers) / width, 0.0), 1.0)
+
+
+def measured_share(
+    query: Query, candidates: Candidates, weights: FusionWeights = DEFAULT_WEIGHTS, *, known: bool = True
+) -> float:
+    """Return the vector leg's share, by how near the embedder puts strangers in this memory.
+
+    Where cosines are on no known scale (`known` False) or are too few to tell, the script decides.
+
+    >>> chinese = Query("", "", (), script="han")
+    >>> measured_share(chinese, Candidates("a" * 20, np.zeros(20), np.array([0.1] * 15 + [0.6] * 5)))
+    0.5
+    """
+    strangers = strangers_cosine(candidates) if known and weights.foreign_from > 0 else None
+    if strangers is None:
+        return dense_share(query, weights)
+    return weights.dense_foreign + (weights.dense - weights.dense_foreign) * trust(strangers, weights)
+
+
+def with_second(fused: Fused, shared: FloatArray, ids: Sequence[str], weights: FusionWeights) -> Fused:
+    """Return a fused result after a second round: `shared` scores what candidates share with the first hits.
+
+    >>> first = Fused(np.array([0.5, 0.4]), np.array([0, 1]), {"lexical": np.array([0.5, 0.4])})
+    >>> with_second(first, np.array([0.0, 3.0]), "ab", DEFAULT_WEIGHTS).order.tolist()
+    [1, 0]
+    """
+    if not len(shared) or not float(shared.max()) > 0:
+        return fused
+    summed = np.add.reduce(list(fused.legs.values()))
+    total = float(summed.max()) / float(fused.scores.max()) if fused.scores.max() > 0 else 1.0
+    legs = {**fused.legs, "second": weights.second * float(summed.max()) * _scaled(shared)}
+    return _finish(legs, total * (1.0 + weights.second), ids)
 
 
 def _total(legs: Mapping[str, FloatArray], weights: FusionWeights) -> float:
@@ -181,14 +242,17 @@ def fuse_episodes(
     candidates: Candidates,
     episodes: EpisodeArrays,
     weights: FusionWeights = DEFAULT_WEIGHTS,
+    *,
+    share: float | None = None,
 ) -> Fused:
     """Score episodes by their best observation, further ones, own text, thread and strength.
 
-    The strength prior is bounded: `floor + (1 - floor) * retrievability`, so that age never buries relevance.
+    `share` is the vector leg's, as in `fuse`. The strength prior is bounded:
+    `floor + (1 - floor) * retrievability`, so that age never buries relevance.
     """
     count = len(episodes)
     best, more = _evidence(observations, candidates, count)
-    share = dense_share(query, weights)
+    share = dense_share(query, weights) if share is None else share
     own = (1 - share) * _scaled(episodes.bm25)
     own = own + share * _scaled(np.maximum(np.nan_to_num(episodes.cosine), 0.0), _LEAST_COSINE)
     best = np.maximum(best, 0.5 * own)  # found by its summary alone

@@ -12,18 +12,22 @@ class FusionWeights:
     closer.
 
     `dense` is the vector leg's share, the rest is BM25's; `dense_foreign` where the embedder does not know
-    the query's language (an English model adds little to Chinese). `neighbour_*` is each neighbour's share
+    the query's language (an English model adds little to Chinese). `known_below` and `foreign_from` are the
+    cosines of strangers up to which it knows a language well and from which on it does not (`fusion.trust`);
+    0 for both: the script decides. `neighbour_*` is each neighbour's share
     of its own leg, halved at `neighbour_hours` of silence between. The names in `_bigrams` stand for them in
     scripts cut into bigrams, where texts written hours apart share them by chance (Chinese: MemDaily +.005,
     LifeBench +.001, with half weight for particles +.008). `speaker`, `time`, `place`, `phrase`, `part` (one
     of several questions asked at once), `order` (the last time, the first time), `length` (a text that can
-    hold an answer) and `summary` are added at a full match. For episodes: `more` for further observations
-    (halved for each), `own` for the episode's own text and vector, `thread` for the thread's other episodes,
-    `floor` of the strength prior.
+    hold an answer), `summary` and `second` (shared with the first hits) are added at a full match. For
+    episodes: `more` for further observations (halved for each), `own` for the episode's own text and vector,
+    `thread` for the thread's other episodes, `floor` of the strength prior.
     """
 
     dense: float = 0.5
     dense_foreign: float = 0.2
+    known_below: float = 0.25
+    foreign_from: float = 0.5
     neighbour_lexical: float = 0.3
     neighbour_dense: float = 0.15
     neighbour_hours: float = 12.0
@@ -35,6 +39,7 @@ class FusionWeights:
     order: float = 0.5
     length: float = 0.15
     summary: float = 0.05
+    second: float = 0.2
     more: float = 0.2
     own: float = 0.2
     thread: float = 0.05
@@ -54,3 +59,5 @@ class FusionWeights:
 
 
 DEFAULT_WEIGHTS = FusionWeights()
+WEIGHTS_2026_12 = FusionWeights(known_below=0.0, foreign_from=0.0, second=0.0)
+"""Those of recall `recall-2026-12`: one round, and the script says whether the embedder knows a language."""

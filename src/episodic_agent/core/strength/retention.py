@@ -1,4 +1,4 @@
-"""Which episodes a retention policy lets go, and why: by age, by strength, by number (docs/forgetting.md).
+"""Which episodes a retention policy lets go, and why: age, strength, number (docs/internals/forgetting.md).
 
 A policy first puts episodes away (`archived`), and only after a grace period are they erased. What it says
 today counts: what a looser policy, a review or a pin keeps comes back.
@@ -14,7 +14,7 @@ from episodic_agent.core.language import plural
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
-from episodic_agent.schemas.standing import Standing
+from episodic_agent.schemas.strength import Standing
 
 if TYPE_CHECKING:
     import numpy as np

@@ -21,7 +21,8 @@ class ThreadView:
     `created_at` is the event time of the earliest observation in it, `last_activity_at` that of the latest.
     `timeout` is the thread's own. `closed_for` is the reason a closed thread was closed for: one that was
     closed for `inactivity` can still be continued by a message that was only slow to arrive. `selected_at` is
-    when the user chose it last, which counts as activity.
+    when the user chose it last, which counts as activity. `answered` tells that nobody ever named it and the
+    agent has spoken in it: whoever lets resolution find the place of answers does not pick threads.
     """
 
     id: UUID
@@ -33,6 +34,7 @@ class ThreadView:
     timeout: timedelta | None = None
     closed_for: str = ""
     selected_at: datetime | None = None
+    answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,8 @@ class Arriving:
 
     `thread` is the one the caller names; `creates` says that an unknown one is to be created (the
     `conversation_id` of seeds 001 and 003). `reply` marks what the agent says or does: it keeps a thread
-    alive and never opens one.
+    alive and never opens one. `leans` tells that it means nothing without what went before ("and on
+    Thursday?").
     """
 
     id: UUID
@@ -50,6 +53,7 @@ class Arriving:
     thread: UUID | None = None
     creates: bool = False
     reply: bool = False
+    leans: bool = False
 
 
 class IntakeVerdict(StrEnum):

@@ -1,9 +1,11 @@
-"""Which thread an observation belongs to (seed 002, section 1.2; docs/threads.md#the-rules-in-order).
+"""Which thread an observation joins (seed 002, section 1.2; docs/internals/threads.md#the-rules-in-order).
 
 1. An observation that is known already stays where it is.
 2. A thread the caller names is the one, however long it was silent; a closed one reopens. Without a name it
    is the one the user selected last, on whatever channel, until that was silent for longer than its timeout.
-   On an explicit channel, neither means a new thread.
+   On an explicit channel, neither means a new thread, unless nobody picks threads there: the last thread of
+   the channel was never named, the agent has answered in it, and no longer silence than the timeout has
+   passed. Such a thread of another channel is gone on with by a message that means nothing alone.
 3. On an implicit channel the current thread is the user's most recently active one, on whatever channel.
 4. A silence longer than the timeout closes it and opens another; exactly the timeout does not.
 
@@ -31,6 +33,7 @@ from episodic_agent.core.threads.records import (
 from episodic_agent.errors import NotFound
 
 DEFAULT_TIMEOUT = Channels()
+SELECTED = "the user selected it"
 
 
 def resolve(
@@ -56,10 +59,10 @@ def resolve(
     chosen = selected(known, arriving, user_id, channels)
     if chosen is not None:
         timeout = channels.silence(user_id, arriving.channel, chosen.timeout)
-        joined = _joins(arriving, chosen, "the user selected it")
+        joined = _joins(arriving, chosen, SELECTED)
         return replace(joined, gap=arriving.at - chosen.last_activity_at, timeout=timeout)
     if channels.is_explicit(arriving.channel):
-        return _unnamed(arriving, known)
+        return _unnamed(arriving, known, user_id, channels)
     current = max(filter(_continuable, known), key=_activity, default=None)
     if current is None:
         return _without_current(arriving, known, user_id, channels)
@@ -168,7 +171,10 @@ class Resolver:
         settled = Settled.of(resolution, thread)
         if settled.closes is not None:
             self._threads[settled.closes] = closed(self._threads[settled.closes])
-        self._threads[thread] = after(settled, self._threads.get(thread))
+        before = self._threads.get(thread)
+        picked = arriving.thread is not None or settled.why == SELECTED
+        answers = arriving.reply or (before is not None and before.answered)
+        self._threads[thread] = after(settled, before, answered=answers and not picked)
         self._known[arriving.id] = thread
         if self._channels.is_explicit(arriving.channel) and arriving.thread is None:
             self._opened[channel_name(arriving.channel)] = thread
@@ -180,10 +186,11 @@ class Resolver:
         return replace(arriving, thread=self._opened.get(channel_name(arriving.channel)))
 
 
-def after(resolution: Resolution, before: ThreadView | None) -> ThreadView:
+def after(resolution: Resolution, before: ThreadView | None, *, answered: bool = False) -> ThreadView:
     """Return the thread as a resolution leaves it; `before` is None where it opens.
 
-    Raises ValueError for a resolution whose thread nobody has named.
+    `answered` tells that the agent has spoken in it and nobody named it. Raises ValueError for a resolution
+    whose thread nobody has named.
     """
     if resolution.thread is None:
         raise ValueError("name the new thread first")
@@ -198,6 +205,7 @@ def after(resolution: Resolution, before: ThreadView | None) -> ThreadView:
         before.timeout if before is not None else None,
         before.closed_for if before is not None and status == CLOSED else "",
         before.selected_at if before is not None else None,
+        answered,
     )
 
 
@@ -212,13 +220,32 @@ def _named(arriving: Arriving, known: Sequence[ThreadView]) -> Resolution:
     return replace(_opens(arriving, "the caller named it", explicit=True), thread=arriving.thread)
 
 
-def _unnamed(arriving: Arriving, known: Sequence[ThreadView]) -> Resolution:
-    """Open a thread on an explicit channel; what the agent says there belongs to the channel's last one."""
+def _unnamed(arriving: Arriving, known: Sequence[ThreadView], user_id: str, channels: Channels) -> Resolution:
+    """Open a thread on an explicit channel, unless nobody picks threads there and one goes on.
+
+    What the agent says there belongs to the channel's last one.
+    """
+    name = channel_name(arriving.channel)
+    here = [t for t in known if name in t.channels]
     if arriving.reply and known:
-        name = channel_name(arriving.channel)
-        here = [t for t in known if name in t.channels] or known
-        return _joins(arriving, max(here, key=_activity), "a reply opens no thread")
+        return _joins(arriving, max(here or known, key=_activity), "a reply opens no thread")
+    last = max(here, key=_activity, default=None)
+    why = "nobody picks threads here, and the last one goes on"
+    if arriving.leans and (last is None or not last.answered):
+        last = max((t for t in known if t.answered), key=_activity, default=None)
+        why = "it means nothing without what was said on another channel"
+    if last is not None and last.answered and _within(last, arriving, user_id, channels):
+        timeout = channels.silence(user_id, arriving.channel, last.timeout)
+        joined = _joins(arriving, last, why)
+        return replace(joined, gap=arriving.at - last.last_activity_at, timeout=timeout)
     return _opens(arriving, "no thread chosen on an explicit channel", explicit=True)
+
+
+def _within(thread: ThreadView, arriving: Arriving, user_id: str, channels: Channels) -> bool:
+    """Tell whether an arrival comes into a thread's time, and what closed the thread was silence at most."""
+    timeout = channels.silence(user_id, arriving.channel, thread.timeout)
+    began, over = thread.created_at, thread.last_activity_at + timeout
+    return _continuable(thread) and began <= arriving.at <= over
 
 
 def _without_current(

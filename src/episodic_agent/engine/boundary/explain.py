@@ -43,6 +43,8 @@ from episodic_agent.schemas import (
 from episodic_agent.showing import as_card, described, visible
 
 NEAR = 3  # how many runner-up gaps an explanation names
+HAND: Final = "hand"  # the mode of a boundary that somebody put, and of the generation it began
+JOINED: Final = "joined"  # seqs at which two episodes were joined, in the decision of what they became
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
         )
     if episode.kind is EpisodeKind.PRIMARY:
         return _explain_section(tx, with_end(tx, episode))
-    thread = tx.episodes.of_thread(episode.thread_id)
+    thread = tx.episodes.list(threads=[episode.thread_id])
     before = next((e for e in thread if e.last_seq == episode.first_seq - 1), None)
     ends = episode.last_seq + 1
     records = read_records(tx, episode.thread_id, episode.first_seq, ends)
@@ -263,7 +265,10 @@ def silence(before: Observation | None, after: Observation | None) -> str:
 def _sentence(decision: Decision) -> str:
     who = "the clock" if "tick" in str(decision.detail.get("input", "")) else ""
     if decision.verdict == Reason.MANUAL:
-        return "a flush closed everything taken in so far"
+        by_hand = decision.detail.get("mode") == HAND
+        return (
+            "somebody cut it here by hand" if by_hand else "a flush closed everything taken in so far"
+        ) + _hand_joins(decision)
     if decision.verdict == Reason.SIZE_CAP and decision.score < decision.threshold:
         text = f"probability {decision.score:.2f} of {decision.threshold:.2f}"
         return f"size_cap: the episode had grown too long and was cut where it was likeliest ({text})"
@@ -280,7 +285,16 @@ def _sentence(decision: Decision) -> str:
         )
     if str(decision.detail.get("mode", "")).startswith("whole"):
         text += " with the whole thread known"
-    return f"{decision.verdict}{' by ' + who if who else ''}: {text}" + (f" ({cues})" if cues else "")
+    why = f"{decision.verdict}{' by ' + who if who else ''}: {text}" + (f" ({cues})" if cues else "")
+    return why + _hand_joins(decision)
+
+
+def _hand_joins(decision: Decision) -> str:
+    """Say where somebody joined what is one episode now; "" where nobody did."""
+    joins = decision.detail.get(JOINED)
+    if not isinstance(joins, Sequence) or not joins:
+        return ""
+    return f"; what was cut before message {', '.join(map(str, joins))} was joined by hand"
 
 
 def _unasked(cues: Mapping[str, float]) -> dict[str, float]:
@@ -389,7 +403,7 @@ def stored_inputs(
     """Yield a thread's recorded inputs in their order (only those before a seq)."""
     end = tx.threads.frame(thread_id).next_seq if before_seq is None else before_seq
     number = tx.threads.number(thread_id)
-    drains = recorded_drains(tx, tx.episodes.of_thread(thread_id))
+    drains = recorded_drains(tx, tx.episodes.list(threads=[thread_id]))
     for start in range(0, end, 1024):
         observations = tx.observations.read(thread_id, start, min(start + 1024, end) - 1)
         refs = [ref_of(number, o.seq) for o in observations]
@@ -429,7 +443,7 @@ def spans_of(cuts: Sequence[Boundary], next_seq: int) -> list[ExplainedSpan]:
 def stored_spans(tx: Transaction, thread_id: UUID) -> list[ExplainedSpan]:
     """Return a thread's current episodes and its open frame."""
     frame = tx.threads.frame(thread_id)
-    stored = [ExplainedSpan(e.first_seq, e.last_seq, e.reason) for e in tx.episodes.of_thread(thread_id)]
+    stored = [ExplainedSpan(e.first_seq, e.last_seq, e.reason) for e in tx.episodes.list(threads=[thread_id])]
     if frame.first_seq < frame.next_seq:
         stored.append(ExplainedSpan(frame.first_seq, frame.next_seq - 1, "open"))
     return stored

@@ -77,7 +77,7 @@ class Orphans:
         for job in jobs:
             note = OpenRun.of(job)
             with self._deps.store.begin(scope) as tx:
-                tx.work.finish(job)
+                tx.work.drop(job)
                 if self._deps.gone(note.owner) or self._is_silent(tx, note):
                     self._close(tx, note)
                 else:
@@ -89,7 +89,7 @@ class Orphans:
     def _close_one(self, scope: Scope, job: Job) -> int:
         with self._deps.store.begin(scope) as tx:
             try:
-                tx.work.cancel(job.id)
+                tx.work.drop(job.id)
             except (NotFound, Conflict):  # somebody else is closing it
                 return 0
             return self._close(tx, OpenRun.of(job))
@@ -120,7 +120,7 @@ class Orphans:
         with self._deps.store.begin(scope) as tx:
             for job in tx.work.jobs(state="waiting"):
                 if job.kind == RUN and job.key == note.key():
-                    tx.work.cancel(job.id)
+                    tx.work.drop(job.id)
 
 
 def _machine(owner: str) -> str:

@@ -21,12 +21,15 @@ from uuid import UUID
 import numpy as np
 
 from episodic_agent.core.boundary.continuing import continued
-from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, Policy, Record
+from episodic_agent.core.boundary.contract import Arrival, Boundary, Input, ManualCut, Policy, Record
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy
 from episodic_agent.core.boundary.conversation.thread_pass import THREAD, Segmented, whole_thread
 from episodic_agent.core.boundary.machine import replay
 from episodic_agent.core.boundary.records import pack_record
 from episodic_agent.core.language.windows import windows
+from episodic_agent.engine.boundary.by_hand import HandChange, HandEdit, change_of, read_edit
 from episodic_agent.engine.boundary.explain import (
+    HAND,
     ExplainedSpan,
     recorded_drains,
     spans_of,
@@ -218,7 +221,7 @@ class Resegmenter:
         gone: Sequence[Episode],
     ) -> None:
         """Write the new episodes of a pass; those whose span is there already are left alone."""
-        there = {(e.first_seq, e.last_seq) for e in tx.episodes.of_thread(frame.thread_id)}
+        there = {(e.first_seq, e.last_seq) for e in tx.episodes.list(threads=[frame.thread_id])}
         drains = recorded_drains(tx, gone)
         firsts, lasts = [e.first_seq for e in gone], [e.last_seq for e in gone]
         now = self.deps.clock()
@@ -243,6 +246,75 @@ class Resegmenter:
         take_up(tx, frame, now)
         tx.threads.save(frame)
 
+    # --- by hand ------------------------------------------------------------------------------------------
+
+    def edit(self, scope: Scope, thread_id: UUID, edit: HandEdit, *, dry_run: bool) -> Resegmented:
+        """Put or take away one boundary of a thread; see `BoundaryRoom.resegment`."""
+        if not dry_run:
+            return until_unopposed(lambda: self._edit_once(scope, thread_id, edit))
+        with self.deps.store.begin(scope, write=False) as tx:
+            frame, thread = tx.threads.frame(thread_id), _thread(tx, thread_id)
+            change = change_of(tx, frame, edit)
+            self._edited(tx, frame, thread, change)
+            plan = _hand_plan(tx, frame, change)
+        return _hand_report(plan, thread, frame.policy, change, written=False)
+
+    def _edit_once(self, scope: Scope, thread_id: UUID, edit: HandEdit) -> Resegmented:
+        with self.deps.store.begin(scope, write=False) as tx:
+            frame = tx.threads.frame(thread_id)
+            change = change_of(tx, frame, edit)
+            edited = self._edited(tx, frame, _thread(tx, thread_id), change)
+            plan = _hand_plan(tx, frame, change)
+        now = self.deps.clock()
+        with self.deps.store.begin(scope) as tx:
+            frame = tx.threads.frame(thread_id)
+            thread = _thread(tx, thread_id)
+            if frame.version != plan.version or change_of(tx, frame, edit) != change:
+                raise Conflict("the thread went on while it was corrected; repeat the call")
+            thread = replace(thread, generation=thread.generation + 1)
+            tx.threads.save(thread)
+            _retire(tx, change.gone, thread.generation)
+            for span in change.new:
+                at = replace(frame, first_seq=span.first_seq)
+                gone = change.gone
+                write_episode(tx, at, span.boundary, frame.policy, now, span.drain, replaced=gone)
+            former = _former(tx, frame, plan)
+            report = _hand_report(plan, thread, frame.policy, change, written=True)
+            made = Pass(
+                frame.policy, HAND, thread.generation, plan.end, plan.open_from, frame.embedder, plan.embedded
+            )
+            counts = {"kept": report.kept, "replaced": report.replaced, "new": report.new}
+            decision = record_pass(thread_id, made, former, counts, now)
+            tx.relations.decide(replace(decision, detail={**decision.detail, **edit.record()}))
+            if edited == frame:
+                tx.threads.save(frame)  # its version tells others that the thread was changed
+            else:
+                self._go_on(tx, edited, {}, now)
+            archive_again(tx, thread_id)
+        return report
+
+    def _edited(self, tx: Transaction, frame: Frame, thread: Thread, change: HandChange) -> Frame:
+        """Return the open frame after a correction: as it is, where it begins where it did."""
+        start = change.open_from
+        if start == frame.first_seq:
+            return frame
+        policy = self.segmenter.of(thread).policy_of(frame)
+        longer = start < frame.first_seq
+        if longer and not isinstance(policy, DefaultPolicy):
+            raise InvalidInput(
+                f"what follows is still open, and policy {policy.name} would cut it there again; flush the "
+                "thread, then join the two"
+            )
+        end = frame.cursor if longer else start
+        stored = stored_inputs(tx, frame.thread_id, frame.embedder, end)
+        inputs: list[Input] = [item for item in stored if isinstance(item, Arrival)]
+        if not longer:
+            inputs.append(ManualCut(self.deps.clock()))  # what was open before it is closed
+        limits = [limit for limit in change.limits if limit <= start and limit < end]
+        memory = continued(inputs, [Boundary(limit, limit, HAND, 1.0, 1.0) for limit in limits], policy)
+        state = json.dumps(policy.pack(memory), separators=(",", ":")).encode()
+        return replace(frame, first_seq=start, cursor=end, state=state, question=None)
+
     # --- undo -------------------------------------------------------------------------------------------
 
     def undo(self, scope: Scope, thread_id: UUID) -> Undone:
@@ -261,7 +333,7 @@ class Resegmenter:
             if thread.generation != seen.generation or _replaced_by(tx, thread) != restored:
                 raise Conflict("the thread was changed while it was restored; repeat the call")
             before = former.frame
-            there = tx.episodes.of_thread(thread_id)
+            there = tx.episodes.list(threads=[thread_id])
             drains = {s: d for s, d in recorded_drains(tx, there).items() if s >= before.first_seq}
             undone = [e for e in there if e.generation_from >= thread.generation]
             tx.episodes.revive(thread_id, thread.generation)
@@ -327,6 +399,8 @@ class Resegmenter:
 def check_pass(tx: Transaction, decision: Decision, deps: Deps) -> tuple[str, str] | None:
     """Repeat the pass that made a thread's generation; return (severity, what is wrong) or None."""
     made, thread_id = read_pass(decision), decision.subject
+    if made.mode == HAND:
+        return _check_edit(tx, decision)
     if made.embedder != deps.embedder_name:  # whose scale the policy reads cosines on
         return "note", f"it was segmented with embedder {made.embedder}; opened with it, doctor repeats that"
     try:
@@ -344,10 +418,54 @@ def check_pass(tx: Transaction, decision: Decision, deps: Deps) -> tuple[str, st
         return None  # other vectors than the pass saw: its verdicts follow from records that are gone
     segmented, _ = segment(inputs, policy, made.mode)
     limits = [cut.before_seq for cut in segmented.cuts]
-    indexes = [e.last_seq + 1 for e in tx.episodes.of_thread(thread_id)][: len(limits)]
+    indexes = [e.last_seq + 1 for e in tx.episodes.list(threads=[thread_id])][: len(limits)]
     if limits != indexes:
         return "error", f"repeating its segmentation gives other episodes: {limits}, stored are {indexes}"
     return None
+
+
+def _check_edit(tx: Transaction, decision: Decision) -> tuple[str, str] | None:
+    """Repeat a correction by hand on the generation before it."""
+    edit, made, thread_id = read_edit(decision.detail), read_pass(decision), decision.subject
+    if decision.detail.get(ERASED) or read_former(decision) is None:
+        return None  # what was before is gone: erased, or left behind by an export
+    if edit is None:
+        return "error", "it was corrected by hand, and nothing tells where"
+    before = tx.episodes.list(threads=[thread_id], generation=made.generation - 1)
+    limits = edit.limits([episode.last_seq + 1 for episode in before])
+    indexes = [episode.last_seq + 1 for episode in tx.episodes.list(threads=[thread_id])][: len(limits)]
+    if limits != indexes:
+        return "error", f"its correction by hand gives other episodes: {limits}, stored are {indexes}"
+    return None
+
+
+def _hand_plan(tx: Transaction, frame: Frame, change: HandChange) -> _Plan:
+    """Return a correction as a pass: nothing was read, and nothing but its episodes changes."""
+    gone = {(episode.first_seq, episode.last_seq) for episode in change.gone}
+    stored = stored_spans(tx, frame.thread_id)
+    proposed = [s for s in stored if s.reason != "open" and (s.first_seq, s.last_seq) not in gone]
+    proposed += [ExplainedSpan(s.first_seq, s.last_seq, s.boundary.reason) for s in change.new]
+    proposed.sort(key=lambda span: span.first_seq)
+    if change.open_from < frame.next_seq:
+        proposed.append(ExplainedSpan(change.open_from, frame.next_seq - 1, "open"))
+    return _Plan(
+        version=frame.version,
+        end=frame.cursor,
+        cuts=[Boundary(change.open_from, change.open_from, HAND, 1.0, 1.0)],
+        records=(),
+        state=b"",
+        stored=stored,
+        proposed=proposed,
+        embedded=0,
+        unembedded=0,
+    )
+
+
+def _hand_report(
+    plan: _Plan, thread: Thread, policy: str, change: HandChange, *, written: bool
+) -> Resegmented:
+    report = _report(plan, thread, policy, HAND, gone=len(change.gone), written=written)
+    return replace(report, new=len(change.new))
 
 
 def segment(inputs: Sequence[Input], policy: Policy[Any], mode: str) -> tuple[Segmented, Any]:
@@ -374,7 +492,7 @@ def _sorted_out(tx: Transaction, thread_id: UUID, plan: _Plan) -> tuple[list[Epi
     """Return the current episodes a pass keeps, and those it replaces."""
     episodes: list[Episode] = []
     gone: list[Episode] = []
-    for episode in tx.episodes.of_thread(thread_id):
+    for episode in tx.episodes.list(threads=[thread_id]):
         (episodes if (episode.first_seq, episode.last_seq) in plan.closed else gone).append(episode)
     return episodes, gone
 
@@ -432,5 +550,5 @@ def _undoable(tx: Transaction, thread_id: UUID) -> tuple[Thread, Decision, Forme
 
 def _replaced_by(tx: Transaction, thread: Thread) -> list[Episode]:
     """Return the episodes that a thread's generation replaced."""
-    before = tx.episodes.of_thread(thread.id, generation=thread.generation - 1)
+    before = tx.episodes.list(threads=[thread.id], generation=thread.generation - 1)
     return [e for e in before if e.generation_to == thread.generation]

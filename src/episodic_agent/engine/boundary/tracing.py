@@ -32,7 +32,7 @@ def trace(tx: Transaction, thread_id: UUID, resolve: Resolve) -> BoundaryTrace:
     records = read_records(tx, thread_id, 0, last)
     checks = [records.get(o.seq) for o in observations]
     names = sorted({name for r in records.values() for name in r.cues})
-    episodes = tx.episodes.of_thread(thread_id)
+    episodes = tx.episodes.list(threads=[thread_id])
     starts = [e.last_seq + 1 for e in episodes if e.last_seq < last]
     steps = thread.modality == STEP
     decisions = [tx.relations.decision(e.decision_id) if e.decision_id else None for e in episodes]

@@ -6,6 +6,7 @@ from uuid import UUID
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.boundary.policies import DEFAULT, MESSAGE, check_modality, for_modality
 from episodic_agent.engine.arguments import episode_identity, worded
+from episodic_agent.engine.boundary.by_hand import edit_of
 from episodic_agent.engine.boundary.explain import Explanation, WhatIf, explain, whatif
 from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
 from episodic_agent.engine.boundary.traces import BoundaryTrace
@@ -46,20 +47,35 @@ class BoundaryRoom:
         *,
         complete: bool = True,
         dry_run: bool = False,
+        cut: int | None = None,
+        join: int | None = None,
     ) -> Resegmented:
         """Segment a thread again, by a policy (this memory's unless given), as a new generation.
 
         `complete` judges every gap with the whole thread known, otherwise as if the messages came again one
-        by
-        one. Flushes and the clock's cuts stay. An episode whose span is the same keeps its row, id, strength
+        by one.
+        Flushes and the clock's cuts stay. An episode whose span is the same keeps its row, id, strength
         and words; a new one inherits the strength of those its messages were in. What the last cut leaves is
-        the open frame again. `dry_run` writes nothing. The whole change is one transaction; Conflict where
+        the open frame again.
+
+        `cut` and `join` correct one boundary by hand instead, by no policy: a new episode begins with the
+        message of that number (`seq`), or the one that begins with it is joined to the one before. Everything
+        else stays as it is. InvalidInput where nothing can be corrected so.
+
+        `dry_run` writes nothing. The whole change is one transaction; Conflict where
         the thread went on all the time meanwhile. `undo` takes it back.
         """
         if policy is not None:
             self._check_policy(worded("policy", policy))
+        edit = edit_of(cut, join)
+        if edit is not None and (policy is not None or not complete):
+            raise InvalidInput("`cut` and `join` correct by hand: leave the policy and `complete` out")
         scope = self._at.known()
         identity = self._at.thread_id(thread)
+        if edit is not None:
+            corrected = self._works.resegmenter.edit(scope, identity, edit, dry_run=dry_run)
+            self._works.later.run(scope)
+            return corrected
         with self._deps.store.begin(scope, write=False) as tx:
             chosen = self._policy_of(tx, identity, policy)
         done = self._works.resegmenter.run(scope, identity, chosen, complete=complete, dry_run=dry_run)

@@ -62,7 +62,7 @@ def _lost(tx: Transaction) -> dict[UUID, Sequence[Term]]:
     matching_terms: dict[UUID, Sequence[Term]] = {}
     for thread in tx.threads.list():
         parts = [part.episode_id for part in tx.threads.sections(thread.id)]
-        episodes = [*tx.episodes.of_thread(thread.id), *tx.episodes.get(parts).values()]
+        episodes = [*tx.episodes.list(threads=[thread.id]), *tx.episodes.get(parts).values()]
         rows: dict[UUID, list[Term]] = {}
         for identity, term in tx.relations.described([one.id for one in episodes]):
             rows.setdefault(identity, []).append(term)

@@ -113,7 +113,7 @@ class Chainer:
             choice = None if case is None else self._chosen(case)
             now = self._deps.clock()
             with self._deps.store.begin(scope) as tx:
-                tx.work.finish(job)
+                tx.work.drop(job)
                 if case is not None and choice is not None:
                     _write(tx, case, choice, now)
                     ask_for_tuning(tx, self._deps.chain_policy, now, CHAIN)
@@ -207,7 +207,7 @@ def chain_decisions(tx: Transaction, episode_id: UUID) -> Sequence[Decision]:
 
 
 def _write(tx: Transaction, case: _ChainCase, choice: ChainChoice, now: datetime) -> None:
-    tx.hold_threads()  # two who link at once could make a loop
+    tx.hold("threads")  # two who link at once could make a loop
     child = tx.episodes.get(case.new.id)
     if child is None or child.parent_episode_id != case.new.parent or is_settled(tx, child):
         return  # somebody linked it meanwhile

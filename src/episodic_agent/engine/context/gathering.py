@@ -230,7 +230,7 @@ def _candidates(
     hits = np.unique(np.concatenate(legs_refs).astype(np.int64))
     ends = dict.fromkeys(linked)
     ends |= {thread.id: None for thread in tx.threads.list(limit=NEWEST + 1)}
-    frames = tx.threads.frames(list(ends))
+    frames = tx.threads.frame(list(ends))
     reach = [
         np.arange(
             ref_of(tx.threads.number(item), max(0, frame.next_seq - OF_EACH)),

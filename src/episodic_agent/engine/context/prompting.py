@@ -109,7 +109,7 @@ def _sourced(tx: Transaction, context: Context, observations: Sequence[Observati
     numbers = {item: tx.threads.number(item) for item in threads}
     refs = {item.line: ref_of(numbers[item.thread_id], item.first_seq) for item in context.items}
     owners = tx.index.episode_marks(list(refs.values()), covering=True)
-    frames = tx.threads.frames(ids) if ids else {}
+    frames = tx.threads.frame(ids) if ids else {}
     episodes: dict[int, UUID] = {}
     for item in context.items:
         mark = owners.get(refs[item.line])

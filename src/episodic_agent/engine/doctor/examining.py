@@ -171,7 +171,7 @@ class Doctor:
     def _cover(self, tx: Transaction, thread: Thread, open_from: int) -> Iterator[Finding]:
         expected = 0
         gone = {one.seq for one in tx.visibility.erased(thread.id, 0, open_from)}
-        for episode in tx.episodes.of_thread(thread.id):
+        for episode in tx.episodes.list(threads=[thread.id]):
             while expected in gone and expected < episode.first_seq:
                 expected += 1
             if episode.first_seq != expected or episode.last_seq < episode.first_seq:
@@ -246,7 +246,7 @@ class Doctor:
                 )
         asked = {job.key for job in (*waiting, *tx.work.jobs(state="leased"))}
         for thread in tx.threads.list():
-            for episode in tx.episodes.of_thread(thread.id):
+            for episode in tx.episodes.list(threads=[thread.id]):
                 if not episode.encoding_version and str(episode.id) not in asked:
                     yield self._error(
                         tx, "words", f"episode {episode.id} has no summary; `doctor --repair` makes it"
@@ -281,11 +281,11 @@ class Doctor:
         now = self.deps.clock()
         with self.deps.store.begin(scope) as tx:
             for job in tx.work.jobs(state="dead"):
-                tx.work.retry(job.id, now=now)
+                tx.work.put_back(job.id, retry_at=now)
                 queued += 1
             for thread in tx.threads.list():
                 queued += take_up(tx, tx.threads.frame(thread.id), now)
-                for episode in tx.episodes.of_thread(thread.id):
+                for episode in tx.episodes.list(threads=[thread.id]):
                     if not episode.encoding_version:
                         tx.work.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=now)
                         queued += 1

@@ -8,7 +8,7 @@ An episode can be encoded again: every encoding is a version, the newest counts,
 replaced. What was observed, and how strong the memory is, stay as they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -20,8 +20,18 @@ from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes import EpisodeText, encode_extractive, encode_steps
 from episodic_agent.core.language import term_counts
 from episodic_agent.core.language.windows import windows
+from episodic_agent.core.prompts import episode as question
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.episodes.wording import EXTRACTIVE, LATER, REFUSED, Worded, described, worded
+from episodic_agent.engine.episodes.wording import (
+    EXTRACTIVE,
+    LATER,
+    REFUSED,
+    Worded,
+    described,
+    worded,
+    wording_of,
+)
+from episodic_agent.engine.facts.asking import EpisodeAnswer
 from episodic_agent.engine.facts.job import note_encoded
 from episodic_agent.engine.facts.transcripts import speaks_for_people
 from episodic_agent.engine.jobs.asking import ROUNDS
@@ -38,7 +48,7 @@ RECALLED = EpisodeText("Recalled memories", "", {})  # of an episode that holds 
 
 @dataclass(slots=True)
 class _EncodingWork:
-    job: Job
+    job: Job | None  # that asked for the words, None where they came with facts
     episode: Episode
     ref: int
     observations: Sequence[Observation]
@@ -78,19 +88,46 @@ class Encoder:
         """Encode the episodes the jobs name; an episode that is gone or encoded only ends its job."""
         works, idle = self._read(scope, jobs)
         for work in works:
-            if work.spoken:  # what an agent's steps were is known exactly: nothing is to be understood
+            # what an agent's steps were is known exactly: nothing is to be understood
+            if work.spoken and work.job is not None:
                 own = partial(self._extracted, scope, work)
                 rounds = 1 if REFUSED in work.episode.metadata else ROUNDS  # it had its rounds before
-                work.wording = worded(self._deps, scope, work.job, work.observations, own, rounds=rounds)
+                first = not work.episode.encoding_version
+                work.wording = worded(
+                    self._deps, scope, work.job, work.observations, own, rounds=rounds, first=first
+                )
             guessed = work.wording.by != EXTRACTIVE
             work.wording = replace(work.wording, words=_declared(work, self._deps.language, guessed=guessed))
-        idle += [work.job for work in works if not work.changes]
-        works = [work for work in works if work.changes]
+        idle += [work.job for work in works if not work.changes and work.job is not None]
+        self._write(scope, [work for work in works if work.changes], idle)
+
+    def retell(self, scope: Scope, answers: Mapping[UUID, EpisodeAnswer]) -> None:
+        """Give episodes the words that a model found for them together with their facts.
+
+        What of them cannot be used stays as it was told when the episode ended.
+        """
+        language = self._deps.language
+        with self._deps.store.begin(scope, write=False) as tx:
+            works = []
+            for episode in tx.episodes.get(list(answers)).values():
+                if episode.generation_to is None and episode.encoding_version:
+                    works.append(self._work(tx, None, episode))
+        for work in works:
+            answer, own = answers[work.episode.id], partial(self._extracted, scope, work)
+            words = question.grounded(answer.words, work.observations, language)
+            faults = question.faults(words, work.observations, language, beside=answer.shown)
+            work.wording = wording_of(words, faults, own, work.observations, answer.by, language)
+            guessed = work.wording.by != EXTRACTIVE
+            work.wording = replace(work.wording, words=_declared(work, language, guessed=guessed))
+        self._write(scope, [work for work in works if work.changes], [])
+
+    def _write(self, scope: Scope, works: list[_EncodingWork], idle: Sequence[Job]) -> None:
+        """Write new words with their vectors, and end the jobs that asked for them."""
         self._embed(works)
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
-            for job in (*idle, *(work.job for work in works)):
-                tx.work.finish(job)
+            for job in (*idle, *(work.job for work in works if work.job is not None)):
+                tx.work.drop(job)
             works = _write_words(tx, works, now)
             language = self._deps.language
             again = [work.ref for work in works if work.episode.encoding_version]
@@ -108,7 +145,7 @@ class Encoder:
                 ask_again(tx, [replace(episode, encoding_version=1)], now, after=LATER)
             call_reviews(tx, [work.episode for work in first], now)
             episodes = [work.episode for work in first if not work.silent]
-            note_encoded(tx, episodes, [work.episode for work in first if work.silent], now)
+            note_encoded(tx, self._deps, episodes, [work.episode for work in first if work.silent], now)
 
     def _read(self, scope: Scope, jobs: Sequence[Job]) -> tuple[list[_EncodingWork], list[Job]]:
         works: list[_EncodingWork] = []
@@ -124,21 +161,22 @@ class Encoder:
                 ):
                     idle.append(job)
                     continue
-                number = tx.threads.number(episode.thread_id)
-                cover = all_own_words(
-                    tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq)
-                )
-                spoken = any(one.kind is not Kind.STEP for one in cover)
-                words = RECALLED if spoken else self._words(tx, episode, cover)
-                ref = ref_of(number, episode.first_seq)
-                silent = not spoken and not any(map(speaks_for_people, cover))
-                session = session_of_episode(tx, episode)
-                work = _EncodingWork(job, episode, ref, cover, Worded(words), spoken=spoken, silent=silent)
-                if session is not None:
-                    work.session = session
-                    work.topic = topic_at(tx, episode.thread_id, episode.first_seq)
-                works.append(work)
+                works.append(self._work(tx, job, episode))
         return works, idle
+
+    def _work(self, tx: Transaction, job: Job | None, episode: Episode) -> _EncodingWork:
+        """Read what an episode's words are made of."""
+        cover = all_own_words(tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq))
+        spoken = any(one.kind is not Kind.STEP for one in cover)
+        words = RECALLED if spoken else self._words(tx, episode, cover)
+        ref = ref_of(tx.threads.number(episode.thread_id), episode.first_seq)
+        silent = not spoken and not any(map(speaks_for_people, cover))
+        work = _EncodingWork(job, episode, ref, cover, Worded(words), spoken=spoken, silent=silent)
+        session = session_of_episode(tx, episode)
+        if session is not None:
+            work.session = session
+            work.topic = topic_at(tx, episode.thread_id, episode.first_seq)
+        return work
 
     def _words(self, tx: Transaction, episode: Episode, cover: Sequence[Observation]) -> EpisodeText:
         if not cover:

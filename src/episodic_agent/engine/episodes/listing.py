@@ -73,7 +73,7 @@ def recent(
 def _newest(tx: Transaction, limit: int, since: datetime | None, thread_id: UUID | None) -> Sequence[Episode]:
     if thread_id is None:
         return tx.episodes.list(limit=limit, since=since)
-    episodes = [e for e in tx.episodes.of_thread(thread_id) if since is None or e.end_at >= since]
+    episodes = [e for e in tx.episodes.list(threads=[thread_id]) if since is None or e.end_at >= since]
     return sorted(episodes, key=lambda e: (-e.end_at.timestamp(), -e.first_seq))[:limit]
 
 
@@ -83,7 +83,7 @@ def chronological(
     """Return cards by start of event time, oldest first; the newest `limit` of them."""
     most = None if limit is None else counted("limit", limit, 0)
     threads = [t for t in tx.threads.list() if thread_id is None or t.id == thread_id]
-    closed = [e for t in threads for e in tx.episodes.of_thread(t.id)]
+    closed = [e for t in threads for e in tx.episodes.list(threads=[t.id])]
     lifted = Visibility(tx, now, lifted=True)
     opened = [c for c in open_frames(tx, lifted) if thread_id is None or c.thread_id == thread_id]
     cards = in_order(tx, now, closed, opened)
@@ -196,7 +196,7 @@ def titled(tx: Transaction, threads: Sequence[Thread], now: datetime) -> list[Th
 
 
 def _title(tx: Transaction, thread: Thread, visibility: Visibility) -> str | None:
-    closed = tx.episodes.of_thread(thread.id)
+    closed = tx.episodes.list(threads=[thread.id])
     hidden = visibility.why_all(closed)
     titles = [visibility.worded(e).title for e in reversed(closed) if e.id not in hidden and e.title]
     if titles:
@@ -285,7 +285,7 @@ def successor(tx: Transaction, identity: UUID) -> UUID:
         return identity
     thread = tx.threads.get(replaced.thread_id)
     frame = tx.threads.frame(replaced.thread_id)
-    heirs = [(e.first_seq, e.last_seq, e.id) for e in tx.episodes.of_thread(replaced.thread_id)]
+    heirs = [(e.first_seq, e.last_seq, e.id) for e in tx.episodes.list(threads=[replaced.thread_id])]
     if thread is not None and frame.first_seq < frame.next_seq:
         named = episode_id(thread.id, frame.first_seq, thread.generation)
         heirs.append((frame.first_seq, frame.next_seq - 1, named))
@@ -299,7 +299,7 @@ def replaced_ids(tx: Transaction) -> list[UUID]:
         e.id
         for thread in tx.threads.list()
         for generation in range(thread.generation)
-        for e in tx.episodes.of_thread(thread.id, generation=generation)
+        for e in tx.episodes.list(threads=[thread.id], generation=generation)
         if e.generation_to == generation + 1
     ]
 
@@ -334,7 +334,7 @@ def full_episodes(
         raise InvalidInput("give cards or hits, as `recent` and `search` return them")
     episodes = tx.episodes.get([card.episode_id for card in cards])
     ids = list({card.thread_id for card in cards})
-    threads, frames = {t.id: t for t in tx.threads.list(ids=ids)}, tx.threads.frames(ids)
+    threads, frames = {t.id: t for t in tx.threads.list(ids=ids)}, tx.threads.frame(ids)
     spans = {}
     for card in cards:
         episode, thread, frame = (
@@ -365,7 +365,7 @@ def spoken(tx: Transaction, episode: Episode) -> list[Observation]:
     """Return what was said in the threads of a cross-thread episode, by event time."""
     observations = [
         o
-        for thread in tx.relations.members(episode.id)
+        for thread in tx.relations.joined(episode.id)
         for o in tx.observations.read(thread, 0, tx.threads.frame(thread).next_seq - 1)
     ]
     return sorted(observations, key=lambda o: o.at)

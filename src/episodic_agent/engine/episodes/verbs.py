@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Unpack
 from uuid import UUID
 
-from episodic_agent.engine.arguments import clean_name, counted, episode_identity
+from episodic_agent.engine.arguments import clean_name, counted, episode_identity, worded
 from episodic_agent.engine.episodes import listing
 from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, metadata_filter, narrowed
 from episodic_agent.engine.jobs.kinds import REVIEW
@@ -216,6 +216,19 @@ class EpisodeRoom:
             return marking.suppressed(tx)
 
     # --- words -------------------------------------------------------------------------------------------
+
+    def rename(self, episode_id: "UUID | str", title: str) -> Episode:
+        """Give a closed episode a title by hand, under which it is found from now on; return it.
+
+        It is the newest version of its words (`history` lists them), and `reencode` leaves it alone unless
+        asked for what is `by="hand"`. Raises InvalidInput for an empty title or one of over 200 characters,
+        and NotFound for an episode that is not closed.
+        """
+        words = clean_name(worded("title", title)) or ""
+        with self._at.write() as tx:
+            return reencoding.rename(
+                tx, episode_identity(episode_id), words, self._deps.clock(), self._deps.language
+            )
 
     def reencode(self, *, thread: str | None = None, every: bool = False, by: str | None = None) -> int:
         """Find the words of closed episodes anew, with what this memory is opened with; return of how many.

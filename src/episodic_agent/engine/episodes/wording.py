@@ -46,13 +46,17 @@ def worded(
     own: Callable[[], EpisodeText],
     *,
     rounds: int = ROUNDS,
+    first: bool = True,
 ) -> Worded:
     """Return the words of an episode of messages: the model's where they can be used, else its `own`.
 
     A model that cannot be reached is tried again with the job, thrice in all; a spent budget, a refusal and
     an answer that is wrong twice are not waited for; one that could not be read is asked for again later.
+    `first` tells that the episode has no words yet.
     """
     model = deps.model_for(scope, question.STAGE)
+    if first and deps.reads_once:  # told with its facts, in one question with what else ended (`facts.job`)
+        return Worded(own())
     if model is None or sum(estimate(o.text) for o in observations) < LEAST:
         return Worded(own())
     try:
@@ -62,18 +66,29 @@ def worded(
             raise
         say_failed(log, "episode %s is told without a language model: %s", job.key, error=error)
         return Worded(_refused(own(), {"answer": str(error)}), again=isinstance(error, BadReply))
+    by = f"{model.name} {question.VERSION}"
+    return wording_of(reported_words, faults, own, observations, by, deps.language)
+
+
+def wording_of(
+    reported_words: question.EpisodeWords,
+    faults: Mapping[str, str],
+    own: Callable[[], EpisodeText],
+    observations: Sequence[Observation],
+    by: str,
+    language: str | None,
+) -> Worded:
+    """Return what can be used of a model's words, `by` whom it is; the episode's `own` for what cannot."""
     if "summary" in faults:
         return Worded(_refused(own(), faults))
     title = own().title if "title" in faults else reported_words.title
-    about: dict[str, Json] = {
-        "entities": list(reported_words.entities),
-        "tags": list(reported_words.tags),
-        "outcome": reported_words.outcome,
-    }
+    about: dict[str, Json] = {"tags": list(reported_words.tags), "outcome": reported_words.outcome}
+    if reported_words.entities:
+        about["entities"] = list(reported_words.entities)
     # its subjects are what key phrases would be looked for to find
-    plain = plain_metadata(observations, list(reported_words.tags), language=deps.language)
+    plain = plain_metadata(observations, list(reported_words.tags), language=language)
     words = EpisodeText(title, reported_words.summary, {**plain, **about})
-    return Worded(_refused(words, faults), f"{model.name} {question.VERSION}")
+    return Worded(_refused(words, faults), by)
 
 
 def described(

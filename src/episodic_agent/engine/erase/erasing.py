@@ -148,7 +148,7 @@ class Eraser:
 
     def erase_thread(self, tx: Transaction, thread: Thread, *, reason: str, now: datetime) -> Erasure:
         """Delete a thread with every row of it, in the caller's write transaction; return the receipt."""
-        tx.hold_threads()
+        tx.hold("threads")
         tx.work.take_back()
         frame = tx.threads.frame(thread.id)  # nobody appends to it meanwhile
         number = tx.threads.number(thread.id)
@@ -241,19 +241,19 @@ def _visits(tx: Transaction, thread_id: UUID, number: int, end: int) -> list[Vis
 
 def _cancel_jobs(tx: Transaction, thread_id: UUID) -> None:
     """Take back the later work for a thread, its episodes and its parts."""
-    about = [e.id for e in tx.episodes.of_thread(thread_id)]
+    about = [e.id for e in tx.episodes.list(threads=[thread_id])]
     about += [part.episode_id for part in tx.threads.sections(thread_id)]
     names = {str(identity) for identity in (thread_id, *about)}
     for job in tx.work.jobs():
         if any(name in job.key or name in job.serial for name in names):
-            tx.work.cancel(job.id)
+            tx.work.drop(job.id)
 
 
 def _apart(tx: Transaction, thread_id: UUID) -> list[UUID]:
     """Dissolve the cross-thread episode a thread is in; return the other threads of it."""
     neighbours: list[UUID] = []
     for identifier in tx.relations.joined([thread_id]).values():
-        neighbours += [t for t in tx.relations.members(identifier) if t != thread_id]
+        neighbours += [t for t in tx.relations.joined(identifier) if t != thread_id]
         tx.relations.join(identifier, [])
         tx.visibility.remove([identifier])
     return neighbours

@@ -8,8 +8,10 @@ from uuid import UUID
 
 from episodic_agent.core.facts import retold
 from episodic_agent.core.language import fold, term_counts
+from episodic_agent.core.prompts import digest
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.erase.records import episodes_of
+from episodic_agent.engine.erase.words import retell_episodes
 from episodic_agent.engine.facts.job import request_facts
 from episodic_agent.engine.facts.writing import slots_of, write_facts
 from episodic_agent.engine.jobs.kinds import FACTS as DECIDED
@@ -28,11 +30,11 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
     goes too, for it may say what it read in these, and so does what it told later with words of a fact it was
     shown: their episodes are read again. To be called while the observations can still be read.
     """
-    tx.hold_facts()
+    tx.hold("facts")
     concerned, gone = episodes_of(tx, refs), dict[UUID, datetime]()
     for start in range(0, len(refs), _PAGE):
         gone |= {o.id: o.received_at for o in tx.observations.get(refs[start : start + _PAGE]).values()}
-    together = _erase_shown(tx, deps, concerned, gone)
+    together, worded = _erase_shown(tx, deps, concerned, gone)
     ids = sorted(gone)
     for start in range(0, len(ids), _PAGE):
         identifiers = ids[start : start + _PAGE]
@@ -44,6 +46,7 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
             observations = tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq)
             texts = {one.id: one.text for one in observations}
             _unlearn(tx, deps, sorted(texts), now, lambda fact, told=texts: _without_words(fact, told))  # type: ignore[misc]
+    retell_episodes(tx, worded - concerned, now)
     if waiting := sorted(together - concerned):
         tx.episodes.consolidate(waiting, None)
         request_facts(tx, now)
@@ -54,7 +57,7 @@ def mend_facts(deps: Deps, tx: Transaction, now: datetime) -> int:
     proofs = {one.observation_id for kept in tx.knowledge.facts() for one in kept.fact.evidence}
     lost = sorted(proofs - set(tx.observations.get(sorted(proofs))))
     if lost:
-        tx.hold_facts()
+        tx.hold("facts")
         _unlearn(tx, deps, lost, now, lambda fact: _without(fact, lost))
     return len(lost)
 
@@ -102,26 +105,27 @@ def _without_words(fact: Fact, texts: Mapping[UUID, str]) -> Fact | None:
 
 def _erase_shown(
     tx: Transaction, deps: Deps, concerned: set[UUID], gone: Mapping[UUID, datetime]
-) -> set[UUID]:
+) -> tuple[set[UUID], set[UUID]]:
     """Delete the records of what was read in the episodes concerned, or by a model together with them.
 
     Others lose what a model expected where it was shown what goes. Returns the episodes that a model read
-    together with those concerned, and those of which it told in words of what goes.
+    together with those concerned, and those of which it told in words of what goes; and the episodes whose
+    title and summary are of a question that showed what goes.
     """
     if not gone:
-        return set()
+        return set(), set()
     # nobody read of a message before it was received
     records = tx.relations.decisions(type=DECIDED, since=min(gone.values()) - _APART)
     names, together, tainted = set(map(str, concerned)), set[UUID](), set(map(str, gone))
+    worded = set[UUID]()
     secret = _secret(tx, deps, sorted(gone)) if any(map(_shown, records)) else set[str]()
     for decision in records:  # by time: what is told is shown only later
         group = _group(decision)
         touched = not names.isdisjoint((str(decision.subject), *group))
-        if (
-            not touched
-            and tainted.intersection(_shown(decision).values())
-            and _repeats(tx, deps, decision, secret)
-        ):
+        shown = tainted.intersection(_shown(decision).values())
+        if decision.policy_version == digest.VERSION and (touched or shown):
+            worded.update(map(UUID, group))
+        if not touched and shown and _repeats(tx, deps, decision, secret):
             names |= group
             touched = True
         if touched:
@@ -132,7 +136,7 @@ def _erase_shown(
     for decision in records:
         if decision.id not in revoked and (now := _unexpecting(decision, tainted)) is not decision:
             tx.relations.decide(now, amend=True)
-    return together
+    return together, worded
 
 
 def _unexpecting(decision: Decision, tainted: set[str]) -> Decision:

@@ -88,7 +88,7 @@ def erase_asked(tx: Transaction, threads: Collection[UUID], goes: Goes) -> None:
     """Let recalls that wait to be judged go: those of threads, and those that rest on what goes."""
     waiting = tx.work.reviews()
     gone = [one for one in waiting if one.thread_id in threads or goes.appears_in(one.query, one.shown)]
-    tx.work.drop_reviews(gone)
+    tx.work.drop(*gone)
 
 
 def erase_history(tx: Transaction, threads: Iterable[UUID], goes: Goes, *, gone: bool = False) -> None:

@@ -36,7 +36,7 @@ def retell_sections(
         tx.visibility.remove([section.episode_id], words_only=True)
         tx.index.drop(PARTS, [ref_of(number, section.first_seq)])
         bare = replace(section, compacted_through=None, compacted_at=None, grown=False)
-        tx.threads.save_section(bare)
+        tx.threads.save(bare)
         state = EpisodeState.CLOSED if section.ended or followed else EpisodeState.OPEN
         tx.episodes.change(section.episode_id, state=state, last_seq=end)
         if left:

@@ -24,7 +24,7 @@ def shown_by(tx: Transaction, thread_id: UUID, seqs: Iterable[int]) -> set[UUID]
     identifiers: set[UUID] = set()
     listed = [TurnRef(thread_id, seq) for seq in sorted(turns)]
     for start in range(0, len(listed), _PAGE):
-        for ids in tx.knowledge.shown_by(listed[start : start + _PAGE]).values():
+        for ids in tx.knowledge.evidence(listed[start : start + _PAGE]).values():
             identifiers.update(ids)
     return identifiers
 

@@ -25,6 +25,7 @@ from episodic_agent.core.evaluation.lives import (
     ToldContext,
     score_life,
 )
+from episodic_agent.core.links.verdict import HIGH
 from episodic_agent.engine.evaluate.cases import rows, unit_time
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.user import UserMemory
@@ -35,6 +36,7 @@ Clock = Callable[[], datetime]
 OpenMemory = Callable[[Clock, str | None], AbstractContextManager[Memory]]
 RANKED = 10  # observations asked for per question
 MOST_FACTS = 1_000_000
+A_DAY = timedelta(days=1)
 SILENCE = timedelta(minutes=30)  # sittings are further apart than that
 NEEDED = ("messages", "sittings", "episodes", "facts", "tempting", "needs", "questions")
 
@@ -63,22 +65,37 @@ class Life:
     labels: LifeLabels
 
 
-def read_lives(path: Path) -> list[Life]:
-    """Read the lives of a file, one JSON object a line; InvalidInput names what is missing, and where."""
-    return [_life(f"{path}: line {n}", row) for n, row in enumerate(rows(path), 1)]
+def read_lives(path: Path, messages: int | None = None) -> list[Life]:
+    """Read the lives of a file, one JSON object a line; InvalidInput names what is missing, and where.
+
+    Of each the first `messages` are read, with what was labelled, needed and asked by then.
+    """
+    return [_life(f"{path}: line {n}", row, messages) for n, row in enumerate(rows(path), 1)]
 
 
 def evaluate_file(
-    path: Path, opened: OpenMemory, *, progress: Callable[[int], None] | None = None
+    path: Path,
+    opened: OpenMemory,
+    *,
+    messages: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> dict[str, Json]:
-    """Play the lives of a file, each in a fresh memory; return the figures (of several the means)."""
+    """Play the lives of a file, each in a fresh memory; return the figures (of several the means).
+
+    Of each the first `messages` are played, and scored by what was labelled of these.
+    """
     figures = []
     played = 0
-    for life in read_lives(path):
+    for life in read_lives(path, messages):
         clock = PlayedClock(life.lines[0].at)
         with opened(clock, life.language) as memory:
             tell = None if progress is None else lambda n, before=played, tell=progress: tell(before + n)
-            figures.append(score_life(life.labels, play(life, memory.user(life.user), clock, tell)))
+            result = play(life, memory.user(life.user), clock, tell)
+            uses = memory.usage()
+            result.calls = sum(use.calls for use in uses)
+            result.tokens = sum(use.tokens for use in uses)
+            result.refused = sum(use.refused for use in uses)
+            figures.append(score_life(life.labels, result))
         played += len(life.lines)
     return figures[0] if len(figures) == 1 else mean_figures(figures)
 
@@ -115,6 +132,7 @@ class _Stage:
     ids: dict[UUID, str] = field(default_factory=dict)
     sittings: dict[UUID, Counter[str]] = field(default_factory=dict)
     links: list[tuple[str, str]] = field(default_factory=list)
+    sure: set[tuple[str, str]] = field(default_factory=set)
 
     def sitting_of(self, thread: UUID) -> str | None:
         """Return the sitting most of a thread's messages are of."""
@@ -156,8 +174,10 @@ def play(
             progress(n + 1)
     for number in waiting:
         answers[number] = _asked(memory, clock, *life.questions[number])
+    clock.now += A_DAY  # what a model is asked about once a day is asked
+    memory.upkeep(now=clock.now)
     memory.flush()
-    played.contexts, played.links = contexts, stage.links
+    played.contexts, played.links, played.sure = contexts, stage.links, stage.sure
     played.answers = [answers[n] for n in range(len(life.questions))]
     _note_memory(memory, stage, played)
     return played
@@ -194,8 +214,12 @@ def _note_links(memory: UserMemory, stage: _Stage, sitting: str) -> None:
     """Note what the sitting that just ended was linked to."""
     for card in memory.links.list():
         newer, older = stage.sitting_of(card.link.later), stage.sitting_of(card.link.earlier)
-        if newer == sitting and older not in (None, sitting) and (newer, older) not in stage.links:
+        if newer != sitting or older in (None, sitting):
+            continue
+        if (newer, older) not in stage.links:
             stage.links.append((newer, str(older)))
+        if card.link.label == HIGH:
+            stage.sure.add((newer, str(older)))
 
 
 def _note_memory(memory: UserMemory, stage: _Stage, played: PlayedLife) -> None:
@@ -237,7 +261,7 @@ def _note_memory(memory: UserMemory, stage: _Stage, played: PlayedLife) -> None:
 # --- reading ---------------------------------------------------------------------------------------------
 
 
-def _life(name: str, row: Mapping[str, Any]) -> Life:
+def _life(name: str, row: Mapping[str, Any], messages: int | None = None) -> Life:
     missing = [key for key in ("user", *NEEDED) if key not in row]
     if missing:
         raise InvalidInput(f"{name} lacks {', '.join(f'`{key}`' for key in missing)}: it is no labelled life")
@@ -246,6 +270,8 @@ def _life(name: str, row: Mapping[str, Any]) -> Life:
         raise InvalidInput(f"{name}: `{unlisted}` is to be a list")
     if not row["messages"]:
         raise InvalidInput(f"{name} is to hold at least one message")
+    if messages is not None and messages < len(row["messages"]):
+        row = _beginning(row, messages)
     lines = [_line(f"{name}: message {n}", entry) for n, entry in enumerate(row["messages"], 1)]
     known = {line.id for line in lines}
     if len(known) < len(lines):
@@ -263,6 +289,32 @@ def _life(name: str, row: Mapping[str, Any]) -> Life:
         questions,
         _labels(name, row, known),
     )
+
+
+def _beginning(row: Mapping[str, Any], messages: int) -> Mapping[str, Any]:
+    """Return a life as it was after so many messages: what was labelled, needed and asked by then."""
+    spoken = row["messages"][:messages]
+    known = {m["id"] for m in spoken}
+    facts = [{**f, "evidence": [i for i in f["evidence"] if i in known]} for f in row["facts"]]
+    facts = [f for f in facts if f["evidence"]]
+    present = {f["id"] for f in facts}
+    return {
+        **row,
+        "messages": spoken,
+        "sittings": [s for s in row["sittings"] if any(m["sitting"] == s["id"] for m in spoken)],
+        "episodes": [i for i in row["episodes"] if i in known],
+        "facts": [
+            {**f, "replaced_by": f.get("replaced_by") if f.get("replaced_by") in present else None}
+            for f in facts
+        ],
+        "tempting": [i for i in row["tempting"] if i in known],
+        "needs": [n for n in row["needs"] if n["message"] in known],
+        "questions": [
+            q
+            for q in row["questions"]
+            if str(q["time"]) <= str(spoken[-1]["time"]) and known.issuperset(q.get("evidence", ()))
+        ],
+    }
 
 
 def _line(name: str, entry: Mapping[str, Any]) -> LifeLine:

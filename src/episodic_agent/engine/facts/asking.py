@@ -13,11 +13,15 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
+from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.facts.consolidating import reinforcing
 from episodic_agent.core.facts.quoting import speaker_of
 from episodic_agent.core.language import fold
+from episodic_agent.core.prompts import digest
 from episodic_agent.core.prompts import facts as question
+from episodic_agent.core.prompts.episode import EpisodeWords
 from episodic_agent.engine.deps import SEED_FACTS, Deps
+from episodic_agent.engine.episodes.wording import LEAST
 from episodic_agent.engine.facts.transcripts import Transcript, speaks_for_people
 from episodic_agent.engine.facts.writing import Vectors, embedded
 from episodic_agent.engine.jobs.asking import ROUNDS, ask
@@ -36,10 +40,22 @@ MOST_MESSAGES: Final = question.LONGEST_CONVERSATION // question.LEAST_OF_MESSAG
 
 
 @dataclass(frozen=True, slots=True)
+class EpisodeAnswer:
+    """What a model called an episode and kept of it, before it is checked, and by whom it is.
+
+    `shown` are the messages it was shown, of this episode and of others.
+    """
+
+    words: EpisodeWords
+    by: str
+    shown: Sequence[Observation] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FactReply:
     """What a model told: candidates, what of its answers was refused and why, and what it had expected.
 
-    `version` is that of the prompt.
+    `version` is that of the prompt, `words` are titles and summaries that were asked for with the facts.
 
     `known` names the facts it was shown, or whose words it was taken to mean, each with the observation those
     words are from.
@@ -51,6 +67,7 @@ class FactReply:
     model: str = ""
     known: Mapping[UUID, UUID] = field(default_factory=dict)
     version: str = question.VERSION
+    words: Mapping[UUID, EpisodeAnswer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +94,8 @@ def ask_for_facts(
     if deps.fact_policy == SEED_FACTS:
         return _in_two_steps(deps, scope, model, group, rounds)
     known = _bearing(deps, scope, group)
+    if deps.reads_once:
+        return _in_one_reading(deps, scope, model, group, known, rounds=rounds)
     owner = owner_of(deps, scope, group)
     answers = _Answers()
     for conversations in _in_portions(group):
@@ -88,6 +107,47 @@ def ask_for_facts(
         asked = question.gather(owner, known, conversations)
         answers.add(ask(model, asked, question.GATHERED_SCHEMA, question.STAGE, read, rounds=rounds))
     return _replied(deps, scope, group, model, known, answers)
+
+
+def _in_one_reading(
+    deps: Deps,
+    scope: Scope,
+    model: LanguageModel,
+    group: Sequence[Transcript],
+    known: Sequence[Fact],
+    *,
+    rounds: int,
+) -> FactReply:
+    """Ask for the titles and summaries of episodes together with what they tell that lasts."""
+    owner = owner_of(deps, scope, group)
+    ordered = sorted((one for one in group if one.observations), key=lambda one: one.observations[0].at)
+    places = {o.id: one for one in ordered for o in one.observations}
+    spoken = [o for one in ordered for o in sorted(one.observations, key=lambda o: o.seq)]
+    answers, words = _Answers(), dict[UUID, EpisodeAnswer]()
+    by = f"{model.name} {digest.VERSION}"
+    for portion in _portions(spoken):
+        parts = [list(some) for _, some in groupby(portion, key=lambda o: places[o.id].episode.id)]
+        owners = [places[some[0].id] for some in parts]
+        finished = [_finished(one, some) for one, some in zip(owners, parts, strict=True)]
+
+        def read(value: Mapping[str, Json], shown: Sequence[digest.Finished] = finished) -> digest.Digest:
+            return digest.read(value, known, shown, owner)
+
+        asked = digest.prompt(owner, known, finished)
+        answer = ask(model, asked, digest.SCHEMA, digest.STAGE, read, rounds=rounds)
+        answers.add(answer.facts)
+        words |= {
+            owners[place].episode.id: EpisodeAnswer(one, by, portion) for place, one in answer.words.items()
+        }
+    reply = _replied(deps, scope, group, model, known, answers)
+    return replace(reply, version=digest.VERSION, words=words)
+
+
+def _finished(transcript: Transcript, observations: Sequence[Observation]) -> digest.Finished:
+    """Return an episode as it is asked about: words of it where all of it is shown and there is enough."""
+    complete = len(observations) == len(transcript.observations)
+    enough = sum(estimate(o.text) for o in observations) >= LEAST
+    return digest.Finished(observations, transcript.before, complete and enough)
 
 
 def _in_two_steps(

@@ -11,7 +11,7 @@ transaction; calls are made outside.
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -23,7 +23,7 @@ from episodic_agent.core.facts.quoting import Quotation, may_teach
 from episodic_agent.core.identity import decision_id
 from episodic_agent.core.prompts import facts as asking
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.facts.asking import FactReply, ask_for_facts
+from episodic_agent.engine.facts.asking import EpisodeAnswer, FactReply, ask_for_facts
 from episodic_agent.engine.facts.quoting import (
     Weighed,
     quoted,
@@ -33,6 +33,7 @@ from episodic_agent.engine.facts.quoting import (
 )
 from episodic_agent.engine.facts.transcripts import (
     Transcript,
+    over,
     read_messages,
     read_page,
     statements_of,
@@ -43,19 +44,25 @@ from episodic_agent.engine.jobs.kinds import FACTS
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.errors import BadReply, ProviderError
-from episodic_agent.protocols import LanguageModel, Store, Transaction
+from episodic_agent.protocols import LanguageModel, Transaction
 from episodic_agent.schemas import Decision, Episode, Job, Json, Observation, Scope
 from episodic_agent.schemas.facts import FactCandidate, StoredFact
 
 PAGE: Final = 32  # episodes one run reads by rules
 TOGETHER: Final = 8  # episodes one question to a model is about
+AT_ONCE: Final = 16  # and one about their titles as well
+SITTING: Final = timedelta(minutes=30)  # of silence, after which a sitting is over
 PAUSE: Final = timedelta(minutes=1)  # between runs over what was there long before
 LONG_BEFORE: Final = timedelta(hours=1)
+A_DAY: Final = timedelta(hours=20)  # until what is too little for a question of its own is asked about
+ENOUGH: Final = 24  # messages that are worth one question for titles and facts together
 LONGEST_TOLD: Final = 500  # characters a decision keeps of what a model expected
 LAST_TRY: Final = 16  # attempts at a model that is away: some four hours
 LAST_UNREAD: Final = 2  # at one that talks nonsense: of all together, then of each alone
 LAST_REFUSED: Final = 4  # at one that refuses the request for good
 WRITES: Final = 3  # tries before what was changed meanwhile is read again
+
+Retell = Callable[[Scope, Mapping[UUID, EpisodeAnswer]], None]
 
 log = logging.getLogger(__name__)
 
@@ -74,8 +81,17 @@ class _FactsRead:
 # --- when ------------------------------------------------------------------------------------------------
 
 
-def due(tx: Transaction, ended_before: datetime | None = None) -> bool:
-    """Say whether what waits in a scope is to be consolidated now: any that ended so long ago is."""
+def due(tx: Transaction, deps: Deps, ended_before: datetime | None = None) -> bool:
+    """Say whether what waits in a scope is to be consolidated now: any that ended so long ago is.
+
+    One question about titles and facts costs as much of few episodes as of many: it waits for more, and for
+    the end of their sitting.
+    """
+    if deps.reads_once:
+        sat = over(tx, deps.clock() - SITTING)
+        if ended_before is not None and any(episode.end_at <= ended_before for episode in sat):
+            return True
+        return len(sat) >= AT_ONCE or sum(episode.size for episode in sat) >= ENOUGH
     waiting = tx.episodes.list(unconsolidated=True, limit=PENDING)
     if ended_before is not None and any(episode.end_at <= ended_before for episode in waiting):
         return True
@@ -104,18 +120,18 @@ def request_quotes(tx: Transaction, deps: Deps, observations: Sequence[Observati
 
 
 def note_encoded(
-    tx: Transaction, spoken: Sequence[Episode], silent: Sequence[Episode], now: datetime
+    tx: Transaction, deps: Deps, spoken: Sequence[Episode], silent: Sequence[Episode], now: datetime
 ) -> None:
     """Ask for a run where newly encoded episodes make one due; those in which nobody speaks need none."""
     quiet = [episode.id for episode in silent if episode.consolidated_at is None]
     if quiet:
         tx.episodes.consolidate(quiet, now)
-    if spoken and due(tx):
+    if spoken and due(tx, deps):
         request_facts(tx, now)
 
 
 def request_where_due(
-    store: Store,
+    deps: Deps,
     scope: Scope,
     now: datetime,
     *,
@@ -129,20 +145,21 @@ def request_where_due(
     Where a run is among the dead letters it is not asked for by the way: it would fail again at every turn.
     Episodes encoded since, a hand, and `jobs retry` ask all the same.
     """
-    with store.begin(scope, write=False) as tx:
+    with deps.store.begin(scope, write=False) as tx:
         waiting = tx.count("unconsolidated")
-        if not waiting or not (any_waiting or due(tx, ended_before)):
+        if not waiting or not (any_waiting or due(tx, deps, ended_before)):
             return 0
         if not any_waiting and any(job.kind == FACTS for job in tx.work.jobs(state="dead")):
             return 0
-    with store.begin(scope) as tx:
+    with deps.store.begin(scope) as tx:
         request_facts(tx, now)
     return waiting
 
 
-def request_of_old(store: Store, scope: Scope, now: datetime) -> int:
+def request_of_old(deps: Deps, scope: Scope, now: datetime) -> int:
     """Ask for a run where something ended long ago, though too few wait: no other may ever follow."""
-    return request_where_due(store, scope, now, ended_before=now - LONG_BEFORE)
+    before = now - (A_DAY if deps.reads_once else LONG_BEFORE)
+    return request_where_due(deps, scope, now, ended_before=before)
 
 
 # --- the job ---------------------------------------------------------------------------------------------
@@ -151,8 +168,10 @@ def request_of_old(store: Store, scope: Scope, now: datetime) -> int:
 class Consolidator:
     """The handler of `facts` jobs."""
 
-    def __init__(self, deps: Deps) -> None:
+    def __init__(self, deps: Deps, retell: Retell) -> None:
+        """Take `retell` to give episodes the words that a model found for them together with facts."""
         self._deps = deps
+        self._retell = retell
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
         """Do each job, one at a time of a scope: read some messages, or consolidate some of what waits."""
@@ -173,26 +192,29 @@ class Consolidator:
         spoken = quoted(deps, statements, there)
         if not spoken:
             with deps.store.begin(scope) as tx:
-                tx.work.finish(job)
+                tx.work.drop(job)
             return
 
         def keep() -> None:
             vectors = embedded(deps, [one.candidate.fact for one in spoken])
             now = deps.clock()
             with deps.store.begin(scope) as tx:
-                tx.hold_facts()
+                tx.hold("facts")
                 present = tx.observations.get([one.candidate.evidence.observation_id for one in spoken])
                 left = [one for one in spoken if one.candidate.evidence.observation_id in present]
                 new = weighed(tx, deps, left, vectors)
                 write_facts(tx, deps, new.known, new.changes, vectors, now=now)
-                tx.work.finish(job)
+                tx.work.drop(job)
 
         until_unopposed(keep, tries=WRITES)
 
     def _consolidate(self, scope: Scope, job: Job) -> None:
         model = self._deps.model_for(scope, asking.STAGE)
         with self._deps.store.begin(scope, write=False) as tx:
-            page, more = read_page(tx, PAGE if model is None else TOGETHER)
+            if model is not None and self._deps.reads_once:
+                page, more = read_page(tx, AT_ONCE, self._deps.clock() - SITTING)
+            else:
+                page, more = read_page(tx, PAGE if model is None else TOGETHER)
         # what failed together is tried one by one: a single bad one must not hold back the others
         alone = model is not None and job.attempts > 1
         groups = [[one] for one in page] if alone else [page] if page else []
@@ -204,18 +226,20 @@ class Consolidator:
                 say_failed(log, "%d episodes are not consolidated yet: %s", len(group), error=error)
                 refused = error
             else:
+                if read.reply.words:
+                    self._retell(scope, read.reply.words)
                 until_unopposed(lambda g=group, t=read: self._keep(scope, g, t), tries=WRITES)  # type: ignore[misc]
         if refused is not None:
             raise refused
         with self._deps.store.begin(scope) as tx:
-            tx.work.finish(job)
+            tx.work.drop(job)
             self._go_on(tx, more=more)
 
     def _go_on(self, tx: Transaction, *, more: bool) -> None:
         """Ask for the next run where more waits than one reads: what is new at once, a backlog by and by."""
         now = self._deps.clock()
         left = tx.episodes.list(unconsolidated=True, limit=1)
-        if left and (more or due(tx)):
+        if left and (due(tx, self._deps) or (more and not self._deps.reads_once)):
             old = now - left[0].created_at > LONG_BEFORE
             request_facts(tx, now, run_after=now + PAUSE if old else None)
 
@@ -256,7 +280,7 @@ class Consolidator:
             vectors = embedded(deps, [fact.fact for fact in reworded(expected.known, expected.changes)])
         now = deps.clock()
         with deps.store.begin(scope) as tx:
-            tx.hold_facts()  # erasing holds them too: what is still there now is not erased meanwhile
+            tx.hold("facts")  # erasing holds them too: what is still there now is not erased meanwhile
             if not _is_there(tx, group, read.reply):
                 return  # what was read may tell of it; erasing had the run asked for again
             tx.episodes.consolidate([one.episode.id for one in group], now)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from episodic_agent.protocols import MarkKind, Transaction
 from episodic_agent.schemas import Episode, Kind, Observation, TimeSource
 from episodic_agent.schemas.facts import Statement
 
+MOST_WAITING: Final = 64  # episodes of which a run takes some
 MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read alone
 
 
@@ -37,12 +39,22 @@ def speaks_for_people(observation: Observation) -> bool:
     return fold(observation.actor) not in ASSISTANTS | SOURCES
 
 
-def read_page(tx: Transaction, most: int) -> tuple[list[Transcript], bool]:
+def over(tx: Transaction, before: datetime) -> list[Episode]:
+    """Return episodes that wait to be consolidated and ended before a moment, in the order of event time."""
+    waiting = tx.episodes.list(unconsolidated=True, limit=MOST_WAITING)
+    return sorted((e for e in waiting if e.end_at <= before), key=lambda e: (e.start_at, e.end_at, e.id))
+
+
+def read_page(
+    tx: Transaction, most: int, ended_before: datetime | None = None
+) -> tuple[list[Transcript], bool]:
     """Read the episodes one run takes, oldest first, at least one where any waits; and whether more do.
 
-    Of those that are suppressed nothing is heard.
+    Those that `ended_before` a moment come alone, in the order of event time, so that a sitting is read
+    whole; where none did, all that wait. Of those that are suppressed nothing is heard.
     """
-    waiting = tx.episodes.list(unconsolidated=True, limit=most + 1)
+    waiting: Sequence[Episode] = [] if ended_before is None else over(tx, ended_before)
+    waiting = waiting or tx.episodes.list(unconsolidated=True, limit=most + 1)
     page: list[Transcript] = []
     left = MOST_READ
     spans = [span_of(tx, e.thread_id, e.first_seq, e.last_seq) for e in waiting[:most]]

@@ -80,7 +80,7 @@ def _links(tx: Transaction, episodes: Sequence[Episode]) -> Iterator[Noun]:
     stored = tx.episodes.get([whole.id for whole in episodes])
     for episode in episodes:
         yield from _episode(tx, stored[episode.id])
-        yield Joined(episode.id, tuple(tx.relations.members(episode.id)))
+        yield Joined(episode.id, tuple(tx.relations.joined(episode.id)))
 
 
 def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
@@ -100,7 +100,7 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
         yield from tx.visibility.erased(thread.id, start, last)
         for seq, packed in sorted(tx.observations.records(thread.id, start, last).items()):
             yield CheckRecord(thread.id, seq, packed)
-    for episode in tx.episodes.of_thread(thread.id):
+    for episode in tx.episodes.list(threads=[thread.id]):
         decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
         if decision is not None:
             yield decision

@@ -17,6 +17,7 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.exports import restore_facts, without_facts
 from episodic_agent.engine.files import Format, Unreadable, check_unpacked, detect, read_export
 from episodic_agent.engine.files.bundle import is_bundle
+from episodic_agent.engine.files.conversations import Conversations, is_channel
 from episodic_agent.engine.files.dates import DateOrder
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.engine.files.own import Noun, read_header
@@ -210,6 +211,7 @@ def _surveyed(
     parts: Iterator[SourcePart], survey: Survey, unreadable: list[str], path: Path
 ) -> Iterator[tuple[str, Item]]:
     """Yield the items with the names of their threads, and put down what cannot be read."""
+    conversations = Conversations()
     for part in parts:
         survey.meet(part.format, part.label)
         for name, record in part.records:
@@ -217,6 +219,8 @@ def _surveyed(
                 unreadable.append(f"{name}:{record.line}: {record.reason}")
                 continue
             origin = record.conversation or path.stem
+            if is_channel(part.format, origin):
+                origin = conversations.thread_of(origin, record)
             survey.take(part.label, origin, record)
             yield origin, record
 

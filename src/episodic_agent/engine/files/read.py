@@ -27,7 +27,8 @@ from episodic_agent.engine.files.own import FORMAT
 from episodic_agent.errors import InvalidInput
 
 ACCEPTED: Final = (
-    "exports of ChatGPT, Claude, Slack, Discord, Telegram and WhatsApp, sessions of Claude Code and Codex, "
+    "exports of ChatGPT, Claude, Gemini, Slack, Discord, Telegram, WhatsApp, Signal and iMessage, "
+    "sessions of Claude Code and Codex, "
     "mail, dumps of mem0, Zep and LangGraph stores, "
     'JSON lines or a JSON list of {"role", "content"} messages, {"messages": […]}, {"conversations": […]}, '
     "transcripts of `[time] Name: text` or `Name: text` lines, an export of this project"

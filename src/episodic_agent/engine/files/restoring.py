@@ -95,13 +95,13 @@ class Restorer:
     def restore_links(self, scope: Scope, nouns: Sequence[Noun], exported_at: datetime) -> None:
         """Restore links between threads that are there, and the episodes they form; what is there stays."""
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             links = [n for n in _of(nouns, Link) if all(map(tx.threads.get, (n.earlier, n.later)))]
             ends = list(dict.fromkeys(t for n in links for t in (n.earlier, n.later)))
             known = {frozenset((n.earlier, n.later)) for n in tx.relations.links(ends, taken_back=True)}
             for link in links:
                 if frozenset((link.earlier, link.later)) not in known:
-                    tx.relations.put_link(link)
+                    tx.relations.put(link)
             self._join(tx, nouns, set(ends), exported_at)
             settle(tx, ends, self._deps.clock())
 
@@ -162,10 +162,10 @@ class Restorer:
             # its words come with the time they were made; the row alone would say it was made with them
             tx.episodes.put(replace(episode, encoding_version=0) if episode.id in worded else episode)
         for section in _of(exported.others, Section):
-            tx.threads.save_section(section)
+            tx.threads.save(section)
         self._write_words(tx, exported, number)
         for pending in _of(exported.others, PendingReview):
-            tx.work.put_review(pending)
+            tx.work.put(pending)
         records = {r.seq: r.packed for r in _of(exported.others, CheckRecord)}
         tx.observations.save_records(thread.id, records)
         self._await(tx, frame)

@@ -45,7 +45,7 @@ from episodic_agent.engine.links.asking import ask_for_end
 from episodic_agent.engine.links.job import OFF, ask_for_link
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.sections.bounds import take_in
-from episodic_agent.engine.threads.resolving import PlacedItem, Placement, lapsed, resolved
+from episodic_agent.engine.threads.resolving import PlacedItem, Placement, lapsed, named, resolved
 from episodic_agent.engine.trace.work import share
 from episodic_agent.engine.tuning.outcomes import listen
 from episodic_agent.errors import EpisodicError, IdTaken, ProviderError, StoreError, StoreUnavailable
@@ -307,6 +307,9 @@ class Ingest:
         if origin is None:
             return [*known.values(), *self._resolve(tx, fresh, now, opened)]
         thread, frame = self._thread(tx, origin, fresh, now)
+        naming = named(thread, now)
+        if naming is not None:
+            tx.relations.decide(naming)
         return [*known.values(), *self._append(tx, thread, frame, fresh, now)]
 
     def _resolve(

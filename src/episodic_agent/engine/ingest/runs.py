@@ -52,7 +52,7 @@ def _verbs_of(
     def episodes() -> int:
         with deps.store.begin(scope, write=False) as tx:
             thread = result(tx)
-            return 0 if thread is None else len(tx.episodes.of_thread(thread))
+            return 0 if thread is None else len(tx.episodes.list(threads=[thread]))
 
     return Verbs(read, keep, judged, episodes, flush, run_jobs)
 

@@ -77,7 +77,7 @@ class Backlog:
         """
         scope, chosen = self.find(value)
         with self._store.begin(scope) as tx:
-            tx.work.retry(chosen.id, now=self.deps.clock())
+            tx.work.put_back(chosen.id, retry_at=self.deps.clock())
         return chosen
 
     def retry_dead(self) -> int:
@@ -89,7 +89,7 @@ class Backlog:
                     continue  # a scope is not written to for nothing
             with self._store.begin(scope) as tx:
                 for job in tx.work.jobs(state="dead"):
-                    tx.work.retry(job.id, now=self.deps.clock())
+                    tx.work.put_back(job.id, retry_at=self.deps.clock())
                     count += 1
         return count
 
@@ -97,7 +97,7 @@ class Backlog:
         """Delete a waiting or dead job; raises NotFound, and Conflict while it is being done."""
         scope, chosen = self.find(value)
         with self._store.begin(scope) as tx:
-            tx.work.cancel(chosen.id)
+            tx.work.drop(chosen.id)
         return chosen
 
 

@@ -102,10 +102,10 @@ class Ender:
             if model is not None and case is not None and case.question is not None:
                 case = replace(case, answer=self._linker.asked(model, case.question))
             with self._deps.store.begin(scope) as tx:
-                tx.hold_threads()
+                tx.hold("threads")
                 if case is not None:
                     self._write(tx, case, self._deps.clock())
-                tx.work.finish(job)
+                tx.work.drop(job)
 
     def _read(self, tx: Transaction, identity: UUID, *, asks: bool) -> _EndCase | None:
         thread = tx.threads.get(identity)
@@ -181,7 +181,7 @@ class Ender:
             tx.relations.decide(decision)
             after = _after(case, verdict, decision, before, now, gone=gone)
             if after is not None and (before is None or gone or holds(tx, before)):
-                tx.relations.put_link(after)
+                tx.relations.put(after)
                 touched.add(other_end(after, identity))
         if touched:
             settle(tx, [identity, *sorted(touched)], now)
@@ -201,7 +201,12 @@ def _opinions(tx: Transaction, identity: UUID, options: Options) -> dict[str, Op
 
 
 def _is_open(evidence: Sequence[LinkEvidence], opinions: Mapping[str, Opinion], policy: ChoicePolicy) -> bool:
-    """Tell whether a model is to be asked of a thread that is over."""
+    """Tell whether a model is to be asked of a thread that is over.
+
+    One that was not asked yet is where anything is not clearly unlikely.
+    """
+    if not opinions:
+        return max(one.score for one in evidence) >= policy.doubt
     sure = {name for name, opinion in opinions.items() if opinion.confidence >= SURE}
     if any(opinions[name].related for name in sure):
         return False

@@ -1,7 +1,7 @@
 """What linking reads of stored messages and threads, kept in this process for as long as nothing changed.
 
 A thread is the sum of its last messages, whoever spoke: a follow-up follows the answer as often as the
-question, and the figures in docs/linking.md were measured so.
+question, and the figures in docs/internals/linking.md were measured so.
 """
 
 import threading
@@ -137,7 +137,7 @@ class ThreadReader:
 
 def ends_of(tx: Transaction, threads: Sequence[UUID]) -> dict[UUID, int]:
     """Return the seq that comes next in each of these threads."""
-    return {identity: frame.next_seq for identity, frame in tx.threads.frames(threads).items()}
+    return {identity: frame.next_seq for identity, frame in tx.threads.frame(threads).items()}
 
 
 def last_said(

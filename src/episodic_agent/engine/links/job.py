@@ -37,14 +37,13 @@ from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.links.verdict import UNCERTAIN, settled
 from episodic_agent.core.prompts.thread_link import MOST_OPTIONS, MOST_THREADS, STAGE
 from episodic_agent.core.threads import opens_turn
-from episodic_agent.engine.deps import NO_LINKING, Deps
+from episodic_agent.engine.deps import LINK_PATIENCE, NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links.candidates import OF_CHOICES, CandidateThread, EarlierThreads, find
 from episodic_agent.engine.links.features import LONGEST, PAGE, ThreadReader, weighs_vectors
 from episodic_agent.engine.links.joining import HAND, grow, other_end
 from episodic_agent.engine.links.linked import holds
 from episodic_agent.engine.links.opinions import (
-    PATIENCE,
     Ahead,
     Call,
     LinkQuestion,
@@ -66,6 +65,8 @@ OFF: Final = NO_LINKING
 CONTINUITY, RECALL = "continuity", "recall"  # what a link rests on, where nobody made it by hand
 RECALLING: Final = 24  # messages from the end among which one may recall an earlier conversation
 BEST: Final = 3  # candidates that leave a decision of their own in any case
+FEWEST_OPTIONS: Final = 4  # that a language model is shown, where there are so many
+UNLIKELY: Final = 0.01  # the share below which another is not shown to it
 MOST_UNSURE: Final = 8  # and as many where the verdict was uncertain
 _UNSTORED: Final = UUID(int=0)  # the id of a message that is not stored
 
@@ -174,8 +175,11 @@ class Options:
     groups: Mapping[str, Sequence[Thread]] = field(default_factory=dict)
 
     def best(self, evidence: Sequence[LinkEvidence]) -> list[Sequence[Thread]]:
-        """Return the sittings that a language model is shown, best first."""
-        return [self.groups[one.thread_id] for one in evidence[:MOST_OPTIONS]]
+        """Return the sittings that a language model is shown, best first: few where few are likely at all."""
+        likely = [
+            e for n, e in enumerate(evidence[:MOST_OPTIONS]) if n < FEWEST_OPTIONS or e.score >= UNLIKELY
+        ]
+        return [self.groups[one.thread_id] for one in likely]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +195,7 @@ class Linker:
     """The handler of `link` jobs, and the same judgement without a trace (`foreseen`)."""
 
     def __init__(
-        self, deps: Deps, *, ticks: Callable[[], float] = time.monotonic, patience: float = PATIENCE
+        self, deps: Deps, *, ticks: Callable[[], float] = time.monotonic, patience: float = LINK_PATIENCE
     ) -> None:
         """Take `ticks` to time both paths by, in seconds, and `patience` for the model's answer."""
         self._deps = deps
@@ -220,11 +224,11 @@ class Linker:
                 call = Call(model, case.question, self._ticks)
             judged = self._judge(case, call, begun)
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             now = self._deps.clock()
             if case is not None and judged is not None:
                 self._write(tx, case, judged, now)
-            tx.work.finish(job)
+            tx.work.drop(job)
             if case is not None and _leaves_open(case, judged) and self._due(tx, thread) is not None:
                 put_job(tx, thread, now)  # the next message came meanwhile, or with this one
 
@@ -322,6 +326,8 @@ class Linker:
         answer = self._ahead.of(tx.scope, message.text[:LONGEST], message.at, evidence, policy)
         if answer is not None:
             return replace(case, ahead=answer, asked=frozenset(answer.opinions))
+        if evidence[0].score < policy.ask:
+            return case
         alone = len(case.talk.turns) == 1
         page = [] if alone else all_own_words(tx.observations.read(case.thread.id, 0, message.seq))
         spoken = [o for o in page if o.kind is Kind.MESSAGE and o.text.strip()] or [message]
@@ -414,7 +420,7 @@ class Linker:
                 continue  # what turned out wrong is made no surer
             link = self._link(case, decision, before, now)
             if link is not None:
-                tx.relations.put_link(link)
+                tx.relations.put(link)
                 joined.append(other)
         self._ask_what_came(tx, case, now)
         if joined:
@@ -668,9 +674,9 @@ def _span(started: float, ended: float, begun: float) -> Mapping[str, Json]:
 
 def link_by_hand(tx: Transaction, thread: Thread, other: Thread, now: datetime) -> Link:
     """Link two threads, whatever was decided about them before."""
-    tx.hold_threads()
+    tx.hold("threads")
     earlier, later = sorted((thread, other), key=lambda t: (t.created_at, tx.threads.number(t.id)))
     link = Link(earlier.id, later.id, now, HAND)
-    tx.relations.put_link(link)
+    tx.relations.put(link)
     grow(tx, later.id, [earlier.id], now)
     return link

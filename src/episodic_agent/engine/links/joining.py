@@ -44,7 +44,7 @@ def grow(tx: Transaction, thread: UUID, others: Sequence[UUID], now: datetime) -
     """
     held = tx.relations.joined([thread, *others])
     episodes = dict.fromkeys(held[other] for other in others if other in held)
-    groups = [list(tx.relations.members(one)) for one in episodes] + [[o] for o in others if o not in held]
+    groups = [list(tx.relations.joined(one)) for one in episodes] + [[o] for o in others if o not in held]
     links = tx.relations.links([thread, *(one for group in groups for one in group)])
     own = {other_end(link, thread) for link in links if thread in (link.earlier, link.later)}
     reached = {thread} | {end for link in links for end in (link.earlier, link.later)}
@@ -62,16 +62,16 @@ def settle(tx: Transaction, threads: Sequence[UUID], now: datetime) -> None:
 
     Whoever calls holds the scope.
     """
-    around = [t for one in tx.relations.joined(threads).values() for t in tx.relations.members(one)]
+    around = [t for one in tx.relations.joined(threads).values() for t in tx.relations.joined(one)]
     groups = _groups(tx, [*threads, *around])
     _form(tx, [*threads, *around, *(t.id for group in groups for t in group)], groups, now)
 
 
 def unlink(tx: Transaction, link: Link, now: datetime) -> Link:
     """Take a link back; it stays as a tombstone, so that nobody but a person links the two again."""
-    tx.hold_threads()
+    tx.hold("threads")
     gone = replace(link, unlinked_at=now)
-    tx.relations.put_link(gone)
+    tx.relations.put(gone)
     settle(tx, [link.earlier, link.later], now)
     return gone
 
@@ -103,7 +103,7 @@ def _form(
         tx.relations.join(gone, [])
     for identity, group in chosen.items():
         members = [t.id for t in group]
-        if list(tx.relations.members(identity)) != members or tx.episodes.get(identity) is None:
+        if list(tx.relations.joined(identity)) != members or tx.episodes.get(identity) is None:
             _join(tx, identity, members, now)
 
 
@@ -142,7 +142,7 @@ def _created(thread: Thread) -> tuple[datetime, bytes]:
 def _fresh(tx: Transaction, group: Sequence[Thread], taken: Collection[UUID]) -> UUID:
     """Name a new episode by its first two threads; by a number more where others bear the name."""
     number = 0
-    while (name := cross_thread_id(group[0].id, group[1].id, number)) in taken or tx.relations.members(name):
+    while (name := cross_thread_id(group[0].id, group[1].id, number)) in taken or tx.relations.joined(name):
         number += 1
     return name
 
@@ -150,7 +150,7 @@ def _fresh(tx: Transaction, group: Sequence[Thread], taken: Collection[UUID]) ->
 def _join(tx: Transaction, identity: UUID, threads: Sequence[UUID], now: datetime) -> None:
     """Let these threads form the episode: its row, if it is new, and a version of its words."""
     tx.relations.join(identity, threads)
-    members = tx.relations.members(identity)
+    members = tx.relations.joined(identity)
     before = tx.episodes.get(identity)
     if before is None:
         tx.episodes.put(_made(identity, _there(tx, members), now))
@@ -162,7 +162,7 @@ def _join(tx: Transaction, identity: UUID, threads: Sequence[UUID], now: datetim
 
 def reword(tx: Transaction, identity: UUID, now: datetime) -> None:
     """Give a cross-thread episode another version of its words, from its threads as they are now."""
-    _join(tx, identity, tx.relations.members(identity), now)
+    _join(tx, identity, tx.relations.joined(identity), now)
 
 
 def _made(identity: UUID, group: Sequence[Thread], now: datetime) -> Episode:
@@ -227,7 +227,7 @@ def _cut(text: str, longest: int) -> str:
 
 def heir(tx: Transaction, episode: Episode) -> UUID:
     """Return the cross-thread episode that holds the threads of this one today; else its own id."""
-    if tx.relations.members(episode.id):
+    if tx.relations.joined(episode.id):
         return episode.id
     newest = tx.episodes.encodings(episode.id)
     named = newest[-1].metadata.get(THREADS) if newest else None
@@ -238,7 +238,7 @@ def heir(tx: Transaction, episode: Episode) -> UUID:
 
 def shown(tx: Transaction, episode: Episode) -> Episode:
     """Return a cross-thread episode with threads, their primary episodes and span as they are today."""
-    threads = _there(tx, tx.relations.members(episode.id))
+    threads = _there(tx, tx.relations.joined(episode.id))
     members = [str(part.episode_id) for t in threads for part in tx.threads.sections(t.id)]
     listed: dict[str, Json] = {THREADS: [str(t.id) for t in threads], MEMBERS: members}
     return replace(
@@ -266,7 +266,7 @@ def faults(tx: Transaction) -> Iterator[str]:
         yield f"threads are joined in a cross-thread episode {gone} that is not there"
     for group in _groups(tx, ends):
         first, episode = group[0], joined.get(group[0].id)
-        members = [] if episode is None else list(tx.relations.members(episode))
+        members = [] if episode is None else list(tx.relations.joined(episode))
         if len(group) < 2 and episode is not None:
             yield f"thread {first.origin} is in a cross-thread episode though it is linked to nothing there"
         elif len(group) > 1 and members != [t.id for t in group]:
@@ -275,7 +275,7 @@ def faults(tx: Transaction) -> Iterator[str]:
 
 def mend(tx: Transaction, now: datetime) -> int:
     """Make all cross-thread episodes what the live links say; return how many faults there were."""
-    tx.hold_threads()
+    tx.hold("threads")
     wrong = len(list(faults(tx)))
     if wrong:
         links = tx.relations.links(limit=EVERY, taken_back=True)

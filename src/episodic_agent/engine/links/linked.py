@@ -89,7 +89,7 @@ def _joined(tx: Transaction, direct: Sequence[Near], own: UUID | None) -> list[N
     """
     named = [one.thread_id for one in direct]
     episodes = tx.relations.joined(named if own is None else [own, *named]).values()
-    members = [m for e in dict.fromkeys(episodes) for m in tx.relations.members(e)[-_MEMBERS:]]
+    members = [m for e in dict.fromkeys(episodes) for m in tx.relations.joined(e)[-_MEMBERS:]]
     apart = set() if own is None else on_both_sides(tx, own)
     others = [m for m in members if m != own and m not in named and m not in apart]
     if not others:

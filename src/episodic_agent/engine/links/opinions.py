@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from episodic_agent.core.context.tokens import cut_to
 from episodic_agent.core.language.sentences import sentences
 from episodic_agent.core.links import Features, LinkEvidence, LinkVerdict, Opinion
 from episodic_agent.core.links.policies import ChoicePolicy
@@ -33,11 +34,13 @@ from episodic_agent.engine.links.features import LAST_MESSAGES, ThreadReader, en
 from episodic_agent.engine.links.joining import words_of
 from episodic_agent.errors import EpisodicError
 from episodic_agent.protocols import LanguageModel, Transaction
-from episodic_agent.schemas import Decision, Json, Observation, Scope, Thread
+from episodic_agent.schemas import Decision, EpisodeKind, Json, Observation, Scope, Thread
 
-PATIENCE: Final = 5.0  # seconds: the answer after it comes too late
 LONGEST_LINE: Final = 600  # characters of a turn that the model is shown
 AHEAD: Final = timedelta(minutes=30)  # of event time, in which a message follows the context it was asked for
+PART_TOKENS: Final = 24  # of what was settled last in a candidate, and of its words nearest to a message
+TITLE_TOKENS: Final = 48  # of the titles of a candidate together
+MOST_TITLES: Final = 3
 _MOST_AHEAD: Final = 8  # answers of a scope that are remembered
 _NEAR: Final = 0.3  # cosine from which words are near to a message
 
@@ -198,8 +201,9 @@ def options_of(
     """
     firsts = [group[0] for group in groups]
     inside = last_said(tx, ends_of(tx, [t.id for group in groups for t in group]), until, most=LAST_MESSAGES)
+    titles = _titles(tx, groups, until)
     options = []
-    for group, (title, summary) in zip(groups, words_of(tx, firsts, until), strict=True):
+    for group, matter, (title, summary) in zip(groups, titles, words_of(tx, firsts, until), strict=True):
         turns = sorted((o for t in group for o in inside[t.id]), key=lambda o: o.at)
         left = _last_part(summary, LONGEST_PART) if summary else turns[-1].text if turns else ""
         near = _nearest(turns, reader.messages(tx, turns), spoken)
@@ -207,14 +211,26 @@ def options_of(
         options.append(
             Option(
                 str(group[0].id),
-                title,
-                left,
+                matter or title,
+                cut_to(left, PART_TOKENS),
                 until - last,
                 ", ".join(dict.fromkeys(c for t in group for c in t.channels)),
-                "" if near is None or near.text in (title, left) else near.text,
+                "" if near is None or near.text in (title, left) else cut_to(near.text, PART_TOKENS),
             )
         )
     return options
+
+
+def _titles(tx: Transaction, groups: Sequence[Sequence[Thread]], until: datetime) -> list[str]:
+    """Return the titles of the longest episodes of each sitting by then, in the order of time, as one."""
+    titles = []
+    for group in groups:
+        episodes = tx.episodes.list(threads=[t.id for t in group])
+        titled = [e for e in episodes if e.title and e.kind is EpisodeKind.EVENT and e.end_at <= until]
+        longest = sorted(titled, key=lambda e: (-e.size, e.start_at, e.id))[:MOST_TITLES]
+        ordered = dict.fromkeys(e.title for e in sorted(longest, key=lambda e: (e.start_at, e.first_seq)))
+        titles.append(cut_to("; ".join(ordered), TITLE_TOKENS))
+    return titles
 
 
 def _last_part(text: str, longest: int) -> str:

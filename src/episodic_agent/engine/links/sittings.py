@@ -4,10 +4,8 @@ On a channel where users choose threads every message without one opens another.
 or less apart, are one stretch of talk: what is said in the second often means nothing without the first.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.links import Features
@@ -16,10 +14,9 @@ from episodic_agent.core.threads import opens_turn
 from episodic_agent.core.threads.records import INACTIVITY
 from episodic_agent.engine.links.asking import PAUSE
 from episodic_agent.engine.links.features import ThreadReader, ends_of, last_said
+from episodic_agent.engine.threads.resolving import is_unnamed
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Observation, Thread
-
-_UNNAMED: Final = re.compile(r" \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?: \(\d+\))?$")
 
 
 def sittings_of(threads: Sequence[Thread]) -> list[list[Thread]]:
@@ -43,7 +40,7 @@ def sittings_of(threads: Sequence[Thread]) -> list[list[Thread]]:
 
 def _is_shared(thread: Thread) -> bool:
     by_hand = thread.selected_at is not None or thread.closed_for not in ("", INACTIVITY)
-    return thread.modality == "message" and not by_hand and _UNNAMED.search(thread.origin) is not None
+    return thread.modality == "message" and not by_hand and is_unnamed(thread)
 
 
 def _goes_on(sitting: Sequence[Thread], thread: Thread) -> bool:

@@ -1,5 +1,6 @@
 """Gather what may answer a query, in one read transaction: candidates from four legs and their episodes."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from episodic_agent.core.calibration import Calibration
-from episodic_agent.core.echo import is_echo
+from episodic_agent.core.echo import is_echo, own_words
+from episodic_agent.core.language import tokens
+from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.recall import (
     Candidates,
     EpisodeArrays,
@@ -23,6 +26,7 @@ from episodic_agent.core.recall import (
 from episodic_agent.core.recall.bm25 import K1, B
 from episodic_agent.core.recall.candidates import NEAR, PER_LEG
 from episodic_agent.core.recall.query import Name
+from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.episodes.listing import open_card, with_words
 from episodic_agent.engine.recall.places import known_visits
@@ -38,7 +42,7 @@ from episodic_agent.protocols import (
     ref_of,
     split_ref,
 )
-from episodic_agent.schemas import Episode, Observation, Vector
+from episodic_agent.schemas import Episode, Observation, TimeSource, Vector
 
 AT_PLACES = 5_000  # newest observations at a place the question names that are looked through
 OWN_TEXT = 20  # episodes of each leg that join by their own words, beside those of the candidates
@@ -69,6 +73,7 @@ class Gathered:
     `refs` and `candidates` run parallel, and so do `cards` (of an open frame the whole card) and `episodes`.
     `ceiling` is the BM25 score of an average document with every content word of the query; `unknown` says
     how much it tells, in [0, 1], that the query names somebody or something no observation here holds.
+    `documents` is how many observations there are to search, hidden ones with them.
     """
 
     refs: Refs
@@ -77,6 +82,7 @@ class Gathered:
     cards: "Sequence[EpisodeMark | EpisodeCard]"
     ceiling: float
     unknown: float
+    documents: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,7 @@ class _Leg:
     """One kind's text weights, ready for the store."""
 
     weights: Mapping[str, float]
+    documents: int
     average_length: float
     ceiling: float
     unknown: float
@@ -134,7 +141,7 @@ class Gatherer:
         top += surprise * ceiling(frequencies, statistics.documents, own.intersection(self._query.content))
         named = ceiling(frequencies, statistics.documents, self._query.place_terms)
         unknown = surprise if len(strangers) > self._query.anonymous else 0.0
-        return _Leg(weights, statistics.average_length, top, unknown, named)
+        return _Leg(weights, statistics.documents, statistics.average_length, top, unknown, named)
 
     def best_text(self, kind: str, limit: int) -> tuple[Refs, Floats]:
         """Return the best documents by words."""
@@ -187,7 +194,8 @@ class Gatherer:
         candidates = self._candidates(refs, marks, rows)
         episodes = self._episode_arrays(cards, threads, now)
         leg = self._legs[OBSERVATIONS]
-        return Gathered(refs, candidates, episodes, cards, leg.ceiling + leg.named, leg.unknown)
+        top = leg.ceiling + leg.named
+        return Gathered(refs, candidates, episodes, cards, top, leg.unknown, leg.documents)
 
     def _echoes(self, refs: Refs) -> set[int]:
         """Return which of these only repeat recalled text: in no index, they come as neighbours."""
@@ -329,6 +337,26 @@ class Gatherer:
         parts = self._query.parts
         return np.array([self.text(OBSERVATIONS, refs, only=p) for p in parts]) if parts else np.zeros(0)
 
+    def shared(self, gathered: Gathered, first: Sequence[int], scores: Floats) -> Floats:
+        """Score the candidates by what they share with the first hits beyond the question's words.
+
+        `first` are rows, best first, of which `FIRST_HITS` are read; `scores` those of all rows.
+        """
+        leg, language = self._legs[OBSERVATIONS], self._query.language
+        stored = self.observations(gathered, first[:FIRST_HITS])
+        counts = {row: _terms_of(one, language) for row, one in stored.items()}
+        distinct = list(dict.fromkeys(term for terms in counts.values() for term in terms))
+        skipped = {*leg.weights, *(t for one in stored.values() for t in tokens(one.actor, language))}
+        frequencies = self._tx.index.statistics(OBSERVATIONS, distinct).frequencies
+        hits = [(float(scores[row]), terms) for row, terms in counts.items()]
+        weights = shared_terms(hits, frequencies, leg.documents, skipped)
+        if not weights:
+            return np.zeros(len(gathered.refs))
+        found = self._tx.index.text_scores(
+            OBSERVATIONS, weights, gathered.refs, k1=K1, b=B, average_length=leg.average_length
+        )[1]
+        return found.astype(np.float64)
+
     def _episodes(
         self, refs: Refs, bounds: SearchBounds
     ) -> "tuple[list[EpisodeMark | EpisodeCard], list[int], NDArray[np.int64]]":
@@ -441,6 +469,18 @@ class Gatherer:
         best = refs[np.lexsort((refs, -scores))][:count]
         stored = self._tx.observations.get(best.tolist())
         return [(stored[r], 0.0) for r in best.tolist() if r in stored]
+
+
+def _terms_of(observation: Observation, language: str | None) -> Mapping[str, int]:
+    """Return the first terms of what an observation says, and its day, as the index holds them."""
+    counts: Counter[str] = Counter()
+    for term in tokens(own_words(observation).text, language):
+        if len(counts) >= READ:
+            break
+        counts[term] += 1
+    if observation.at_source != TimeSource.ASSUMED:
+        counts.update(dict.fromkeys(date_words(observation.at), 1))
+    return counts
 
 
 def _place(ref: int) -> str:

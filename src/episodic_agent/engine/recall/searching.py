@@ -14,10 +14,13 @@ from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.chains.filters import EVERYTHING, MetadataFilter
 from episodic_agent.core.context.retrieved import DETAILS, Detail, is_detailed
+from episodic_agent.core.language import words
+from episodic_agent.core.recall.policies import FUSING, SEED_003, policy_name
 from episodic_agent.core.recall.seed import PER_LEG
 from episodic_agent.core.strength.decay import retrievability
 from episodic_agent.engine.arguments import FEW_FACTS, counted, worded
@@ -43,8 +46,6 @@ from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import EPISODES, Refs, Transaction, ref_of
 from episodic_agent.schemas import Episode, Observation, Scope, Vector
 
-POLICIES = ("default", "seed-003")
-ALIASES = {"rrf-decay": "seed-003"}
 PLACE = "place"  # what answers a question for a place alone
 HIDDEN = "what there is to search here is suppressed or archived; ask with suppressed=True"
 SCENES = 256  # scopes of which a process remembers who speaks there
@@ -205,13 +206,13 @@ class Recaller:
             visibility=visibility,
             fades=fades,
         )
-        if asked.policy == "seed-003":
+        if asked.policy == SEED_003:
             return self._by_ranks(tx, gatherer, asked)
         gathered = gatherer.gather(asked.filter_, asked.now)
         if not len(gathered.refs):
             nothing = HIDDEN if visibility.drawn else self._nothing(tx.scope)
             return Recall(asked.query.text, (), (), 0.0, [*asked.notes, nothing])
-        return self._fused(gatherer, query, gathered, options, list(asked.notes))
+        return self._fused(gatherer, gathered, asked)
 
     def _left_out(
         self, tx: Transaction, asked: "_SearchRequest", recall: Recall, visibility: Visibility, at: datetime
@@ -248,7 +249,7 @@ class Recaller:
     def _nothing(self, scope: Scope) -> str:
         store = self._deps.store
         users = sorted(s.user_id for s in store.scopes(scope.space))
-        if store.exists(scope) or not users:
+        if store.scopes(scope) or not users:
             return "the memory holds nothing to search here"
         return f"nothing is remembered of {scope.user_id!r}; known users: {', '.join(users[:10])}"
 
@@ -264,28 +265,30 @@ class Recaller:
         except ProviderError as error:
             return _Embedded(text, notes=[f"recall by words only: {error}"])
 
-    def _fused(
-        self,
-        gatherer: Gatherer,
-        query: ranking.Query,
-        gathered: Gathered,
-        options: SearchOptions,
-        notes: list[str],
-    ) -> Recall:
-        candidates, episodes = gathered.candidates, gathered.episodes
-        observations = ranking.fuse(query, candidates, episodes)
-        fused = ranking.fuse_episodes(query, observations, candidates, episodes)
+    def _fused(self, gatherer: Gatherer, gathered: Gathered, asked: "_SearchRequest") -> Recall:
+        """Rank what was gathered, in one or two rounds, and show what proves the best."""
+        query, options = asked.query, asked.options
+        candidates, episodes, policy = gathered.candidates, gathered.episodes, FUSING[asked.policy]
         calibration = self._deps.calibration
         known = calibration is not None or self._deps.embedder_name.startswith(ranking.CALIBRATED_FOR)
+        share = ranking.measured_share(query, candidates, policy.weights, known=known)
+        observations = ranking.fuse(query, candidates, episodes, policy.weights, share=share)
+        if policy.rounds > 1:
+            shared = gatherer.shared(gathered, observations.order.tolist(), observations.scores)
+            observations = ranking.with_second(observations, shared, candidates.ids, policy.weights)
+        fused = ranking.fuse_episodes(query, observations, candidates, episodes, policy.weights, share=share)
         trust = ranking.assess(
-            query, candidates, observations, gathered.ceiling, unknown=gathered.unknown, known=known
+            query,
+            candidates,
+            observations,
+            gathered.ceiling,
+            unknown=gathered.unknown,
+            known=known,
+            share=share,
+            documents=gathered.documents if policy.measured else None,
+            filtered=policy.measured and bool(asked.filter_),
         )
-        duplicates = (
-            ranking.NEAR_DUPLICATE if calibration is None else calibration.as_own(ranking.NEAR_DUPLICATE)
-        )
-        order, _ = ranking.diversify(
-            observations.order, gatherer.candidate_vectors(gathered, observations.order), duplicates
-        )
+        order = self._diverse(gatherer, gathered, observations.order, policy, share=share)
         chosen = order[: options.observations].tolist()
         rows = fused.order[: options.limit].tolist()
         proofs = {row: _proofs(gathered, observations, row) for row in rows}
@@ -298,15 +301,40 @@ class Recaller:
             for row, inside in proofs.items()
         }
         hits = [_hit(gathered, fused, trust, row, cards[row], evidence[row]) for row in rows]
-        abstains = trust.abstains()
+        abstains = trust.abstains(policy.threshold)
+        why = [_why_nothing(trust, gathered, policy.threshold)] if abstains else []
         return Recall(
             query=query.text,
             hits=[] if abstains else hits,
             observations=[shown[n] for n in chosen],
             confidence=round(trust.answerable, DIGITS),
-            notes=[*notes, _why_nothing(trust, gathered)] if abstains else notes,
+            notes=[*asked.notes, *why],
             candidates=hits if abstains else (),
         )
+
+    def _diverse(
+        self,
+        gatherer: Gatherer,
+        gathered: Gathered,
+        order: NDArray[np.int64],
+        policy: ranking.RecallPolicy,
+        *,
+        share: float,
+    ) -> NDArray[np.int64]:
+        """Return an order in which what says the same as a better hit stands behind the others."""
+        calibration = self._deps.calibration
+        duplicates = (
+            ranking.NEAR_DUPLICATE if calibration is None else calibration.as_own(ranking.NEAR_DUPLICATE)
+        )
+        foreign = policy.measured and share < policy.weights.dense
+
+        def same(one: int, other: int) -> bool:
+            texts = gatherer.observations(gathered, [one, other])
+            return words(texts[one].text) == words(texts[other].text)
+
+        vectors = gatherer.candidate_vectors(gathered, order)
+        moved, _ = ranking.diversify(order, vectors, duplicates, same=same if foreign else None)
+        return moved
 
     def _by_ranks(self, tx: Transaction, gatherer: Gatherer, asked: "_SearchRequest") -> Recall:
         """Recall by policy `seed-003`: rank fusion over summaries times retrievability, to the letter."""
@@ -345,7 +373,7 @@ def _scene(tx: Transaction) -> _Scene:
 
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:
     """Tell whether a question asks for a place alone: then nothing is embedded."""
-    return policy != "seed-003" and whereabouts.answers(query, SearchBounds(place=options.place))
+    return policy != SEED_003 and whereabouts.answers(query, SearchBounds(place=options.place))
 
 
 def _asked(
@@ -373,10 +401,8 @@ def _detailed(tx: Transaction, recall: Recall, detail: Detail, now: datetime) ->
     return DetailedRecall(**{f.name: getattr(recall, f.name) for f in fields(recall)}, contents=contents)
 
 
-def _why_nothing(trust: ranking.Confidence, gathered: Gathered) -> str:
-    needed = (
-        f"nothing relevant: confidence {trust.answerable:.2f}, {ranking.ABSTENTION_THRESHOLD:g} is needed"
-    )
+def _why_nothing(trust: ranking.Confidence, gathered: Gathered, threshold: float) -> str:
+    needed = f"nothing relevant: confidence {trust.answerable:.2f}, {threshold:g} is needed"
     return f"{needed}; the question names what is never mentioned here" if gathered.unknown else needed
 
 
@@ -403,9 +429,7 @@ def _why_hidden(tx: Transaction, visibility: Visibility, hit: Hit) -> str:
 def _checked(text: str, options: SearchOptions) -> str:
     if not worded("query", text).strip():
         raise InvalidInput("the query is empty; ask something")
-    policy = ALIASES.get(named := worded("policy", options.policy), named)
-    if policy not in POLICIES:
-        raise InvalidInput(f"no recall policy {options.policy!r}; there are {', '.join(POLICIES)}")
+    policy = policy_name(worded("policy", options.policy))
     if options.detail not in DETAILS:
         raise InvalidInput(f"no detail {options.detail!r}; there are {', '.join(DETAILS)}")
     counted("limit", options.limit)
@@ -415,7 +439,7 @@ def _checked(text: str, options: SearchOptions) -> str:
     if options.since and options.until and options.since >= options.until:
         raise InvalidInput("`since` must be before `until`")
     filtered = options.since or options.until or options.thread or options.channel or options.place
-    if policy == "seed-003" and (filtered or not options.where.empty):
+    if policy == SEED_003 and (filtered or not options.where.empty):
         raise InvalidInput("recall policy seed-003 knows no filters; leave them out or use `default`")
     return policy
 

@@ -121,7 +121,7 @@ class Dealer:
                 # one piece of work by its caller's word; of any other talk its end tells whether it went on
                 inside = session_at(tx, growing.section) is not None
                 tx.episodes.put(primary(growing.section, parent if inside else None, now))
-                tx.threads.save_section(growing.section)
+                tx.threads.save(growing.section)
                 self._rolled(tx, growing.section, parent if inside else None, now)
             if following is not None:
                 # a part followed for its age is due even where the clock is behind event time
@@ -149,7 +149,7 @@ class Dealer:
     def _grown(self, tx: Transaction, growing: Growing) -> None:
         section = replace(growing.section, grown=True)
         if section != self._before:
-            tx.threads.save_section(section)
+            tx.threads.save(section)
         if not growing.section.grown:  # it was done, and is not any more
             tx.episodes.change(section.episode_id, state=EpisodeState.OPEN, last_seq=growing.last_seq)
 
@@ -219,7 +219,7 @@ def end_section(tx: Transaction, thread: Thread, last_seq: int, now: datetime) -
         return
     section = replace(current(tx, thread, last_seq, now), ended=True)
     if covers(section, last_seq):
-        tx.threads.save_section(replace(section, grown=False))
+        tx.threads.save(replace(section, grown=False))
     else:
         request(tx, section, Trigger.THREAD_END, last_seq, now)
 
@@ -241,7 +241,7 @@ def abandon(tx: Transaction, section: Section, now: datetime) -> None:
     facts = facts_of(tx, section.episode_id)
     hand_down(tx, {section.episode_id})
     tx.visibility.remove([section.episode_id])
-    tx.threads.drop_section(section.thread_id, section.first_seq)
+    tx.threads.drop(section.thread_id, section.first_seq)
     tx.index.drop(PARTS, [ref_of(tx.threads.number(section.thread_id), section.first_seq)])
     if facts is not None and facts.ended_at is None:
         tx.relations.decide(
@@ -286,7 +286,7 @@ def request(
     if not section.grown and section.trigger:  # it waits already, and for the more urgent reason
         trigger = min(trigger, Trigger(section.trigger), key=lambda one: PRIORITY[one])
     section = replace(section, grown=False, trigger=trigger.value)
-    tx.threads.save_section(section)
+    tx.threads.save(section)
     state = EpisodeState.CLOSED if section.ended or followed else EpisodeState.OPEN
     tx.episodes.change(
         section.episode_id, state=state, last_seq=last_seq, end_at=end_at, reason=trigger.value

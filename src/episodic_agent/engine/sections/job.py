@@ -140,7 +140,7 @@ class Compactor:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
             for job in (*idle, *waiting, *(work.job for work in works)):
-                tx.work.finish(job)
+                tx.work.drop(job)
             for job in waiting:
                 tx.work.ask(COMPACT, job.key, job.serial, now=now, run_after=now + LOOK_AGAIN)
             # in one order everywhere: each holds the frame of its thread
@@ -172,7 +172,9 @@ class Compactor:
                     job, episode, through, inside, following, _skills_in(tx, inside), again=again
                 )
                 if asks:
-                    work.events, to_come = events_of(tx, episode, through, inside)
+                    work.events, to_come = events_of(
+                        tx, episode, through, inside, reads_once=self._deps.reads_once
+                    )
                     work.waits = to_come and self._may_wait(section, following or inside[-1].at)
                 work.compacted_through = section.compacted_through
                 work.session = session_at(tx, section)
@@ -181,7 +183,8 @@ class Compactor:
 
     def _may_wait(self, section: Section, ended_at: datetime) -> bool:
         """Tell whether a part may wait for the words of the event that it ends in."""
-        asked_for = section.trigger in (Trigger.MANUAL, Trigger.THREAD_END)
+        at_once = {Trigger.MANUAL} if self._deps.reads_once else {Trigger.MANUAL, Trigger.THREAD_END}
+        asked_for = section.trigger in at_once  # a thread's end tells nothing that is asked for soon after
         return not asked_for and self._deps.clock() - ended_at < LONGEST_WAIT
 
     def _tell(self, scope: Scope, work: _SectionWork) -> SectionWords:
@@ -258,7 +261,7 @@ class Compactor:
             end_at=max(episode.start_at, *(o.at for o in work.observations)),
             decision_id=decision.id,
         )
-        tx.threads.save_section(replace(section, compacted_through=work.last_seq, compacted_at=now))
+        tx.threads.save(replace(section, compacted_through=work.last_seq, compacted_at=now))
         closed = episode.state is EpisodeState.CLOSED and work.last_seq >= end
         if closed and self._deps.chain_policy != UNCHAINED:
             tx.work.ask(CHAIN, str(episode.id), CHAIN, now=now)  # one after another, as sessions ended
@@ -283,7 +286,7 @@ def _is_to_be_retold(episode: Episode | None, section: Section | None, last_seq:
 def _skills_in(tx: Transaction, observations: Sequence[Observation]) -> Sequence[str]:
     """Return the names of the skills that some of these observations show, the surest first."""
     turns = [TurnRef(one.thread_id, one.seq) for one in observations if one.kind is not Kind.STEP]
-    shown = {identity for ids in tx.knowledge.shown_by(turns).values() for identity in ids}
+    shown = {identity for ids in tx.knowledge.evidence(turns).values() for identity in ids}
     skills = tx.knowledge.skills(ids=sorted(shown))
     active = [one.skill for one in skills if one.state is SkillState.ACTIVE]
     return [skill.name for skill in sorted(active, key=lambda skill: (-skill.confidence, skill.name))]

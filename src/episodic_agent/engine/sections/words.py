@@ -14,6 +14,7 @@ from episodic_agent.core.context import estimate
 from episodic_agent.core.context.tokens import cut_to
 from episodic_agent.core.episodes import EpisodeText
 from episodic_agent.core.language import sentences
+from episodic_agent.core.prompts import digest
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.core.sections import Resolutions
 from episodic_agent.core.sections.resolutions import (
@@ -35,12 +36,13 @@ _MOST_LISTED: Final = 20
 
 
 def events_of(
-    tx: Transaction, part: Episode, last_seq: int, inside: Sequence[Observation]
+    tx: Transaction, part: Episode, last_seq: int, inside: Sequence[Observation], *, reads_once: bool = False
 ) -> tuple[Sequence[Episode], bool]:
     """Return the events that tell a part up to a seq, in order, and whether words of one are still to come.
 
     An event that reaches over a border is told where most of it is; of a part that has the smaller half of
-    one alone, that one is returned. No event where any that bears on the part is open, or has no words yet.
+    one alone, that one is returned. No event where any that bears on the part is open, or has no words yet;
+    where titles and facts are asked for in one question (`reads_once`), until that was asked.
     """
     number = tx.threads.number(part.thread_id)
     refs = np.asarray([ref_of(number, one.seq) for one in inside], dtype=np.int64)
@@ -49,7 +51,7 @@ def events_of(
         return (), True
     episodes = tx.episodes.get(sorted({mark.ref for mark in marks.values()}))
     events = sorted(episodes.values(), key=lambda one: one.first_seq)
-    if not all(one.encoding_version for one in events):
+    if not all(one.encoding_version and (one.consolidated_at or not reads_once) for one in events):
         return (), True
     mostly = [one for one in events if _mostly_in(one, part.first_seq, last_seq)]
     return mostly or events, False
@@ -69,7 +71,7 @@ def words_of_events(
     several are together more than a paragraph.
     """
     by = next((one.encoded_by for one in events if _by_model(one)), "")
-    if not by or not all(_by_model(one) or _is_little(one) for one in events):
+    if not by or not all(_by_model(one) or _is_little(one, observations) for one in events):
         return None
     size = source_tokens(observations)
     most = min(MESO_TOKENS, size)
@@ -109,16 +111,16 @@ def previous_words(
 
 
 def _by_model(event: Episode) -> bool:
-    return event.encoded_by.endswith(f" {question.VERSION}")
+    return event.encoded_by.endswith((f" {question.VERSION}", f" {digest.VERSION}"))
 
 
 def _is_models(by: str) -> bool:
     return " compact-" in by or by.endswith(f" {BY_EVENTS}")  # whatever the version of the question
 
 
-def _is_little(event: Episode) -> bool:
-    characters = event.metadata.get("characters")
-    return isinstance(characters, int) and characters < LEAST
+def _is_little(event: Episode, observations: Sequence[Observation]) -> bool:
+    inside = [one for one in observations if event.first_seq <= one.seq <= event.last_seq]
+    return sum(estimate(one.text) for one in inside) < LEAST
 
 
 def _about(events: Sequence[Episode]) -> EpisodeText:

@@ -146,7 +146,7 @@ class Miner:
             names = _names(tx.knowledge.skills(state=SkillState.ACTIVE))
         prepared = self._prepare(scope, job, [change for change in planned if change.created], names)
         with self._deps.store.begin(scope) as tx:
-            tx.work.finish(job)
+            tx.work.drop(job)
             self._keep(tx, _changes(tx, skills, now), prepared, now)
             tx.knowledge.note_mining([ref for ref in refs if ref not in window.left], done=True)
             if window.left or (len(refs) == PAGE and tx.knowledge.awaiting(limit=1)):
@@ -221,7 +221,7 @@ def _complete(model: LanguageModel, skill: Skill) -> Skill:
 def _changes(tx: Transaction, result: Mined, now: datetime) -> list[Change]:
     turns_found = list(dict.fromkeys(turn for skill in result for turn in skill.evidence))
     scope, known = tx.scope, tx.knowledge.skills()
-    return changes(result, known, tx.knowledge.shown_by(turns_found), lambda p: skill_id(scope, p), now)
+    return changes(result, known, tx.knowledge.evidence(turns_found), lambda p: skill_id(scope, p), now)
 
 
 def _names(skills: Iterable[StoredSkill]) -> set[str]:

@@ -187,7 +187,7 @@ class SkillRoom:
             return replace(card_of(full_skill, at), decision=decision)
 
     def used(self, name: "str | UUID", success: bool, *, at: datetime | None = None) -> SkillCard:
-        """Say that a skill was used, and whether it served; its confidence follows (docs/skills.md)."""
+        """Say that a skill was used and whether it served; its confidence follows (docs/chains.md#skills)."""
         moment = aware(at) or self._deps.clock()
         decision = uuid7(self._deps.clock(), self._deps.entropy(RANDOM_BITS))
         with self._at.write() as tx:

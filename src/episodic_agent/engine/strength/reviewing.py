@@ -59,9 +59,9 @@ def note_recall(
     try:
         with deps.store.begin(scope) as tx:
             waiting = tx.work.reviews(thread)
-            tx.work.drop_reviews(waiting[: max(0, len(waiting) - MOST_WAITING + 1)])
+            tx.work.drop(*waiting[: max(0, len(waiting) - MOST_WAITING + 1)])
             after = tx.threads.frame(thread).next_seq
-            tx.work.put_review(
+            tx.work.put(
                 PendingReview(
                     identity, thread, after, deps.clock(), query[:LONGEST_QUERY], tuple(shown), policy
                 )
@@ -92,11 +92,11 @@ class Reviewer:
             transcripts = self._read(scope, UUID(job.key))
             judged = [(one, *self._grade(scope, job, one)) for one in transcripts]
             with self._deps.store.begin(scope) as tx:
-                tx.work.finish(job)
+                tx.work.drop(job)
                 for transcript, matching_grades, by in judged:
                     for grade in matching_grades:
                         self._apply(tx, transcript.pending, grade, by)
-                tx.work.drop_reviews([one.pending for one in transcripts])
+                tx.work.drop(*(one.pending for one in transcripts))
 
     def _read(self, scope: Scope, thread: UUID) -> list[_PendingTranscript]:
         with self._deps.store.begin(scope, write=False) as tx:

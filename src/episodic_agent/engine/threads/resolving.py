@@ -4,6 +4,7 @@ The scope is held meanwhile, so two first messages at once open one thread. What
 decision of type `thread`, except that a message went on with the current thread: that follows from the times.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,6 +13,7 @@ from uuid import UUID
 
 from episodic_agent.core.identity import decision_id, thread_id
 from episodic_agent.core.ingest import Item
+from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.threads import (
     Arriving,
     Channels,
@@ -27,9 +29,11 @@ from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Observation, Scope, Thread
 
 THREAD: Final = "thread"
-POLICY: Final = "threads-2026-12"
+NAMED: Final = "named"  # verdict of the decision that a caller named a thread which a message had begun
+POLICY: Final = "threads-2027-02"
 _NEAREST: Final = 8  # threads that may be current; the first is, unless it is closed in this call
 _EARLIER: Final = 200  # threads looked at for a place in time
+_UNNAMED: Final = re.compile(r" \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ(?: \(\d+\))?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +63,17 @@ class Placement:
         promised to last, and a read transaction will do: for asking where something would go.
         """
         if hold:
-            tx.hold_threads()
+            tx.hold("threads")
         self._tx = tx
         self._channels = own_channels(channels, tx.scope, tx.threads.timeouts())
         self._names: dict[UUID, str] = {}
         threads = {thread.id: thread for thread in self._candidates(items)}
         threads |= {t.id: t for t in map(tx.threads.get, opened.values()) if t is not None}
-        self._resolver = Resolver(
-            map(view_of, threads.values()), tx.scope.user_id, self._channels, name=self._name, opened=opened
-        )
+        views = [view_of(thread) for thread in threads.values()]
+        if any(self._seeks(item) for item, _ in items):
+            spoken_in = answered(tx, threads.values())
+            views = [replace(view, answered=view.id in spoken_in) for view in views]
+        self._resolver = Resolver(views, tx.scope.user_id, self._channels, name=self._name, opened=opened)
 
     @property
     def opened(self) -> Mapping[str, UUID]:
@@ -76,10 +82,15 @@ class Placement:
 
     def take(self, observation: UUID, item: Item, at: datetime) -> PlacedItem:
         """Resolve the next item."""
-        arriving = Arriving(observation, at, item.channel, reply=is_reply(item))
+        leans = self._seeks(item) and read_message(item.text, at).elliptical
+        arriving = Arriving(observation, at, item.channel, reply=is_reply(item), leans=leans)
         resolution = self._resolver.take(arriving)
         thread = resolution.thread
         return PlacedItem(resolution, thread, self._names.get(thread) if resolution.new else None)
+
+    def _seeks(self, item: Item) -> bool:
+        """Tell whether an item may find a thread on a channel where users mostly pick one."""
+        return self._channels.is_explicit(item.channel) and not is_reply(item)
 
     def _name(self, arriving: Arriving) -> UUID:
         """Name a new thread by its channel and its beginning, as people speak of it."""
@@ -130,6 +141,41 @@ def view_of(thread: Thread) -> ThreadView:
         thread.closed_for,
         thread.selected_at,
     )
+
+
+def is_unnamed(thread: Thread) -> bool:
+    """Tell whether a thread has the name a message that began it gave it."""
+    return _UNNAMED.search(thread.origin) is not None
+
+
+def answered(tx: Transaction, threads: Iterable[Thread]) -> set[UUID]:
+    """Return the threads that nobody ever named or selected and in which the agent has spoken."""
+    able = {t.id: t for t in threads if is_unnamed(t) and t.selected_at is None and t.modality == "message"}
+    ends = tx.threads.frame(list(able)) if able else {}
+    spoken = [identity for identity, frame in ends.items() if frame.next_seq > able[identity].turn_count]
+    return {identity for identity in spoken if tx.relations.decision(_naming(identity)) is None}
+
+
+def named(thread: Thread, now: datetime) -> Decision | None:
+    """Return the decision to be kept where a caller names a thread that a message had begun, else None."""
+    if not thread.explicit or not is_unnamed(thread):
+        return None
+    return Decision(
+        id=_naming(thread.id),
+        type=THREAD,
+        at=now,
+        subject=thread.id,
+        features={},
+        score=0.0,
+        threshold=0.0,
+        verdict=NAMED,
+        policy_version=POLICY,
+        detail={"why": "the caller named it", "observation": None, "closed": None},
+    )
+
+
+def _naming(thread: UUID) -> UUID:
+    return decision_id(thread, f"{THREAD}-{NAMED}")
 
 
 def is_shared(thread: Thread) -> bool:

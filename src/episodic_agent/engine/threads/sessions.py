@@ -156,7 +156,7 @@ class Sessions:
     ) -> Session:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             there = facts_of(tx, facts.episode_id)
             if there is not None:  # another one with the same key was faster
                 return session_of(tx, there)
@@ -208,7 +208,7 @@ class Sessions:
             grown=False,
         )
         tx.episodes.put(primary(section, None, now))
-        tx.threads.save_section(section)
+        tx.threads.save(section)
 
     def _name(
         self, tx: Transaction, facts: SessionFacts, seq: int, vector: Vector | None, now: datetime
@@ -243,7 +243,7 @@ class Sessions:
     def _ended(self, scope: Scope, identity: UUID, more: SuppliedMetadata) -> UUID:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             facts = _known(tx, identity)
             if None not in (more.outcome, facts.outcome) and more.outcome != facts.outcome:
                 raise InvalidInput(
@@ -314,7 +314,7 @@ def _closed(tx: Transaction, section: Section, last_seq: int, now: datetime) -> 
     """Close the part that a session follows, and ask for its compaction."""
     ended = replace(section, ended=True)
     if section.compacted_through is not None and section.compacted_through >= last_seq:
-        tx.threads.save_section(ended)
+        tx.threads.save(ended)
         return
     request(tx, ended, Trigger.THREAD_END, last_seq, now, followed=True)
 
@@ -343,7 +343,7 @@ def _tell(tx: Transaction, facts: SessionFacts, now: datetime) -> None:
     behind = following[0].first_seq if following else None
     events = [
         one
-        for one in tx.episodes.of_thread(facts.thread_id)
+        for one in tx.episodes.list(threads=[facts.thread_id])
         if own[0].first_seq <= one.first_seq and (behind is None or one.first_seq < behind)
     ]
     values = tx.episodes.get([part.episode_id for part in own]).values()

@@ -1,4 +1,4 @@
-"""One turn from its first word to the last work that was done for it, as a tree (docs/tracing.md).
+"""One turn from its first word to the last work that was done for it, as a tree (docs/internals/tracing.md).
 
 How long things took is kept with the turn (`engine.trace.work`); what was decided is looked up when somebody
 asks, so that it is told as it stands now. Text is left out unless it is asked for.
@@ -6,7 +6,7 @@ asks, so that it is told as it stands now. Text is left out unless it is asked f
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -15,10 +15,12 @@ from episodic_agent.core.identity import decision_id
 from episodic_agent.core.language import plural
 from episodic_agent.core.threads import opens_turn
 from episodic_agent.core.trace import unpacked
-from episodic_agent.engine.arguments import clean_name
+from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.boundary.explain import read_records
+from episodic_agent.engine.boundary.generations import without_history
 from episodic_agent.engine.scoped import Scoped, find_thread
 from episodic_agent.engine.threads.resolving import THREAD
+from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
 from episodic_agent.engine.trace.work import ADD
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction, ref_of, split_ref
@@ -30,6 +32,7 @@ RESOLUTION, BOUNDARY, LINK = "resolution", "boundary", "link"
 LONGEST_TURN: Final = 256  # observations of one turn that are looked at, each way
 PAGE: Final = 32
 SHORTEST: Final = 4  # digits of an id
+LATELY: Final = timedelta(days=7)
 CODES: Final = frozenset(
     {"why", "reason", "trigger", "action", "kind", "of", "by"}
 )  # fields that hold no text
@@ -220,7 +223,7 @@ def _boundaries(tx: Transaction, turn: Sequence[Observation], text: bool) -> lis
     """Return the checks of the turn's observations, and the cuts made before or at one of them."""
     thread, first, last = turn[0].thread_id, turn[0].seq, turn[-1].seq
     pairs = [(seq, _check(record)) for seq, record in sorted(read_records(tx, thread, first, last).items())]
-    for episode in tx.episodes.of_thread(thread):
+    for episode in tx.episodes.list(threads=[thread]):
         decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
         if decision is None:
             continue
@@ -314,3 +317,34 @@ class TraceRoom:
         """
         with self._at.read() as tx:
             return trace_turn(tx, clean_name(str(turn)) or "", text=text)
+
+    def changes(
+        self,
+        since: "str | float | datetime | None" = None,
+        *,
+        until: "str | float | datetime | None" = None,
+    ) -> MemoryChanges:
+        """Return what the memory took in, concluded and let go after `since`, up to `until` (now).
+
+        Without `since`, in the seven days before. Both are record time: when the memory came to know of
+        something, not when it was (ISO 8601, epoch seconds or datetime). Raises InvalidInput for times that
+        cannot be read or stand the wrong way round.
+        """
+        end = aware(until) or self._at.deps.clock()
+        start = aware(since) or end - LATELY
+        if end < start:
+            raise InvalidInput(f"`since` ({start:%Y-%m-%d %H:%M}) is after `until` ({end:%Y-%m-%d %H:%M})")
+        scope = self._at.known()
+        with self._at.read() as tx:
+            return changes_between(tx, self._at.deps.store, scope, start, end)
+
+    def decisions(self, *, since: datetime | None = None, limit: int = 50) -> Sequence[Decision]:
+        """Return what was decided of the user's memory, by record time: the newest `limit`, newest last.
+
+        With `since`, the first `limit` of what was decided from then on: boundaries with the episodes they
+        close, links, chains, facts, reviews, corrections. Raises InvalidInput for a limit under 1.
+        """
+        most, moment = counted("limit", limit), aware(since)
+        with self._at.read() as tx:
+            decisions = tx.relations.decisions(last=most if moment is None else None, since=moment)
+            return [without_history(one) for one in decisions[:most]]

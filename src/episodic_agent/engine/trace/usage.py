@@ -136,7 +136,7 @@ class Meter:
         for scope in dict.fromkeys(scope for scope, *_ in batch):
             mine = {key: use for key, use in batch.items() if key[0] == scope}
             with self._store.begin(scope) as tx:
-                tx.work.add_usage(list(mine.values()))
+                tx.work.put(*mine.values())
             with self._lock:
                 for key, use in mine.items():
                     self._add(key, negated(use))

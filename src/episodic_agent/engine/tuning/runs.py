@@ -234,7 +234,7 @@ class Tuner:
             if self._named(what) == NO_LINKING:
                 with self._deps.store.begin(scope) as tx:
                     for job in asked:
-                        tx.work.finish(job)
+                        tx.work.drop(job)
             else:
                 self._run(scope, what, asked)
 
@@ -264,9 +264,9 @@ class Tuner:
         with self._deps.store.begin(scope, write=False) as tx:
             made = make(tx)
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             for job in jobs:
-                tx.work.finish(job)
+                tx.work.drop(job)
             if _next_id(tx, what) != made.id:
                 raise Conflict("another tuning run was faster; repeat the call")
             tx.relations.decide(made)

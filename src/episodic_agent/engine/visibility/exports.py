@@ -44,7 +44,7 @@ def restore_visibility(deps: Deps, scope: Scope, nouns: Sequence[Noun]) -> None:
     if not nouns:
         return
     with deps.store.begin(scope) as tx:
-        tx.hold_threads()
+        tx.hold("threads")
         known = {w.words.casefold() for w in tx.visibility.words()}
         for noun in nouns:
             if isinstance(noun, MarkLine):
@@ -54,7 +54,7 @@ def restore_visibility(deps: Deps, scope: Scope, nouns: Sequence[Noun]) -> None:
             elif isinstance(noun, RetentionLine) and tx.visibility.policy() is None:
                 tx.visibility.set_policy(str(read_retention(noun.policy)))
             elif isinstance(noun, Refusal) and len(tx.episodes.nodes([noun.child, noun.parent])) == PAIR:
-                tx.relations.refuse(noun)
+                tx.relations.put(noun)
 
 
 def _line(tx: Transaction, mark: Mark) -> Iterator[MarkLine]:

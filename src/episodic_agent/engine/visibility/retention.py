@@ -17,7 +17,7 @@ from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.protocols import Mark, MarkKind, Transaction, split_ref
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.erasures import Erasure, What
-from episodic_agent.schemas.standing import Standing
+from episodic_agent.schemas.strength import Standing
 
 EVERY: Final = timedelta(hours=1)  # how often a policy is looked at
 EXPIRED_AT_ONCE: Final = 500  # observations
@@ -108,7 +108,7 @@ class Keeper:
 
     def _expire(self, scope: Scope, now: datetime) -> RetentionPass:
         with self.deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             refs = tx.visibility.expired(None, now, limit=EXPIRED_AT_ONCE)
             if refs:
                 self.eraser.erase(tx, refs, reason=TTL, now=now, what=What.OBSERVATION)
@@ -120,7 +120,7 @@ class Keeper:
     ) -> RetentionPass:
         """Do one piece of what the policy says, archiving before erasing; `only` bounds what is erased."""
         with self.deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             if every and not tx.visibility.take_turn(now, every):
                 return RetentionPass()
             matching_plan = plan(tx, policy_of(tx, self.deps), now)

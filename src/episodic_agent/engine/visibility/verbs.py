@@ -16,7 +16,7 @@ from episodic_agent.engine.visibility.retention import Plan, RetentionPass, plan
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Mark, MarkKind, SuppressedWords, Transaction, split_ref
-from episodic_agent.schemas.standing import Standing
+from episodic_agent.schemas.strength import Standing
 from episodic_agent.showing import described
 
 BY_HAND: Final = "by hand"

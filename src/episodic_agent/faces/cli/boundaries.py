@@ -129,6 +129,8 @@ def _render_diff(stored: "Sequence[ExplainedSpan]", proposed: "Sequence[Explaine
 )
 @click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
 @click.option("--undo", is_flag=True, help="Go back to the episodes before the last resegment.")
+@click.option("--cut", type=int, metavar="N", help="Only let an episode begin with message N, by hand.")
+@click.option("--join", type=int, metavar="N", help="Only join the episode that begins with message N.")
 @common
 def resegment(
     app: App,
@@ -137,17 +139,27 @@ def resegment(
     online: bool,
     dry_run: bool,
     undo: bool,
+    cut: int | None,
+    join: int | None,
     user: str | None,
     as_json: bool,
 ) -> None:
-    """Segment THREAD again (`stats` names them), with the whole of it known; --undo takes it back."""
-    if undo and (other or online or dry_run):
-        raise InvalidInput("--undo goes back to what was before: leave --policy, --online and --dry-run out")
+    """Segment THREAD again (`stats` names them), with the whole of it known; --undo takes it back.
+
+    --cut and --join correct one boundary by hand, by the numbers that `explain` and `plot` show.
+    """
+    by_hand = cut is not None or join is not None
+    if undo and (other or online or dry_run or by_hand):
+        raise InvalidInput("--undo goes back to what was before: leave the other options out")
+    if by_hand and (other or online):
+        raise InvalidInput("--cut and --join correct by hand: leave --policy and --online out")
     with app.user(user) as memory:
         if undo:
             undone = memory.boundaries.undo(thread)
         else:
-            done = memory.boundaries.resegment(thread, other, complete=not online, dry_run=dry_run)
+            done = memory.boundaries.resegment(
+                thread, other, complete=not online, dry_run=dry_run, cut=cut, join=join
+            )
     if as_json:
         print_json(undone if undo else done)
     elif undo:

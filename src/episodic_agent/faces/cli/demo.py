@@ -43,7 +43,7 @@ from episodic_agent.private import make_folder, write_text
 from episodic_agent.schemas import Observation
 from episodic_agent.showing import clipped
 from episodic_agent.wiring import Memory, Say, load_settings, make_embedder
-from episodic_agent.wiring_agents import make_sensor
+from episodic_agent.wiring.agents import make_sensor
 
 USER = "maya"
 PLOTTED = "maya-assistant"

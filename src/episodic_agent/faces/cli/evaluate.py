@@ -36,6 +36,7 @@ from episodic_agent.wiring import (
     find_calibration,
     load_settings,
     make_embedder,
+    make_language_model,
     resolve_policy,
     temporary_memory,
 )
@@ -51,6 +52,9 @@ LIFE_FIGURES = {
     "questions": ("recall@5", "recall@10", "any@5", "abstained", "changed"),
     "titles": ("topic_words", "phrase"),
 }  # what is printed of a life, a line each
+
+
+MODEL_FIGURES = ("calls_per_100", "tokens_per_100", "answers_refused", "wrong_high_links")
 
 
 @click.group()
@@ -183,22 +187,37 @@ def threads(
 
 @evaluate.command()
 @FILES
+@click.option(
+    "--messages", type=click.IntRange(1), help="Play so many messages of each life (default: all of them)."
+)
 @common
-def lives(app: App, files: tuple[Path, ...], user: str | None, as_json: bool) -> None:
-    """Play weeks of somebody's life: threads, links, episodes, facts, contexts, answers, titles."""
+def lives(app: App, files: tuple[Path, ...], messages: int | None, user: str | None, as_json: bool) -> None:
+    """Play weeks of somebody's life: threads, links, episodes, facts, contexts, answers, titles.
+
+    Where a language model is named (--llm, EPISODIC_LLM) it is asked, as it would be in use, and what that
+    took is counted.
+    """
     del user
     _check(files)
     embedder, calibration = _embedder(app)
-    policy = app.policy or load_settings().policy
+    settings = load_settings()
+    policy = app.policy or settings.policy
+    model = make_language_model(app.llm or settings.llm, settings)
     scores: dict[str, Any] = {}
     for path in files:
-        total = sum(len(life.lines) for life in read_lives(path))
+        total = sum(len(life.lines) for life in read_lives(path, messages))
         with progress_bar(path.name, total) as progress:
             scores[path.name] = evaluate_life(
                 path,
                 lambda clock, language: temporary_memory(
-                    embedder, policy=policy, now=clock, language=language, calibration=calibration
+                    embedder,
+                    policy=policy,
+                    now=clock,
+                    language=language,
+                    calibration=calibration,
+                    language_model=model,
                 ),
+                messages=messages,
                 progress=progress,
             )
     if as_json:
@@ -208,6 +227,9 @@ def lives(app: App, files: tuple[Path, ...], user: str | None, as_json: bool) ->
     for group, keys in LIFE_FIGURES.items():
         for name, figures in shown.items():
             _line(f"{name} {group}", figures[group], keys)
+    if model is not None:
+        for name, figures in shown.items():
+            _line(f"{name} model", figures, MODEL_FIGURES)
 
 
 def _line(name: str, scores: dict[str, Any], keys: tuple[str, ...]) -> None:

@@ -106,7 +106,9 @@ COMMANDS: Final[Mapping[str, str]] = {
     "serving.mcp": (
         "Give an agent the memory as MCP tools, on standard input and output; needs the extra `mcp`."
     ),
+    "serving.hooks": "Let a coding agent remember by itself: write its hooks, show them, undo them.",
     "reading.stats": "Count what the memory holds.",
+    "reading.changes": "List what the memory took in, learned and let go lately, the oldest first.",
     "jobs.usage": "Show what language models cost the space, or a user, by day, stage and model.",
     "retention.forget": "Erase for good; what was made of it is made again without it.",
     "retention.pin": "Pin an EPISODE: no policy lets it go, and it does not fade.",
@@ -133,10 +135,10 @@ GROUPS: Final[Mapping[str, str]] = {
     "Everyday": "add import search context episodes facts explain serve doctor",
     "Threads and sessions": "threads thread session summaries compact flush",
     "Links and chains": "link chain arc sequence replay tune",
-    "Episodes and recall": "recent show retrieve stats trace",
+    "Episodes and recall": "recent show retrieve changes stats trace",
     "Boundaries": "whatif resegment reencode plot",
     "Skills": "skills skill",
-    "Agents and places": "run profiles sensors places visits route map mcp",
+    "Agents and places": "run profiles sensors places visits route map mcp hooks",
     "Forgetting and retention": "forget retention pin unpin pinned suppress unsuppress suppressed",
     "Later work and its cost": "upkeep worker jobs usage",
     "Set up and keep": "init config models export backup keys admin",

@@ -478,3 +478,26 @@ def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any
 def _asked(arguments: dict[str, Any]) -> dict[str, Any]:
     times = {name: moment(arguments[name]) for name in ("since", "until")}
     return {**arguments, **times, "where": list(arguments["where"]) or None}
+
+
+@click.command()
+@click.option("--since", help="What was written after this (ISO 8601 or epoch; default: seven days ago).")
+@click.option("--until", help="And up to this (default: now).")
+@common
+def changes(app: App, since: str | None, until: str | None, user: str | None, as_json: bool) -> None:
+    """List what the memory took in, learned and let go lately, the oldest first.
+
+    Times are those of writing: an old chat that was imported today is news of today.
+    """
+    with app.user(user) as memory:
+        learned = memory.trace.changes(moment(since), until=moment(until))
+    if as_json:
+        print_json(learned)
+        return
+    if not learned.changes:
+        say(f"nothing changed from {learned.since:%Y-%m-%d %H:%M} to {learned.until:%Y-%m-%d %H:%M}")
+        return
+    table = Table("written", "kind", "what", "by", box=None, pad_edge=False)
+    for change in learned.changes:
+        table.add_row(f"{change.at:%Y-%m-%d %H:%M}", change.kind.value, Text(change.what), Text(change.by))
+    out().print(table)

@@ -36,7 +36,7 @@ from episodic_agent.private import make_folder, replacing, write_text
 from episodic_agent.protocols import Sensor
 from episodic_agent.showing import plain
 from episodic_agent.wiring import resolve_policy
-from episodic_agent.wiring_agents import SENSORS, all_profiles, find_profile, make_sensor, recorded
+from episodic_agent.wiring.agents import SENSORS, all_profiles, find_profile, make_sensor, recorded
 
 LEFT_BY_SIGNAL = 128  # and the signal's number
 DETECTOR_FAILED = 1

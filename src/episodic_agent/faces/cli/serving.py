@@ -1,21 +1,25 @@
-"""The commands that serve until they are stopped: HTTP, and MCP tools for agents.
+"""The commands that serve: HTTP and MCP tools until they are stopped, and hooks whenever an agent calls.
 
 It imports as little as it can: an agent's client waits for the answer to its first request, which the greeter
 gives while everything else loads.
 """
 
+import hashlib
 import socket
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from difflib import unified_diff
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from episodic_agent.errors import InvalidInput, NotFound, StoreError
-from episodic_agent.faces.cli.app import App
-from episodic_agent.faces.cli.saying import say
+from episodic_agent.faces.cli.app import WHOSE, App, print_json, whose
+from episodic_agent.faces.cli.saying import say, tell
 from episodic_agent.faces.loopback import is_loopback
 from episodic_agent.faces.mcp.greeting import Greeter
 from episodic_agent.lazily import load, module
@@ -23,10 +27,17 @@ from episodic_agent.lazily import load, module
 if TYPE_CHECKING:
     from episodic_agent import wiring
     from episodic_agent.engine.memory import Memory
+    from episodic_agent.engine.user import UserMemory
+    from episodic_agent.faces.hooks import agents, running, settings_file
+    from episodic_agent.faces.hooks import spool as spools
     from episodic_agent.faces.mcp import serving
     from episodic_agent.faces.tools import answers
 else:
     wiring = module("episodic_agent.wiring")
+    agents = module("episodic_agent.faces.hooks.agents")
+    running = module("episodic_agent.faces.hooks.running")
+    settings_file = module("episodic_agent.faces.hooks.settings_file")
+    spools = module("episodic_agent.faces.hooks.spool")
     serving = module("episodic_agent.faces.mcp.serving")
     answers = module("episodic_agent.faces.tools.answers")
 
@@ -182,3 +193,184 @@ def _http() -> Any:
         if (error.name or "").startswith("episodic_agent"):
             raise
         raise InvalidInput("serving needs a web server; run pip install 'episodic-agent[serve]'") from error
+
+
+# --- hooks of coding agents ------------------------------------------------------------------------------
+
+AGENT = "claude-code|codex"
+_file = click.option(
+    "--file", type=click.Path(path_type=Path), help="The agent's settings file (default: the user's own)."
+)
+_dry_run = click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+_user = click.option(
+    "--user", metavar="NAME", help="Whose memory (default: EPISODIC_USER, or the only user)."
+)
+
+
+@click.group()
+def hooks() -> None:
+    """Let a coding agent remember by itself: write its hooks, show them, undo them."""
+
+
+@hooks.command()
+@click.argument("agent", metavar=AGENT)
+@_file
+@_dry_run
+@_user
+@click.pass_obj
+def install(app: App, agent: str, file: Path | None, dry_run: bool, user: str | None) -> None:
+    """Write the hooks into the agent's settings; what stands there stays."""
+    coding = agents.agent_of(agent)
+    url, name = _absolute(app), _whose(app, user)
+    path = file or coding.file(Path.home())
+    entries = agents.entries(coding, sys.executable, [*_opening(app), "--user", name])
+    change = settings_file.installing(path, entries)
+    if dry_run:
+        _show(change)
+        return
+    settings_file.check_writable(change.path)  # before a memory is made for nothing
+    with app.memory(create=True):  # whatever a first opening takes, no turn of the agent waits for it
+        pass
+    settings_file.apply(change)
+    tell(
+        f"{'written' if change.needed else 'already written'}: {path}\n"
+        f"memory: {wiring.without_password(url)}, of {name}"
+    )
+    if coding.after and change.needed:
+        tell(coding.after)
+
+
+@hooks.command()
+@click.argument("agent", metavar=AGENT)
+@_file
+@_dry_run
+@click.pass_obj
+def remove(app: App, agent: str, file: Path | None, dry_run: bool) -> None:
+    """Take the hooks out of the agent's settings; what was remembered stays."""
+    del app
+    path = file or agents.agent_of(agent).file(Path.home())
+    change = settings_file.removing(path)
+    if dry_run:
+        _show(change)
+        return
+    settings_file.apply(change)
+    tell(f"removed: {path}" if change.needed else f"nothing to remove: {path} has no hooks of episodic")
+
+
+@hooks.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for scripts.")
+@click.pass_obj
+def status(app: App, as_json: bool) -> None:
+    """Show which agents have hooks, with which memory, and what went wrong last."""
+    del app
+    cache = _cache()
+    listed: list[dict[str, Any]] = []
+    for coding in agents.AGENTS.values():
+        path = coding.file(Path.home())
+        commands = settings_file.installed(path)
+        missing = [event for event in coding.events if event not in commands]
+        listed.append({"agent": coding.name, "file": str(path), "commands": commands, "missing": missing})
+    waiting = sum(1 for _ in (cache / spools.FOLDER).glob("*/*.json"))
+    last_error = spools.last_error(cache)
+    if as_json:
+        print_json({"agents": listed, "waiting": waiting, "last_error": last_error})
+        return
+    for entry in listed:
+        state = "no hooks" if not entry["commands"] else "hooks" if not entry["missing"] else "some hooks"
+        tell(f"{entry['agent']}: {state} in {entry['file']}")
+        for event, command in entry["commands"].items():
+            tell(f"  {event}: {command}")
+    tell(f"events that wait: {waiting}")
+    if last_error:
+        tell(f"last error: {last_error}")
+
+
+# An agent reads exit code 2 as a refusal of what its user asked: nothing here may end with it.
+@hooks.command(name="run", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.argument("event")
+@click.option("--agent", default="claude-code", show_default=True, metavar=AGENT)
+@_user
+@click.pass_obj
+def run_hook(app: App, event: str, agent: str, user: str | None) -> None:
+    """Handle one EVENT, its JSON on standard input; the agent calls this."""
+
+    def act() -> str:
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")  # whatever the locale: JSON is UTF-8
+        name = _whose(app, user)
+        return running.run(
+            agents.agent_of(agent).name,
+            event,
+            text,
+            spool=_spool(app, name),
+            opened=lambda answer: _answered(app, name, answer),
+            detach=lambda: running.detach(["hooks", "keep", *_opening(app), "--user", name]),
+            now=wiring.utc_now,
+        )
+
+    answer = running.unbroken(act, cache=_cache(), now=wiring.utc_now, say=say)
+    if answer:
+        tell(answer)
+
+
+@hooks.command()
+@_user
+@click.pass_obj
+def keep(app: App, user: str | None) -> None:
+    """Keep the events that wait, as the process does that a hook leaves behind."""
+
+    def act() -> str:
+        name = _whose(app, user)
+        with app.memory(create=True, resume=True) as memory:
+            count = running.keep(memory.user(name, new=True), _spool(app, name), _report)
+        return f"{count} kept"
+
+    tell(running.unbroken(act, cache=_cache(), now=wiring.utc_now, say=say))
+
+
+def _answered(app: App, name: str, answer: "Callable[[UserMemory], str]") -> str:
+    with app.memory(create=True) as memory:
+        return answer(memory.user(name, new=True))
+
+
+def _report(line: str) -> None:
+    spools.log_error(_cache(), f"{wiring.utc_now():%Y-%m-%dT%H:%M:%SZ} {line}")
+    say(line)
+
+
+def _cache() -> Path:
+    return Path(wiring.load_settings().cache).expanduser()
+
+
+def _spool(app: App, name: str) -> "spools.Spool":
+    key = f"{_absolute(app)}\n{name}".encode()
+    return spools.Spool(_cache(), hashlib.blake2b(key, digest_size=8).hexdigest())
+
+
+def _absolute(app: App) -> str:
+    """Return the memory as it is called from any folder: an agent runs its hooks in that of the project."""
+    return app.url if wiring.is_server(app.url) else str(wiring.database_path(app.url).absolute())
+
+
+def _opening(app: App) -> list[str]:
+    """Return the options that open the same memory in the same way from anywhere."""
+    values = {"--db": _absolute(app), "--embedder": app.embedder, "--policy": app.policy}
+    values |= {"--calibration": app.calibration, "--llm": app.llm}
+    return [word for name, value in values.items() if value for word in (name, value)]
+
+
+def _whose(app: App, user: str | None) -> str:
+    """Return the name of the user meant; InvalidInput where nobody says whose memory it is."""
+    name = user or wiring.load_settings().user
+    if name:
+        return name
+    if wiring.is_server(app.url) or wiring.database_path(app.url).exists():
+        with app.memory() as memory:
+            return whose(memory, None).name
+    raise InvalidInput(f"{WHOSE}; nobody is remembered here yet")
+
+
+def _show(change: "settings_file.SettingsChange") -> None:
+    """Show a change of a settings file line by line."""
+    before, after = ((text or "").splitlines() for text in (change.before, change.after))
+    lines = list(unified_diff(before, after, str(change.path), str(change.path), lineterm="", n=2))
+    tell("\n".join(lines) if lines else f"nothing would change in {change.path}")

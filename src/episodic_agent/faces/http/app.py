@@ -1,5 +1,6 @@
 """The HTTP application: routes, health, and every error as one problem document (RFC 9457)."""
 
+import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, closing
@@ -17,6 +18,8 @@ from starlette.exceptions import HTTPException
 from episodic_agent import __version__
 from episodic_agent.engine.memory import Memory, Spaces
 from episodic_agent.errors import Conflict, EpisodicError
+from episodic_agent.faces.dashboard import dashboard_routes
+from episodic_agent.faces.dashboard.door import DashboardDoor
 from episodic_agent.faces.guard import (
     LARGEST,
     MOST_BODIES,
@@ -86,11 +89,13 @@ def make_app(
     app.add_middleware(Bounded, largest=largest, most=most, slowest=slowest, streams=streams)
     counts = RequestCounts()
     app.add_middleware(Keyed, keys=lambda: served[0][0].keys if keyed else None, rate=rate)
+    app.add_middleware(DashboardDoor)
     app.add_middleware(RequestMeter, counts=counts)
     app.add_middleware(Draining, end=end or EndOfService())
     app.state.memory_asked = asked
     app.include_router(routes(asked, clock))
     app.include_router(v1_routes(largest_file))
+    app.include_router(dashboard_routes(clock, secrets.randbits))
     _add_health(app, lambda: served[0][0])
     _add_metrics(app, asked, counts)
     _add_docs(app)

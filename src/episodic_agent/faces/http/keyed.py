@@ -21,8 +21,9 @@ BURST: Final = 2.0  # seconds' worth of them at once
 AT_ONCE: Final = 32  # requests of one key under way
 # they tell nothing of a memory
 OPEN: Final = frozenset(
-    ("/healthz", "/readyz", "/health/live", "/health/ready", "/version", "/docs", "/openapi.json")
+    ("/healthz", "/readyz", "/health/live", "/health/ready", "/version", "/docs", "/openapi.json", "/login")
 )
+ASSETS: Final = "/assets/"  # what the pages of the dashboard look like
 _ADDING: Final = "/api/v0/add_message"
 _MISSING: Final = "send a key, `Authorization: Bearer ek_…`; `episodic keys create` makes one"
 _UNKNOWN: Final = "the key is not known here, or was revoked; `episodic keys list` shows those that open"
@@ -89,7 +90,7 @@ class Keyed:
             await self._limited(key, scope, receive, send)
         elif not locked:
             await self._local(scope, receive, send)
-        elif scope["path"] in OPEN:
+        elif scope["path"] in OPEN or scope["path"].startswith(ASSETS):
             await self._app(scope, receive, send)
         else:
             problem = _MISSING if token is None else _UNKNOWN

@@ -6,7 +6,7 @@ current while `generation_to` is NULL.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, cast, overload
+from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.chains import metadata_terms
@@ -30,7 +30,6 @@ from episodic_agent.stores.rows import (
     to_json,
     to_microseconds,
 )
-from episodic_agent.stores.tables.dialect import are_ids
 from episodic_agent.stores.tables.episodes import EpisodeTable
 
 _INSERT: Final = (
@@ -51,33 +50,11 @@ _OF_THREADS: Final = (
     f" ({_SELECT} AND e.thread = p.thread::integer AND {_CURRENT} ORDER BY e.first_seq OFFSET 0) o"
 )
 _PENDING: Final = f"{_CURRENT} AND e.consolidated_at IS NULL AND e.encoding_version > 0"
-_REF: Final = "((e.thread::bigint << 32) | e.first_seq)"
-_MARK: Final = f"{_REF} AS ref, encode(e.id, 'hex') AS name, e.stability, e.last_reviewed_at"
 # One look-up for each place: joined as sets, all episodes of the scope were read.
 _AT_PLACES: Final = (
     " FROM unnest(%s::bigint[]) AS p (ref) CROSS JOIN LATERAL (SELECT * FROM episode e"
     f" WHERE {_OWN} AND e.thread = (p.ref >> 32)::integer AND e.first_seq = p.ref & 4294967295"
     f" AND {_CURRENT} OFFSET 0) e"
-)
-_OWNER_OF_PLACE: Final = (
-    "SELECT p.ref, m.ref, m.name, m.stability, m.last_reviewed_at FROM unnest(%s::bigint[]) AS p (ref)"
-    f" CROSS JOIN LATERAL (SELECT {_MARK}, e.last_seq FROM episode e"
-    f" WHERE {_OWN} AND e.thread = (p.ref >> 32)::integer AND e.first_seq <= p.ref & 4294967295"
-    f" AND {_CURRENT} ORDER BY e.first_seq DESC LIMIT 1) m WHERE m.last_seq >= p.ref & 4294967295"
-)
-# The last episode that begins at a span's first ref or before it, and those that begin inside: two look-ups.
-# In order, so that the index in that order is taken; without statistics another one looks as good.
-_SPAN: Final = (
-    f"SELECT e.thread, e.first_seq, e.last_seq, e.id FROM episode e WHERE {_OWN}"
-    f" AND e.thread = (p.first >> 32)::integer AND {_CURRENT}"
-)
-_OWNERS_OF_SPAN: Final = (
-    f"SELECT DISTINCT {_REF} AS ref, (e.thread::bigint << 32) | e.last_seq, encode(e.id, 'hex')"
-    " FROM unnest(%s::bigint[], %s::bigint[]) AS p (first, last) CROSS JOIN LATERAL ("
-    f"(SELECT * FROM ({_SPAN} AND e.first_seq <= p.first & 4294967295 ORDER BY e.first_seq DESC LIMIT 1) b"
-    " WHERE b.last_seq >= p.first & 4294967295)"
-    f" UNION ALL ({_SPAN} AND e.first_seq > p.first & 4294967295"
-    " AND e.first_seq <= p.last & 4294967295 ORDER BY e.first_seq OFFSET 0)) e ORDER BY ref"
 )
 
 
@@ -85,13 +62,6 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
     """The `Episodes` of one transaction."""
 
     _session: PostgresSession
-
-    def put(self, written: Episode | Encoding) -> None:
-        """Write an episode, or append a version of its words; what is there already stays as it is."""
-        if isinstance(written, Encoding):
-            self._encode(written)
-        else:
-            self._insert(written)
 
     def _insert(self, episode: Episode) -> None:
         keys, number = self._session.own(), self._session.thread_number(episode.thread_id)
@@ -158,22 +128,6 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         sql = f"SELECT 1 FROM episode e WHERE {_OWN} AND e.id = %s"
         return self._session.row(sql, (*self._session.keys, episode_id.bytes)) is not None
 
-    @overload
-    def get(self, key: UUID) -> Episode | None: ...
-    @overload
-    def get(self, key: Sequence[UUID]) -> Mapping[UUID, Episode]: ...
-    @overload
-    def get(self, key: Sequence[int]) -> Mapping[int, Episode]: ...
-    def get(
-        self, key: UUID | Sequence[UUID] | Sequence[int]
-    ) -> Episode | Mapping[UUID, Episode] | Mapping[int, Episode] | None:
-        """Read one episode with its newest words, or several, by their ids or by where they begin."""
-        if isinstance(key, UUID):
-            return self._by_ids([key]).get(key)
-        if are_ids(key):
-            return self._by_ids(key)
-        return self._by_refs(cast("Sequence[int]", key))
-
     def _by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
         sql = f"{_SELECT} AND e.id = ANY(%s::bytea[])"
         keys = self._session.keys
@@ -181,8 +135,7 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         read = {episode.id: episode for episode in self._episodes(rows)}
         return {identity: read[identity] for identity in ids if identity in read}
 
-    def of_thread(self, thread_id: UUID, *, generation: int | None = None) -> Sequence[Episode]:
-        """Return the event episodes of a thread's current (or the given) generation by first_seq."""
+    def _of_thread(self, thread_id: UUID, generation: int | None) -> Sequence[Episode]:
         number = self._session.find_thread(thread_id)
         if number is None:
             return []
@@ -207,22 +160,6 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         places = [ref_of(columns[1], columns[4]) for columns in rows]
         read = dict(zip(places, self._episodes(rows), strict=True))
         return {ref: read[ref] for ref in refs if ref in read}
-
-    def list(
-        self,
-        *,
-        threads: Sequence[UUID] | None = None,
-        since: datetime | None = None,
-        before: datetime | None = None,
-        unconsolidated: bool = False,
-        limit: int | None = None,
-    ) -> Sequence[Episode]:
-        """Return current event episodes: of threads, or waiting to be consolidated, or by their ends."""
-        if threads is not None:
-            return self._of_threads(threads)
-        if unconsolidated:
-            return self._unconsolidated(limit)
-        return self._recent(since, before, limit)
 
     def _unconsolidated(self, limit: int | None) -> Sequence[Episode]:
         sql = f"{_SELECT} AND {_PENDING} ORDER BY e.created_at, e.id LIMIT %s"
@@ -264,13 +201,6 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         if newest:
             terms = metadata_terms(encoding.metadata)
             PostgresMetadata(self._session).describe(encoding.episode_id, terms)
-
-    def consolidate(self, ids: Sequence[UUID], at: datetime | None) -> None:
-        """Set `consolidated_at` of pending episodes, Conflict where one is not; None lets any wait again."""
-        if at is None:
-            self._reconsider(ids)
-        else:
-            self._consolidate(ids, at)
 
     def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
         keys, identifiers = self._session.own(), set(ids)

@@ -19,11 +19,8 @@ from episodic_agent.stores.postgres.server.connection import PostgresConnections
 from episodic_agent.stores.postgres.server.session import Connection, PostgresSession, key_of, keys_of
 from episodic_agent.stores.postgres.server.text import from_stored, read_columns
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.dialect import Table
 from episodic_agent.stores.tables.erasing import RECALLED
-from episodic_agent.stores.tables.reviews import ReviewTable
-from episodic_agent.stores.tables.spans import SpanTable
-from episodic_agent.stores.tables.usage import UsageTable
+from episodic_agent.stores.tables.ledgers import LedgerTable
 
 _NOW: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 _OLDEST_FIRST: Final = "ORDER BY run_after, asked_at, id"
@@ -65,8 +62,8 @@ class _JobScope(NamedTuple):
         return self.space ^ self.owner
 
 
-class _PostgresJobs(Table):
-    """The jobs of one transaction.
+class PostgresWork(LedgerTable):
+    """The `Work` of one transaction.
 
     A job's id is random: it names one request, however often the same (kind, key) is asked for.
     """
@@ -93,14 +90,12 @@ class _PostgresJobs(Table):
         names = (uuid4().bytes, scope.space, scope.user_id, kind, key, serial)
         self._session.execute(sql, (*keys, *names, due))
 
-    def finish(self, job: Job) -> None:
-        """Delete a claimed job in the transaction of its effect; Conflict when its token is not ours."""
+    def _finish(self, job: Job) -> None:
         self._session.must_write()
         sql = f"DELETE FROM job j WHERE j.space = %s AND j.owner = %s AND j.id = %s AND {_OURS}"
         self._expect_one(job, self._session.execute(sql, (*self._session.keys, job.id.bytes, job.token)))
 
-    def put_back(self, job: Job, *, error: str | None = None, retry_at: datetime | None = None) -> None:
-        """Give a claimed job back untried, or failed: then it waits for `retry_at`, or is dead when None."""
+    def _put_back(self, job: Job, error: str | None, retry_at: datetime | None) -> None:
         self._session.must_write()
         claimed = (*self._session.keys, job.id.bytes, job.token)
         bindings: tuple[Any, ...]
@@ -136,15 +131,13 @@ class _PostgresJobs(Table):
         rows = self._session.rows(f"{sql} {_OLDEST_FIRST}", bindings)
         return [job_of(read_columns(columns)) for columns in rows]
 
-    def retry(self, job_id: UUID, *, now: datetime) -> None:
-        """Make a waiting or dead job due now with all its attempts back; raises NotFound."""
+    def _retry(self, job_id: UUID, due: int) -> None:
         self._session.must_write()
         sql = put_back("j.state <> 'leased'", attempts="0")
-        if self._session.execute(sql, (*self._session.keys, job_id.bytes, to_microseconds(now))) == 0:
+        if self._session.execute(sql, (*self._session.keys, job_id.bytes, due)) == 0:
             raise self._refusal(job_id)
 
-    def cancel(self, job_id: UUID) -> None:
-        """Delete a waiting or dead job; raises NotFound, Conflict while it is being done."""
+    def _cancel(self, job_id: UUID) -> None:
         self._session.must_write()
         sql = "DELETE FROM job WHERE space = %s AND owner = %s AND id = %s AND state <> 'leased'"
         if self._session.execute(sql, (*self._session.keys, job_id.bytes)) == 0:
@@ -155,10 +148,6 @@ class _PostgresJobs(Table):
         if self._session.row(sql, (*self._session.keys, job_id.bytes)) is None:
             return NotFound(f"no job {job_id} in this scope")
         return Conflict(f"job {job_id} is being done; wait for it to end")
-
-
-class PostgresWork(_PostgresJobs, ReviewTable, UsageTable, SpanTable):
-    """The `Work` of one transaction."""
 
 
 def put_back(condition: str, *, attempts: str = "g.attempts", error: str = "g.last_error") -> str:

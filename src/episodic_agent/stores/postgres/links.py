@@ -9,12 +9,11 @@ from episodic_agent.stores.postgres.server.batches import bigints
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
 from episodic_agent.stores.tables.decisions import DecisionTable
 from episodic_agent.stores.tables.links import LinkTable
-from episodic_agent.stores.tables.refusals import RefusalTable
 
 _OWN: Final = "space = %s AND owner = %s"
 
 
-class PostgresRelations(LinkTable, RefusalTable, DecisionTable, PostgresMetadata):
+class PostgresRelations(LinkTable, DecisionTable, PostgresMetadata):
     """The `Relations` of one transaction."""
 
     _session: PostgresSession
@@ -35,8 +34,7 @@ class PostgresRelations(LinkTable, RefusalTable, DecisionTable, PostgresMetadata
         )
         self._session.insert(sql, (identity, *keys, bigints(numbers)), len(numbers))
 
-    def members(self, episode_id: UUID) -> Sequence[UUID]:
-        """Return the threads of a cross-thread episode in order of creation, ties by id."""
+    def _members(self, episode_id: UUID) -> Sequence[UUID]:
         sql = f"SELECT thread FROM joined WHERE {_OWN} AND episode = %s"
         numbers = [number for (number,) in self._session.rows(sql, (*self._session.keys, episode_id.bytes))]
         sql = f"SELECT id FROM thread WHERE {_OWN} AND number = ANY(%s::bigint[]) ORDER BY created_at, id"

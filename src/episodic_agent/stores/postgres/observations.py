@@ -6,7 +6,7 @@ thread takes one append at a time, and nothing an append touches is shared betwe
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, cast, overload
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -18,10 +18,8 @@ from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.hashing import altered_of, content_hash
 from episodic_agent.stores.nouns import (
-    CHANGING,
     OBSERVATION,
     STORED_OBSERVATION,
-    THREAD,
     observation_columns,
     observation_of,
 )
@@ -31,13 +29,11 @@ from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.session import EACH, LAST_SEQ, OWN_ROW, PostgresSession
 from episodic_agent.stores.postgres.server.text import from_stored, read_columns
 from episodic_agent.stores.postgres.visibility import keep_expiries
-from episodic_agent.stores.tables.dialect import are_ids
 from episodic_agent.stores.tables.observations import ObservationTable
 
 _READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
 _KNOWN: Final = EACH.format("SELECT id, ref FROM observation WHERE space = %s AND owner = %s")
 _BY_ID: Final = EACH.format(_READ)
-_THREADS: Final = EACH.format(f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s")
 _IN_RANGES: Final = (
     "SELECT s.place, o.* FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS s (first, last, place)"
     f" CROSS JOIN LATERAL ({_READ} AND ref BETWEEN s.first AND s.last ORDER BY ref) AS o"
@@ -65,26 +61,6 @@ _SPEAK: Final = (
     " unnest(%s::text[], %s::bigint[]) AS g (name, spoke)"
     " ON CONFLICT (space, owner, thread, name) DO UPDATE SET spoke = actor.spoke + excluded.spoke"
 )
-_INSERT_THREAD: Final = (
-    f"INSERT INTO thread (space, owner, number, id, origin, {CHANGING})"
-    f" VALUES ({', '.join(['%s'] * (CHANGING.count(',') + 6))}) ON CONFLICT DO NOTHING"
-)
-_SAVE_THREAD: Final = (
-    f"UPDATE thread SET {', '.join(f'{name} = %s' for name in CHANGING.split(', '))}"
-    " WHERE space = %s AND owner = %s AND number = %s"
-)
-_CONTINUABLE: Final = (
-    f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s AND modality = 'message'"
-    " AND (status = 'open' OR closed_for = 'inactivity')"
-    " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
-)
-# What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
-_CURRENT: Final = (
-    f"SELECT * FROM (({_CONTINUABLE} AND selected_at IS NULL ORDER BY last_activity_at DESC, id LIMIT %s)"
-    f" UNION ALL ({_CONTINUABLE} AND selected_at IS NOT NULL)) AS t"
-    " ORDER BY greatest(last_activity_at, coalesce(selected_at, last_activity_at)) DESC, id LIMIT %s"
-)
-_NO_TIME: Final = np.iinfo(np.int64).min
 
 
 class PostgresObservations(PostgresStays, ObservationTable):
@@ -146,30 +122,6 @@ class PostgresObservations(PostgresStays, ObservationTable):
         spoke = Counter(item.actor for item in observations)
         counts = texts(list(spoke)), bigints(list(spoke.values()))
         self._session.insert(_SPEAK, (number, *self._session.keys, *counts), len(spoke))
-
-    @overload
-    def read(self, thread: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]: ...
-    @overload
-    def read(self, thread: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]: ...
-    def read(
-        self, thread: UUID | Sequence[tuple[UUID, int, int]], first_seq: int = 0, last_seq: int = 0
-    ) -> Sequence[Observation] | Sequence[Sequence[Observation]]:
-        """Read a range of a thread in order, or several ranges at once; erased ones are left out."""
-        if isinstance(thread, UUID):
-            return self._range(thread, first_seq, last_seq)
-        return self._ranges(thread)
-
-    @overload
-    def get(self, keys: Sequence[int]) -> Mapping[int, Observation]: ...
-    @overload
-    def get(self, keys: Sequence[UUID]) -> Mapping[UUID, Observation]: ...
-    def get(
-        self, keys: Sequence[int] | Sequence[UUID]
-    ) -> Mapping[int, Observation] | Mapping[UUID, Observation]:
-        """Read observations by their refs, or by their ids; unknown and erased ones are left out."""
-        if are_ids(keys):
-            return self._by_ids(keys)
-        return self._by_refs(cast("Sequence[int]", keys))
 
     def _range(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
         span = self._session.span(thread_id, first_seq, last_seq)

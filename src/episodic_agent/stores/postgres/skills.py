@@ -24,7 +24,6 @@ _TURNS: Final = (
     "INSERT INTO skill_turn (space, owner, ref, skill) SELECT s.space, s.owner, g.ref, %s::bytea"
     f" FROM {OWN_ROW}, unnest(%s::bigint[]) AS g (ref) ON CONFLICT DO NOTHING"
 )
-_WHOSE: Final = "WHERE space = %s AND owner = %s"
 
 
 class PostgresSkills(SkillTable):

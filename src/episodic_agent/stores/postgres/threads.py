@@ -4,70 +4,29 @@ Unlike SQLite's, these writers run side by side: reading a frame in order to wri
 thread takes one append at a time, and nothing an append touches is shared between threads.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-import numpy as np
-
 from episodic_agent.errors import Conflict, InvalidInput
-from episodic_agent.protocols import WhichThreads
 from episodic_agent.schemas import Frame, Thread
 from episodic_agent.stores.catalogue import POSTGRES
 from episodic_agent.stores.nouns import (
     CHANGING,
     FRAME,
-    OBSERVATION,
-    STORED_OBSERVATION,
     THREAD,
     changing_columns,
     columns_of,
     frame_columns,
     frame_of,
-    thread_of,
 )
 from episodic_agent.stores.postgres.erasing import PostgresActors
-from episodic_agent.stores.postgres.server.batches import bigints, byteas, optional_integers, texts
-from episodic_agent.stores.postgres.server.packing import Binary
-from episodic_agent.stores.postgres.server.session import EACH, OWN_ROW, PostgresSession
+from episodic_agent.stores.postgres.server.batches import bigints, byteas
+from episodic_agent.stores.postgres.server.session import EACH, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
-from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.erasing import DroppingTable
-from episodic_agent.stores.tables.sections import SectionTable
-from episodic_agent.stores.tables.timeouts import TimeoutTable
+from episodic_agent.stores.tables.threads import ThreadTable
 
-_READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
-_KNOWN: Final = EACH.format("SELECT id, ref FROM observation WHERE space = %s AND owner = %s")
-_BY_ID: Final = EACH.format(_READ)
 _THREADS: Final = EACH.format(f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s")
-_IN_RANGES: Final = (
-    "SELECT s.place, o.* FROM unnest(%s::bigint[], %s::bigint[]) WITH ORDINALITY AS s (first, last, place)"
-    f" CROSS JOIN LATERAL ({_READ} AND ref BETWEEN s.first AND s.last ORDER BY ref) AS o"
-    " ORDER BY s.place, o.ref"
-)
-# The types of STORED_OBSERVATION, in its order.
-_COLUMN_TYPES: Final = ["bigint", "bytea", "bigint", "bigint", "text", "integer", *["text"] * 6, "bytea"]
-_AS_ARRAY: Final[Mapping[str, Callable[[Sequence[Any]], Binary]]] = {
-    "bigint": bigints,
-    "bytea": byteas,
-    "text": texts,
-    "integer": optional_integers,
-}
-_APPEND: Final = (
-    f"INSERT INTO observation (space, owner, {STORED_OBSERVATION}) SELECT s.space, s.owner, g.*"
-    f" FROM {OWN_ROW}, unnest({', '.join(f'%s::{name}[]' for name in _COLUMN_TYPES)}) AS g"
-    # Where the thread ends elsewhere nothing is written.
-    " WHERE (SELECT max(o.ref) FROM observation o"
-    " WHERE o.space = %s AND o.owner = %s AND o.ref BETWEEN %s AND %s) IS NOT DISTINCT FROM %s::bigint"
-    " ON CONFLICT DO NOTHING RETURNING ref"
-)
-_SPEAK: Final = (
-    "INSERT INTO actor (space, owner, thread, name, spoke)"
-    f" SELECT s.space, s.owner, %s::integer, g.name, g.spoke FROM {OWN_ROW},"
-    " unnest(%s::text[], %s::bigint[]) AS g (name, spoke)"
-    " ON CONFLICT (space, owner, thread, name) DO UPDATE SET spoke = actor.spoke + excluded.spoke"
-)
 _INSERT_THREAD: Final = (
     f"INSERT INTO thread (space, owner, number, id, origin, {CHANGING})"
     f" VALUES ({', '.join(['%s'] * (CHANGING.count(',') + 6))}) ON CONFLICT DO NOTHING"
@@ -90,10 +49,9 @@ _CURRENT: Final = (
     f" UNION ({_CONTINUABLE} AND selected_at IS NOT NULL ORDER BY selected_at DESC, id DESC LIMIT 1)) AS u"
     f"{_ACTIVE}"
 )
-_NO_TIME: Final = np.iinfo(np.int64).min
 
 
-class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable):
+class PostgresThreads(PostgresActors, ThreadTable):
     """The `Threads` of one transaction."""
 
     _session: PostgresSession
@@ -101,54 +59,23 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
 
     # --- threads ----------------------------------------------------------------------------------------
 
-    def get(self, key: UUID | str) -> Thread | None:
-        """Read one thread, by id or by the caller's own name of it."""
-        if isinstance(key, str):
-            return self._thread_where("origin = %s", key)
-        return self._thread_where("id = %s", key.bytes)
-
-    def list(
-        self,
-        which: WhichThreads = "all",
-        *,
-        ids: Sequence[UUID] | None = None,
-        begun: datetime | None = None,
-        limit: int | None = None,
-    ) -> Sequence[Thread]:
-        """Return the threads that are asked for, as the port says."""
-        if ids is not None:
-            results = self._many(ids)
-        elif begun is not None:
-            results = self._begun(to_microseconds(begun), limit)
-        elif which == "current":
-            results = self._current(limit)
-        elif which == "unfinished":
-            results = self._unfinished()
-        else:
-            results = self._all(limit)
-        return [self._thread(columns) for columns in results]
+    def _columns(self, sql: str, bindings: Sequence[Any]) -> list[tuple[Any, ...]]:
+        return [read_columns(columns) for columns in self._session.rows(sql, bindings)]
 
     def _many(self, ids: Sequence[UUID]) -> Sequence[tuple[Any, ...]]:
         binary = byteas([identity.bytes for identity in dict.fromkeys(ids)])
-        return self._session.rows(_THREADS, (binary, *self._session.keys))
-
-    def _all(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
-        sql = (
-            f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s"
-            " ORDER BY last_activity_at DESC, id LIMIT %s"
-        )
-        return self._session.rows(sql, (*self._session.keys, limit))
+        return self._columns(_THREADS, (binary, *self._session.keys))
 
     def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
         keys = self._session.keys
-        return self._session.rows(_CURRENT, (*keys, limit, *keys, limit, *keys))
+        return self._columns(_CURRENT, (*keys, limit, *keys, limit, *keys))
 
     def _begun(self, until: int, limit: int | None) -> Sequence[tuple[Any, ...]]:
         sql = (
             f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s AND modality = 'message'"
             " AND created_at <= %s ORDER BY last_activity_at DESC, id LIMIT %s"
         )
-        return self._session.rows(sql, (*self._session.keys, until, limit))
+        return self._columns(sql, (*self._session.keys, until, limit))
 
     def _unfinished(self) -> Sequence[tuple[Any, ...]]:
         sql = (
@@ -158,25 +85,7 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
             " AND (f.first_seq < f.next_seq OR t.status = 'open' AND NOT t.explicit)"
             " ORDER BY t.last_activity_at, t.id"
         )
-        return self._session.rows(sql, self._session.keys)
-
-    def _thread_where(self, condition: str, value: bytes | str) -> Thread | None:
-        sql = f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s AND {condition}"
-        row = self._session.row(sql, (*self._session.keys, value))
-        return None if row is None else self._thread(row)
-
-    def _thread(self, columns: tuple[Any, ...]) -> Thread:
-        thread = thread_of(read_columns(columns))
-        self._session.remember_thread(columns[0], thread.id)
-        return thread
-
-    def number(self, thread_id: UUID) -> int:
-        """Return the thread's number for `ref_of`; raises NotFound."""
-        return self._session.thread_number(thread_id)
-
-    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
-        """Return the ids of those numbers that are threads of this scope."""
-        return self._session.thread_ids(numbers)
+        return self._columns(sql, self._session.keys)
 
     def create(self, thread: Thread, frame: Frame) -> None:
         """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
@@ -201,20 +110,13 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
             raise self._session.miss_scope()
         return int(row[0])
 
-    def save(self, changed: Thread | Frame) -> None:
-        """Write a thread's changed fields, or the frame whose stored version is its own, as version + 1."""
-        if isinstance(changed, Frame):
-            self._save_frame(changed)
-        else:
-            self._save_thread(changed)
-
     def _save_thread(self, thread: Thread) -> None:
         keys, number = self._session.own(), self._session.thread_number(thread.id)
         self._session.execute(_SAVE_THREAD, (*changing_columns(thread), *keys, number))
 
     # --- frames -----------------------------------------------------------------------------------------
 
-    def frame(self, thread_id: UUID) -> Frame:
+    def _frame(self, thread_id: UUID) -> Frame:
         """Read a thread's frame; raises NotFound. In a write transaction nobody else can until its end."""
         sql = f"SELECT {FRAME} FROM frame WHERE space = %s AND owner = %s AND thread = %s"
         if self._session.writes:
@@ -224,8 +126,7 @@ class PostgresThreads(SectionTable, TimeoutTable, PostgresActors, DroppingTable)
             raise Conflict(f"thread {thread_id} was deleted just now; repeat the call")
         return frame_of(read_columns(row), thread_id)
 
-    def frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
-        """Read several frames at once, to look at only; unknown ones are left out."""
+    def _frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
         numbers = self._session.find_threads(thread_ids)
         sql = f"SELECT thread, {FRAME} FROM frame WHERE space = %s AND owner = %s AND"
         sql += " thread = ANY(%s::bigint[])"

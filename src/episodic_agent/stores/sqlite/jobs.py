@@ -15,18 +15,15 @@ from episodic_agent.stores.nouns import JOB, job_of
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.file.connection import every, row, rows
 from episodic_agent.stores.sqlite.file.session import SqliteSession
-from episodic_agent.stores.tables.dialect import Table
 from episodic_agent.stores.tables.erasing import RECALLED
-from episodic_agent.stores.tables.reviews import ReviewTable
-from episodic_agent.stores.tables.spans import SpanTable
-from episodic_agent.stores.tables.usage import UsageTable
+from episodic_agent.stores.tables.ledgers import LedgerTable
 
 _JOB: Final = JOB.replace("id,", "number,", 1)
 _OLDEST_FIRST: Final = "ORDER BY run_after, number"
 
 
-class _SqliteJobs(Table):
-    """The jobs of one transaction. A job's id is its number in the file."""
+class SqliteWork(LedgerTable):
+    """The `Work` of one transaction. A job's id is its number in the file."""
 
     _session: SqliteSession
 
@@ -47,14 +44,12 @@ class _SqliteJobs(Table):
         due = to_microseconds(now if run_after is None else run_after)
         self._session.db.execute(sql, (scope, kind, key, serial, due))
 
-    def finish(self, job: Job) -> None:
-        """Delete a claimed job in the transaction of its effect; Conflict when its token is not ours."""
+    def _finish(self, job: Job) -> None:
         sql = "DELETE FROM job WHERE number = ? AND scope = ? AND state = 'leased' AND token = ?"
         self._session.db.execute(sql, self._claimed(job))
         self._expect_one(job)
 
-    def put_back(self, job: Job, *, error: str | None = None, retry_at: datetime | None = None) -> None:
-        """Give a claimed job back untried, or failed: then it waits for `retry_at`, or is dead when None."""
+    def _put_back(self, job: Job, error: str | None, retry_at: datetime | None) -> None:
         if error is None:
             bindings: tuple[int | str, ...] = self._claimed(job)
             changed = "attempts = attempts - 1"
@@ -85,14 +80,12 @@ class _SqliteJobs(Table):
         sql = f"SELECT {_JOB} FROM job WHERE scope = ? AND state = ifnull(?, state) {_OLDEST_FIRST}"
         return [job_of(columns) for columns in self._session.rows(sql, (self._session.number, state))]
 
-    def retry(self, job_id: UUID, *, now: datetime) -> None:
-        """Make a waiting or dead job due now with all its attempts back; raises NotFound."""
+    def _retry(self, job_id: UUID, due: int) -> None:
         number = self._unclaimed(job_id)
         self._session.db.execute("UPDATE job SET attempts = 0 WHERE number = ?", (number,))
-        put_back(self._session.db, number, to_microseconds(now))
+        put_back(self._session.db, number, due)
 
-    def cancel(self, job_id: UUID) -> None:
-        """Delete a waiting or dead job; raises NotFound, Conflict while it is being done."""
+    def _cancel(self, job_id: UUID) -> None:
         self._session.db.execute("DELETE FROM job WHERE number = ?", (self._unclaimed(job_id),))
 
     def _unclaimed(self, job_id: UUID) -> int:
@@ -104,10 +97,6 @@ class _SqliteJobs(Table):
         if results[0] == "leased":
             raise Conflict(f"job {job_id} is being done; wait for it to end")
         return number
-
-
-class SqliteWork(_SqliteJobs, ReviewTable, UsageTable, SpanTable):
-    """The `Work` of one transaction."""
 
 
 def put_back(db: apsw.Connection, number: int, due: int) -> None:

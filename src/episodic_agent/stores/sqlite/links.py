@@ -7,10 +7,9 @@ from episodic_agent.stores.sqlite.file.session import SqliteSession
 from episodic_agent.stores.sqlite.metadata import SqliteMetadata
 from episodic_agent.stores.tables.decisions import DecisionTable
 from episodic_agent.stores.tables.links import LinkTable
-from episodic_agent.stores.tables.refusals import RefusalTable
 
 
-class SqliteRelations(LinkTable, RefusalTable, DecisionTable, SqliteMetadata):
+class SqliteRelations(LinkTable, DecisionTable, SqliteMetadata):
     """The `Relations` of one transaction."""
 
     _session: SqliteSession
@@ -27,8 +26,7 @@ class SqliteRelations(LinkTable, RefusalTable, DecisionTable, SqliteMetadata):
         )
         self._session.db.executemany(sql, [(scope, number, episode_id.bytes) for number in numbers])
 
-    def members(self, episode_id: UUID) -> Sequence[UUID]:
-        """Return the threads of a cross-thread episode in order of creation, ties by id."""
+    def _members(self, episode_id: UUID) -> Sequence[UUID]:
         sql = (
             "SELECT t.id FROM joined j JOIN thread t ON t.number = j.thread AND t.scope = j.scope"
             " WHERE j.scope = ? AND j.episode = ? ORDER BY t.created_at, t.id"

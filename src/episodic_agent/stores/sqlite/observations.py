@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast, overload
+from typing import Any, Final
 from uuid import UUID
 
 import apsw
@@ -14,10 +14,8 @@ from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.hashing import UNHASHED, content_hash
 from episodic_agent.stores.nouns import (
-    CHANGING,
     OBSERVATION,
     STORED_OBSERVATION,
-    THREAD,
     columns_of,
     observation_columns,
     observation_of,
@@ -30,7 +28,6 @@ from episodic_agent.stores.sqlite.file.content import altered
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
 from episodic_agent.stores.sqlite.places import SqliteStays, go_on
 from episodic_agent.stores.sqlite.visibility import keep_expiries
-from episodic_agent.stores.tables.dialect import are_ids
 from episodic_agent.stores.tables.observations import ObservationTable
 
 _LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
@@ -42,28 +39,7 @@ _IN_RANGES: Final = (
 _INSERT_OBSERVATION: Final = (
     f"INSERT INTO observation (scope, {STORED_OBSERVATION}) VALUES ({', '.join('?' * 14)})"
 )
-_INSERT_THREAD: Final = (
-    f"INSERT INTO thread (scope, id, origin, {CHANGING})"
-    f" VALUES ({', '.join('?' * (CHANGING.count(',') + 4))})"
-)
-_SAVE_THREAD: Final = (
-    f"UPDATE thread SET {', '.join(f'{name} = ?' for name in CHANGING.split(', '))}"
-    " WHERE number = ? AND scope = ?"
-)
-_CONTINUABLE: Final = (
-    f"SELECT {THREAD} FROM thread WHERE scope = ? AND modality = 'message'"
-    " AND (status = 'open' OR closed_for = 'inactivity')"
-    " AND NOT (explicit AND channels = '[]' AND selected_at IS NULL)"
-)
-# What nobody selected is read off the index of activity; what somebody did is rarely more than a few.
-_CURRENT: Final = (
-    f"SELECT * FROM (SELECT * FROM ({_CONTINUABLE} AND selected_at IS NULL"
-    " ORDER BY last_activity_at DESC, id LIMIT ?)"
-    f" UNION ALL {_CONTINUABLE} AND selected_at IS NOT NULL)"
-    " ORDER BY max(last_activity_at, ifnull(selected_at, last_activity_at)) DESC, id LIMIT ?"
-)
 _LAST_SEQ: Final = 0xFFFFFFFF
-_NO_TIME: Final = -(1 << 63)
 
 
 class SqliteObservations(SqliteStays, ObservationTable):
@@ -126,30 +102,6 @@ class SqliteObservations(SqliteStays, ObservationTable):
             " ON CONFLICT (scope, name) DO UPDATE SET spoke = spoke + excluded.spoke"
         )
         self._session.db.executemany(sql, [(scope, name, count) for name, count in spoke.items()])
-
-    @overload
-    def read(self, thread: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]: ...
-    @overload
-    def read(self, thread: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]: ...
-    def read(
-        self, thread: UUID | Sequence[tuple[UUID, int, int]], first_seq: int = 0, last_seq: int = 0
-    ) -> Sequence[Observation] | Sequence[Sequence[Observation]]:
-        """Read a range of a thread in order, or several ranges at once; erased ones are left out."""
-        if isinstance(thread, UUID):
-            return self._range(thread, first_seq, last_seq)
-        return self._ranges(thread)
-
-    @overload
-    def get(self, keys: Sequence[int]) -> Mapping[int, Observation]: ...
-    @overload
-    def get(self, keys: Sequence[UUID]) -> Mapping[UUID, Observation]: ...
-    def get(
-        self, keys: Sequence[int] | Sequence[UUID]
-    ) -> Mapping[int, Observation] | Mapping[UUID, Observation]:
-        """Read observations by their refs, or by their ids; unknown and erased ones are left out."""
-        if are_ids(keys):
-            return self._by_ids(keys)
-        return self._by_refs(cast("Sequence[int]", keys))
 
     def _range(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
         span = self._session.span(thread_id, first_seq, last_seq)

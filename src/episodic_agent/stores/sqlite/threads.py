@@ -1,46 +1,27 @@
 """Threads and their open frames, as rows."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 import apsw
 
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
-from episodic_agent.protocols import WhichThreads
 from episodic_agent.schemas import Frame, Thread
 from episodic_agent.stores.catalogue import SQLITE
 from episodic_agent.stores.nouns import (
     CHANGING,
     FRAME,
-    OBSERVATION,
-    STORED_OBSERVATION,
     THREAD,
     changing_columns,
     columns_of,
     frame_columns,
     frame_of,
-    thread_of,
-)
-from episodic_agent.stores.rows import (
-    to_microseconds,
 )
 from episodic_agent.stores.sqlite.erasing import SqliteActors
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
-from episodic_agent.stores.tables.erasing import DroppingTable
-from episodic_agent.stores.tables.sections import SectionTable
-from episodic_agent.stores.tables.timeouts import TimeoutTable
+from episodic_agent.stores.tables.threads import ThreadTable
 
-_LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
-_IN_RANGES: Final = (
-    f"SELECT p.key, {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
-    " WHERE o.ref BETWEEN p.value ->> 0 AND p.value ->> 1 AND o.scope = ? AND o.erased_at IS NULL"
-    " ORDER BY p.key, o.ref"
-)
-_INSERT_OBSERVATION: Final = (
-    f"INSERT INTO observation (scope, {STORED_OBSERVATION}) VALUES ({', '.join('?' * 14)})"
-)
 _INSERT_THREAD: Final = (
     f"INSERT INTO thread (scope, id, origin, {CHANGING})"
     f" VALUES ({', '.join('?' * (CHANGING.count(',') + 4))})"
@@ -63,11 +44,9 @@ _CURRENT: Final = (
     f" UNION SELECT * FROM ({_CONTINUABLE} AND selected_at IS NOT NULL"
     f" ORDER BY selected_at DESC, id DESC LIMIT 1)){_ACTIVE}"
 )
-_LAST_SEQ: Final = 0xFFFFFFFF
-_NO_TIME: Final = -(1 << 63)
 
 
-class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
+class SqliteThreads(SqliteActors, ThreadTable):
     """The `Threads` of one transaction."""
 
     _session: SqliteSession
@@ -75,43 +54,12 @@ class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
 
     # --- threads ----------------------------------------------------------------------------------------
 
-    def get(self, key: UUID | str) -> Thread | None:
-        """Read one thread, by id or by the caller's own name of it."""
-        if isinstance(key, str):
-            return self._thread_where("origin = ?", key)
-        return self._thread_where("id = ?", key.bytes)
-
-    def list(
-        self,
-        which: WhichThreads = "all",
-        *,
-        ids: Sequence[UUID] | None = None,
-        begun: datetime | None = None,
-        limit: int | None = None,
-    ) -> Sequence[Thread]:
-        """Return the threads that are asked for, as the port says."""
-        if ids is not None:
-            results = self._many(ids)
-        elif begun is not None:
-            results = self._begun(to_microseconds(begun), limit)
-        elif which == "current":
-            results = self._current(limit)
-        elif which == "unfinished":
-            results = self._unfinished()
-        else:
-            results = self._all(limit)
-        return [self._thread(columns) for columns in results]
-
     def _many(self, ids: Sequence[UUID]) -> Sequence[tuple[Any, ...]]:
         sql = (
             f"SELECT {columns_of(THREAD, 't')} FROM {EACH} thread t"
             " WHERE t.scope = ? AND t.id = unhex(p.value)"
         )
         return self._session.rows(sql, (id_list(ids), self._session.number))
-
-    def _all(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
-        sql = f"SELECT {THREAD} FROM thread WHERE scope = ? ORDER BY last_activity_at DESC, id LIMIT ?"
-        return self._session.rows(sql, (self._session.number, -1 if limit is None else limit))
 
     def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
         scope, most = self._session.number, -1 if limit is None else limit
@@ -132,24 +80,6 @@ class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
         )
         return self._session.rows(sql, (self._session.number,))
 
-    def _thread_where(self, condition: str, value: bytes | str) -> Thread | None:
-        sql = f"SELECT {THREAD} FROM thread WHERE scope = ? AND {condition}"
-        row = self._session.row(sql, (self._session.number, value))
-        return None if row is None else self._thread(row)
-
-    def _thread(self, columns: tuple[Any, ...]) -> Thread:
-        thread = thread_of(columns)
-        self._session.remember_thread(columns[0], thread.id)
-        return thread
-
-    def number(self, thread_id: UUID) -> int:
-        """Return the thread's number for `ref_of`; raises NotFound."""
-        return self._session.thread_number(thread_id)
-
-    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
-        """Return the ids of those numbers that are threads of this scope."""
-        return self._session.thread_ids(numbers)
-
     def create(self, thread: Thread, frame: Frame) -> None:
         """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
         if frame.thread_id != thread.id:
@@ -169,20 +99,13 @@ class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
         )
         self._session.db.execute(sql, (number, scope, *frame_columns(frame), frame.version))
 
-    def save(self, changed: Thread | Frame) -> None:
-        """Write a thread's changed fields, or the frame whose stored version is its own, as version + 1."""
-        if isinstance(changed, Frame):
-            self._save_frame(changed)
-        else:
-            self._save_thread(changed)
-
     def _save_thread(self, thread: Thread) -> None:
         scope, number = self._session.own(), self._session.thread_number(thread.id)
         self._session.db.execute(_SAVE_THREAD, (*changing_columns(thread), number, scope))
 
     # --- frames -----------------------------------------------------------------------------------------
 
-    def frame(self, thread_id: UUID) -> Frame:
+    def _frame(self, thread_id: UUID) -> Frame:
         """Read a thread's frame; raises NotFound."""
         sql = f"SELECT {FRAME} FROM frame WHERE thread = ? AND scope = ?"
         row = self._session.row(sql, (self._session.thread_number(thread_id), self._session.number))
@@ -190,8 +113,7 @@ class SqliteThreads(SectionTable, TimeoutTable, SqliteActors, DroppingTable):
             raise NotFound(f"thread {thread_id} has no frame")
         return frame_of(row, thread_id)
 
-    def frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
-        """Read several frames at once, to look at only; unknown ones are left out."""
+    def _frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
         numbers = self._session.find_threads(thread_ids)
         sql = (
             f"SELECT f.thread, {columns_of(FRAME, 'f')} FROM {EACH} frame f"

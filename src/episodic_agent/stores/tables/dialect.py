@@ -22,6 +22,8 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeGuard
 from uuid import UUID
 
+from episodic_agent.schemas import Scope
+
 _WORD: Final = re.compile(r"IN :(numbers|ids|texts)\((\w+)\)|(?<!:):(\w+)")
 _SCOPES: Final = ("mine", "this", "own")
 
@@ -104,6 +106,15 @@ class Rows(ABC):
 
     dialect: Dialect
     writes: bool  # whether its transaction may
+    scope: Scope
+
+    @abstractmethod
+    def hold_threads(self) -> None:
+        """Let no other writer resolve threads before the end of the transaction."""
+
+    @abstractmethod
+    def hold_facts(self) -> object:
+        """Let no other writer change facts before the end of the transaction."""
 
     @abstractmethod
     def own(self) -> object:
@@ -152,6 +163,10 @@ class Rows(ABC):
     @abstractmethod
     def thread_ids(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
         """Return the ids of those thread numbers that are threads of this scope."""
+
+    @abstractmethod
+    def remember_thread(self, number: int, thread_id: UUID) -> None:
+        """Keep a pair for the rest of the transaction."""
 
     def bound(self, sql: str, keys: Sequence[int], values: Mapping[str, Any]) -> tuple[str, list[Any]]:
         """Return a statement as the driver takes it, and its values in order."""

@@ -18,6 +18,7 @@ from episodic_agent.stores.rows import (
     to_time,
 )
 from episodic_agent.stores.tables.dialect import Rows, Table
+from episodic_agent.stores.tables.sections import SectionTable
 
 _LAST_SEQ: Final = 0xFFFFFFFF
 _PAGE: Final = 128  # ids one statement names
@@ -121,13 +122,16 @@ class ActorTable(Table):
         """Take so many observations of a thread off what is counted of an actor."""
 
 
-class DroppingTable(ActorTable):
-    """Threads, as far as deleting goes."""
+class DroppingTable(SectionTable, ActorTable):
+    """Threads with their sections, as far as deleting goes."""
 
     tables: Sequence[StoredTable]
 
-    def drop(self, thread_id: UUID) -> None:
-        """Delete every row of a thread; raises NotFound."""
+    def drop(self, thread_id: UUID, section: int | None = None) -> None:
+        """Delete every row of a thread (raises NotFound), or only that of the section that begins there."""
+        if section is not None:
+            self._drop_section(thread_id, section)
+            return
         number = self._session.thread_number(thread_id)
         values = _of_thread(self._session, thread_id)
         for actor, count in self._session.read(_SPOKEN, **values):

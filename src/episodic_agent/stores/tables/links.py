@@ -1,12 +1,15 @@
 """Which threads belong together, as rows."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, overload
 from uuid import UUID
 
 from episodic_agent.schemas import Link
+from episodic_agent.schemas.chains import Refusal
 from episodic_agent.stores.nouns import LINK, link_columns, link_of
-from episodic_agent.stores.tables.dialect import EVERY, Table, placed, replacing, row_of
+from episodic_agent.stores.tables.dialect import EVERY, placed, replacing, row_of
+from episodic_agent.stores.tables.refusals import RefusalTable
 
 _REVERSED: Final = "DELETE FROM link WHERE :mine AND later = :earlier AND earlier = :later"
 _PUT: Final = (
@@ -16,11 +19,18 @@ _PUT: Final = (
 _THERE: Final = "unlinked_at IS NULL"
 
 
-class LinkTable(Table):
-    """Links of two threads, and the cross-thread episodes they form."""
+class LinkTable(RefusalTable):
+    """Links of two threads, the cross-thread episodes they form, and what was taken back."""
 
-    def put_link(self, link: Link) -> None:
-        """Write the link of two threads, in the place of what stood of the two; NotFound for either."""
+    def put(self, *records: Link | Refusal) -> None:
+        """Write links of two threads, and that chains were taken back, in the place of what stood there."""
+        for record in records:
+            if isinstance(record, Link):
+                self._put_link(record)
+            else:
+                self._refuse(record)
+
+    def _put_link(self, link: Link) -> None:
         later, earlier = self._session.thread_number(link.later), self._session.thread_number(link.earlier)
         self._session.change(_REVERSED, later=later, earlier=earlier)
         self._session.change(_PUT, **row_of(LINK, link_columns(link, later, earlier)))
@@ -45,8 +55,21 @@ class LinkTable(Table):
         threads = self._session.thread_ids([number for columns in values for number in columns[:2]])
         return [link_of(columns, threads) for columns in values]
 
-    def joined(self, threads: Sequence[UUID]) -> Mapping[UUID, UUID]:
-        """Return the cross-thread episode of each of these threads that is in one."""
+    @overload
+    def joined(self, key: Sequence[UUID]) -> Mapping[UUID, UUID]: ...
+
+    @overload
+    def joined(self, key: UUID) -> Sequence[UUID]: ...
+
+    def joined(self, key: Sequence[UUID] | UUID) -> Mapping[UUID, UUID] | Sequence[UUID]:
+        """Return the cross-thread episode of each of these threads, or the threads of such an episode."""
+        return self._members(key) if isinstance(key, UUID) else self._joined(key)
+
+    @abstractmethod
+    def _members(self, episode_id: UUID) -> Sequence[UUID]:
+        """Return the threads of a cross-thread episode in order of creation, ties by id."""
+
+    def _joined(self, threads: Sequence[UUID]) -> Mapping[UUID, UUID]:
         numbers = self._session.find_threads(threads)
         sql = "SELECT thread, episode FROM joined WHERE :mine AND thread IN :numbers(threads)"
         results = self._session.read(sql, threads=list(numbers))

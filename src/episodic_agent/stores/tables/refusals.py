@@ -19,8 +19,7 @@ _OLDEST: Final = "ORDER BY at, child, parent"
 class RefusalTable(Table):
     """Pairs of episodes that do not belong together."""
 
-    def refuse(self, refusal: Refusal) -> None:
-        """Remember that a link was taken back; the same pair again takes the other's place."""
+    def _refuse(self, refusal: Refusal) -> None:
         pair = {"child": refusal.child.bytes, "parent": refusal.parent.bytes}
         self._session.change(_PUT, **pair, at=to_microseconds(refusal.at), by=refusal.by)
 

@@ -49,13 +49,11 @@ class SectionTable(Table):
             limit=most,
         )
 
-    def save_section(self, section: Section) -> None:
-        """Write a section, in place of the one that begins at the same observation; raises NotFound."""
+    def _save_section(self, section: Section) -> None:
         number = self._session.thread_number(section.thread_id)
         self._session.change(_SAVE, thread=number, **row_of(SECTION, section_columns(section)))
 
-    def drop_section(self, thread_id: UUID, first_seq: int) -> None:
-        """Delete the row of a section; an unknown one is gone already."""
+    def _drop_section(self, thread_id: UUID, first_seq: int) -> None:
         self._session.change(_DROP, thread=self._session.find_thread(thread_id), first=first_seq)
 
     def _sections(self, which: str, thread_id: UUID | None, **values: Any) -> list[Section]:

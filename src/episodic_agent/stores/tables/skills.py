@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, overload
 from uuid import UUID
 
 from episodic_agent.protocols import ref_of, split_ref
@@ -45,15 +45,23 @@ class SkillTable(Table):
     def _numbered(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
         """Look up skills by their numbers, oldest first, without a lock."""
 
-    def evidence(self, skill_id: UUID) -> Sequence[TurnRef]:
-        """Return the turns that show a skill, by reference."""
+    @overload
+    def evidence(self, key: UUID) -> Sequence[TurnRef]: ...
+
+    @overload
+    def evidence(self, key: Sequence[TurnRef]) -> Mapping[TurnRef, Sequence[UUID]]: ...
+
+    def evidence(self, key: UUID | Sequence[TurnRef]) -> Sequence[TurnRef] | Mapping[TurnRef, Sequence[UUID]]:
+        """Return the turns that show a skill, or for each of these turns which skills it shows."""
+        return self._turns_of(key) if isinstance(key, UUID) else self._shown_by(key)
+
+    def _turns_of(self, skill_id: UUID) -> Sequence[TurnRef]:
         sql = "SELECT ref FROM skill_turn WHERE :mine AND skill = :skill ORDER BY ref"
         split = [split_ref(ref) for (ref,) in self._session.read(sql, skill=skill_id.bytes)]
         threads = self._session.thread_ids([number for number, _ in split])
         return [TurnRef(threads[number], seq) for number, seq in split if number in threads]
 
-    def shown_by(self, turns: Sequence[TurnRef]) -> Mapping[TurnRef, Sequence[UUID]]:
-        """Return for each of these turns which skills it shows already; turns that show none are left out."""
+    def _shown_by(self, turns: Sequence[TurnRef]) -> Mapping[TurnRef, Sequence[UUID]]:
         asked: dict[int, TurnRef] = {}
         for turn in turns:
             number = self._session.find_thread(turn.thread_id)

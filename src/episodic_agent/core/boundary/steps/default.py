@@ -1,4 +1,4 @@
-"""The default for an agent's steps: seed 000's score, made sound (docs/agents.md#policies-for-steps).
+"""The default for steps: seed 000's score, made sound (docs/internals/agents.md#policies-for-steps).
 
 What the letter lacks: a place counts once it was seen twice (`confirm_steps`), and the steps that confirm it
 open the next episode; no frame is shorter than `min_steps` by a soft cut or longer than `max_steps`; an event

@@ -21,7 +21,6 @@ _JOINT: Final = r"(?:['’&+-]|/(?=[A-Z]{2}|h\b)|\.(?![A-Z][a-z])|\*(?=[A-Z]))"
 _WORD: Final = rf"(?:[^\W\d_]\.){{2,}}|{_LETTER}+(?:{_JOINT}{_LETTER}+)*(?:\+\+|[+#](?!\w))?"
 _TO_SKIP: Final = re.compile(r"[@#`<\\]|://|www\.")
 _SENTENCE_END: Final = re.compile(r"[.!?…\n•*:;。！？：【】—–|>]|\s-\s|^\s*[-\[(\"“]")
-_QUOTES: Final = re.compile(r"[\"“”„«»]|(?<!\w)['‘]|['’](?!\w)")
 _LOWER_SHARE: Final = 0.7
 
 

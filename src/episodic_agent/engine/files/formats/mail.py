@@ -5,7 +5,6 @@ what `References` and `In-Reply-To` join, called by its subject. Quoted replies 
 was answered is a message of its own. Bounces, drafts, spam and what lies in the bin are left out.
 """
 
-import html
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,7 +17,7 @@ from typing import BinaryIO, Final
 
 from episodic_agent.core.ingest import Item
 from episodic_agent.engine.files.formats.glimpse import Glimpse
-from episodic_agent.engine.files.formats.speaking import Chat, joined, note, speak
+from episodic_agent.engine.files.formats.speaking import Chat, joined, note, speak, without_marks
 from episodic_agent.engine.files.opening import DAMAGED, Opened, Unreadable, binary, excerpt
 from episodic_agent.engine.files.options import ReadingOptions
 
@@ -49,10 +48,8 @@ _PHONE: Final = re.compile(
     r"\s*(?:Sent from my \w+.*|Von meinem \w+ gesendet\.?|Envoyé de(?:puis)? mon \w+.*|"
     r"Enviado desde mi \w+.*|Enviado do meu \w+.*|Inviato da(?:l mio)? \w+.*|发自我的\s?\w+)\s*"
 )
-_TAG: Final = re.compile(r"<[^>]+>")
 _UNSEEN: Final = re.compile(r"<(style|script|head|blockquote)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _QUOTE: Final = re.compile(r"<div[^>]*class=\"?(?:gmail_quote|moz-cite-prefix|yahoo_quoted).*", re.DOTALL)
-_BREAK: Final = re.compile(r"<(?:br|/p|/div|/li|/tr|/h\d)\b[^>]*>", re.IGNORECASE)
 
 
 def fits(seen: Glimpse) -> bool:
@@ -193,9 +190,7 @@ def _decoded(part: Message) -> str:
 
 
 def _unmarked(page: str) -> str:
-    page = _QUOTE.sub("", _UNSEEN.sub("", page))
-    text = html.unescape(_TAG.sub("", _BREAK.sub("\n", re.sub(r"\s+", " ", page))))
-    return "\n".join(line.strip() for line in text.splitlines())
+    return without_marks(_QUOTE.sub("", _UNSEEN.sub("", page)))
 
 
 def spoken(text: str, *, forwarded: bool = False) -> str:

@@ -17,7 +17,6 @@ from episodic_agent.engine.files.opening import Opened, Unreadable
 from episodic_agent.engine.files.options import ReadingOptions
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "HumanMessageChunk": "user"}
-_KINDS = (*_ROLES, "system", "tool", "function", "remove", "chat")
 _HOLDERS = ("", "[]", "messages[]", "[].messages[]", "values.messages[]", "[].values.messages[]")
 _NO_TALK = ("status", "type", "object", "phase")  # of an item's fields
 _LISTS = ("messages", "history")

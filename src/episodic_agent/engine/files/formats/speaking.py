@@ -1,12 +1,18 @@
 """What the readers of foreign formats share: a chat, its messages made items, notes for what has no words."""
 
+import html
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from episodic_agent.core.ingest import Item, read_item
 from episodic_agent.engine.files.opening import Unreadable, excerpt
 from episodic_agent.engine.files.options import ReadingOptions
 from episodic_agent.errors import InvalidInput
+
+_TAG: Final = re.compile(r"<[^>]+>")
+_BREAK: Final = re.compile(r"<(?:br|/p|/div|/li|/tr|/h\d)\b[^>]*>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,16 @@ def link(address: str, label: str) -> str:
     if not label or label.rstrip("/") in (address, plain, bare):
         return plain
     return f"{label} ({plain})"
+
+
+def without_marks(page: str) -> str:
+    """Return the words of a piece of HTML, a line where it has one.
+
+    >>> without_marks("<p>Two <b>eggs</b>,\n beaten</p><li>salt &amp; pepper</li>")
+    'Two eggs, beaten\\nsalt & pepper'
+    """
+    text = html.unescape(_TAG.sub("", _BREAK.sub("\n", re.sub(r"\s+", " ", page))))
+    return "\n".join(line.strip() for line in text.splitlines())
 
 
 def text_of(value: object) -> str:

@@ -14,9 +14,12 @@ from episodic_agent.engine.files.formats import (
     claude,
     coding,
     discord,
+    gemini,
+    imessage,
     mail,
     memories,
     messages,
+    signal,
     telegram,
     whatsapp,
 )
@@ -48,12 +51,15 @@ FOREIGN: Final = (
     ForeignFormat("codex", "Codex session", coding.fits_codex, coding.read_codex),
     ForeignFormat("discord", "Discord export (DiscordChatExporter)", discord.fits, discord.read),
     ForeignFormat("telegram", "Telegram export", telegram.fits, telegram.read),
+    ForeignFormat("gemini", "Gemini chats (Google Takeout)", gemini.fits, gemini.read, of_account=True),
+    ForeignFormat("signal", "Signal chat (signal-export)", signal.fits, signal.read),
     ForeignFormat("langchain", "LangChain messages", messages.fits_langchain, messages.read_langchain),
     ForeignFormat("responses", "OpenAI Responses", messages.fits_responses, messages.read_responses),
     ForeignFormat("mem0", "mem0 memories", memories.fits_mem0, memories.read_mem0),
     ForeignFormat("zep", "Zep facts", memories.fits_zep, memories.read_zep),
     ForeignFormat("langgraph-store", "LangGraph store", memories.fits_store, memories.read_store),
     ForeignFormat("mail", "mail", mail.fits, mail.read),
+    ForeignFormat("imessage", "iMessage chat (imessage-exporter)", imessage.fits, imessage.read),
     ForeignFormat("whatsapp", "WhatsApp chat", whatsapp.fits, whatsapp.read),
 )
 

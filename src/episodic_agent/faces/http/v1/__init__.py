@@ -16,6 +16,7 @@
 from fastapi import APIRouter
 
 from episodic_agent.faces.http.v1.asking import PREFIX
+from episodic_agent.faces.http.v1.events import event_routes
 from episodic_agent.faces.http.v1.files import file_routes
 from episodic_agent.faces.http.v1.messages import message_routes
 from episodic_agent.faces.http.v1.problems import PROBLEMS
@@ -25,6 +26,6 @@ from episodic_agent.faces.http.v1.routes import verb_routes
 def v1_routes(largest_file: int) -> APIRouter:
     """Return all routes of `/v1`."""
     router = APIRouter(prefix=PREFIX, responses=PROBLEMS)
-    for routes in (message_routes(), file_routes(largest_file), verb_routes()):
+    for routes in (message_routes(), file_routes(largest_file), event_routes(), verb_routes()):
         router.include_router(routes)
     return router

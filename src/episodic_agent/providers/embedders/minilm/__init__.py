@@ -1,8 +1,8 @@
 """The local embedder: all-MiniLM-L6-v2 on ONNX Runtime, without torch and without a network once pulled.
 
-`weights` obtains the model once and checks it by hash, `graph` builds one ONNX graph from its safetensors
-(`protobuf` writes the few messages that takes), `runtime` is the only importer of ONNX Runtime, `embedder`
-embeds.
+`weights` obtains the model once and checks it by hash, `hub` is its door to Hugging Face's, `graph` builds
+one ONNX graph from its safetensors (`protobuf` writes the few messages that takes), `runtime` is the only
+importer of ONNX Runtime, `embedder` embeds.
 
 **Rules of the room.**
 1. The converted model has one hash, which is in the source; whatever made the file, it is checked at loading.

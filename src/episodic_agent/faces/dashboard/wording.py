@@ -1,0 +1,200 @@
+"""How pages say numbers, times and kinds."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any, Final
+
+from episodic_agent.core.language import plural
+from episodic_agent.showing import visible
+
+_REASONS: Final[Mapping[str, str]] = {
+    "": "the thread begins",
+    "open": "still open",
+    "manual": "closed on request",
+    "location_change": "another place",
+    "thread_end": "the thread ended",
+    "surprise": "something unexpected",
+    "topic_shift": "the subject changed",
+    "salient_event": "something important happened",
+    "prediction_error": "not what was expected",
+    "time_gap": "a long silence",
+    "size_cap": "it had grown too long",
+    "time_interval": "its time was over",
+    "end_of_stream": "the stream ended",
+}
+_DECISIONS: Final[Mapping[str, str]] = {
+    "boundary": "An episode was closed",
+    "link": "Two threads were compared",
+    "chain": "A session was placed in a chain",
+    "review": "A recall was judged",
+    "resegment": "Episodes were corrected",
+    "facts": "Facts were learnt",
+    "resolution": "A message joined a thread",
+}
+_JOBS: Final[Mapping[str, str]] = {
+    "encode": "give an episode its title and summary",
+    "embed": "embed messages",
+    "pieces": "embed the rest of a long message",
+    "ask": "ask the language model about a boundary",
+    "link": "look for threads that belong together",
+    "chain": "look for what a session goes on from",
+    "facts": "learn facts of an episode",
+    "skills": "learn skills",
+    "review": "judge how a recall served",
+    "section": "summarise a part of a thread",
+}
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """Say how long ago a time was, roughly.
+
+    >>> ago(datetime(2026, 3, 1), datetime(2026, 3, 4)), ago(datetime(2026, 3, 4), datetime(2026, 3, 4))
+    ('3 days ago', 'just now')
+    """
+    seconds = (now - at).total_seconds()
+    if seconds < 0:
+        return f"on {at:%Y-%m-%d}"
+    for size, name in (
+        (31_557_600, "year"),
+        (2_629_800, "month"),
+        (86_400, "day"),
+        (3_600, "hour"),
+        (60, "min"),
+    ):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {name}{'' if count == 1 or name == 'min' else 's'} ago"
+    return "just now"
+
+
+def minute(at: datetime) -> str:
+    """Return a time to the minute."""
+    return f"{at:%Y-%m-%d %H:%M}"
+
+
+def day(at: datetime) -> str:
+    """Return a day.
+
+    >>> day(datetime(2026, 3, 4))
+    '4 Mar 2026'
+    """
+    return f"{at.day} {at:%b %Y}"
+
+
+def span(start: datetime, end: datetime) -> str:
+    """Say from when to when, each thing once.
+
+    >>> span(datetime(2026, 3, 4, 9), datetime(2026, 3, 4, 9, 30))
+    '4 Mar 2026, 09:00–09:30'
+    """
+    if start.date() != end.date():
+        return f"{day(start)}, {start:%H:%M} – {day(end)}, {end:%H:%M}"
+    return f"{day(start)}, {start:%H:%M}" + ("" if f"{start:%H%M}" == f"{end:%H%M}" else f"–{end:%H:%M}")
+
+
+def reason(name: str) -> str:
+    """Say why an episode ended.
+
+    >>> reason("topic_shift"), reason("mine")
+    ('the subject changed', 'mine')
+    """
+    return _REASONS.get(name, name)
+
+
+def decided(name: str) -> str:
+    """Say what a kind of decision is."""
+    return _DECISIONS.get(name, name)
+
+
+def job(name: str) -> str:
+    """Say what a kind of later work does."""
+    return _JOBS.get(name, name)
+
+
+def percent(share: float | None) -> str:
+    """Return a share as a percentage; a dash where there is none.
+
+    >>> percent(0.284), percent(float("nan"))
+    ('28 %', '–')
+    """
+    return "–" if share is None or share != share else f"{share:.0%}".replace("%", " %")  # noqa: PLR0124
+
+
+def score(value: Any) -> str:
+    """Return a score with two places; a dash where there is none."""
+    return "–" if value is None or value != value else f"{float(value):.2f}"  # noqa: PLR0124
+
+
+def count(number: float) -> str:
+    """Return a number with thin spaces between thousands.
+
+    >>> count(1234567)
+    '1\u2009234\u2009567'
+    """
+    return f"{number:,.0f}".replace(",", "\u2009")
+
+
+def days(number: float) -> str:
+    """Say how long a stability is.
+
+    >>> days(0.5), days(12.3), days(800)
+    ('12 hours', '12 days', '2.2 years')
+    """
+    if number < 2:
+        return f"{number * 24:.0f} hours"
+    return f"{number:.0f} days" if number < 730 else f"{number / 365.25:.1f} years"
+
+
+def duration(time: timedelta) -> str:
+    """Say how long something took."""
+    minutes = time.total_seconds() / 60
+    return (
+        f"{minutes:.0f} min"
+        if minutes < 90
+        else f"{minutes / 60:.0f} h"
+        if minutes < 2880
+        else days(minutes / 1440)
+    )
+
+
+def hue(name: str) -> int:
+    """Return one of twelve colours for a name, always the same.
+
+    >>> hue("work") == hue("work"), 0 <= hue("Ana") < 12
+    (True, True)
+    """
+    return sum((n + 1) * ord(letter) for n, letter in enumerate(visible(name)[:64])) % 12
+
+
+def by_month(cards: Sequence[Any]) -> list[tuple[str, list[Any]]]:
+    """Group cards by the month they began in, in their order."""
+    return [(month, list(group)) for month, group in groupby(cards, lambda card: f"{card.start_at:%B %Y}")]
+
+
+def plural_of(things: Sequence[Any], noun: str) -> str:
+    """Count things.
+
+    >>> plural_of([1, 2], "hit")
+    '2 hits'
+    """
+    return plural(len(things), noun)
+
+
+FILTERS: Final = {
+    "groupby_month": by_month,
+    "plural_of": plural_of,
+    "ago": ago,
+    "minute": minute,
+    "day": day,
+    "span": span,
+    "reason": reason,
+    "decided": decided,
+    "job": job,
+    "percent": percent,
+    "score": score,
+    "count": count,
+    "days": days,
+    "duration": duration,
+    "hue": hue,
+}

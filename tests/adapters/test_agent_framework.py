@@ -1,0 +1,80 @@
+"""An agent of Microsoft's Agent Framework with the provider, on a chat client that answers as told."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from builders.frameworks import framework
+
+framework("agent_framework")
+
+from agent_framework import Agent, BaseChatClient, ChatResponse, Content, FunctionInvocationLayer, Message
+
+from episodic_agent import InvalidInput, Memory
+from episodic_agent.adapters.agent_framework import EpisodicContextProvider
+
+
+class Scripted(FunctionInvocationLayer, BaseChatClient):
+    """A chat client that answers from a list and keeps what it was asked."""
+
+    def __init__(self, *answers: Sequence[Any]) -> None:
+        super().__init__()
+        self.answers = list(answers)
+        self.asked: list[tuple[list[Message], Mapping[str, Any]]] = []
+
+    def _inner_get_response(
+        self, *, messages: Sequence[Message], stream: bool, options: Mapping[str, Any], **kwargs: Any
+    ) -> Any:
+        self.asked.append((list(messages), dict(options)))
+
+        async def answer() -> ChatResponse:
+            return ChatResponse(messages=[Message("assistant", self.answers.pop(0))])
+
+        return answer()
+
+
+SEARCH = Content.from_function_call("c1", "search_memory", arguments='{"query": "the cello teacher Odile"}')
+
+
+def test_an_agent_recalls_in_one_session_what_was_said_in_another(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    client = Scripted(["Good to know"], ["It is Odile"])
+    agent = Agent(client, instructions="Be kind.", context_providers=[EpisodicContextProvider(ana)])
+
+    async def talk() -> None:
+        await agent.run("My cello teacher is called Odile", session=agent.create_session(session_id="one"))
+        await agent.run("What is my cello teacher called?", session=agent.create_session(session_id="two"))
+
+    asyncio.run(talk())
+    prompt = " ".join(m.text for m in client.asked[-1][0]) + str(client.asked[-1][1].get("instructions"))
+    assert "Be kind." in prompt
+    assert "Odile" in prompt
+    assert "<recalled-memory>" in prompt
+    assert ana.stats().observations == 4
+    assert sorted(t.origin for t in ana.threads.list()) == ["one", "two"]
+
+
+def test_the_model_may_search_and_each_message_of_a_session_is_kept_once(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    ana.add("My cello teacher is called Odile", thread="before")
+    client = Scripted([SEARCH], ["It is Odile"], ["Odile"])
+    agent = Agent(client, context_providers=[EpisodicContextProvider(ana, thread="chat")])
+    session = agent.create_session()
+
+    async def talk() -> None:
+        await agent.run("Who is she?", session=session)
+        await agent.run("Who is she?", session=session)
+
+    asyncio.run(talk())
+    answered = [c for m in client.asked[1][0] for c in m.contents if c.type == "function_result"]
+    assert "Odile" in str(answered[0].result)
+    (card,) = ana.episodes.list(thread="chat")
+    assert [m.actor for m in ana.episodes.messages(card.episode_id)] == [
+        "user", "assistant", "tool", "assistant", "user", "assistant",
+    ]  # fmt: skip
+
+
+def test_a_provider_of_nobody_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="name whose memory it is"):
+        EpisodicContextProvider(memory)  # type: ignore[arg-type]

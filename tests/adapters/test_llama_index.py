@@ -1,0 +1,81 @@
+"""A chat engine of LlamaIndex with the block in its memory, on a mock model."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from builders.frameworks import framework
+
+framework("llama_index.core")
+
+from llama_index.core.chat_engine import SimpleChatEngine
+from llama_index.core.llms import ChatMessage, MockLLM
+from llama_index.core.memory import Memory as ShortTerm
+
+from episodic_agent import InvalidInput, Memory
+from episodic_agent.adapters.llama_index import EpisodicMemoryBlock
+
+
+class Recorder(MockLLM):
+    """A mock model that says `ok` and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked: list[Any] = []
+
+    @property
+    def asked(self) -> list[Any]:
+        return self._asked
+
+    def chat(self, messages: Any, **options: Any) -> Any:
+        self.asked.append(list(messages))
+        answer = super().chat(messages, **options)
+        answer.message = ChatMessage(role="assistant", content="ok")
+        return answer
+
+
+def engine(block: EpisodicMemoryBlock, model: Recorder, session: str, **limits: Any) -> SimpleChatEngine:
+    short = ShortTerm.from_defaults(
+        session_id=session, memory_blocks=[block], tokenizer_fn=str.split, **limits
+    )
+    return SimpleChatEngine.from_defaults(llm=model, memory=short)
+
+
+def texts(memory: Any, thread: str) -> list[str]:
+    return [m.text for f in memory.episodes.contents(memory.episodes.list(thread=thread)) for m in f.messages]
+
+
+def test_a_chat_engine_recalls_in_one_session_what_was_said_in_another(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    block, model = EpisodicMemoryBlock(memory=ana), Recorder()
+    engine(block, model, "one").chat("My cello teacher is called Odile")
+    engine(block, model, "two").chat("What is my cello teacher called?")
+    system = model.asked[-1][0]
+    assert system.role.value == "system"
+    assert "Odile" in str(system.content)
+    assert "<recalled-memory>" in str(system.content)
+    assert texts(ana, "one") == ["My cello teacher is called Odile"]
+
+
+def test_each_message_is_kept_once_as_the_short_term_memory_fills_and_empties(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    block, model = EpisodicMemoryBlock(memory=ana), Recorder()
+    chat = engine(block, model, "one", token_limit=60, token_flush_size=10, chat_history_token_ratio=0.5)
+    said = [f"the {n}. thing to say is about number {n}" for n in range(12)]
+    for text in said:
+        chat.chat(text)
+    asyncio.run(block.observe(chat.chat_history, "one"))
+    assert texts(ana, "one") == [line for text in said for line in (text, "ok")]
+
+
+def test_a_repeated_word_is_kept_as_often_as_it_was_said(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    chat = engine(EpisodicMemoryBlock(memory=ana), Recorder(), "one")
+    for _ in range(3):
+        chat.chat("yes")
+    assert texts(ana, "one") == ["yes", "ok", "yes", "ok", "yes"]
+
+
+def test_a_block_of_nobody_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="name whose memory it is"):
+        EpisodicMemoryBlock(memory=memory)

@@ -1,0 +1,76 @@
+"""An agent of Pydantic AI with the capability, on its own TestModel and FunctionModel."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from builders.frameworks import framework
+
+framework("pydantic_ai")
+
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.test import TestModel
+
+from episodic_agent import InvalidInput, Memory
+from episodic_agent.adapters.pydantic_ai import EpisodicCapability
+
+
+def asking(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    """A model that calls `search_memory` once, and then says what it was told."""
+    last = messages[-1].parts[-1]
+    if last.part_kind == "tool-return":
+        return ModelResponse([TextPart("Her name is Odile" if "Odile" in str(last.content) else "Who knows")])
+    return ModelResponse([ToolCallPart("search_memory", {"query": "the cello teacher Odile"})])
+
+
+def test_an_agent_recalls_in_its_instructions_what_another_run_said(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    agent = Agent(TestModel(call_tools=[]), instructions="Be kind.", capabilities=[EpisodicCapability(ana)])
+    agent.run_sync("My cello teacher is called Odile")
+    result = agent.run_sync("What is my cello teacher called?")
+    instructions = str(result.all_messages()[0].instructions)  # type: ignore[union-attr]
+    assert instructions.startswith("Be kind.")
+    assert "Odile" in instructions
+    assert "<recalled-memory>" in instructions
+    assert ana.stats().threads == 2
+    assert ana.stats().observations == 4
+
+
+def test_the_model_may_search_and_the_run_comes_back_as_its_history(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    ana.add("My cello teacher is called Odile", thread="before")
+    capability = EpisodicCapability(ana, thread="chat")
+    agent = Agent(FunctionModel(asking), capabilities=[capability])
+    first = agent.run_sync("What is she called?")
+    assert first.output == "Her name is Odile"
+    assert capability.history() == first.all_messages()
+    second = agent.run_sync("And again?", message_history=capability.history())
+    assert capability.history() == second.all_messages()
+    assert len(second.all_messages()) == 8
+    assert "called search_memory" in " ".join(m.text for m in ana.episodes.messages(
+        ana.episodes.list(thread="chat")[0].episode_id
+    ))  # fmt: skip
+
+
+def test_a_run_that_is_kept_again_adds_nothing(memory: Memory) -> None:
+    ana = memory.user("ana", new=True)
+    capability = EpisodicCapability(ana, thread="chat", tools=())
+    seen: list[Any] = []
+
+    class Again(EpisodicCapability):
+        async def after_run(self, ctx: Any, *, result: Any) -> Any:
+            await super().after_run(ctx, result=result)
+            seen.append(len(self.history()))
+            return await super().after_run(ctx, result=result)
+
+    agent = Agent(TestModel(), capabilities=[Again(ana, thread="chat", tools=())])
+    asyncio.run(agent.run("hello"))
+    assert seen == [2]
+    assert len(capability.history()) == 2
+
+
+def test_a_capability_of_nobody_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="name whose memory it is"):
+        EpisodicCapability(memory)  # type: ignore[arg-type]

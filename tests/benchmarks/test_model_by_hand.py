@@ -1,0 +1,126 @@
+"""The language model played by hand: what is filed, what is replayed, and what comes of recorded answers."""
+
+import gzip
+import json
+from pathlib import Path
+from threading import Thread
+from time import sleep
+
+import pytest
+
+from episodic_agent.core.prompts import digest, thread_link, topic_shift
+from episodic_agent.core.prompts.lenient import strict
+from episodic_agent.errors import ProviderUnavailable
+from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
+from tools import model_by_hand as by_hand
+
+CASES = Path(__file__).parents[2] / "benchmarks/cases/by_hand"
+LIVES = ("leipzig", "nurse", "shanghai")
+SCHEMAS = {
+    "facts": digest.SCHEMA,
+    "thread_link": thread_link.CHOICE_SCHEMA,
+    "topic_shift": topic_shift.LOOKING_BACK,
+}
+OPENINGS = {  # of each prompt: words that every question of its version begins with
+    "facts": digest.prompt.__globals__["_INSTRUCTIONS"].split("{")[0],
+    "thread_link": thread_link.choice([], []).split("\nEarlier")[0],
+    "topic_shift": topic_shift.prompt.__globals__["_LOOKING_BACK"].split("{")[0],
+}
+REMADE = "made anew by hand: tools/model_by_hand.py play FOLDER LIFE, then pack"
+
+
+def rows(life: str) -> list[dict[str, str]]:
+    text = gzip.decompress((CASES / f"{life}.answers.jsonl.gz").read_bytes()).decode()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def asked(url: str, prompt: str) -> str:
+    model = OpenAIModel("any", base_url=url, limits=ModelLimits(tries=1, timeout=10.0))
+    return str(model.complete(prompt, thread_link.CHOICE_SCHEMA, "thread_link").value["reason"])
+
+
+def answer_of(folder: Path, name: str, reason: str) -> None:
+    text = json.dumps({"reason": reason, "threads": [], "confidence": 0.9})
+    (folder / (name + by_hand.ANSWER)).write_text(f"Let me see.\n{text}\n", encoding="utf-8")
+
+
+def test_a_prompt_is_filed_and_waits_for_its_answer(tmp_path: Path) -> None:
+    folder = by_hand.Folder(tmp_path, 10.0)
+    name = by_hand.name_of("thread_link", "Which?")
+
+    def write() -> None:
+        while not folder.waiting():
+            sleep(0.01)
+        answer_of(tmp_path, name, "by hand")
+
+    writer = Thread(target=write)
+    writer.start()
+    with by_hand.serving(folder) as url:
+        assert asked(url, "Which?") == "by hand"
+    writer.join()
+    filed = json.loads((tmp_path / (name + by_hand.PROMPT)).read_text(encoding="utf-8"))
+    assert (filed["stage"], filed["user"]) == ("thread_link", "Which?")
+    assert filed["schema"] == strict(thread_link.CHOICE_SCHEMA)
+    assert "data" in filed["system"]
+    assert folder.waiting() == []
+
+
+def test_what_was_answered_once_is_replayed_and_another_prompt_is_not(tmp_path: Path) -> None:
+    folder = by_hand.Folder(tmp_path, 0.0)
+    answer_of(tmp_path, by_hand.name_of("thread_link", "Which?"), "from the file")
+    with by_hand.serving(folder) as url:
+        assert asked(url, "Which?") == "from the file"
+        with pytest.raises(ProviderUnavailable, match="nobody answered thread_link-"):
+            asked(url, "Which else?")
+    assert [path.name for path in folder.waiting()] == [
+        by_hand.name_of("thread_link", "Which else?") + by_hand.PROMPT
+    ]
+
+
+def test_a_folder_packed_and_unpacked_is_the_same(tmp_path: Path) -> None:
+    packed = CASES / "leipzig.answers.jsonl.gz"
+    count = by_hand.unpack(packed, tmp_path / "folder")
+    assert by_hand.pack(tmp_path / "folder", tmp_path / "again.gz") == count == len(rows("leipzig"))
+    assert gzip.decompress((tmp_path / "again.gz").read_bytes()) == gzip.decompress(packed.read_bytes())
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert by_hand.main(["play", str(tmp_path), str(tmp_path / "life.jsonl")]) == 2
+    assert by_hand.main(["waiting", str(tmp_path / "none")]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"no such file or folder: {tmp_path / 'life.jsonl'}",
+        f"no such file or folder: {tmp_path / 'none'}",
+    ]
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_the_recorded_prompts_are_those_of_today(life: str) -> None:
+    for row in rows(life):
+        assert row["name"] == by_hand.name_of(row["stage"], row["user"]), REMADE
+        assert row["schema"] == strict(SCHEMAS[row["stage"]]), REMADE
+        assert row["user"].startswith(OPENINGS[row["stage"]]), REMADE
+
+
+def test_the_answers_the_page_shows_are_recorded_ones() -> None:
+    page = (CASES.parents[2] / "docs/internals/prompts.md").read_text(encoding="utf-8")
+    recorded = [json.loads(row["answer"]) for life in LIVES for row in rows(life)]
+    reading, choice, boundary = (json.loads(piece.split("```")[0]) for piece in page.split("```json\n")[1:4])
+    assert choice in recorded
+    assert boundary in recorded
+    whole = next(a for a in recorded if reading["facts"][0] in a.get("facts", ()))
+    assert reading["conversations"][0] in whole["conversations"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("life", LIVES)
+def test_a_life_with_recorded_answers_is_what_a_careful_model_makes_of_it(life: str, tmp_path: Path) -> None:
+    count = by_hand.unpack(CASES / f"{life}.answers.jsonl.gz", tmp_path)
+    folder = by_hand.Folder(tmp_path, 0.0)
+    figures = by_hand.play(folder, CASES / f"{life}.jsonl", None)
+    assert folder.waiting() == [], REMADE
+    messages = len(json.loads((CASES / f"{life}.jsonl").read_text(encoding="utf-8"))["messages"])
+    assert figures["calls_per_100"] == pytest.approx(100 * count / messages, abs=0.001)
+    assert figures["answers_refused"] == figures["wrong_high_links"] == 0
+    assert figures["links"]["f1"] >= 0.85
+    assert figures["facts"]["recall"] >= 0.95
+    assert figures["facts"]["precision"] >= 0.75

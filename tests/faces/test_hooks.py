@@ -1,0 +1,321 @@
+"""Hooks of coding agents: written, shown and undone to the byte; run with each agent's own JSON."""
+
+import io
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders.commands import Outcome, Run
+
+from episodic_agent.faces.hooks.agents import AGENTS
+
+RECORDED = Path(__file__).parents[1] / "data" / "hooks"
+PROMPT = "The login test is flaky because the clock is mocked in the wrong place"
+THEIRS = '{"model": "opus",\n "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}'
+Hook = Callable[..., Outcome]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder and a cache of the test's own: the user's settings are not touched."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("EPISODIC_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+@pytest.fixture
+def hook(run: Run, monkeypatch: pytest.MonkeyPatch) -> Hook:
+    """Run a hook as an agent does, its JSON on standard input, and keep what then waits."""
+
+    def called(event: dict[str, Any] | str, agent: str = "claude-code", *, kind: str = "Stop") -> Outcome:
+        text = event if isinstance(event, str) else json.dumps(event)
+        name = kind if isinstance(event, str) else event["hook_event_name"]
+        monkeypatch.setattr("sys.stdin", stdin(text))
+        outcome = run("hooks", "run", name, "--agent", agent, "--user", "ana")
+        assert run("hooks", "keep", "--user", "ana").code == 0
+        return outcome
+
+    return called
+
+
+def stdin(text: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(text.encode()), encoding="ascii")
+
+
+def recorded(agent: str, folder: Path, session: str | None = None) -> list[dict[str, Any]]:
+    """Return the events of one session as an agent hands them over, the transcript's path put in."""
+    transcript = folder / "transcript.jsonl"
+    transcript.write_text("{}\n")
+    lines = (RECORDED / f"{agent}.jsonl").read_text(encoding="utf-8").splitlines()
+    events = [json.loads(line.replace('"TRANSCRIPT"', json.dumps(str(transcript)))) for line in lines]
+    return [event | ({"session_id": session} if session else {}) for event in events]
+
+
+def settings_of(agent: str, home: Path) -> Path:
+    return AGENTS[agent].file(home)
+
+
+# --- the events ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_session_is_kept_once_and_the_next_one_is_told_of_it(
+    agent: str, run: Run, hook: Hook, tmp_path: Path
+) -> None:
+    events = recorded(agent, tmp_path)
+    for event in [*events[:2], events[1], *events[2:4], events[2], events[3], events[4], events[4]]:
+        outcome = hook(event, agent)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert outcome.out == ""  # nothing is remembered before
+    (session,) = run("session", "list", "--user", "ana", "--json").json["sessions"]
+    assert session["state"] == "closed"
+    assert session["topic"] == PROMPT
+    assert session["agent_id"] == agent
+    shown = run("search", "why is the login test flaky: the clock", "--user", "ana").out
+    assert "clock" in shown
+    assert run("stats", "--user", "ana", "--json").json["observations"] == 3
+    begun, asked = recorded(agent, tmp_path, "another")[:2]
+    answer = json.loads(hook(begun, agent).out)["hookSpecificOutput"]
+    assert answer["hookEventName"] == "SessionStart"
+    assert "What was done last in shop:" in answer["additionalContext"]
+    assert "<recalled-memory>" in answer["additionalContext"]
+    asked["prompt"] = "Where was the clock of the login test mocked?"
+    answer = json.loads(hook(asked, agent).out)["hookSpecificOutput"]
+    assert answer["hookEventName"] == "UserPromptSubmit"
+    assert "clock" in answer["additionalContext"]
+    assert set(answer) == {"hookEventName", "additionalContext"}  # Codex refuses what it does not know
+
+
+def test_the_same_words_in_a_later_turn_are_another_prompt(run: Run, hook: Hook, tmp_path: Path) -> None:
+    asked = recorded("claude-code", tmp_path)[1] | {"prompt": "go on"}
+    hook(asked)
+    with (tmp_path / "transcript.jsonl").open("a") as file:
+        file.write('{"type": "user"}\n')
+    hook(asked)
+    assert run("stats", "--user", "ana", "--json").json["observations"] == 2
+
+
+def test_an_answer_that_the_event_does_not_hold_is_read_from_the_transcript(
+    run: Run, hook: Hook, tmp_path: Path
+) -> None:
+    stopped = recorded("claude-code", tmp_path)[3]
+    del stopped["last_assistant_message"]
+    said = {
+        "type": "assistant",
+        "message": {"content": [{"type": "text", "text": "The cellar door was open"}]},
+    }
+    aside = {
+        "type": "assistant",
+        "isSidechain": True,
+        "message": {"content": [{"type": "text", "text": "aside"}]},
+    }
+    called = {"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash"}]}}
+    lines = [json.dumps(entry) for entry in (said, aside, called)]
+    (tmp_path / "transcript.jsonl").write_text("\n".join([*lines, "{cut off"]))
+    hook(stopped)
+    assert "The cellar door was open" in run("search", "the cellar door", "--user", "ana").out
+    assert "aside" not in "".join(run("export", "--user", "ana").out)
+
+
+def test_long_answers_of_tools_are_cut_and_another_answer_changes_nothing(
+    run: Run, hook: Hook, tmp_path: Path
+) -> None:
+    used = recorded("claude-code", tmp_path)[2] | {"tool_response": {"stdout": "x" * 100_000}}
+    assert hook(used).code == 0
+    assert len(run("export", "--user", "ana").out) < 20_000
+    outcome = hook(used | {"tool_response": {"stdout": "another answer under the same id"}})
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "left out" in run("hooks", "status").out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is no JSON"),
+        ("{cut off", "is no JSON"),
+        ("[1]", "names no session_id"),
+        ('{"session_id": 7}', "names no session_id"),
+        ('{"session_id": "s", "last_assistant_message": ["odd"]}', ""),
+        ('{"session_id": "s", "transcript_path": "/nowhere"}', ""),
+    ],
+)
+def test_whatever_an_agent_hands_over_its_turn_goes_on(text: str, said: str, hook: Hook, run: Run) -> None:
+    outcome = hook(text)
+    assert (outcome.code, outcome.out) == (0, "")
+    assert said in outcome.err
+    assert outcome.err.count("\n") == bool(said)
+    assert said in run("hooks", "status").out
+
+
+@pytest.mark.parametrize("words", [("Unknown",), ("Stop", "--agent", "vim"), ("Stop", "--what", "is this")])
+def test_a_hook_of_another_version_ends_with_success(
+    words: tuple[str, ...], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", stdin('{"session_id": "s"}'))
+    assert run("hooks", "run", *words, "--user", "ana").code == 0
+
+
+def test_a_memory_that_cannot_be_opened_costs_no_turn_and_what_was_told_waits(
+    run: Run, tmp_path: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.write_bytes(b"no database at all" * 100)
+    asked = json.dumps(recorded("claude-code", tmp_path)[1])
+    monkeypatch.setattr("sys.stdin", stdin(asked))
+    outcome = run("hooks", "run", "UserPromptSubmit", "--user", "ana")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert outcome.err.startswith("episodic hook: ")
+    assert "events that wait: 1" in run("hooks", "status").out
+    database.unlink()
+    run("hooks", "keep", "--user", "ana")
+    assert run("stats", "--user", "ana", "--json").json["observations"] == 1
+
+
+def test_what_waits_is_nobody_elses_to_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = json.dumps(recorded("claude-code", tmp_path)[2])
+    monkeypatch.setattr("sys.stdin", stdin(used))
+    run("hooks", "run", "PostToolUse", "--user", "ana")  # a tool's answer waits for the end of the turn
+    (path,) = (tmp_path / "cache").glob("hooks/*/*.json")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+# --- the settings ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("before", [None, "", "{}\n", THEIRS, '{\n\t"permissions": {"allow": []}\n}'])
+def test_hooks_are_written_and_undone_to_the_byte(
+    agent: str, before: str | None, run: Run, home: Path, database: Path
+) -> None:
+    path = settings_of(agent, home)
+    if before is not None:
+        path.parent.mkdir()
+        path.write_text(before)
+    assert run("hooks", "install", agent, "--user", "ana").code == 0
+    settings = json.loads(path.read_text())
+    assert list(AGENTS[agent].events) == sorted(settings["hooks"], key=list(AGENTS[agent].events).index)
+    command = settings["hooks"]["SessionEnd"][0]["hooks"][0]["command"]
+    assert str(database) in command
+    assert command.endswith("--user ana")
+    if before == THEIRS:
+        assert settings["model"] == "opus"
+        assert settings["hooks"]["Stop"][0]["hooks"][0]["command"] == "say done"
+    written = path.read_text()
+    assert "already written" in run("hooks", "install", agent, "--user", "ana").out
+    assert path.read_text() == written
+    assert "removed" in run("hooks", "remove", agent).out
+    assert (path.read_text() if path.exists() else None) == before
+    assert [other.name for other in path.parent.iterdir()] == ([path.name] if before is not None else [])
+    assert "nothing to remove" in run("hooks", "remove", agent).out
+
+
+def test_what_the_user_wrote_since_stays_when_hooks_are_removed(run: Run, home: Path) -> None:
+    path = settings_of("claude-code", home)
+    path.parent.mkdir()
+    path.write_text(THEIRS)
+    run("hooks", "install", "claude-code", "--user", "ana")
+    settings = json.loads(path.read_text())
+    settings["theme"] = "dark"
+    settings["hooks"]["Stop"][1]["hooks"].append({"type": "command", "command": "say twice"})
+    path.write_text(json.dumps(settings))
+    run("hooks", "remove", "claude-code")
+    rest = json.loads(path.read_text())
+    assert rest["theme"] == "dark"
+    assert [h["command"] for g in rest["hooks"]["Stop"] for h in g["hooks"]] == ["say done", "say twice"]
+    assert list(rest["hooks"]) == ["Stop"]
+
+
+def test_another_memory_takes_the_place_of_the_first(run: Run, home: Path, tmp_path: Path) -> None:
+    path = settings_of("codex", home)
+    run("hooks", "install", "codex", "--user", "ana")
+    assert "trusted" in run("hooks", "install", "codex", "--user", "bo").out
+    (group,) = json.loads(path.read_text())["hooks"]["Stop"]
+    assert "--user bo" in group["hooks"][0]["command"]
+    run("hooks", "remove", "codex")
+    assert not path.exists()
+
+
+def test_a_dry_run_shows_every_line_and_writes_nothing(run: Run, home: Path, database: Path) -> None:
+    shown = run("hooks", "install", "claude-code", "--user", "ana", "--dry-run").out
+    assert "hooks run UserPromptSubmit" in shown
+    assert not settings_of("claude-code", home).exists()
+    assert not database.exists()
+    run("hooks", "install", "claude-code", "--user", "ana")
+    assert "-" in run("hooks", "remove", "claude-code", "--dry-run").out
+    assert settings_of("claude-code", home).exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{cut off", "is no JSON"),
+        ("[]", "holds no object"),
+        ('{"hooks": []}', "`hooks` is no object"),
+        ('{"hooks": {"Stop": {}}}', "`hooks.Stop` is no list"),
+        ("\udcff", "is no UTF-8"),
+    ],
+)
+def test_damaged_settings_are_refused_in_one_line_and_left_as_they_are(
+    text: str, said: str, run: Run, home: Path
+) -> None:
+    path = settings_of("claude-code", home)
+    path.parent.mkdir()
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    for command in ("install", "remove"):
+        outcome = run("hooks", command, "claude-code", *(["--user", "ana"] if command == "install" else []))
+        assert outcome.code == 2
+        assert said in outcome.err
+        assert outcome.err.count("\n") == 1
+    assert path.read_bytes() == text.encode("utf-8", "surrogateescape")
+
+
+def test_read_only_settings_are_refused_and_a_link_stays_a_link(
+    run: Run, home: Path, tmp_path: Path, database: Path
+) -> None:
+    path = settings_of("claude-code", home)
+    path.parent.mkdir()
+    path.write_text(THEIRS)
+    path.chmod(0o444)
+    outcome = run("hooks", "install", "claude-code", "--user", "ana")
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "is read-only" in outcome.err
+    assert not database.exists()
+    assert path.read_text() == THEIRS
+    real = tmp_path / "dotfiles.json"
+    path.rename(real)
+    real.chmod(0o640)
+    path.symlink_to(real)
+    assert run("hooks", "install", "claude-code", "--user", "ana").code == 0
+    assert path.is_symlink()
+    assert "episodic_agent" in real.read_text()
+    assert stat.S_IMODE(os.stat(real).st_mode) == 0o640
+    run("hooks", "remove", "claude-code")
+    assert real.read_text() == THEIRS
+
+
+def test_an_unknown_agent_and_nobody_are_refused(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "there are claude-code, codex" in run("hooks", "install", "vim", "--user", "ana").err
+    monkeypatch.delenv("EPISODIC_USER")
+    outcome = run("hooks", "install", "codex")
+    assert outcome.code == 2
+    assert "--user NAME" in outcome.err
+    assert not settings_of("codex", home).exists()
+
+
+def test_status_says_which_agent_has_hooks_and_with_what(run: Run, home: Path) -> None:
+    assert run("hooks", "status").out.count("no hooks") == 2
+    run("hooks", "install", "codex", "--user", "ana")
+    shown = run("hooks", "status", "--json").json
+    assert [(a["agent"], len(a["commands"])) for a in shown["agents"]] == [("claude-code", 0), ("codex", 5)]
+    assert shown["waiting"] == 0
+    assert "codex: hooks in" in run("hooks", "status").out
