@@ -17,6 +17,7 @@ from episodic_agent import Memory
 from episodic_agent.engine.keys import TRUSTED, KeyRoom
 from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.faces.http.app import make_app
+from episodic_agent.faces.http.keyed import OPEN
 from episodic_agent.faces.verbs import OF_SPACE, OF_USER
 from episodic_agent.schemas.keys import Role
 
@@ -78,6 +79,28 @@ def test_no_route_shows_one_space_to_a_key_of_another(client: TestClient, keys: 
             assert "kitchen tap" not in answer.text, path
             seen.append(path)
     assert len(seen) > 30
+
+
+def test_every_route_refuses_a_key_that_opens_nothing(
+    client: TestClient, keys: dict[str, str], opened: Callable[[], Memory]
+) -> None:
+    with opened() as memory:
+        dead = memory.keys.create(role="admin")
+        memory.keys.revoke(dead.key.id)
+    wrong: list[dict[str, str]] = [
+        {}, held(dead.token), held(keys["admin"][:-1]), held(f"{keys['admin']}x"), held(keys["admin"].upper()),
+        {"Authorization": f"Basic {keys['admin']}"}, {"X-Api-Key": keys["admin"]},
+    ]  # fmt: skip
+    tried = 0
+    for path, methods in client.get("/openapi.json").json()["paths"].items():
+        if path in OPEN:
+            continue
+        for method in methods:
+            for headers in wrong:
+                answer = client.request(method, path.replace("{", "").replace("}", ""), headers=headers)
+                assert answer.status_code == 401, (method, path, headers)
+                tried += 1
+    assert tried > 600
 
 
 def test_each_route_asks_for_its_role(client: TestClient, keys: dict[str, str]) -> None:
