@@ -71,7 +71,9 @@ def served(opened: Callable[[], Memory], clock: Callable[[], datetime]) -> Itera
 @contextmanager
 def browser() -> Iterator[Any]:
     """Start Debian's chromium, without a network of its own."""
-    sync_playwright = importlib.import_module("playwright.sync_api").sync_playwright  # absent: only these miss it
+    sync_playwright = importlib.import_module(
+        "playwright.sync_api"
+    ).sync_playwright  # absent: only these miss it
 
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
