@@ -1,9 +1,9 @@
-"""The dashboard over a large memory: when the first page is painted, and how many frames a second it moves at.
+"""The dashboard over a large memory: when the first page is painted, how many frames a second it moves at.
 
     python -m benchmarks.dashboard_speed [messages]
 
-Ordinary messages of one user, a hundred a thread, are added with the hashing embedder; then Debian's chromium opens
-the timeline, zooms and moves, and reports what the browser measured itself.
+Messages of one user, a hundred a thread, are added with the hashing embedder; then a chromium opens the
+timeline, zooms and moves, and reports what the browser measured itself.
 """
 
 import json
@@ -40,7 +40,8 @@ FRAMES = """async () => {
   const seconds = (performance.now() - begun) / 1000;
   return {frames_a_second: (view.stats.frames - first) / seconds, slowest_ms: slowest, most_drawn: drawn};
 }"""
-PAINT = """() => Object.fromEntries(performance.getEntriesByType('paint').map(one => [one.name, one.startTime]))"""
+PAINT = """() =>
+  Object.fromEntries(performance.getEntriesByType('paint').map(one => [one.name, one.startTime]))"""
 
 
 def messages(count: int) -> Iterator[dict[str, Any]]:

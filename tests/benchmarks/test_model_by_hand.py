@@ -102,7 +102,7 @@ def test_the_recorded_prompts_are_those_of_today(life: str) -> None:
 
 
 def test_the_answers_the_page_shows_are_recorded_ones() -> None:
-    page = (CASES.parents[2] / "docs/docs/internals/prompts.md").read_text(encoding="utf-8")
+    page = (CASES.parents[2] / "docs" / "internals" / "prompts.md").read_text(encoding="utf-8")
     recorded = [json.loads(row["answer"]) for life in LIVES for row in rows(life)]
     reading, choice, boundary = (json.loads(piece.split("```")[0]) for piece in page.split("```json\n")[1:4])
     assert choice in recorded

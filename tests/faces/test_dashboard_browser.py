@@ -1,6 +1,6 @@
 """The dashboard as people see it: Debian's chromium, driven from outside; each page looked at by axe.
 
-`EPISODIC_SHOTS=folder` keeps a picture of each page, in light, dark and on a phone.
+`EPISODIC_TEST_SHOTS=folder` keeps a picture of each page, in light, dark and on a phone.
 """
 
 import os
@@ -83,7 +83,7 @@ def settled(page: Any, path: str) -> None:
 
 
 def keep(page: Any, name: str) -> None:
-    if folder := os.environ.get("EPISODIC_SHOTS"):
+    if folder := os.environ.get("EPISODIC_TEST_SHOTS"):
         page.screenshot(path=str(Path(folder) / f"dashboard-{name}.png"))
 
 

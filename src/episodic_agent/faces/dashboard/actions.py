@@ -26,7 +26,7 @@ from episodic_agent.showing import clipped
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Correction:
     """What an action did; `back` is another page than the form named, `undo` what takes it back."""
 
     text: str
@@ -38,7 +38,7 @@ class Outcome:
 class UserAction:
     """A change of one user's memory."""
 
-    run: Callable[[UserMemory, Form], Outcome]
+    run: Callable[[UserMemory, Form], Correction]
     role: Role = Role.WRITE
 
 
@@ -46,45 +46,47 @@ def _undo(thread: str) -> Mapping[str, str]:
     return {"action": "undo", "thread": thread}
 
 
-def _rename_episode(ana: UserMemory, form: Form) -> Outcome:
+def _rename_episode(ana: UserMemory, form: Form) -> Correction:
     before = ana.episodes.get(form.needed("episode"))
     episode = ana.episodes.rename(before.id, form.text("title"))
     undo = {"action": "rename-episode", "episode": str(episode.id), "title": before.title}
-    return Outcome(f"The episode is called “{clipped(episode.title)}” now.", undo if before.title else None)
+    return Correction(
+        f"The episode is called “{clipped(episode.title)}” now.", undo if before.title else None
+    )
 
 
-def _rename_thread(ana: UserMemory, form: Form) -> Outcome:
+def _rename_thread(ana: UserMemory, form: Form) -> Correction:
     thread = ana.threads.rename(form.needed("thread"), form.needed("title"))
-    return Outcome(f"The thread is called “{clipped(thread.title or '')}” now.")
+    return Correction(f"The thread is called “{clipped(thread.title or '')}” now.")
 
 
-def _cut(ana: UserMemory, form: Form) -> Outcome:
+def _cut(ana: UserMemory, form: Form) -> Correction:
     thread, seq = form.needed("thread"), form.number("seq")
     ana.boundaries.resegment(thread, cut=seq)
-    return Outcome(f"A new episode begins with message {seq}.", _undo(thread), _at(ana, form, thread, seq))
+    return Correction(f"A new episode begins with message {seq}.", _undo(thread), _at(ana, form, thread, seq))
 
 
-def _join(ana: UserMemory, form: Form) -> Outcome:
+def _join(ana: UserMemory, form: Form) -> Correction:
     thread, seq = form.needed("thread"), form.number("seq")
     ana.boundaries.resegment(thread, join=seq)
-    return Outcome("The two episodes are one now.", _undo(thread), _at(ana, form, thread, seq))
+    return Correction("The two episodes are one now.", _undo(thread), _at(ana, form, thread, seq))
 
 
-def _resegment(ana: UserMemory, form: Form) -> Outcome:
+def _resegment(ana: UserMemory, form: Form) -> Correction:
     thread, threshold = form.needed("thread"), form.needed("threshold")
     made = ana.boundaries.resegment(thread, f"default?threshold={threshold}")
     if not made.written:
-        return Outcome("This threshold makes the same episodes; nothing changed.")
+        return Correction("This threshold makes the same episodes; nothing changed.")
     text = f"Segmented again: {made.kept} kept, {made.replaced} replaced, {made.new} new."
     back = f"/users/{in_path(ana.name)}/threads/{in_path(thread)}"
-    return Outcome(text, _undo(thread), back)
+    return Correction(text, _undo(thread), back)
 
 
-def _take_back(ana: UserMemory, form: Form) -> Outcome:
+def _take_back(ana: UserMemory, form: Form) -> Correction:
     thread = form.needed("thread")
     undone = ana.boundaries.undo(thread)
     back = f"/users/{in_path(ana.name)}/threads/{in_path(thread)}"
-    return Outcome(f"Taken back: {plural(undone.restored, 'episode')} as before.", None, back)
+    return Correction(f"Taken back: {plural(undone.restored, 'episode')} as before.", None, back)
 
 
 def _at(ana: UserMemory, form: Form, thread: str, seq: int) -> str:
@@ -96,51 +98,51 @@ def _at(ana: UserMemory, form: Form, thread: str, seq: int) -> str:
     return form.back
 
 
-def _link(ana: UserMemory, form: Form) -> Outcome:
+def _link(ana: UserMemory, form: Form) -> Correction:
     thread, other = form.needed("thread"), form.needed("other")
     ana.links.add(thread, other)
-    return Outcome("The two threads are linked.", {"action": "unlink", "thread": thread, "other": other})
+    return Correction("The two threads are linked.", {"action": "unlink", "thread": thread, "other": other})
 
 
-def _unlink(ana: UserMemory, form: Form) -> Outcome:
+def _unlink(ana: UserMemory, form: Form) -> Correction:
     thread, other = form.needed("thread"), form.needed("other")
     ana.links.remove(thread, other)
     text = "The link is taken back; the two stay apart."
-    return Outcome(text, {"action": "link", "thread": thread, "other": other})
+    return Correction(text, {"action": "link", "thread": thread, "other": other})
 
 
-def _unchain(ana: UserMemory, form: Form) -> Outcome:
+def _unchain(ana: UserMemory, form: Form) -> Correction:
     refused = ana.chains.remove(form.needed("episode"), by="dashboard")
     undo = {"action": "chain", "episode": str(refused.child), "parent": str(refused.parent)}
-    return Outcome("The session goes on from nothing now.", undo)
+    return Correction("The session goes on from nothing now.", undo)
 
 
-def _chain(ana: UserMemory, form: Form) -> Outcome:
+def _chain(ana: UserMemory, form: Form) -> Correction:
     ana.chains.add(form.needed("episode"), form.needed("parent"))
-    return Outcome("The session goes on from the one before again.")
+    return Correction("The session goes on from the one before again.")
 
 
-def _edit_fact(ana: UserMemory, form: Form) -> Outcome:
+def _edit_fact(ana: UserMemory, form: Form) -> Correction:
     category = form.text("category") or None
     card = ana.facts.edit(form.needed("fact"), text=form.needed("text"), category=category)
     back = f"/users/{in_path(ana.name)}/facts/{card.id}"
-    return Outcome(f"The fact reads “{clipped(card.fact.fact)}” now.", None, back)
+    return Correction(f"The fact reads “{clipped(card.fact.fact)}” now.", None, back)
 
 
-def _confirm_fact(ana: UserMemory, form: Form) -> Outcome:
-    return Outcome(f"Confirmed: {clipped(ana.facts.confirm(form.needed('fact')).fact.fact)}")
+def _confirm_fact(ana: UserMemory, form: Form) -> Correction:
+    return Correction(f"Confirmed: {clipped(ana.facts.confirm(form.needed('fact')).fact.fact)}")
 
 
-def _pin_fact(ana: UserMemory, form: Form) -> Outcome:
+def _pin_fact(ana: UserMemory, form: Form) -> Correction:
     pinned = form.text("pinned") != "no"
     ana.facts.pin(form.needed("fact"), pinned)
-    return Outcome("The fact is pinned." if pinned else "The fact is no longer pinned.")
+    return Correction("The fact is pinned." if pinned else "The fact is no longer pinned.")
 
 
-def _delete_fact(ana: UserMemory, form: Form) -> Outcome:
+def _delete_fact(ana: UserMemory, form: Form) -> Correction:
     card = ana.facts.delete(form.needed("fact"))
     text = f"Deleted: {clipped(card.fact.fact)}. The same words do not teach it again."
-    return Outcome(text, None, f"/users/{in_path(ana.name)}/facts")
+    return Correction(text, None, f"/users/{in_path(ana.name)}/facts")
 
 
 def _named(form: Form) -> dict[str, Any]:
@@ -149,47 +151,47 @@ def _named(form: Form) -> dict[str, Any]:
     return {"thread": thread} if thread else {"episode_id": form.needed("episode")}
 
 
-def _pin(ana: UserMemory, form: Form) -> Outcome:
+def _pin(ana: UserMemory, form: Form) -> Correction:
     ana.episodes.pin(**_named(form), reason=form.text("reason"))
-    return Outcome("Pinned: it does not fade and nothing lets it go.", {**form.fields, "action": "unpin"})
+    return Correction("Pinned: it does not fade and nothing lets it go.", {**form.fields, "action": "unpin"})
 
 
-def _unpin(ana: UserMemory, form: Form) -> Outcome:
+def _unpin(ana: UserMemory, form: Form) -> Correction:
     ana.episodes.unpin(**_named(form))
-    return Outcome("The pin is off.")
+    return Correction("The pin is off.")
 
 
-def _suppress(ana: UserMemory, form: Form) -> Outcome:
+def _suppress(ana: UserMemory, form: Form) -> Correction:
     undo = {**form.fields, "action": "unsuppress"}
     if words := form.text("words"):
         ana.episodes.suppress(words=words, reason=form.text("reason"))
-        return Outcome(f"What holds “{clipped(words)}” is kept, but shown no more.", undo)
+        return Correction(f"What holds “{clipped(words)}” is kept, but shown no more.", undo)
     ana.episodes.suppress(**_named(form), reason=form.text("reason"))
-    return Outcome("It is kept, but no answer and no prompt shows it any more.", undo)
+    return Correction("It is kept, but no answer and no prompt shows it any more.", undo)
 
 
-def _unsuppress(ana: UserMemory, form: Form) -> Outcome:
+def _unsuppress(ana: UserMemory, form: Form) -> Correction:
     words = form.text("words")
     there = ana.episodes.unsuppress(words=words) if words else ana.episodes.unsuppress(**_named(form))
-    return Outcome("It is shown again." if there else "It was not suppressed.")
+    return Correction("It is shown again." if there else "It was not suppressed.")
 
 
-def _flush(ana: UserMemory, form: Form) -> Outcome:
+def _flush(ana: UserMemory, form: Form) -> Correction:
     closed = ana.flush(thread=form.text("thread") or None)
-    return Outcome(f"{plural(closed, 'open episode')} closed.", None, f"/users/{in_path(ana.name)}")
+    return Correction(f"{plural(closed, 'open episode')} closed.", None, f"/users/{in_path(ana.name)}")
 
 
-def _add(ana: UserMemory, form: Form) -> Outcome:
+def _add(ana: UserMemory, form: Form) -> Correction:
     ana.add(form.needed("text"), thread=form.text("thread") or None)
-    return Outcome("Remembered.", None, f"/users/{in_path(ana.name)}")
+    return Correction("Remembered.", None, f"/users/{in_path(ana.name)}")
 
 
-def _erase(ana: UserMemory, form: Form) -> Outcome:
+def _erase(ana: UserMemory, form: Form) -> Correction:
     what = form.needed("what")
     receipt = erase_named(ana, what, form.text("name"))
     counts = ", ".join(f"{number} {kind}" for kind, number in receipt.counts.items() if number)
     back = "/receipts" if what == "everything" else f"/users/{in_path(ana.name)}/strength"
-    return Outcome(f"Erased: {counts or 'nothing'}. Receipt {receipt.id}.", None, back)
+    return Correction(f"Erased: {counts or 'nothing'}. Receipt {receipt.id}.", None, back)
 
 
 ACTIONS: Final[Mapping[str, UserAction]] = {

@@ -102,9 +102,9 @@ class Pages:
         self._templates.filters |= wording.FILTERS | {"plural": plural, "clipped": clipped, "q": in_path}
 
     def page(
-        self, request: Request, template: str, *, status: int = 200, user: str | None = None, **told: Any
+        self, request: Request, template: str, *, status: int = 200, user: str | None = None, **values: Any
     ) -> Response:
-        """Return a page as HTML; `user` is whose memory it shows, `told` what its template takes."""
+        """Return a page as HTML; `user` is whose memory it shows, `values` what its template takes."""
         visitor = cookie_of(request.scope, VISITOR) or f"{self._entropy(_VISITOR_BITS):048x}"
         notice = read_notice(cookie_of(request.scope, NOTICE)) if cookie_of(request.scope, NOTICE) else None
         key = key_of(request)
@@ -112,7 +112,7 @@ class Pages:
         asked = str(request.scope.get("raw_path", b"/"), "latin-1")
         query = str(request.scope.get("query_string", b""), "latin-1")
         body = self._templates.get_template(template).render(
-            told
+            values
             | {
                 "user": user,
                 "rights": Rights(key),

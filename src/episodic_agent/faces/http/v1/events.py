@@ -42,10 +42,9 @@ _ABOUT: Final = (
 
 @dataclass(slots=True)
 class EventCursor:
-    """How far a listener has heard: the time and id of the last decision, and those told lately."""
+    """How far a listener has heard: the time of the last decision, and those it was told lately."""
 
     at: datetime | None = None
-    last: UUID | None = None
     lately: dict[UUID, datetime] = field(default_factory=dict)
     messages: int = -1
 
@@ -56,9 +55,9 @@ class EventCursor:
             for one in decisions
             if one.id not in self.lately and (after is None or (one.at, one.id.bytes) > after)
         ]
-        for one in new:
-            self.lately[one.id] = one.at
-            self.at, self.last = max(one.at, self.at or one.at), one.id
+        for decision in new:
+            self.lately[decision.id] = decision.at
+            self.at = max(decision.at, self.at or decision.at)
         if self.at is not None:
             edge = self.at - LATE
             self.lately = {name: at for name, at in self.lately.items() if at >= edge}
