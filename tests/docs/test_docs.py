@@ -35,7 +35,8 @@ from episodic_agent.testing import serving
 MANY = 2  # commands; each is a process, so blocks with more are run by the slow suite only
 WORDS = 15_000
 RUN_HERE = {("bash", ""), ("python", ""), ("bash", "serve")}
-OTHERS = set("pip make docker export claude codex psql createdb pg_dump pg_dumpall pg_restore".split())
+OTHERS = {"pip", "make", "docker", "export", "claude", "codex", "psql", "createdb"}  # of other programs
+OTHERS |= {"pg_dump", "pg_dumpall", "pg_restore"}
 
 PROGRAMS = [block for page in PAGES for block in blocks_of(page, "bash", "python")]
 BLOCKS = [block for block in PROGRAMS if (block.language, block.mark) in RUN_HERE]
