@@ -34,17 +34,12 @@ from episodic_agent.testing import serving
 
 MANY = 2  # commands; each is a process, so blocks with more are run by the slow suite only
 WORDS = 15_000
-OTHERS = {
-    "pip",
-    "make",
-    "docker",
-    "export",
-    "claude",
-    "codex",
-}  # commands of other programs that pages may show
+RUN_HERE = {("bash", ""), ("python", ""), ("bash", "serve")}
+OTHERS = {"pip", "make", "docker", "export", "claude", "codex", "psql", "createdb"}  # of other programs
+OTHERS |= {"pg_dump", "pg_dumpall", "pg_restore"}
 
 PROGRAMS = [block for page in PAGES for block in blocks_of(page, "bash", "python")]
-BLOCKS = [block for block in PROGRAMS if block.mark in ("", "serve")]
+BLOCKS = [block for block in PROGRAMS if (block.language, block.mark) in RUN_HERE]
 SHOWN = [block for page in PAGES for block in blocks_of(page, "console")]
 
 
@@ -74,15 +69,15 @@ def test_a_block_runs_by_itself(block: Block, tmp_path: Path, model_server: str)
         assert done.stdout.strip()
 
 
-def test_a_block_is_marked_only_with_the_framework_that_runs_it() -> None:
-    """Such blocks stand on one page, and tests/adapters runs them where the framework is installed."""
+def test_a_block_is_marked_only_with_what_runs_it_elsewhere() -> None:
+    """tests/adapters runs blocks where their framework is installed, and the clients' page has its own test."""
     marked = [block for block in PROGRAMS if block not in BLOCKS]
-    assert {block.page.name for block in marked} == {"adapters.md"}
-    assert {block.mark for block in marked} <= set(project()["optional-dependencies"])
+    assert {block.page.name for block in marked if block.mark != "serve"} == {"adapters.md"}
+    assert {block.page.name for block in marked if block.mark == "serve"} == {"clients.md"}
 
 
 def test_no_block_of_a_page_is_skipped() -> None:
-    languages = {"bash", "python", "console", "json", "text"}
+    languages = {"bash", "python", "js", "console", "json", "text"}
     marks = {"", "serve", *project()["optional-dependencies"]}
     fences = {
         f"{page.relative_to(ROOT)}: {fence}"
