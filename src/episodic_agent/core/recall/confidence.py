@@ -147,8 +147,8 @@ def assess(
 
     `unknown` says how much it tells that the question names something nothing in the scope holds; `known`
     that the cosines are on the fitted scale: on another they are not looked at. `share` is the vector leg's
-    where it was measured: cosines speak only where the embedder knows the language well. `documents` are those
-    of the scope, `filtered` says that the caller filtered them.
+    where it was measured: cosines speak only where the embedder knows the language well. `documents` are
+    those of the scope, `filtered` says that the caller filtered them.
     No candidates, or none that shares a word or is near in meaning, give a probability near 0.
     """
     if not len(candidates) or not float(fused.scores.max()) > 0:
