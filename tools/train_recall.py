@@ -17,27 +17,19 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from shipping import Origin, ship_numbers
+from shipping import DATA, Origin, ship_numbers
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for the benchmarks
-
-from benchmarks.parts import parts_at
-from benchmarks.users import mine
 from episodic_agent.core import recall as ranking
+from episodic_agent.core.language import tokens
+from episodic_agent.core.language.timewords import date_words
 from episodic_agent.core.recall.confidence import by_size
 from episodic_agent.core.recall.policies import RECALL_2027_01
-from episodic_agent.engine.evaluate.cases import digest, rows
-from episodic_agent.engine.evaluate.retrieval import _last_time as last_time
-from episodic_agent.engine.evaluate.retrieval import _message as message
-from episodic_agent.engine.memory import Memory
-from episodic_agent.engine.recall.gathering import Gatherer, SearchBounds
-from episodic_agent.schemas import Scope
-from episodic_agent.wiring import load_settings
+from episodic_agent.engine.evaluate.cases import digest, rows, unit_time
+from episodic_agent.engine.evaluate.retrieval import last_time
 
 HERE = Path(__file__).resolve().parent.parent
 SEED, STRENGTH = 5, 1e-3
@@ -107,18 +99,29 @@ def answerable(case: Mapping[str, Any]) -> list[str]:
 
 
 def read(world: World) -> Iterator[Row]:
-    """Tell a fresh memory, and ask it everything."""
+    """Ask everything of a memory's words, kept as the index keeps them: own, of the speaker, of the day."""
     now = last_time(world.messages)
-    with TemporaryDirectory(prefix="episodic-") as folder:
-        deps = parts_at(str(Path(folder) / "asked.db"), None, now, LANGUAGE, load_settings())
-        with Memory(deps) as memory:
-            mine(memory).add([message(m) for m in world.messages], thread="told")
-            for text, answered in [(q, True) for q in world.own] + [(q, False) for q in world.others]:
-                with deps.store.begin(Scope(), write=False) as tx:
-                    query = ranking.analyse(text, list(tx.observations.actors()), now, language=LANGUAGE)
-                    found = Gatherer(tx, query, None, "none").gather(SearchBounds(), now)
-                held = float(found.candidates.held.max()) if len(found.refs) else 0.0
-                yield Row(world.name, world.family, by_size(held, found.documents), answered)
+    speakers = [str(m.get("speaker", "user")) for m in world.messages]
+    times = [unit_time(m.get("time")) for m in world.messages]
+    seconds = np.array([np.nan if at is None else at.timestamp() for at in times])
+    holders: dict[str, list[int]] = {}
+    for row, (m, speaker, at) in enumerate(zip(world.messages, speakers, times, strict=True)):
+        held = {*tokens(str(m.get("text", "")), LANGUAGE), *tokens(speaker, LANGUAGE)}
+        for term in held.union(date_words(at) if at else ()):
+            holders.setdefault(term, []).append(row)
+    count, names = len(times), tuple(dict.fromkeys(speakers))
+    for text, answered in [(q, True) for q in world.own] + [(q, False) for q in world.others]:
+        query = ranking.analyse(text, names, now, language=LANGUAGE)
+        frequencies = {term: len(holders.get(term, ())) for term in query.terms}
+        kept = ranking.kept_terms(frequencies, count)
+        shares, total = np.zeros(count), ranking.ceiling(frequencies, count, query.content)
+        for term in kept.keys() & set(query.content):
+            shares[holders[term]] += ranking.term_weight(term, kept[term], count)
+        if query.time:  # an expression of time counts as two words, as in `Gatherer`
+            weight = 2 * total / len(query.content) if query.content else 1.0
+            shares, total = shares + weight * ranking.time_match(query.time, seconds), total + weight
+        most = float(shares.max()) / total if total > 0 else 0.0
+        yield Row(world.name, world.family, by_size(most, count), answered)
 
 
 def fit(some: Sequence[Row]) -> Floats:
@@ -146,9 +149,9 @@ def left_out(some: Sequence[Row]) -> dict[str, dict[str, float]]:
     """Return how each set is judged by a curve that knows nothing of its family."""
     results = {}
     for name in dict.fromkeys(row.name for row in some):
-        mine_ = [row for row in some if row.name == name]
-        curve = fit([row for row in some if row.family != mine_[0].family])
-        results[name] = figures(mine_, curve)
+        judged = [row for row in some if row.name == name]
+        curve = fit([row for row in some if row.family != judged[0].family])
+        results[name] = figures(judged, curve)
     return results
 
 
@@ -165,6 +168,15 @@ def figures(some: Sequence[Row], curve: Floats) -> dict[str, float]:
         "others answered": round(float((p[~answered] >= threshold).mean()), 3),
         f"others answered where {KEPT:g} are kept": round(float((p[~answered] >= level).mean()), 3),
     }
+
+
+def write(report: Mapping[str, Any], folder: Path = DATA) -> None:
+    """Write what `core/recall/confidence.py` reads, with the hashes of what it was learnt from."""
+    hashes = ", ".join(f"{name} {value}" for name, value in report["data"].items())
+    made_from = f"labelled questions asked of memories they belong to and of others ({hashes})"
+    what = "weights of how sure recall is in scripts cut into bigrams"
+    origin = Origin("tools/train_recall.py", made_from, what)
+    ship_numbers("recall/confidence.json", {"bigrams": report["weights"]}, origin, folder)
 
 
 def main() -> None:
@@ -193,11 +205,7 @@ def main() -> None:
     if options.report:
         options.report.write_text(json.dumps(report, indent=1) + "\n")
     if options.write:
-        hashes = ", ".join(f"{name} {value}" for name, value in report["data"].items())
-        made_from = f"labelled questions asked of memories they belong to and of others ({hashes})"
-        what = "weights of how sure recall is in scripts cut into bigrams"
-        origin = Origin("tools/train_recall.py", made_from, what)
-        ship_numbers("recall/confidence.json", {"bigrams": report["weights"]}, origin)
+        write(report)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def evaluate_file(
     result = RetrievalResult()
     for n, case in enumerate(rows(path)):
         messages, questions = _parts(f"{path}: case {n + 1}", case)
-        with fresh(_last_time(messages), _language(case.get("lang"))) as opened:
+        with fresh(last_time(messages), _language(case.get("lang"))) as opened:
             memory = opened.user(USER)
             started = time.perf_counter()
             memory.add([_message(m) for m in messages], thread=str(case.get("id", n)))
@@ -183,7 +183,8 @@ def _message(raw: Mapping[str, Any]) -> dict[str, Any]:
     return texts
 
 
-def _last_time(messages: Sequence[Mapping[str, Any]]) -> datetime:
+def last_time(messages: Sequence[Mapping[str, Any]]) -> datetime:
+    """Return the last time of a case, 2024-01-01 where none is given: its `now`."""
     times = [at for at in (unit_time(m.get("time")) for m in messages) if at is not None]
     return max(times, default=datetime(2024, 1, 1, tzinfo=UTC))
 

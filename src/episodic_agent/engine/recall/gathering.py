@@ -344,7 +344,7 @@ class Gatherer:
         """
         leg, language = self._legs[OBSERVATIONS], self._query.language
         stored = self.observations(gathered, first[:FIRST_HITS])
-        counts = {row: _terms_of(one, language) for row, one in stored.items()}
+        counts = {row: _terms_of(observation, language) for row, observation in stored.items()}
         distinct = list(dict.fromkeys(term for terms in counts.values() for term in terms))
         skipped = {*leg.weights, *(t for one in stored.values() for t in tokens(one.actor, language))}
         frequencies = self._tx.index.statistics(OBSERVATIONS, distinct).frequencies
@@ -352,10 +352,10 @@ class Gatherer:
         weights = shared_terms(hits, frequencies, leg.documents, skipped)
         if not weights:
             return np.zeros(len(gathered.refs))
-        found = self._tx.index.text_scores(
+        scored = self._tx.index.text_scores(
             OBSERVATIONS, weights, gathered.refs, k1=K1, b=B, average_length=leg.average_length
         )[1]
-        return found.astype(np.float64)
+        return scored.astype(np.float64)
 
     def _episodes(
         self, refs: Refs, bounds: SearchBounds

@@ -328,9 +328,9 @@ class Recaller:
         )
         foreign = policy.measured and share < policy.weights.dense
 
-        def same(one: int, other: int) -> bool:
-            texts = gatherer.observations(gathered, [one, other])
-            return words(texts[one].text) == words(texts[other].text)
+        def same(row: int, better: int) -> bool:
+            texts = gatherer.observations(gathered, [row, better])
+            return words(texts[row].text) == words(texts[better].text)
 
         vectors = gatherer.candidate_vectors(gathered, order)
         moved, _ = ranking.diversify(order, vectors, duplicates, same=same if foreign else None)
