@@ -172,10 +172,8 @@ class Index(Protocol):
 
     # --- what passes conditions on metadata -------------------------------------------------------------
 
-    def matching(
-        self, fields: Sequence[Sequence[Condition]], among: Sequence[UUID] | None = None
-    ) -> Sequence[UUID]:
-        """Return the episodes (of these, where given) that pass every field by any condition, by id.
+    def matching(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
+        """Return the episodes that pass every field by any condition, by id.
 
         Episodes that were replaced have their rows still: whoever asks reads what is current.
         """

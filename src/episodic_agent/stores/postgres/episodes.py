@@ -6,7 +6,7 @@ current while `generation_to` is NULL.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, cast, overload
+from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.chains import metadata_terms
@@ -30,7 +30,6 @@ from episodic_agent.stores.rows import (
     to_json,
     to_microseconds,
 )
-from episodic_agent.stores.tables.dialect import are_ids
 from episodic_agent.stores.tables.episodes import EpisodeTable
 
 _INSERT: Final = (
@@ -63,13 +62,6 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
     """The `Episodes` of one transaction."""
 
     _session: PostgresSession
-
-    def put(self, written: Episode | Encoding) -> None:
-        """Write an episode, or append a version of its words; what is there already stays as it is."""
-        if isinstance(written, Encoding):
-            self._encode(written)
-        else:
-            self._insert(written)
 
     def _insert(self, episode: Episode) -> None:
         keys, number = self._session.own(), self._session.thread_number(episode.thread_id)
@@ -136,22 +128,6 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         sql = f"SELECT 1 FROM episode e WHERE {_OWN} AND e.id = %s"
         return self._session.row(sql, (*self._session.keys, episode_id.bytes)) is not None
 
-    @overload
-    def get(self, key: UUID) -> Episode | None: ...
-    @overload
-    def get(self, key: Sequence[UUID]) -> Mapping[UUID, Episode]: ...
-    @overload
-    def get(self, key: Sequence[int]) -> Mapping[int, Episode]: ...
-    def get(
-        self, key: UUID | Sequence[UUID] | Sequence[int]
-    ) -> Episode | Mapping[UUID, Episode] | Mapping[int, Episode] | None:
-        """Read one episode with its newest words, or several, by their ids or by where they begin."""
-        if isinstance(key, UUID):
-            return self._by_ids([key]).get(key)
-        if are_ids(key):
-            return self._by_ids(key)
-        return self._by_refs(cast("Sequence[int]", key))
-
     def _by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
         sql = f"{_SELECT} AND e.id = ANY(%s::bytea[])"
         keys = self._session.keys
@@ -184,26 +160,6 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         places = [ref_of(columns[1], columns[4]) for columns in rows]
         read = dict(zip(places, self._episodes(rows), strict=True))
         return {ref: read[ref] for ref in refs if ref in read}
-
-    def list(
-        self,
-        *,
-        threads: Sequence[UUID] | None = None,
-        generation: int | None = None,
-        since: datetime | None = None,
-        before: datetime | None = None,
-        unconsolidated: bool = False,
-        limit: int | None = None,
-    ) -> Sequence[Episode]:
-        """Return current event episodes: of threads, or waiting to be consolidated, or by their ends."""
-        if threads is not None and (len(threads) == 1 or generation is not None):
-            several = [self._of_thread(one, generation) for one in threads]
-            return [episode for episodes in several for episode in episodes]
-        if threads is not None:
-            return self._of_threads(threads)
-        if unconsolidated:
-            return self._unconsolidated(limit)
-        return self._recent(since, before, limit)
 
     def _unconsolidated(self, limit: int | None) -> Sequence[Episode]:
         sql = f"{_SELECT} AND {_PENDING} ORDER BY e.created_at, e.id LIMIT %s"
@@ -245,13 +201,6 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         if newest:
             terms = metadata_terms(encoding.metadata)
             PostgresMetadata(self._session).describe(encoding.episode_id, terms)
-
-    def consolidate(self, ids: Sequence[UUID], at: datetime | None) -> None:
-        """Set `consolidated_at` of pending episodes, Conflict where one is not; None lets any wait again."""
-        if at is None:
-            self._reconsider(ids)
-        else:
-            self._consolidate(ids, at)
 
     def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
         keys, identifiers = self._session.own(), set(ids)

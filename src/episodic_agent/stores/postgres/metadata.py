@@ -7,11 +7,11 @@ from uuid import UUID
 
 from episodic_agent.protocols import CoverSpan
 from episodic_agent.schemas.chains import Condition, Term
-from episodic_agent.stores.conditions import passing_all
 from episodic_agent.stores.postgres.server.batches import byteas, texts
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.tables.conditions import ConditionTable, passing_all
 from episodic_agent.stores.tables.dialect import Table
 
 _OWN: Final = "space = %s AND owner = %s"
@@ -66,17 +66,10 @@ class PostgresMetadata(Table):
         ]
 
 
-class PostgresConditions(Table):
+class PostgresConditions(ConditionTable):
     """Episodes that pass conditions."""
 
     _session: PostgresSession
-
-    def matching(
-        self, fields: Sequence[Sequence[Condition]], among: Sequence[UUID] | None = None
-    ) -> Sequence[UUID]:
-        """Return the episodes (of these, where given) that pass every field by any condition, by id."""
-        data = None if among is None else frozenset(one.bytes for one in among)
-        return [UUID(bytes=one) for one in sorted(passing_all(fields, self._passing, data))]
 
     def spans(
         self,

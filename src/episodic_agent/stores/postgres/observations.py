@@ -6,7 +6,7 @@ thread takes one append at a time, and nothing an append touches is shared betwe
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, cast, overload
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -29,7 +29,6 @@ from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.session import EACH, LAST_SEQ, OWN_ROW, PostgresSession
 from episodic_agent.stores.postgres.server.text import from_stored, read_columns
 from episodic_agent.stores.postgres.visibility import keep_expiries
-from episodic_agent.stores.tables.dialect import are_ids
 from episodic_agent.stores.tables.observations import ObservationTable
 
 _READ: Final = f"SELECT {OBSERVATION} FROM observation WHERE space = %s AND owner = %s AND erased_at IS NULL"
@@ -123,30 +122,6 @@ class PostgresObservations(PostgresStays, ObservationTable):
         spoke = Counter(item.actor for item in observations)
         counts = texts(list(spoke)), bigints(list(spoke.values()))
         self._session.insert(_SPEAK, (number, *self._session.keys, *counts), len(spoke))
-
-    @overload
-    def read(self, thread: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]: ...
-    @overload
-    def read(self, thread: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]: ...
-    def read(
-        self, thread: UUID | Sequence[tuple[UUID, int, int]], first_seq: int = 0, last_seq: int = 0
-    ) -> Sequence[Observation] | Sequence[Sequence[Observation]]:
-        """Read a range of a thread in order, or several ranges at once; erased ones are left out."""
-        if isinstance(thread, UUID):
-            return self._range(thread, first_seq, last_seq)
-        return self._ranges(thread)
-
-    @overload
-    def get(self, keys: Sequence[int]) -> Mapping[int, Observation]: ...
-    @overload
-    def get(self, keys: Sequence[UUID]) -> Mapping[UUID, Observation]: ...
-    def get(
-        self, keys: Sequence[int] | Sequence[UUID]
-    ) -> Mapping[int, Observation] | Mapping[UUID, Observation]:
-        """Read observations by their refs, or by their ids; unknown and erased ones are left out."""
-        if are_ids(keys):
-            return self._by_ids(keys)
-        return self._by_refs(cast("Sequence[int]", keys))
 
     def _range(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
         span = self._session.span(thread_id, first_seq, last_seq)

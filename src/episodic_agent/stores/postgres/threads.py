@@ -5,13 +5,11 @@ thread takes one append at a time, and nothing an append touches is shared betwe
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any, Final, overload
+from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.errors import Conflict, InvalidInput
-from episodic_agent.protocols import WhichThreads
-from episodic_agent.schemas import Frame, Section, Thread
+from episodic_agent.schemas import Frame, Thread
 from episodic_agent.stores.catalogue import POSTGRES
 from episodic_agent.stores.nouns import (
     CHANGING,
@@ -21,15 +19,12 @@ from episodic_agent.stores.nouns import (
     columns_of,
     frame_columns,
     frame_of,
-    thread_of,
 )
 from episodic_agent.stores.postgres.erasing import PostgresActors
 from episodic_agent.stores.postgres.server.batches import bigints, byteas
 from episodic_agent.stores.postgres.server.session import EACH, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
-from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.erasing import DroppingTable
-from episodic_agent.stores.tables.timeouts import TimeoutTable
+from episodic_agent.stores.tables.threads import ThreadTable
 
 _THREADS: Final = EACH.format(f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s")
 _INSERT_THREAD: Final = (
@@ -56,7 +51,7 @@ _CURRENT: Final = (
 )
 
 
-class PostgresThreads(TimeoutTable, PostgresActors, DroppingTable):
+class PostgresThreads(PostgresActors, ThreadTable):
     """The `Threads` of one transaction."""
 
     _session: PostgresSession
@@ -64,54 +59,23 @@ class PostgresThreads(TimeoutTable, PostgresActors, DroppingTable):
 
     # --- threads ----------------------------------------------------------------------------------------
 
-    def get(self, key: UUID | str) -> Thread | None:
-        """Read one thread, by id or by the caller's own name of it."""
-        if isinstance(key, str):
-            return self._thread_where("origin = %s", key)
-        return self._thread_where("id = %s", key.bytes)
-
-    def list(
-        self,
-        which: WhichThreads = "all",
-        *,
-        ids: Sequence[UUID] | None = None,
-        begun: datetime | None = None,
-        limit: int | None = None,
-    ) -> Sequence[Thread]:
-        """Return the threads that are asked for, as the port says."""
-        if ids is not None:
-            results = self._many(ids)
-        elif begun is not None:
-            results = self._begun(to_microseconds(begun), limit)
-        elif which == "current":
-            results = self._current(limit)
-        elif which == "unfinished":
-            results = self._unfinished()
-        else:
-            results = self._all(limit)
-        return [self._thread(columns) for columns in results]
+    def _columns(self, sql: str, bindings: Sequence[Any]) -> list[tuple[Any, ...]]:
+        return [read_columns(columns) for columns in self._session.rows(sql, bindings)]
 
     def _many(self, ids: Sequence[UUID]) -> Sequence[tuple[Any, ...]]:
         binary = byteas([identity.bytes for identity in dict.fromkeys(ids)])
-        return self._session.rows(_THREADS, (binary, *self._session.keys))
-
-    def _all(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
-        sql = (
-            f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s"
-            " ORDER BY last_activity_at DESC, id LIMIT %s"
-        )
-        return self._session.rows(sql, (*self._session.keys, limit))
+        return self._columns(_THREADS, (binary, *self._session.keys))
 
     def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
         keys = self._session.keys
-        return self._session.rows(_CURRENT, (*keys, limit, *keys, limit, *keys))
+        return self._columns(_CURRENT, (*keys, limit, *keys, limit, *keys))
 
     def _begun(self, until: int, limit: int | None) -> Sequence[tuple[Any, ...]]:
         sql = (
             f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s AND modality = 'message'"
             " AND created_at <= %s ORDER BY last_activity_at DESC, id LIMIT %s"
         )
-        return self._session.rows(sql, (*self._session.keys, until, limit))
+        return self._columns(sql, (*self._session.keys, until, limit))
 
     def _unfinished(self) -> Sequence[tuple[Any, ...]]:
         sql = (
@@ -121,25 +85,7 @@ class PostgresThreads(TimeoutTable, PostgresActors, DroppingTable):
             " AND (f.first_seq < f.next_seq OR t.status = 'open' AND NOT t.explicit)"
             " ORDER BY t.last_activity_at, t.id"
         )
-        return self._session.rows(sql, self._session.keys)
-
-    def _thread_where(self, condition: str, value: bytes | str) -> Thread | None:
-        sql = f"SELECT {THREAD} FROM thread WHERE space = %s AND owner = %s AND {condition}"
-        row = self._session.row(sql, (*self._session.keys, value))
-        return None if row is None else self._thread(row)
-
-    def _thread(self, columns: tuple[Any, ...]) -> Thread:
-        thread = thread_of(read_columns(columns))
-        self._session.remember_thread(columns[0], thread.id)
-        return thread
-
-    def number(self, thread_id: UUID) -> int:
-        """Return the thread's number for `ref_of`; raises NotFound."""
-        return self._session.thread_number(thread_id)
-
-    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
-        """Return the ids of those numbers that are threads of this scope."""
-        return self._session.thread_ids(numbers)
+        return self._columns(sql, self._session.keys)
 
     def create(self, thread: Thread, frame: Frame) -> None:
         """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
@@ -164,30 +110,11 @@ class PostgresThreads(TimeoutTable, PostgresActors, DroppingTable):
             raise self._session.miss_scope()
         return int(row[0])
 
-    def save(self, changed: Thread | Frame | Section) -> None:
-        """Write a thread's changed fields, a section, or the frame of its own version, as version + 1."""
-        if isinstance(changed, Frame):
-            self._save_frame(changed)
-        elif isinstance(changed, Section):
-            self._save_section(changed)
-        else:
-            self._save_thread(changed)
-
     def _save_thread(self, thread: Thread) -> None:
         keys, number = self._session.own(), self._session.thread_number(thread.id)
         self._session.execute(_SAVE_THREAD, (*changing_columns(thread), *keys, number))
 
     # --- frames -----------------------------------------------------------------------------------------
-
-    @overload
-    def frame(self, key: UUID) -> Frame: ...
-
-    @overload
-    def frame(self, key: Sequence[UUID]) -> Mapping[UUID, Frame]: ...
-
-    def frame(self, key: UUID | Sequence[UUID]) -> Frame | Mapping[UUID, Frame]:
-        """Read a thread's frame (raises NotFound), or several at once, to look at only."""
-        return self._frame(key) if isinstance(key, UUID) else self._frames(key)
 
     def _frame(self, thread_id: UUID) -> Frame:
         """Read a thread's frame; raises NotFound. In a write transaction nobody else can until its end."""

@@ -6,7 +6,7 @@ current while `generation_to` is NULL.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, cast, overload
+from typing import Any, Final
 from uuid import UUID
 
 import apsw
@@ -30,7 +30,6 @@ from episodic_agent.stores.rows import (
 from episodic_agent.stores.sqlite.chains import SqliteNodes
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
 from episodic_agent.stores.sqlite.metadata import SqliteMetadata
-from episodic_agent.stores.tables.dialect import are_ids
 from episodic_agent.stores.tables.episodes import EpisodeTable
 
 _INSERT: Final = f"INSERT INTO episode (scope, {EPISODE}) VALUES ({', '.join('?' * 22)})"
@@ -51,13 +50,6 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
     """The `Episodes` of one transaction."""
 
     _session: SqliteSession
-
-    def put(self, written: Episode | Encoding) -> None:
-        """Write an episode, or append a version of its words; what is there already stays as it is."""
-        if isinstance(written, Encoding):
-            self._encode(written)
-        else:
-            self._insert(written)
 
     def _insert(self, episode: Episode) -> None:
         scope, number = self._session.own(), self._session.thread_number(episode.thread_id)
@@ -116,22 +108,6 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         )
         self._session.db.execute(sql, (scope, number, generation))
 
-    @overload
-    def get(self, key: UUID) -> Episode | None: ...
-    @overload
-    def get(self, key: Sequence[UUID]) -> Mapping[UUID, Episode]: ...
-    @overload
-    def get(self, key: Sequence[int]) -> Mapping[int, Episode]: ...
-    def get(
-        self, key: UUID | Sequence[UUID] | Sequence[int]
-    ) -> Episode | Mapping[UUID, Episode] | Mapping[int, Episode] | None:
-        """Read one episode with its newest words, or several, by their ids or by where they begin."""
-        if isinstance(key, UUID):
-            return self._by_ids([key]).get(key)
-        if are_ids(key):
-            return self._by_ids(key)
-        return self._by_refs(cast("Sequence[int]", key))
-
     def _by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
         sql = f"{_LOOK_UP} WHERE e.scope = ? AND e.id = unhex(p.value)"
         rows = self._session.rows(sql, (id_list(ids), self._session.number))
@@ -164,26 +140,6 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         rows = self._session.rows(sql, (number_list(refs), self._session.number))
         places = [ref_of(columns[1], columns[4]) for columns in rows]
         return dict(zip(places, self._episodes(rows), strict=True))
-
-    def list(
-        self,
-        *,
-        threads: Sequence[UUID] | None = None,
-        generation: int | None = None,
-        since: datetime | None = None,
-        before: datetime | None = None,
-        unconsolidated: bool = False,
-        limit: int | None = None,
-    ) -> Sequence[Episode]:
-        """Return current event episodes: of threads, or waiting to be consolidated, or by their ends."""
-        if threads is not None and (len(threads) == 1 or generation is not None):
-            several = [self._of_thread(one, generation) for one in threads]
-            return [episode for episodes in several for episode in episodes]
-        if threads is not None:
-            return self._of_threads(threads)
-        if unconsolidated:
-            return self._unconsolidated(limit)
-        return self._recent(since, before, limit)
 
     def _unconsolidated(self, limit: int | None) -> Sequence[Episode]:
         sql = f"{_SELECT} WHERE {_PENDING} ORDER BY e.created_at, e.id LIMIT ?"
@@ -221,13 +177,6 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         self._session.db.execute(sql, (encoding.version, scope, encoding.episode_id.bytes, encoding.version))
         if self._session.db.changes():
             SqliteMetadata(self._session).describe(encoding.episode_id, metadata_terms(encoding.metadata))
-
-    def consolidate(self, ids: Sequence[UUID], at: datetime | None) -> None:
-        """Set `consolidated_at` of pending episodes, Conflict where one is not; None lets any wait again."""
-        if at is None:
-            self._reconsider(ids)
-        else:
-            self._consolidate(ids, at)
 
     def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
         identifiers = set(ids)

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from episodic_agent.protocols import CoverSpan
 from episodic_agent.schemas.chains import Condition, Term
-from episodic_agent.stores.conditions import passing_all
 from episodic_agent.stores.rows import to_json, to_microseconds
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list
+from episodic_agent.stores.tables.conditions import ConditionTable, passing_all
 from episodic_agent.stores.tables.dialect import Table
 
 _FULL: Final = "m.value IN (SELECT value FROM json_each(?))"
@@ -45,17 +45,10 @@ class SqliteMetadata(Table):
         return [(UUID(bytes=episode), Term(field, value)) for episode, field, value in rows]
 
 
-class SqliteConditions(Table):
+class SqliteConditions(ConditionTable):
     """Episodes that pass conditions."""
 
     _session: SqliteSession
-
-    def matching(
-        self, fields: Sequence[Sequence[Condition]], among: Sequence[UUID] | None = None
-    ) -> Sequence[UUID]:
-        """Return the episodes (of these, where given) that pass every field by any condition, by id."""
-        data = None if among is None else frozenset(one.bytes for one in among)
-        return [UUID(bytes=one) for one in sorted(passing_all(fields, self._passing, data))]
 
     def spans(
         self,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast, overload
+from typing import Any, Final
 from uuid import UUID
 
 import apsw
@@ -28,7 +28,6 @@ from episodic_agent.stores.sqlite.file.content import altered
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
 from episodic_agent.stores.sqlite.places import SqliteStays, go_on
 from episodic_agent.stores.sqlite.visibility import keep_expiries
-from episodic_agent.stores.tables.dialect import are_ids
 from episodic_agent.stores.tables.observations import ObservationTable
 
 _LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
@@ -103,30 +102,6 @@ class SqliteObservations(SqliteStays, ObservationTable):
             " ON CONFLICT (scope, name) DO UPDATE SET spoke = spoke + excluded.spoke"
         )
         self._session.db.executemany(sql, [(scope, name, count) for name, count in spoke.items()])
-
-    @overload
-    def read(self, thread: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]: ...
-    @overload
-    def read(self, thread: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]: ...
-    def read(
-        self, thread: UUID | Sequence[tuple[UUID, int, int]], first_seq: int = 0, last_seq: int = 0
-    ) -> Sequence[Observation] | Sequence[Sequence[Observation]]:
-        """Read a range of a thread in order, or several ranges at once; erased ones are left out."""
-        if isinstance(thread, UUID):
-            return self._range(thread, first_seq, last_seq)
-        return self._ranges(thread)
-
-    @overload
-    def get(self, keys: Sequence[int]) -> Mapping[int, Observation]: ...
-    @overload
-    def get(self, keys: Sequence[UUID]) -> Mapping[UUID, Observation]: ...
-    def get(
-        self, keys: Sequence[int] | Sequence[UUID]
-    ) -> Mapping[int, Observation] | Mapping[UUID, Observation]:
-        """Read observations by their refs, or by their ids; unknown and erased ones are left out."""
-        if are_ids(keys):
-            return self._by_ids(keys)
-        return self._by_refs(cast("Sequence[int]", keys))
 
     def _range(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
         span = self._session.span(thread_id, first_seq, last_seq)

@@ -1,15 +1,13 @@
 """Threads and their open frames, as rows."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any, Final, overload
+from typing import Any, Final
 from uuid import UUID
 
 import apsw
 
 from episodic_agent.errors import Conflict, InvalidInput, NotFound
-from episodic_agent.protocols import WhichThreads
-from episodic_agent.schemas import Frame, Section, Thread
+from episodic_agent.schemas import Frame, Thread
 from episodic_agent.stores.catalogue import SQLITE
 from episodic_agent.stores.nouns import (
     CHANGING,
@@ -19,15 +17,10 @@ from episodic_agent.stores.nouns import (
     columns_of,
     frame_columns,
     frame_of,
-    thread_of,
-)
-from episodic_agent.stores.rows import (
-    to_microseconds,
 )
 from episodic_agent.stores.sqlite.erasing import SqliteActors
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
-from episodic_agent.stores.tables.erasing import DroppingTable
-from episodic_agent.stores.tables.timeouts import TimeoutTable
+from episodic_agent.stores.tables.threads import ThreadTable
 
 _INSERT_THREAD: Final = (
     f"INSERT INTO thread (scope, id, origin, {CHANGING})"
@@ -53,7 +46,7 @@ _CURRENT: Final = (
 )
 
 
-class SqliteThreads(TimeoutTable, SqliteActors, DroppingTable):
+class SqliteThreads(SqliteActors, ThreadTable):
     """The `Threads` of one transaction."""
 
     _session: SqliteSession
@@ -61,43 +54,12 @@ class SqliteThreads(TimeoutTable, SqliteActors, DroppingTable):
 
     # --- threads ----------------------------------------------------------------------------------------
 
-    def get(self, key: UUID | str) -> Thread | None:
-        """Read one thread, by id or by the caller's own name of it."""
-        if isinstance(key, str):
-            return self._thread_where("origin = ?", key)
-        return self._thread_where("id = ?", key.bytes)
-
-    def list(
-        self,
-        which: WhichThreads = "all",
-        *,
-        ids: Sequence[UUID] | None = None,
-        begun: datetime | None = None,
-        limit: int | None = None,
-    ) -> Sequence[Thread]:
-        """Return the threads that are asked for, as the port says."""
-        if ids is not None:
-            results = self._many(ids)
-        elif begun is not None:
-            results = self._begun(to_microseconds(begun), limit)
-        elif which == "current":
-            results = self._current(limit)
-        elif which == "unfinished":
-            results = self._unfinished()
-        else:
-            results = self._all(limit)
-        return [self._thread(columns) for columns in results]
-
     def _many(self, ids: Sequence[UUID]) -> Sequence[tuple[Any, ...]]:
         sql = (
             f"SELECT {columns_of(THREAD, 't')} FROM {EACH} thread t"
             " WHERE t.scope = ? AND t.id = unhex(p.value)"
         )
         return self._session.rows(sql, (id_list(ids), self._session.number))
-
-    def _all(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
-        sql = f"SELECT {THREAD} FROM thread WHERE scope = ? ORDER BY last_activity_at DESC, id LIMIT ?"
-        return self._session.rows(sql, (self._session.number, -1 if limit is None else limit))
 
     def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
         scope, most = self._session.number, -1 if limit is None else limit
@@ -118,24 +80,6 @@ class SqliteThreads(TimeoutTable, SqliteActors, DroppingTable):
         )
         return self._session.rows(sql, (self._session.number,))
 
-    def _thread_where(self, condition: str, value: bytes | str) -> Thread | None:
-        sql = f"SELECT {THREAD} FROM thread WHERE scope = ? AND {condition}"
-        row = self._session.row(sql, (self._session.number, value))
-        return None if row is None else self._thread(row)
-
-    def _thread(self, columns: tuple[Any, ...]) -> Thread:
-        thread = thread_of(columns)
-        self._session.remember_thread(columns[0], thread.id)
-        return thread
-
-    def number(self, thread_id: UUID) -> int:
-        """Return the thread's number for `ref_of`; raises NotFound."""
-        return self._session.thread_number(thread_id)
-
-    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
-        """Return the ids of those numbers that are threads of this scope."""
-        return self._session.thread_ids(numbers)
-
     def create(self, thread: Thread, frame: Frame) -> None:
         """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
         if frame.thread_id != thread.id:
@@ -155,30 +99,11 @@ class SqliteThreads(TimeoutTable, SqliteActors, DroppingTable):
         )
         self._session.db.execute(sql, (number, scope, *frame_columns(frame), frame.version))
 
-    def save(self, changed: Thread | Frame | Section) -> None:
-        """Write a thread's changed fields, a section, or the frame of its own version, as version + 1."""
-        if isinstance(changed, Frame):
-            self._save_frame(changed)
-        elif isinstance(changed, Section):
-            self._save_section(changed)
-        else:
-            self._save_thread(changed)
-
     def _save_thread(self, thread: Thread) -> None:
         scope, number = self._session.own(), self._session.thread_number(thread.id)
         self._session.db.execute(_SAVE_THREAD, (*changing_columns(thread), number, scope))
 
     # --- frames -----------------------------------------------------------------------------------------
-
-    @overload
-    def frame(self, key: UUID) -> Frame: ...
-
-    @overload
-    def frame(self, key: Sequence[UUID]) -> Mapping[UUID, Frame]: ...
-
-    def frame(self, key: UUID | Sequence[UUID]) -> Frame | Mapping[UUID, Frame]:
-        """Read a thread's frame (raises NotFound), or several at once, to look at only."""
-        return self._frame(key) if isinstance(key, UUID) else self._frames(key)
 
     def _frame(self, thread_id: UUID) -> Frame:
         """Read a thread's frame; raises NotFound."""

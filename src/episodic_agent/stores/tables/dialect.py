@@ -153,6 +153,10 @@ class Rows(ABC):
     def thread_ids(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
         """Return the ids of those thread numbers that are threads of this scope."""
 
+    @abstractmethod
+    def remember_thread(self, number: int, thread_id: UUID) -> None:
+        """Keep a pair for the rest of the transaction."""
+
     def bound(self, sql: str, keys: Sequence[int], values: Mapping[str, Any]) -> tuple[str, list[Any]]:
         """Return a statement as the driver takes it, and its values in order."""
         text, slots = _translated(sql, self.dialect)

@@ -1,15 +1,16 @@
 """Episodes as rows: what both stores say of them in the same words."""
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast, overload
 from uuid import UUID
 
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Encoding, Episode, EpisodeState
 from episodic_agent.schemas.strength import Standing, Strength
 from episodic_agent.stores.rows import from_json, to_microseconds, to_time
-from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.tables.dialect import Table, are_ids
 
 _STRENGTHEN: Final = (
     "UPDATE episode SET stability = :stability, difficulty = :difficulty, last_reviewed_at = :reviewed"
@@ -33,6 +34,101 @@ _STANDINGS: Final = (
 
 class EpisodeTable(Table):
     """Episodes, as both stores keep them."""
+
+    def put(self, written: Episode | Encoding) -> None:
+        """Write an episode, or append a version of its words; what is there already stays as it is."""
+        if isinstance(written, Encoding):
+            self._encode(written)
+        else:
+            self._insert(written)
+
+    @overload
+    def get(self, key: UUID) -> Episode | None: ...
+
+    @overload
+    def get(self, key: Sequence[UUID]) -> Mapping[UUID, Episode]: ...
+
+    @overload
+    def get(self, key: Sequence[int]) -> Mapping[int, Episode]: ...
+
+    def get(
+        self, key: UUID | Sequence[UUID] | Sequence[int]
+    ) -> Episode | Mapping[UUID, Episode] | Mapping[int, Episode] | None:
+        """Read one episode with its newest words, or several, by their ids or by where they begin."""
+        if isinstance(key, UUID):
+            return self._by_ids([key]).get(key)
+        if are_ids(key):
+            return self._by_ids(key)
+        return self._by_refs(cast("Sequence[int]", key))
+
+    def list(
+        self,
+        *,
+        threads: Sequence[UUID] | None = None,
+        generation: int | None = None,
+        since: datetime | None = None,
+        before: datetime | None = None,
+        unconsolidated: bool = False,
+        limit: int | None = None,
+    ) -> Sequence[Episode]:
+        """Return current event episodes: of threads, or waiting to be consolidated, or by their ends."""
+        if threads is not None and (len(threads) == 1 or generation is not None):
+            several = [self._of_thread(one, generation) for one in threads]
+            return [episode for episodes in several for episode in episodes]
+        if threads is not None:
+            return self._of_threads(threads)
+        if unconsolidated:
+            return self._unconsolidated(limit)
+        return self._recent(since, before, limit)
+
+    def consolidate(self, ids: Sequence[UUID], at: datetime | None) -> None:
+        """Set `consolidated_at` of pending episodes, Conflict where one is not; None lets any wait again."""
+        if at is None:
+            self._reconsider(ids)
+        else:
+            self._consolidate(ids, at)
+
+    @abstractmethod
+    def _insert(self, episode: Episode) -> None:
+        """Write an episode; Conflict when another current event episode begins at the same observation."""
+
+    @abstractmethod
+    def _encode(self, encoding: Encoding) -> None:
+        """Append a version of words; NotFound for those of an unknown episode."""
+
+    @abstractmethod
+    def _by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
+        """Look up episodes by id."""
+
+    @abstractmethod
+    def _by_refs(self, refs: Sequence[int]) -> Mapping[int, Episode]:
+        """Look up current event episodes by where they begin."""
+
+    @abstractmethod
+    def _of_thread(self, thread_id: UUID, generation: int | None) -> Sequence[Episode]:
+        """Look up the event episodes of a thread's current, or this, generation by first_seq."""
+
+    @abstractmethod
+    def _of_threads(self, thread_ids: Sequence[UUID]) -> Sequence[Episode]:
+        """Look up the current event episodes of several threads by first_seq."""
+
+    @abstractmethod
+    def _unconsolidated(self, limit: int | None) -> Sequence[Episode]:
+        """Look up current event episodes with words that are not consolidated, oldest created first."""
+
+    @abstractmethod
+    def _recent(
+        self, since: datetime | None, before: datetime | None, limit: int | None
+    ) -> Sequence[Episode]:
+        """Look up current event episodes by their ends, newest first."""
+
+    @abstractmethod
+    def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
+        """Set `consolidated_at` of pending episodes; Conflict where one is not."""
+
+    @abstractmethod
+    def _reconsider(self, ids: Sequence[UUID]) -> None:
+        """Let these wait to be consolidated again."""
 
     def change(
         self,

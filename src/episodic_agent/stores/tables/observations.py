@@ -1,17 +1,64 @@
 """Observations as rows: what both stores ask of them in the same words."""
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import cast, overload
 from uuid import UUID
 
+from episodic_agent.schemas import Observation
 from episodic_agent.stores.rows import optional_time
-from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.tables.dialect import Table, are_ids
 
 
 class ObservationTable(Table):
     """Observations, as both stores look them up."""
 
     place: str  # the function that tells where in one text another stands
+
+    @overload
+    def read(self, thread: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]: ...
+
+    @overload
+    def read(self, thread: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]: ...
+
+    def read(
+        self, thread: UUID | Sequence[tuple[UUID, int, int]], first_seq: int = 0, last_seq: int = 0
+    ) -> Sequence[Observation] | Sequence[Sequence[Observation]]:
+        """Read a range of a thread in order, or several ranges at once; erased ones are left out."""
+        if isinstance(thread, UUID):
+            return self._range(thread, first_seq, last_seq)
+        return self._ranges(thread)
+
+    @overload
+    def get(self, keys: Sequence[int]) -> Mapping[int, Observation]: ...
+
+    @overload
+    def get(self, keys: Sequence[UUID]) -> Mapping[UUID, Observation]: ...
+
+    def get(
+        self, keys: Sequence[int] | Sequence[UUID]
+    ) -> Mapping[int, Observation] | Mapping[UUID, Observation]:
+        """Read observations by their refs, or by their ids; unknown and erased ones are left out."""
+        if are_ids(keys):
+            return self._by_ids(keys)
+        return self._by_refs(cast("Sequence[int]", keys))
+
+    @abstractmethod
+    def _range(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Observation]:
+        """Look up a range of a thread, in order."""
+
+    @abstractmethod
+    def _ranges(self, spans: Sequence[tuple[UUID, int, int]]) -> Sequence[Sequence[Observation]]:
+        """Look up several ranges."""
+
+    @abstractmethod
+    def _by_refs(self, refs: Sequence[int]) -> Mapping[int, Observation]:
+        """Look up observations by reference."""
+
+    @abstractmethod
+    def _by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Observation]:
+        """Look up observations by id."""
 
     def near(self, first: UUID, last: UUID, *, limit: int) -> Sequence[UUID]:
         """Return the ids of observations that lie in `first..last`, in order: those that begin alike."""

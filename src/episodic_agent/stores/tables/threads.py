@@ -1,0 +1,115 @@
+"""Threads with their frames as rows: what is asked for is told apart here, looked up by each store."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, overload
+from uuid import UUID
+
+from episodic_agent.protocols import WhichThreads
+from episodic_agent.schemas import Frame, Section, Thread
+from episodic_agent.stores.nouns import THREAD, thread_of
+from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.tables.dialect import EVERY
+from episodic_agent.stores.tables.erasing import DroppingTable
+from episodic_agent.stores.tables.timeouts import TimeoutTable
+
+_READ: Final = f"SELECT {THREAD} FROM thread WHERE :mine"
+_ALL: Final = f"{_READ} ORDER BY last_activity_at DESC, id LIMIT :limit"
+
+
+class ThreadTable(TimeoutTable, DroppingTable):
+    """Threads, as both stores keep them."""
+
+    def get(self, key: UUID | str) -> Thread | None:
+        """Read one thread, by id or by the caller's own name of it."""
+        if isinstance(key, str):
+            results = self._session.read(f"{_READ} AND origin = :origin", origin=key)
+        else:
+            results = self._session.read(f"{_READ} AND id = :id", id=key.bytes)
+        return self._thread(results[0]) if results else None
+
+    def list(
+        self,
+        which: WhichThreads = "all",
+        *,
+        ids: Sequence[UUID] | None = None,
+        begun: datetime | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Thread]:
+        """Return the threads that are asked for, as the port says."""
+        if ids is not None:
+            results = self._many(ids)
+        elif begun is not None:
+            results = self._begun(to_microseconds(begun), limit)
+        elif which == "current":
+            results = self._current(limit)
+        elif which == "unfinished":
+            results = self._unfinished()
+        else:
+            results = self._session.read(_ALL, limit=EVERY if limit is None else limit)
+        return [self._thread(columns) for columns in results]
+
+    def _thread(self, columns: tuple[Any, ...]) -> Thread:
+        thread = thread_of(columns)
+        self._session.remember_thread(columns[0], thread.id)
+        return thread
+
+    @abstractmethod
+    def _many(self, ids: Sequence[UUID]) -> Sequence[tuple[Any, ...]]:
+        """Look up the threads of these ids, in any order."""
+
+    @abstractmethod
+    def _begun(self, until: int, limit: int | None) -> Sequence[tuple[Any, ...]]:
+        """Look up threads of messages that began by a time, by last activity, newest first."""
+
+    @abstractmethod
+    def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
+        """Look up the threads that a message may go on with."""
+
+    @abstractmethod
+    def _unfinished(self) -> Sequence[tuple[Any, ...]]:
+        """Look up the threads that time may end, longest silent first."""
+
+    def number(self, thread_id: UUID) -> int:
+        """Return the thread's number for `ref_of`; raises NotFound."""
+        return self._session.thread_number(thread_id)
+
+    def by_numbers(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
+        """Return the ids of those numbers that are threads of this scope."""
+        return self._session.thread_ids(numbers)
+
+    def save(self, changed: Thread | Frame | Section) -> None:
+        """Write a thread's changed fields, a section, or the frame of its own version, as version + 1."""
+        if isinstance(changed, Frame):
+            self._save_frame(changed)
+        elif isinstance(changed, Section):
+            self._save_section(changed)
+        else:
+            self._save_thread(changed)
+
+    @overload
+    def frame(self, key: UUID) -> Frame: ...
+
+    @overload
+    def frame(self, key: Sequence[UUID]) -> Mapping[UUID, Frame]: ...
+
+    def frame(self, key: UUID | Sequence[UUID]) -> Frame | Mapping[UUID, Frame]:
+        """Read a thread's frame (raises NotFound), or several at once, to look at only."""
+        return self._frame(key) if isinstance(key, UUID) else self._frames(key)
+
+    @abstractmethod
+    def _save_thread(self, thread: Thread) -> None:
+        """Write a thread's changed fields; raises NotFound."""
+
+    @abstractmethod
+    def _save_frame(self, frame: Frame) -> None:
+        """Write a frame as version + 1 where the stored version is its own; Conflict otherwise."""
+
+    @abstractmethod
+    def _frame(self, thread_id: UUID) -> Frame:
+        """Read a frame that nobody else changes before the end of a write transaction; NotFound."""
+
+    @abstractmethod
+    def _frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
+        """Read several frames, unknown ones left out."""
