@@ -315,9 +315,9 @@ class Guarded:
         self.space = space
         self.asked: set[str] = set()
 
-    def scopes(self, space: str | None = None) -> Any:
-        assert space == self.space
-        return self.inner.scopes(space)
+    def scopes(self, of: str | Scope | None = None) -> Any:
+        assert (of.space if isinstance(of, Scope) else of) == self.space
+        return self.inner.scopes(of)
 
     def claim(self, owner: str, **how: Any) -> Any:
         self.asked.add("claim")
@@ -328,10 +328,6 @@ class Guarded:
     def waiting(self, scope: Scope | None = None, **how: Any) -> int:
         assert scope.space == self.space if scope else how.get("space") == self.space
         return self.inner.waiting(scope, **how)
-
-    def exists(self, scope: Scope) -> bool:
-        assert scope.space == self.space
-        return self.inner.exists(scope)
 
     @contextmanager
     def begin(self, scope: Scope, *, write: bool = True) -> Iterator[Transaction]:

@@ -75,7 +75,7 @@ class TransactionConformance(StoreFixture):
             begin_thread(tx, "kitchen", ["a"])
             tx.work.ask("encode", "k", "s", now=NOW)
             raise ZeroDivisionError
-        assert not store.exists(ANA)
+        assert not store.scopes(ANA)
         assert store.waiting() == 0
         fill(store)  # and nothing is still held
 
@@ -108,8 +108,8 @@ class TransactionConformance(StoreFixture):
         fill(store, BO)
         fill(store, ANA)
         assert store.scopes() == [ANA, BO]
-        assert store.exists(BO)
-        assert not store.exists(Scope("bo", "work"))
+        assert store.scopes(BO)
+        assert not store.scopes(Scope("bo", "work"))
 
     def test_an_unknown_scope_reads_as_empty(self, store: Store) -> None:
         fill(store)

@@ -136,7 +136,7 @@ class ErasingConformance(StoreFixture):
         made = store.erase_scope(ANA, receipt("ana", What.USER))
         assert dict(made.counts) == counts
         assert store.scopes() == [BO]
-        assert not store.exists(ANA)
+        assert not store.scopes(ANA)
         assert everything(store, BO) == before
         assert made in store.erasures("home", ANA)
         assert made in store.erasures("home")

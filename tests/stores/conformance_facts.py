@@ -251,7 +251,7 @@ class FactsConformance(StoreFixture):
         def add(writer: int) -> None:
             for turn in range(5):
                 with store.begin(ANA) as tx:
-                    tx.hold_facts()
+                    tx.hold("facts")
                     fact = tx.knowledge.facts(slots=[("Ana", "lives_in")])[0]
                     evidence = make_evidence(f"writer {writer}/{turn}", at=100)
                     tx.knowledge.put_facts(
@@ -287,7 +287,7 @@ class FactsConformance(StoreFixture):
         with store.begin(ANA, write=False) as tx:
             assert everything(tx) == ([fact], {}, [])
             for write in (
-                tx.hold_facts,
+                lambda: tx.hold("facts"),
                 lambda: tx.knowledge.put_facts([fact]),
                 lambda: tx.knowledge.move_facts(dict.fromkeys([fact.id])),
                 lambda: tx.knowledge.move_facts({}),
@@ -437,7 +437,7 @@ class _Told:
 
 
 def learned(tx: Transaction, candidates: Sequence[FactCandidate], at: float) -> None:
-    tx.hold_facts()
+    tx.hold("facts")
     known = [kept.fact for kept in tx.knowledge.facts(candidates=candidates)]
     stones = tx.knowledge.tombstones([one.evidence.observation_id for one in candidates])
     changes = learn(known, candidates, stones)

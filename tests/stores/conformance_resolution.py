@@ -97,10 +97,10 @@ class ResolutionConformance(StoreFixture):
 
     def test_only_a_writer_holds_the_scope(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             begin(tx, "sms")
         with store.begin(ANA, write=False) as tx, pytest.raises(StoreError, match="cannot write"):
-            tx.hold_threads()
+            tx.hold("threads")
 
     def test_several_threads_are_read_at_once_as_each_is_alone(self, store: Store) -> None:
         names = ("kitchen", "attic", "porch")

@@ -95,7 +95,7 @@ def test_every_verb_of_the_port_is_routed(store: PostgresStore, said: dict[str, 
 def whole_store(store: PostgresStore) -> None:
     """Call what is asked of a store outside the transactions of its scopes."""
     store.scopes("home")
-    store.exists(HOME)
+    store.scopes(HOME)
     claimed = store.claim("elsewhere:1:1", now=NOW, lease=timedelta(hours=1), scope=HOME)
     if claimed is not None:
         store.renew(*claimed, now=NOW, lease=timedelta(hours=1))

@@ -85,15 +85,7 @@ def test_every_verb_of_the_port_is_here() -> None:
         for name in vars(port)
         if not name.startswith("_")
     }
-    verbs |= {
-        "hold_threads",
-        "hold_facts",
-        "count",
-        "holdings",
-        "record",
-        "request",
-        "keep_request",
-    }  # of the transaction itself
+    verbs |= {"hold", "count", "holdings", "record", "request", "keep_request"}  # of the transaction itself
     assert verbs == {name.split()[0] for name in (*READS, *WRITES)}
 
 

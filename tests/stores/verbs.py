@@ -375,7 +375,7 @@ def _wrongly_claimed(verb: Callable[[Transaction, Job], object]) -> Verb:
 WRITES: Mapping[str, Verb] = {
     "threads.create": lambda tx: tx.threads.create(make_thread("attic"), make_frame("attic")),
     "threads.save": lambda tx: tx.threads.save(replace(make_thread(KITCHEN), title="written")),
-    "hold_threads": lambda tx: tx.hold_threads(),
+    "hold threads": lambda tx: tx.hold("threads"),
     "threads.set_timeout": lambda tx: tx.threads.set_timeout("written", timedelta(1)),
     "threads.save again": lambda tx: tx.threads.save(replace(tx.threads.frame(THREAD), state=b"w")),
     "observations.append": lambda tx: tx.observations.append(
@@ -442,7 +442,7 @@ WRITES: Mapping[str, Verb] = {
     "knowledge.drop_skill": lambda tx: tx.knowledge.drop_skill(SKILL),
     "knowledge.note_mining": lambda tx: tx.knowledge.note_mining(REFS.tolist()),
     "knowledge.note_mining done": lambda tx: tx.knowledge.note_mining(REFS.tolist(), done=True),
-    "hold_facts": lambda tx: tx.hold_facts(),
+    "hold facts": lambda tx: tx.hold("facts"),
     "knowledge.put_facts": lambda tx: tx.knowledge.put_facts(
         [make_fact("known", "written"), make_fact("new", "written")]
     ),

@@ -77,7 +77,7 @@ def fresh_id(deps: Deps) -> UUID:
 
 def check_known(store: Store, scope: Scope) -> None:
     """Raise NotFound, with the users there are, where nothing was ever written for a scope."""
-    if store.exists(scope):
+    if store.scopes(scope):
         return
     users = sorted(one.user_id for one in store.scopes(scope.space))
     known = f"known users: {', '.join(users[:_NAMED])}" if users else "the memory is empty"

@@ -120,7 +120,7 @@ class UserMemory:
     @property
     def missing(self) -> bool:
         """Tell whether reading raises NotFound because nothing is remembered of the user."""
-        return not self._at.new and not self._deps.store.exists(self._at.scope)
+        return not self._at.new and not self._deps.store.scopes(self._at.scope)
 
     def __repr__(self) -> str:
         return f"<UserMemory of {self.name!r}>"

@@ -11,7 +11,7 @@ from episodic_agent.schemas.skills import SkillState, StoredSkill, TurnRef
 class Knowledge(Protocol):
     """What is concluded from episodes. Its words and vectors in the index are the caller's to keep."""
 
-    # --- facts: whoever writes them holds them (`Transaction.hold_facts`) -------------------------------
+    # --- facts: whoever writes them holds them (`Transaction.hold`) -------------------------------
 
     def put_facts(self, facts: Sequence[StoredFact]) -> Sequence[StoredFact]:
         """Write facts, new or in place of those with their ids; return them as they are kept now.

@@ -40,14 +40,10 @@ class Transaction(Protocol):
 
     @property
     def scope(self) -> Scope: ...
-    def hold_threads(self) -> None:
-        """Let no other writer resolve threads of this scope before the end of this write transaction."""
-        ...
+    def hold(self, what: Literal["threads", "facts"]) -> None:
+        """Let no other writer resolve threads, or change facts, of this scope before the end of this one.
 
-    def hold_facts(self) -> None:
-        """Let no other writer change facts of this scope before the end of this write transaction.
-
-        Call it before reading what is to be changed; all that writes them holds them too.
+        Call it before reading what is to be changed; all that writes facts holds them too.
         """
         ...
 
@@ -133,14 +129,13 @@ class Store(Protocol):
         """
         ...
 
-    def scopes(self, space: str | None = None) -> Sequence[Scope]:
-        """Return every scope that was ever written to (of one space), by space, then user.
+    def scopes(self, of: str | Scope | None = None) -> Sequence[Scope]:
+        """Return every scope that was ever written to (of one space, or just this one), by space, then user.
 
         Where a database holds tenants apart, looking past one space takes a worker's credential.
         """
         ...
 
-    def exists(self, scope: Scope) -> bool: ...
     def claim(
         self,
         owner: str,

@@ -66,7 +66,7 @@ class Closer:
 
     def _end_once(self, scope: Scope, thread_id: UUID, reason: str) -> int:
         with self.deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             now = self.deps.clock()
             ask_for_end(tx, self.deps, thread_id, now)
             return end_thread(tx, self.segmenter, thread_id, reason, now)
@@ -76,7 +76,7 @@ class Closer:
 
     def _end_silent(self, scope: Scope, thread_id: UUID, now: datetime) -> int:
         with self.deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             still = silent_threads(tx, [_thread(tx, thread_id)], now, self.deps.channels)
             if not still:  # somebody spoke between the look and the lock
                 return 0

@@ -207,7 +207,7 @@ def chain_decisions(tx: Transaction, episode_id: UUID) -> Sequence[Decision]:
 
 
 def _write(tx: Transaction, case: _ChainCase, choice: ChainChoice, now: datetime) -> None:
-    tx.hold_threads()  # two who link at once could make a loop
+    tx.hold("threads")  # two who link at once could make a loop
     child = tx.episodes.get(case.new.id)
     if child is None or child.parent_episode_id != case.new.parent or is_settled(tx, child):
         return  # somebody linked it meanwhile

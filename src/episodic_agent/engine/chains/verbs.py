@@ -95,7 +95,7 @@ class ChainRoom:
         """
         child, above = episode_identity(episode), episode_identity(parent)
         with self._at.write() as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             before = _session(tx, child).parent_episode_id
             check_parent(child, above, parents_above(tx, [above]))
             earlier = _session(tx, above)
@@ -115,7 +115,7 @@ class ChainRoom:
         """
         child = episode_identity(episode)
         with self._at.write() as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             parent = _there(tx, child).parent_episode_id
             if parent is None:
                 raise NotFound(f"episode {child} goes on from none; `episodic chain {child}` shows its chain")

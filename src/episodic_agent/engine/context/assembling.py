@@ -336,7 +336,7 @@ def read_request(
 def context_of(contexts: Contexts, deps: Deps, scope: Scope, request: ContextRequest) -> ThreadContext:
     """Assemble a context, with a note where nothing is remembered of the user yet."""
     context = contexts.run(scope, request)
-    if context.thread is None and not context.items and not deps.store.exists(scope):
+    if context.thread is None and not context.items and not deps.store.scopes(scope):
         return replace(context, notes=(*context.notes, f"nothing is remembered of {scope.user_id!r} yet"))
     return context
 

@@ -148,7 +148,7 @@ class Eraser:
 
     def erase_thread(self, tx: Transaction, thread: Thread, *, reason: str, now: datetime) -> Erasure:
         """Delete a thread with every row of it, in the caller's write transaction; return the receipt."""
-        tx.hold_threads()
+        tx.hold("threads")
         tx.work.take_back()
         frame = tx.threads.frame(thread.id)  # nobody appends to it meanwhile
         number = tx.threads.number(thread.id)

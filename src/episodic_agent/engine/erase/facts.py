@@ -28,7 +28,7 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
     goes too, for it may say what it read in these, and so does what it told later with words of a fact it was
     shown: their episodes are read again. To be called while the observations can still be read.
     """
-    tx.hold_facts()
+    tx.hold("facts")
     concerned, gone = episodes_of(tx, refs), dict[UUID, datetime]()
     for start in range(0, len(refs), _PAGE):
         gone |= {o.id: o.received_at for o in tx.observations.get(refs[start : start + _PAGE]).values()}
@@ -54,7 +54,7 @@ def mend_facts(deps: Deps, tx: Transaction, now: datetime) -> int:
     proofs = {one.observation_id for kept in tx.knowledge.facts() for one in kept.fact.evidence}
     lost = sorted(proofs - set(tx.observations.get(sorted(proofs))))
     if lost:
-        tx.hold_facts()
+        tx.hold("facts")
         _unlearn(tx, deps, lost, now, lambda fact: _without(fact, lost))
     return len(lost)
 

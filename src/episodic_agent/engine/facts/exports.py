@@ -77,7 +77,7 @@ def _restore(deps: Deps, scope: Scope, nouns: Sequence[Noun]) -> None:
     vectors = embedded(deps, [line.fact.fact for line in lines])
     now = deps.clock()
     with deps.store.begin(scope) as tx:
-        tx.hold_facts()
+        tx.hold("facts")
         stones = _of(nouns, FactTombstone)
         there = tx.observations.get([stone.observation_id for stone in stones])
         tx.knowledge.bury([stone for stone in stones if stone.observation_id in there])

@@ -180,7 +180,7 @@ class Consolidator:
             vectors = embedded(deps, [one.candidate.fact for one in spoken])
             now = deps.clock()
             with deps.store.begin(scope) as tx:
-                tx.hold_facts()
+                tx.hold("facts")
                 present = tx.observations.get([one.candidate.evidence.observation_id for one in spoken])
                 left = [one for one in spoken if one.candidate.evidence.observation_id in present]
                 new = weighed(tx, deps, left, vectors)
@@ -256,7 +256,7 @@ class Consolidator:
             vectors = embedded(deps, [fact.fact for fact in reworded(expected.known, expected.changes)])
         now = deps.clock()
         with deps.store.begin(scope) as tx:
-            tx.hold_facts()  # erasing holds them too: what is still there now is not erased meanwhile
+            tx.hold("facts")  # erasing holds them too: what is still there now is not erased meanwhile
             if not _is_there(tx, group, read.reply):
                 return  # what was read may tell of it; erasing had the run asked for again
             tx.episodes.consolidate([one.episode.id for one in group], now)

@@ -281,7 +281,7 @@ class FactRoom:
             _, known, changes = _by_hand(tx, fact_id, change)
         vectors = writing.embedded_if_possible(deps, [fact.fact for fact in writing.reworded(known, changes)])
         with deps.store.begin(scope) as tx:
-            tx.hold_facts()
+            tx.hold("facts")
             before, known, changes = _by_hand(tx, fact_id, change)
             if change(before) is None:
                 tx.knowledge.bury(core.delete(before, now))

@@ -95,7 +95,7 @@ class Restorer:
     def restore_links(self, scope: Scope, nouns: Sequence[Noun], exported_at: datetime) -> None:
         """Restore links between threads that are there, and the episodes they form; what is there stays."""
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             links = [n for n in _of(nouns, Link) if all(map(tx.threads.get, (n.earlier, n.later)))]
             ends = list(dict.fromkeys(t for n in links for t in (n.earlier, n.later)))
             known = {frozenset((n.earlier, n.later)) for n in tx.relations.links(ends, taken_back=True)}

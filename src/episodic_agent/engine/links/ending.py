@@ -102,7 +102,7 @@ class Ender:
             if model is not None and case is not None and case.question is not None:
                 case = replace(case, answer=self._linker.asked(model, case.question))
             with self._deps.store.begin(scope) as tx:
-                tx.hold_threads()
+                tx.hold("threads")
                 if case is not None:
                     self._write(tx, case, self._deps.clock())
                 tx.work.drop(job)

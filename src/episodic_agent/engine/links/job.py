@@ -220,7 +220,7 @@ class Linker:
                 call = Call(model, case.question, self._ticks)
             judged = self._judge(case, call, begun)
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             now = self._deps.clock()
             if case is not None and judged is not None:
                 self._write(tx, case, judged, now)
@@ -668,7 +668,7 @@ def _span(started: float, ended: float, begun: float) -> Mapping[str, Json]:
 
 def link_by_hand(tx: Transaction, thread: Thread, other: Thread, now: datetime) -> Link:
     """Link two threads, whatever was decided about them before."""
-    tx.hold_threads()
+    tx.hold("threads")
     earlier, later = sorted((thread, other), key=lambda t: (t.created_at, tx.threads.number(t.id)))
     link = Link(earlier.id, later.id, now, HAND)
     tx.relations.put(link)

@@ -69,7 +69,7 @@ def settle(tx: Transaction, threads: Sequence[UUID], now: datetime) -> None:
 
 def unlink(tx: Transaction, link: Link, now: datetime) -> Link:
     """Take a link back; it stays as a tombstone, so that nobody but a person links the two again."""
-    tx.hold_threads()
+    tx.hold("threads")
     gone = replace(link, unlinked_at=now)
     tx.relations.put(gone)
     settle(tx, [link.earlier, link.later], now)
@@ -275,7 +275,7 @@ def faults(tx: Transaction) -> Iterator[str]:
 
 def mend(tx: Transaction, now: datetime) -> int:
     """Make all cross-thread episodes what the live links say; return how many faults there were."""
-    tx.hold_threads()
+    tx.hold("threads")
     wrong = len(list(faults(tx)))
     if wrong:
         links = tx.relations.links(limit=EVERY, taken_back=True)

@@ -104,7 +104,7 @@ class LinkRoom:
         are not linked.
         """
         with self._at.write() as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             this_thread, two = (find_thread(tx, clean_name(name) or "") for name in (thread, other))
             links = tx.relations.links([this_thread.id])
             there = [link for link in links if {link.earlier, link.later} == {this_thread.id, two.id}]

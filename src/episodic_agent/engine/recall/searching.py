@@ -249,7 +249,7 @@ class Recaller:
     def _nothing(self, scope: Scope) -> str:
         store = self._deps.store
         users = sorted(s.user_id for s in store.scopes(scope.space))
-        if store.exists(scope) or not users:
+        if store.scopes(scope) or not users:
             return "the memory holds nothing to search here"
         return f"nothing is remembered of {scope.user_id!r}; known users: {', '.join(users[:10])}"
 

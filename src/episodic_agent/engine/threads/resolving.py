@@ -63,7 +63,7 @@ class Placement:
         promised to last, and a read transaction will do: for asking where something would go.
         """
         if hold:
-            tx.hold_threads()
+            tx.hold("threads")
         self._tx = tx
         self._channels = own_channels(channels, tx.scope, tx.threads.timeouts())
         self._names: dict[UUID, str] = {}

@@ -156,7 +156,7 @@ class Sessions:
     ) -> Session:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             there = facts_of(tx, facts.episode_id)
             if there is not None:  # another one with the same key was faster
                 return session_of(tx, there)
@@ -243,7 +243,7 @@ class Sessions:
     def _ended(self, scope: Scope, identity: UUID, more: SuppliedMetadata) -> UUID:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             facts = _known(tx, identity)
             if None not in (more.outcome, facts.outcome) and more.outcome != facts.outcome:
                 raise InvalidInput(

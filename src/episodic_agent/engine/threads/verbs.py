@@ -58,7 +58,7 @@ def card_of(tx: Transaction, thread: Thread, channels: Channels) -> ThreadCard:
 
 def select(tx: Transaction, name: str, now: datetime) -> Thread:
     """Make a thread the one that the user's next messages go on with; a closed one opens again."""
-    tx.hold_threads()
+    tx.hold("threads")
     thread = find_thread(tx, name)
     if thread.modality != "message":
         raise InvalidInput(f"{name!r} holds an agent's steps; messages cannot go on with it")
@@ -71,7 +71,7 @@ def rename(tx: Transaction, name: str, title: str) -> Thread:
     """Give a thread a title; its name stays what it is called by."""
     if not title.strip():
         raise InvalidInput("the title is empty; give the thread some words")
-    tx.hold_threads()
+    tx.hold("threads")
     renamed = replace(find_thread(tx, name), title=title.strip())
     tx.threads.save(renamed)
     return renamed
@@ -87,7 +87,7 @@ def set_timeout(
     if thread is not None and channel is not None:
         raise InvalidInput("a timeout is one thread's or one channel's; give one of the two")
     timeout = None if minutes is None else check_timeout(_minutes(minutes))
-    tx.hold_threads()
+    tx.hold("threads")
     if thread is not None:
         tx.threads.save(replace(find_thread(tx, thread), timeout=timeout))
     else:

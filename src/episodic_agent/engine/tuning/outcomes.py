@@ -127,7 +127,7 @@ class Listener:
         with self._deps.store.begin(scope, write=False) as tx:
             outcomes = {i: t for job in jobs for i, t in self._known_outcomes(tx, UUID(job.key)).items()}
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()  # a person may label the same decision meanwhile
+            tx.hold("threads")  # a person may label the same decision meanwhile
             for job in jobs:
                 tx.work.drop(job)
             self._label(tx, outcomes)
@@ -140,7 +140,7 @@ class Listener:
         if not any(outcomes.values()):
             return False
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             self._label(tx, outcomes)
         return True
 
@@ -422,7 +422,7 @@ def tell(
     target = str(outcome).strip().upper()
     if target not in (CORRECT, INCORRECT):
         raise InvalidInput(f"an outcome is correct or incorrect, not {outcome!r}")
-    tx.hold_threads()  # lest what the user's turns say is written over it meanwhile
+    tx.hold("threads")  # lest what the user's turns say is written over it meanwhile
     decision = find_decision(tx, name, type)
     amended = labelled(decision, KnownOutcome(target, EXPLICIT, HAND, why="told by hand"))
     tx.relations.decide(amended, amend=True)

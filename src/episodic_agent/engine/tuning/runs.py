@@ -264,7 +264,7 @@ class Tuner:
         with self._deps.store.begin(scope, write=False) as tx:
             made = make(tx)
         with self._deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             for job in jobs:
                 tx.work.drop(job)
             if _next_id(tx, what) != made.id:

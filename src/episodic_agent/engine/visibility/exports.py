@@ -44,7 +44,7 @@ def restore_visibility(deps: Deps, scope: Scope, nouns: Sequence[Noun]) -> None:
     if not nouns:
         return
     with deps.store.begin(scope) as tx:
-        tx.hold_threads()
+        tx.hold("threads")
         known = {w.words.casefold() for w in tx.visibility.words()}
         for noun in nouns:
             if isinstance(noun, MarkLine):

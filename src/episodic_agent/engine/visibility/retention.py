@@ -108,7 +108,7 @@ class Keeper:
 
     def _expire(self, scope: Scope, now: datetime) -> RetentionPass:
         with self.deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             refs = tx.visibility.expired(None, now, limit=EXPIRED_AT_ONCE)
             if refs:
                 self.eraser.erase(tx, refs, reason=TTL, now=now, what=What.OBSERVATION)
@@ -120,7 +120,7 @@ class Keeper:
     ) -> RetentionPass:
         """Do one piece of what the policy says, archiving before erasing; `only` bounds what is erased."""
         with self.deps.store.begin(scope) as tx:
-            tx.hold_threads()
+            tx.hold("threads")
             if every and not tx.visibility.take_turn(now, every):
                 return RetentionPass()
             matching_plan = plan(tx, policy_of(tx, self.deps), now)

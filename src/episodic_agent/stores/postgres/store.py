@@ -1,16 +1,14 @@
 """The PostgreSQL store: borrows connections, begins transactions, hands out jobs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from episodic_agent.errors import InvalidInput, StoreError
 from episodic_agent.protocols import (
-    Countable,
     Episodes,
     Index,
     Keys,
@@ -52,22 +50,16 @@ from episodic_agent.stores.postgres.server.text import read_columns, to_stored
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.usage import usage_of_space
 from episodic_agent.stores.postgres.visibility import PostgresVisibility
-from episodic_agent.stores.tables import requests
-from episodic_agent.stores.tables.counting import count
-from episodic_agent.stores.tables.erasing import holdings, record
 from episodic_agent.stores.tables.keys import KeyTable, Run
+from episodic_agent.stores.tables.transaction import ScopeTransaction
 
 
-class PostgresTransaction:
+class PostgresTransaction(ScopeTransaction):
     """Everything one block of work may touch, in one scope."""
 
     def __init__(self, session: PostgresSession) -> None:
+        super().__init__(session, POSTGRES)
         self._session = session
-
-    @property
-    def scope(self) -> Scope:
-        """Return whose memory this is."""
-        return self._session.scope
 
     @cached_property
     def threads(self) -> Threads:
@@ -108,34 +100,6 @@ class PostgresTransaction:
     def visibility(self) -> VisibilityRecords:
         """Return the `VisibilityRecords` of this transaction."""
         return PostgresVisibility(self._session)
-
-    def hold_threads(self) -> None:
-        """Let no other writer resolve threads before the end of this transaction."""
-        self._session.hold_threads()
-
-    def hold_facts(self) -> None:
-        """Let no other writer change facts before the end of this transaction."""
-        self._session.hold_facts()
-
-    def count(self, what: Countable, *, limit: int | None = None) -> int:
-        """Count what the scope holds, up to a limit where it is given."""
-        return count(self._session, what, limit)
-
-    def holdings(self, thread_id: UUID | None = None) -> Mapping[str, int]:
-        """Count what the scope, or one of its threads, holds, by kind of thing."""
-        return holdings(self._session, POSTGRES, thread_id)
-
-    def record(self, erasure: Erasure) -> None:
-        """Keep a receipt, in place of the one of the same id."""
-        record(self._session, erasure)
-
-    def request(self, key: bytes, oldest: datetime) -> bytes | None:
-        """Return the digest of the batch that came with an idempotency key since a time."""
-        return requests.request(self._session, key, oldest)
-
-    def keep_request(self, key: bytes, digest: bytes, *, now: datetime, oldest: datetime) -> bytes:
-        """Keep the digest that came with a key, unless there is one; return the one that stands."""
-        return requests.keep_request(self._session, key, digest, now=now, oldest=oldest)
 
 
 class PostgresStore:
@@ -180,27 +144,21 @@ class PostgresStore:
         with self._connections.changing_keys() as db:
             yield partial(_run, db)
 
-    def scopes(self, space: str | None = None) -> Sequence[Scope]:
-        """Return every scope that was ever written to (of one space), by space, then user.
+    def scopes(self, of: str | Scope | None = None) -> Sequence[Scope]:
+        """Return every scope that was ever written to (of one space, or just this one), by space, then user.
 
         Without a space the credential must be a worker's; StoreError otherwise.
         """
-        if space is None:
-            with self._connections.working() as db:
-                results = db.execute("SELECT user_id, name FROM scope").fetchall()
-        else:
-            with self._connections.reading(key_of(space), None) as db:
-                sql = "SELECT user_id, name FROM scope WHERE space = %s"
-                results = db.execute(sql, (key_of(space),)).fetchall()
+        sql, keys = "SELECT user_id, name FROM scope", tuple[int, ...]()
+        if isinstance(of, Scope):
+            sql, keys = f"{sql} WHERE space = %s AND owner = %s", keys_of(of)
+        elif of is not None:
+            sql, keys = f"{sql} WHERE space = %s", (key_of(of),)
+        owner = keys[1] if len(keys) > 1 else None
+        with self._connections.reading(keys[0], owner) if keys else self._connections.working() as db:
+            results = db.execute(sql.encode(), keys).fetchall()
         # Sorted here: the server's collation is not ours.
         return sorted((Scope(user_id, name) for user_id, name in results), key=lambda s: (s.space, s.user_id))
-
-    def exists(self, scope: Scope) -> bool:
-        """Tell whether a scope was ever written to."""
-        keys = keys_of(scope)
-        with self._connections.reading(*keys) as db:
-            sql = "SELECT 1 FROM scope WHERE space = %s AND owner = %s"
-            return db.execute(sql, keys).fetchone() is not None
 
     def claim(
         self,

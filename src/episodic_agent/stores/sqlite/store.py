@@ -1,20 +1,18 @@
 """The SQLite store: opens the file, begins transactions, hands out jobs."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 import apsw
 
 from episodic_agent.errors import StoreDamaged, StoreError
 from episodic_agent.lazily import module
 from episodic_agent.protocols import (
-    Countable,
     Episodes,
     Index,
     Keys,
@@ -31,7 +29,7 @@ from episodic_agent.schemas.erasures import Erasure, Sweep
 from episodic_agent.stores.catalogue import SQLITE
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.sqlite.file.connection import SqliteConnections, SqliteOptions, row, rows
+from episodic_agent.stores.sqlite.file.connection import SqliteConnections, SqliteOptions, rows
 from episodic_agent.stores.sqlite.file.migrate import (
     Migration,
     go_on_without_log,
@@ -41,6 +39,7 @@ from episodic_agent.stores.sqlite.file.migrate import (
 )
 from episodic_agent.stores.sqlite.file.session import SqliteSession
 from episodic_agent.stores.tables.keys import KeyTable, Run
+from episodic_agent.stores.tables.transaction import ScopeTransaction
 
 if TYPE_CHECKING:
     from episodic_agent.stores.sqlite import (
@@ -57,11 +56,8 @@ if TYPE_CHECKING:
     from episodic_agent.stores.sqlite import jobs as job_rows
     from episodic_agent.stores.sqlite.file import backup, salvage
     from episodic_agent.stores.sqlite.file.backup import Share
-    from episodic_agent.stores.tables import counting, requests
-    from episodic_agent.stores.tables import erasing as table_erasing
 else:
     backup = module("episodic_agent.stores.sqlite.file.backup")
-    counting = module("episodic_agent.stores.tables.counting")
     episodes = module("episodic_agent.stores.sqlite.episodes")
     erasing = module("episodic_agent.stores.sqlite.erasing")
     facts = module("episodic_agent.stores.sqlite.facts")
@@ -69,27 +65,21 @@ else:
     job_rows = module("episodic_agent.stores.sqlite.jobs")
     links = module("episodic_agent.stores.sqlite.links")
     observations = module("episodic_agent.stores.sqlite.observations")
-    requests = module("episodic_agent.stores.tables.requests")
     threads = module("episodic_agent.stores.sqlite.threads")
     usage = module("episodic_agent.stores.sqlite.usage")
     visibility = module("episodic_agent.stores.sqlite.visibility")
     salvage = module("episodic_agent.stores.sqlite.file.salvage")
-    table_erasing = module("episodic_agent.stores.tables.erasing")
 
 MEMORY = ":memory:"
 
 
-class SqliteTransaction:
+class SqliteTransaction(ScopeTransaction):
     """Everything one block of work may touch, in one scope."""
 
     def __init__(self, session: SqliteSession, shelves: "Callable[[], index.Shelves]") -> None:
+        super().__init__(session, SQLITE)
         self._session = session
         self._shelves = shelves
-
-    @property
-    def scope(self) -> Scope:
-        """Return whose memory this is."""
-        return self._session.scope
 
     @cached_property
     def threads(self) -> Threads:
@@ -130,34 +120,6 @@ class SqliteTransaction:
     def visibility(self) -> VisibilityRecords:
         """Return the `VisibilityRecords` of this transaction."""
         return visibility.SqliteVisibility(self._session)
-
-    def hold_threads(self) -> None:
-        """Let no other writer resolve threads before the end of this transaction."""
-        self._session.hold_threads()
-
-    def hold_facts(self) -> None:
-        """Let no other writer change facts before the end of this transaction."""
-        self._session.hold_facts()
-
-    def count(self, what: Countable, *, limit: int | None = None) -> int:
-        """Count what the scope holds, up to a limit where it is given."""
-        return counting.count(self._session, what, limit)
-
-    def holdings(self, thread_id: UUID | None = None) -> Mapping[str, int]:
-        """Count what the scope, or one of its threads, holds, by kind of thing."""
-        return table_erasing.holdings(self._session, SQLITE, thread_id)
-
-    def record(self, erasure: Erasure) -> None:
-        """Keep a receipt, in place of the one of the same id."""
-        table_erasing.record(self._session, erasure)
-
-    def request(self, key: bytes, oldest: datetime) -> bytes | None:
-        """Return the digest of the batch that came with an idempotency key since a time."""
-        return requests.request(self._session, key, oldest)
-
-    def keep_request(self, key: bytes, digest: bytes, *, now: datetime, oldest: datetime) -> bytes:
-        """Keep the digest that came with a key, unless there is one; return the one that stands."""
-        return requests.keep_request(self._session, key, digest, now=now, oldest=oldest)
 
 
 class SqliteStore:
@@ -229,18 +191,18 @@ class SqliteStore:
         with self._connections.writing() as db:
             yield partial(rows, db)
 
-    def scopes(self, space: str | None = None) -> Sequence[Scope]:
-        """Return every scope that was ever written to (of one space), by space, then user."""
-        sql = "SELECT user_id, space FROM scope WHERE space = ifnull(?, space) ORDER BY space, user_id"
+    def scopes(self, of: str | Scope | None = None) -> Sequence[Scope]:
+        """Return every scope ever written to (of one space, or just this one), by space, then user."""
         with self._connections.borrow() as db:
-            results = rows(db, sql, (space,))
+            if isinstance(of, Scope):
+                sql = "SELECT user_id, space FROM scope WHERE space = ? AND user_id = ?"
+                results = rows(db, sql, (of.space, of.user_id))
+            else:
+                sql = (
+                    "SELECT user_id, space FROM scope WHERE space = ifnull(?, space) ORDER BY space, user_id"
+                )
+                results = rows(db, sql, (of,))
         return [Scope(user_id, space) for user_id, space in results]
-
-    def exists(self, scope: Scope) -> bool:
-        """Tell whether a scope was ever written to."""
-        with self._connections.borrow() as db:
-            names = (scope.space, scope.user_id)
-            return row(db, "SELECT 1 FROM scope WHERE space = ? AND user_id = ?", names) is not None
 
     def claim(
         self,

@@ -22,6 +22,8 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeGuard
 from uuid import UUID
 
+from episodic_agent.schemas import Scope
+
 _WORD: Final = re.compile(r"IN :(numbers|ids|texts)\((\w+)\)|(?<!:):(\w+)")
 _SCOPES: Final = ("mine", "this", "own")
 
@@ -104,6 +106,15 @@ class Rows(ABC):
 
     dialect: Dialect
     writes: bool  # whether its transaction may
+    scope: Scope
+
+    @abstractmethod
+    def hold_threads(self) -> None:
+        """Let no other writer resolve threads before the end of the transaction."""
+
+    @abstractmethod
+    def hold_facts(self) -> object:
+        """Let no other writer change facts before the end of the transaction."""
 
     @abstractmethod
     def own(self) -> object:
