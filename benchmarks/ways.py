@@ -31,7 +31,7 @@ class Way:
         self.files[file] = self.files.get(file, 0) + 1
         self.moves += file != self._last
         self._last = file
-        self.transactions += file.startswith("stores/") and code.co_qualname.endswith("Transaction.__init__")
+        self.transactions += code.co_qualname == "ScopeTransaction.__init__"
 
 
 def way_of(call: Callable[[], object]) -> Way:

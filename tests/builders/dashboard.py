@@ -113,7 +113,7 @@ def fill(memory: Memory) -> None:
         for n in range(24):
             use = ModelUse((NOW - timedelta(days=n)).date(), "episode", "small-model", 6 + n % 5, int(n % 7 == 3),
                            4200 + 911 * (n * n % 7), 620 + 97 * (n % 5), 11.5 + n)  # fmt: skip
-            tx.work.add_usage([use])
+            tx.work.put(use)
         tx.work.ask("link", "0190", "dashboard", now=NOW)
     store = memory._deps.store
     claimed = store.claim(
@@ -144,5 +144,5 @@ def _link(memory: Memory) -> None:
         with memory._deps.store.begin(scope) as tx:
             tx.relations.decide(decision)
             label = "HIGH" if related else "UNCERTAIN"
-            tx.relations.put_link(Link(there[1].id, there[0].id, NOW, label=label, decision_id=decision.id))
+            tx.relations.put(Link(there[1].id, there[0].id, NOW, label=label, decision_id=decision.id))
     maya.links.add("cello", "home")

@@ -180,6 +180,7 @@ async def refused(client: Client) -> None:
     assert "blue pot" in result.content[0].text  # type: ignore[union-attr]
 
 
+@pytest.mark.slow  # over HTTP the same is asked of every tool at each run
 def test_every_tool_refuses_wrong_arguments_over_standard_input_and_output(tmp_path: Path) -> None:
     async def run() -> None:
         server = StdioServerParameters(

@@ -2,24 +2,27 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, overload
 from uuid import UUID
 
 from episodic_agent.protocols import WhichThreads
 from episodic_agent.schemas import Frame, Section, Thread
 from episodic_agent.stores.nouns import THREAD, thread_of
-from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.rows import span_microseconds, to_microseconds
 from episodic_agent.stores.tables.dialect import EVERY
 from episodic_agent.stores.tables.erasing import DroppingTable
-from episodic_agent.stores.tables.timeouts import TimeoutTable
 
 _READ: Final = f"SELECT {THREAD} FROM thread WHERE :mine"
 _ALL: Final = f"{_READ} ORDER BY last_activity_at DESC, id LIMIT :limit"
+_PUT_TIMEOUT: Final = (
+    "INSERT INTO timeout (:keys, channel, lasts) VALUES (:own, :channel, :lasts)"
+    " ON CONFLICT (:keys, channel) DO UPDATE SET lasts = excluded.lasts"
+)
 
 
-class ThreadTable(TimeoutTable, DroppingTable):
-    """Threads, as both stores keep them."""
+class ThreadTable(DroppingTable):
+    """Threads, as both stores keep them, and the user's own timeouts."""
 
     def get(self, key: UUID | str) -> Thread | None:
         """Read one thread, by id or by the caller's own name of it."""
@@ -113,3 +116,17 @@ class ThreadTable(TimeoutTable, DroppingTable):
     @abstractmethod
     def _frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
         """Read several frames, unknown ones left out."""
+
+    # --- how long a thread of a channel may be silent, where the user said so ---------------------------
+
+    def timeouts(self) -> Mapping[str, timedelta]:
+        """Return the user's own timeouts by channel ("" for all)."""
+        results = self._session.read("SELECT channel, lasts FROM timeout WHERE :mine ORDER BY channel")
+        return {channel: timedelta(microseconds=lasts) for channel, lasts in results}
+
+    def set_timeout(self, channel: str, timeout: timedelta | None) -> None:
+        """Keep the user's own timeout of a channel ("" for all); None takes it away."""
+        if timeout is None:
+            self._session.change("DELETE FROM timeout WHERE :mine AND channel = :channel", channel=channel)
+        else:
+            self._session.change(_PUT_TIMEOUT, channel=channel, lasts=span_microseconds(timeout))
