@@ -72,6 +72,11 @@ def routes(pages: Pages) -> APIRouter:
             users=memory.users()[:500],
         )
 
+    _add_receipts(router, pages)
+    return router
+
+
+def _add_receipts(router: APIRouter, pages: Pages) -> None:
     @router.get("/receipts")
     @pages.endpoint
     def receipts(request: Request) -> Response:
@@ -79,8 +84,6 @@ def routes(pages: Pages) -> APIRouter:
         return pages.page(
             request, "receipts.html", section="receipts", receipts=space_of(request).erasures()[::-1][:500]
         )
-
-    return router
 
 
 def _price(name: str, written: str) -> float:

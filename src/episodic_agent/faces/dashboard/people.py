@@ -19,14 +19,7 @@ def routes(pages: Pages) -> APIRouter:
     """Return the routes of users and timelines, and of the files that every page loads."""
     router = APIRouter()
 
-    @router.get("/assets/{name}")
-    def asset(request: Request, name: str) -> Response:
-        """Return a style, a script or a picture of the dashboard."""
-        if name not in _KINDS:
-            return Response(status_code=404)
-        body = (HERE / "static" / name).read_bytes()
-        headers = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
-        return Response(body, media_type=_KINDS[name], headers=headers)
+    _add_assets(router)
 
     @router.get("/")
     @pages.endpoint
@@ -84,3 +77,14 @@ def routes(pages: Pages) -> APIRouter:
         return event_stream(request, ana)
 
     return router
+
+
+def _add_assets(router: APIRouter) -> None:
+    @router.get("/assets/{name}")
+    def asset(request: Request, name: str) -> Response:
+        """Return a style, a script or a picture of the dashboard."""
+        if name not in _KINDS:
+            return Response(status_code=404)
+        body = (HERE / "static" / name).read_bytes()
+        headers = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+        return Response(body, media_type=_KINDS[name], headers=headers)
