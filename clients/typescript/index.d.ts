@@ -77,6 +77,9 @@ export interface BoundaryTrace {
 /** What a fact is about (seed 003). */
 export type Category = "identity" | "preference" | "interest" | "personality" | "relationship" | "experience" | "goal" | "guideline";
 
+/** What a change is of. */
+export type ChangeKind = "messages" | "episode" | "fact" | "fact ended" | "fact edited" | "fact deleted" | "link" | "unlinked" | "skill" | "pinned" | "suppressed" | "archived" | "erased" | "model";
+
 /** Whether there was anything to do. */
 export interface Changed {
   changed: boolean;
@@ -484,6 +487,23 @@ export interface Marked {
 export interface MarkedPage {
   items: Marked[];
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
+}
+
+/** One change: when it was written (record time), of what kind, and in words what. `subject` is the id of what changed, `thread` the name of the thread it concerns; None where there is none. `by` says who concluded it: "algorithm", a model's name, "hand", or "" where that is not told. */
+export interface MemoryChange {
+  at: string;
+  kind: ChangeKind;
+  what: string;
+  subject: string | null;
+  thread: string | null;
+  by: string;
+}
+
+/** The changes after `since`, up to and with `until`, oldest first. */
+export interface MemoryChanges {
+  since: string;
+  until: string;
+  changes: MemoryChange[];
 }
 
 /** What was kept of one message; `added` is false where its id was known already. */
@@ -1038,7 +1058,7 @@ export interface UserMemoryBoundaries {
   /** Compare a thread's episodes with those another policy would make; writes nothing */
   whatif(asked: { thread: string; policy: string }): Promise<WhatIf>;
   /** Segment a thread again, by a policy (this memory's unless given), as a new generation */
-  resegment(asked: { thread: string; policy?: string | null; complete?: boolean; dry_run?: boolean }): Promise<Resegmented>;
+  resegment(asked: { thread: string; policy?: string | null; complete?: boolean; dry_run?: boolean; cut?: number | null; join?: number | null }): Promise<Resegmented>;
   /** Go back to the generation before the last `resegment`; each call goes back one more */
   undo(asked: { thread: string }): Promise<Undone>;
 }
@@ -1079,6 +1099,8 @@ export interface UserMemoryEpisodes {
   reencode(asked?: { thread?: string | null; every?: boolean; by?: string | null }): Promise<Counted>;
   /** Return one closed episode (in place of a replaced one its `successor`); NotFound otherwise */
   get(asked: { episode_id: string }): Promise<Episode>;
+  /** Give a closed episode a title by hand, under which it is found from now on; return it */
+  rename(asked: { episode_id: string; title: string }): Promise<Episode>;
   /** Return what listings show of an episode, of a part of a thread too; NotFound otherwise */
   card(asked: { episode_id: string }): Promise<EpisodeCard>;
   /** Return the observations of an episode or open frame, in order */
@@ -1202,7 +1224,7 @@ export interface UserMemorySkills {
   get(asked: { name: string }): Promise<SkillCard>;
   /** Forget a skill for good, and return what it was; what was observed stays */
   delete(asked: { name: string }): Promise<SkillCard>;
-  /** Say that a skill was used, and whether it served; its confidence follows (docs/skills.md) */
+  /** Say that a skill was used and whether it served; its confidence follows (docs/chains.md#skills) */
   used(asked: { name: string; success: boolean; at?: string | null }): Promise<SkillCard>;
 }
 
@@ -1224,6 +1246,10 @@ export interface UserMemoryThreads {
 export interface UserMemoryTrace {
   /** Return what was done for a turn, with decisions, timings and calls of models, as a tree */
   turn(asked: { turn: string; text?: boolean }): Promise<TurnTrace>;
+  /** Return what the memory took in, concluded and let go after `since`, up to `until` (now) */
+  changes(asked?: { since?: string | null; until?: string | null }): Promise<MemoryChanges>;
+  /** Return what was decided of the user's memory, by record time: the newest `limit`, newest last */
+  decisions(asked?: { since?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<DecisionPage>;
 }
 
 export interface UserMemoryTuning {

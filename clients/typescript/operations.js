@@ -106,6 +106,10 @@ export default {
    "method": "GET",
    "path": "/v1/users/{user}/episodes/{episode_id}"
   },
+  "episodes.rename": {
+   "method": "PATCH",
+   "path": "/v1/users/{user}/episodes/{episode_id}"
+  },
   "episodes.card": {
    "method": "GET",
    "path": "/v1/users/{user}/episodes/{episode_id}/card"
@@ -520,6 +524,23 @@ export default {
    "path": "/v1/users/{user}/turns/{turn}",
    "query": [
     "text"
+   ]
+  },
+  "trace.changes": {
+   "method": "GET",
+   "path": "/v1/users/{user}/changes",
+   "query": [
+    "since",
+    "until"
+   ]
+  },
+  "trace.decisions": {
+   "method": "GET",
+   "path": "/v1/users/{user}/decisions",
+   "query": [
+    "since",
+    "limit",
+    "cursor"
    ]
   },
   "stats": {

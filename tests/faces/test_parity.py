@@ -1,6 +1,8 @@
-"""Every public verb of Python has a route, a command and a tool, or a reason why not."""
+"""Every public verb of Python has a route, a command, a tool and a heading, or a reason why not."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,11 +11,14 @@ from builders.web import LocalClient
 
 from episodic_agent import Memory
 from episodic_agent.engine.async_memory import is_room
+from episodic_agent.engine.keys import KeyRoom
 from episodic_agent.faces.cli.main import cli
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.faces.tools.table import TOOLS
+from episodic_agent.faces.verbs import ROOMS
 from episodic_agent.wiring import utc_now
 
+ROOT = Path(__file__).parents[2]
 # Verb: its command and its tool; "-" where there is none, for the reason in WHY.
 FACES = {
     "add": ("add", "add_memory"),
@@ -201,3 +206,11 @@ def test_every_verb_has_a_command_or_a_reason(all_verbs: set[str]) -> None:
 def test_every_tool_is_a_verb_and_few_verbs_are_tools() -> None:
     assert {tool for _, tool in FACES.values()} - {"-"} == {tool.name for tool in TOOLS}
     assert all(WHY_NO_TOOL for _, tool in FACES.values() if tool == "-")
+
+
+def test_every_verb_stands_under_a_heading_of_the_reference(all_verbs: set[str]) -> None:
+    # docs/api.md is made from docstrings: a class that it names has a heading for each of its verbs
+    named = set(re.findall(r"^::: ([\w.]+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.M))
+    rooms = {f"{kind.__module__}.{kind.__name__}" for kind in (*ROOMS.values(), KeyRoom)}
+    assert rooms | {f"episodic_agent.{name}" for name in ("Memory", "UserMemory", "Client")} <= named
+    assert {verb.rpartition(".")[0] for verb in all_verbs} <= {"", "Memory", "Memory.keys", *ROOMS}
