@@ -389,7 +389,7 @@ class Linker:
         started = self._ticks()
         evidence = self._evidence(case)
         ended = self._ticks()
-        paths: dict[str, Json] = {}  # a path alone is not timed: the same memory told twice is the same record
+        paths: dict[str, Json] = {}  # a path alone is not timed: one memory told twice is one record
         answer = case.ahead if call is None else call.answer(self._patience)
         if answer is not None and call is not None:
             paths["algorithm"] = _span(started, ended, begun)
