@@ -4,16 +4,16 @@
     python tools/train_context.py --only-measure LIFE.jsonl…
 
 A life is weeks of one person's talk: messages, sittings with those they go on from, `needs` (what a message
-can only be answered with) and questions with evidence. The first judge learns which messages are needed, the
-second which sittings the labels connect. Printed for each life left out: the share of needed messages told
-within 800 and 2,000 tokens, and the share of told lines from sittings the labels do not connect.
+can only be answered with) and questions with evidence. Each life is played through the engine, which gathers
+the candidates of each message as it does for anybody; so links, sittings and what is at hand are as they are.
+The first judge learns which candidates are needed, the second which are of sittings that the labels connect.
+Printed for each life left out: the share of needed messages told within 800 and 2,000 tokens, the share of
+told lines from sittings the labels do not connect, and lines a context at 800.
 """
 
 import argparse
-import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,219 +22,140 @@ import numpy as np
 from numpy.typing import NDArray
 from shipping import Origin, ship_numbers
 
-from episodic_agent.core.context import estimate
 from episodic_agent.core.context.relevance import (
     BIAS,
-    LAST,
     MATTER,
     MATTER_SHARE,
     MOST_MATTER,
     NEED,
-    SITTING,
     EarlierWords,
-    fading,
-    features,
+    rival_features,
 )
-from episodic_agent.core.context.telling import floor
-from episodic_agent.core.language import tokens
-from episodic_agent.core.recall.bm25 import term_score, term_weight
+from episodic_agent.core.context.telling import Block, QuotedText, tell
+from episodic_agent.core.evaluation.lives import BUDGETS, stands_in
+from episodic_agent.engine.context import gathering, prompting
+from episodic_agent.engine.evaluate import lives as playing
 from episodic_agent.protocols import Embedder
-from episodic_agent.wiring import load_settings, make_embedder
+from episodic_agent.wiring import load_settings, make_embedder, temporary_memory
 
 Floats = NDArray[np.float64]
-OF_SITTINGS = frozenset(
-    [
-        "matter",
-        "best",
-        "mean",
-        "best_around",
-        "mean_around",
-        "best_words",
-        "mean_words",
-        "best_words_around",
-        "mean_words_around",
-        "best_matter",
-        "mean_matter",
-        "long_ago",
-        "rank_sitting",
-        "rank_sitting_around",
-        "opening_long_ago",
-        "opening_words",
-        "opening_best",
-    ]
-)
-OF_VECTORS = frozenset(
-    [
-        "cosine",
-        "around",
-        "matter",
-        "best",
-        "mean",
-        "best_around",
-        "mean_around",
-        "best_matter",
-        "mean_matter",
-        "before",
-        "after",
-        "rank",
-        "rank_around",
-        "rank_sitting",
-        "rank_sitting_around",
-        "short_cosine",
-        "short_around",
-        "opening_cosine",
-        "opening_best",
-    ]
-)
-RIDGE = {NEED: 300.0, MATTER: 20.0}
+OF_VECTORS = ("cosine", "around", "matter", "best", "mean", "before", "after", "rank", "rank_sitting")
+OF_WORDS = ("words", "held")  # in a feature's name
+RIDGE = {NEED: 300.0, MATTER: 50.0}
 QUESTIONS = 0.5  # what a question of the labels weighs beside a message of the talk
-COVERED = 0.6
+LASTS = 1.0  # what being a fact adds, as in `engine/context/prompting.py`
 
 
 @dataclass(frozen=True)
 class Case:
-    """One message that needs something, with what could be told of it."""
+    """One message that needs something, with what was gathered for it and how it would be told."""
 
     seen: EarlierWords
     rows: Mapping[str, Floats]
-    places: Sequence[int]
+    ids: Sequence[str | None]
     needed: Floats
     connected: Floats
-    asked: int | None
-    wanted: Sequence[int] = ()
+    wanted: frozenset[str]
+    fits: frozenset[str]
+    quotes: Sequence[QuotedText]
+    asked: tuple[str, Sequence[QuotedText], Mapping[str, Any]] | None  # None for a question
 
 
-class Life:
-    """One life, read for training."""
+class Player:
+    """Plays one life and keeps what the engine gathered for its needs and questions."""
 
     def __init__(self, path: Path, embedder: Embedder) -> None:
-        """Read a file and embed its messages."""
-        self.data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        self.name = self.data["id"]
-        self.messages = self.data["messages"]
-        self.embedder = embedder
-        texts = [m["text"] for m in self.messages]
-        self.vectors = np.asarray(embedder.embed(texts), np.float64)
-        self.terms = [tokens(text) for text in texts]
-        self.counts = [Counter(terms) for terms in self.terms]
-        self.place = {m["id"]: n for n, m in enumerate(self.messages)}
-        self.at = [datetime.fromisoformat(m["time"]).timestamp() for m in self.messages]
-        self.sitting = [m["sitting"] for m in self.messages]
-        self.tokens = [estimate(text) for text in texts]
-        self.behind = {s["id"]: self._behind(s["id"]) for s in self.data["sittings"]}
+        """Play a life, watching the engine's own calls (this is the only place that needs them)."""
+        (self.life,) = playing.read_lives(path)
+        self.name = self.life.id
+        self.labels = self.life.labels
+        self.messages = {m.id: m for m in self.labels.messages}
+        self.places: dict[tuple[Any, int], str] = {}
+        self._kept: dict[str, Any] = {}
+        self._raw: list[tuple[str | None, frozenset[str], dict[str, Any]]] = []
+        whole = (gathering.relevances, prompting.gathered, prompting.tell, playing._context, playing._asked)
+        gathering.relevances = self._watch("seen", whole[0], 0)
+        prompting.gathered = self._watch("gathered", whole[1], None)
+        prompting.tell = self._watch("told", whole[2], -1)
+        playing._context = self._context(whole[3])
+        playing._asked = self._asked(whole[4])
+        try:
+            clock = playing.PlayedClock(self.life.lines[0].at)
+            with temporary_memory(embedder, now=clock, language=self.life.language) as memory:
+                playing.play(self.life, memory.user(self.life.user), clock)
+        finally:
+            gathering.relevances, prompting.gathered, prompting.tell = whole[:3]
+            playing._context, playing._asked = whole[3:]
+        self.cases = [self._case(*row) for row in self._raw]
 
-    def _behind(self, sitting: str) -> set[str]:
-        above = {s["id"]: s["goes_on_from"] for s in self.data["sittings"]}
-        reached: set[str] = set()
-        waiting = list(above[sitting])
-        while waiting:
-            one = waiting.pop()
-            if one not in reached:
-                reached.add(one)
-                waiting += above.get(one, [])
-        return reached
+    def _watch(self, name: str, call: Any, part: int | None) -> Any:
+        def watched(*given: Any, **named: Any) -> Any:
+            answer = call(*given, **named)
+            self._kept[name] = answer if part is None else given[0] if part == 0 else (*given, named)
+            return answer
 
-    def cases(self) -> Iterator[Case]:
-        """Yield the messages that need something, then the questions."""
-        for need in self.data["needs"]:
-            asked = self.place[need["message"]]
-            wanted = [self.place[one] for one in need["from"]]
-            yield self._case(asked, asked, self.vectors[asked], self.terms[asked], wanted)
-        for question in self.data["questions"]:
-            moment = datetime.fromisoformat(question["time"][:19]).timestamp()
-            end = sum(at <= moment for at in self.at)
-            wanted = [place for one in question["evidence"] if (place := self.place[one]) < end]
-            if wanted:
-                vector = np.asarray(self.embedder.embed([question["question"]])[0], np.float64)
-                yield self._case(None, end, vector, tokens(question["question"]), wanted)
+        return watched
 
-    def _case(
-        self, asked: int | None, end: int, vector: Floats, terms: Sequence[str], wanted: Sequence[int]
-    ) -> Case:
-        here = None if asked is None else self.sitting[asked]
-        own = [n for n in range(end) if self.sitting[n] == here]
-        places = sorted(
-            (n for n in range(end) if self.sitting[n] != here), key=lambda n: (self.sitting[n], n)
-        )
-        around = vector.copy()
-        for weight, n in zip(fading(len(own[-LAST:])), own[-LAST:], strict=True):
-            around += weight * self.vectors[n]
-        whole = self.vectors[own[-SITTING:]].sum(0) if own else np.zeros_like(vector)
-        documents = Counter(term for n in range(end) for term in self.counts[n])
-        average = sum(len(self.terms[n]) for n in range(end)) / max(1, end)
-        asking = {t: term_weight(t, documents[t], end) for t in set(terms) if documents[t]}
-        before: dict[str, float] = {}
-        for weight, n in zip(fading(len(own[-LAST:])), own[-LAST:], strict=True):
-            for t in self.counts[n]:
-                before[t] = max(before.get(t, 0.0), weight / fading(1)[0] * term_weight(t, documents[t], end))
-        names = {name: k for k, name in enumerate(dict.fromkeys(self.sitting[n] for n in places))}
-        last: dict[str, float] = {}
-        for n in places:
-            last[self.sitting[n]] = max(last.get(self.sitting[n], 0.0), self.at[n])
-        now = self.at[end] if asked is not None else self.at[end - 1]
-        speaker = self.data["user"] if asked is None else self.messages[asked]["speaker"]
-        mine = [self.messages[n] for n in places]
-        rows = self.vectors[places]
-        seen = EarlierWords(
-            sitting=np.array([names[self.sitting[n]] for n in places], np.int64),
-            cosine=rows @ vector,
-            around=rows @ (around / np.linalg.norm(around)),
-            matter=rows @ (whole / (np.linalg.norm(whole) or 1.0)),
-            words=self._bm25(places, asking, average),
-            words_around=self._bm25(places, before, average),
-            days=np.array([(now - last[self.sitting[n]]) / 86_400 for n in places]),
-            tokens=np.array([self.tokens[n] for n in places], np.float64),
-            replies=np.array([float(m["role"] != "user") for m in mine]),
-            tools=np.array([float(m["role"] == "tool") for m in mine]),
-            asks=np.array([float("?" in m["text"] or "？" in m["text"]) for m in mine]),
-            figures=np.array([float(any(map(str.isdigit, m["text"]))) for m in mine]),
-            same_speaker=np.array([float(m["speaker"] == speaker) for m in mine]),
-            terms=len(terms),
-            begins=not own,
-        )
-        connected = set() if here is None else self.behind[here]
-        connected = connected | {self.sitting[n] for n in wanted}
+    def _context(self, call: Any) -> Any:
+        def context(memory: Any, stage: Any, line: Any, budget: int) -> Any:
+            self._kept = {}
+            answer = call(memory, stage, line, budget)
+            self.places.update({place: identity for identity, place in stage.places.items()})
+            if budget == BUDGETS[0] and "seen" in self._kept:
+                self._raw.append((line.id, frozenset(self.labels.needs[line.id]), self._kept))
+            return answer
+
+        return context
+
+    def _asked(self, call: Any) -> Any:
+        def asked(memory: Any, clock: Any, at: datetime, question: str) -> Any:
+            clock.now = max(clock.now, at)
+            self._kept = {}
+            memory.context(question, at=clock.now, max_tokens=BUDGETS[0])
+            number = next(n for n, (_, text) in enumerate(self.life.questions) if text == question)
+            evidence = self.labels.questions[number].evidence
+            if evidence and "seen" in self._kept:
+                self._raw.append((None, evidence, self._kept))
+            return call(memory, clock, at, question)
+
+        return asked
+
+    def _case(self, asked: str | None, wanted: frozenset[str], kept: Mapping[str, Any]) -> Case:
+        quotes = kept["gathered"][0]
+        ids = [self.places.get((quote.thread_id, quote.first_seq)) for quote in quotes]
+        fits = {self.messages[one].sitting for one in wanted}
+        if asked is not None:
+            roots = self.labels.earlier.get(self.messages[asked].sitting, frozenset()) | {
+                self.messages[asked].sitting
+            }
+            fits |= {s for s in self.labels.topics if s in roots or self.labels.earlier.get(s, roots) & roots}
+        connected = [one is not None and self.messages[one].sitting in fits for one in ids]
+        message, lines, named = kept["told"]
         return Case(
-            seen,
-            features(seen),
-            places,
-            np.array([float(n in set(wanted)) for n in places]),
-            np.array([float(self.sitting[n] in connected) for n in places]),
-            asked,
+            kept["seen"],
+            rival_features(kept["seen"]),
+            ids,
+            np.array([float(one in wanted) for one in ids]),
+            np.array(connected, np.float64),
             wanted,
-        )
-
-    def _bm25(self, places: Sequence[int], weights: Mapping[str, float], average: float) -> Floats:
-        return np.array(
-            [
-                sum(
-                    term_score(weights[t], count, len(self.terms[n]), average)
-                    for t, count in self.counts[n].items()
-                    if t in weights
-                )
-                for n in places
-            ]
+            frozenset(fits),
+            quotes,
+            None if asked is None else (message, lines, named),
         )
 
 
-def columns(judge: str, vectors: bool) -> list[str]:
+def columns(case: Case, *, vectors: bool) -> list[str]:
     """Return the features a judge reads."""
-    some = features(_nothing())
     return [
         name
-        for name in some
-        if (judge == NEED or name in OF_SITTINGS) and (vectors or name not in OF_VECTORS)
+        for name in case.rows
+        if vectors or any(w in name for w in OF_WORDS) or not any(v in name for v in OF_VECTORS)
     ]
-
-
-def _nothing() -> EarlierWords:
-    none, zero = np.zeros(0), np.zeros(0, np.int64)
-    return EarlierWords(zero, *[none] * 12, 0, False)
 
 
 def fit(cases: Sequence[Case], judge: str, *, vectors: bool) -> dict[str, float]:
     """Return the weights of a judge: ridge logistic regression, of features as they are."""
-    names = columns(judge, vectors)
+    names = columns(cases[0], vectors=vectors)
     matrices, answers, weights = [], [], []
     for case in cases:
         if judge == MATTER and case.asked is None:
@@ -242,7 +163,7 @@ def fit(cases: Sequence[Case], judge: str, *, vectors: bool) -> dict[str, float]
         matrices.append(np.stack([case.rows[name] for name in names], 1))
         answers.append(case.needed if judge == NEED else case.connected)
         if judge == NEED:
-            weights.append(np.full(len(case.places), 1.0 if case.asked is not None else QUESTIONS))
+            weights.append(np.full(len(case.ids), 1.0 if case.asked is not None else QUESTIONS))
         else:  # a sitting counts once however long it is
             counts = np.bincount(case.seen.sitting)
             weights.append(5.0 / counts[case.seen.sitting])
@@ -270,35 +191,42 @@ def fit(cases: Sequence[Case], judge: str, *, vectors: bool) -> dict[str, float]
 def score(case: Case, need: Mapping[str, float], matter: Mapping[str, float]) -> Floats:
     """Return what the two judges say together."""
     one, other = (
-        sum((v * case.rows[n] for n, v in judge.items() if n != BIAS), np.zeros(len(case.places)))
-        + judge[BIAS]
+        sum((v * case.rows[n] for n, v in judge.items() if n != BIAS), np.zeros(len(case.ids))) + judge[BIAS]
         for judge in (need, matter)
     )
     total: Floats = one + MATTER_SHARE * np.minimum(other, MOST_MATTER)
     return total
 
 
-def told(life: Life, case: Case, scores: Floats, budget: int) -> tuple[float, float, int, int]:
-    """Return needed messages told and all, lines of unconnected sittings and all, in a packed budget."""
-    if case.asked is None or not len(scores):
-        return 0, len(case.wanted), 0, 0
-    used, said, noise, lines = (
-        estimate(life.messages[case.asked]["text"]) + 8,
-        set(life.terms[case.asked]),
-        0,
-        0,
-    )
-    least = floor(float(scores.max()), budget)
-    for k in np.argsort(-scores, kind="stable"):
-        cost = life.tokens[case.places[k]] + 4
-        if scores[k] < least or used + cost > budget:
-            continue
-        used += cost
-        said |= set(life.terms[case.places[k]])
-        noise += case.connected[k] == 0
-        lines += 1
-    covered = sum(len(set(life.terms[n]) & said) >= COVERED * len(set(life.terms[n])) for n in case.wanted)
-    return covered, len(case.wanted), noise, lines
+def told(player: Player, case: Case, scores: Floats, budget: int) -> tuple[int, int, int, int]:
+    """Return needed messages told and all, lines of unconnected sittings and all, of the text itself."""
+    if case.asked is None:
+        raise ValueError("a question has no context of its own")
+    message, lines, named = case.asked
+    worths = {
+        (quote.thread_id, quote.first_seq): float(worth)
+        for quote, worth in zip(case.quotes, scores, strict=True)
+    }
+    judged = []
+    for quote in lines:
+        worth = worths.get((quote.thread_id, quote.first_seq), -99.0)
+        of_fact = quote.block is Block.KNOWN and quote.text.endswith('"')
+        if of_fact or quote.block is Block.BEFORE:
+            quote = replace(quote, worth=worth + LASTS * of_fact)  # noqa: PLW2901 (the same line, judged anew)
+        judged.append(quote)
+    context = tell(message, judged, **{**named, "max_tokens": budget})
+    noise = count = 0
+    for item in context.items:
+        sources = [
+            one
+            for seq in range(item.first_seq, item.last_seq + 1)
+            if (one := player.places.get((item.thread_id, seq)))
+        ]
+        if sources:
+            count += 1
+            noise += not any(player.messages[one].sitting in case.fits for one in sources)
+    covered = sum(stands_in(player.messages[one].text, context.text) for one in case.wanted)
+    return covered, len(case.wanted), noise, count
 
 
 def main() -> None:
@@ -316,37 +244,37 @@ def main() -> None:
 
 def train(paths: Sequence[Path], embedder: Embedder, *, ship: bool) -> None:
     """Measure each way of reading with each life left out, then ship the judges of all lives."""
-    lives = [Life(path, embedder) for path in paths]
-    cases = {life.name: list(life.cases()) for life in lives}
+    players = [Player(path, embedder) for path in paths]
     tables: dict[str, object] = {}
     for kind in ("vectors", "words"):
         vectors = kind == "vectors"
-        for life in lives:
-            others = [case for name, some in cases.items() if name != life.name for case in some]
+        for player in players:
+            others = [case for one in players if one is not player for case in one.cases]
+            if not others:
+                continue
             judges = [fit(others, judge, vectors=vectors) for judge in (NEED, MATTER)]
-            mine = [case for case in cases[life.name] if case.asked is not None]
+            mine = [case for case in player.cases if case.asked is not None]
             scores = [score(case, *judges) for case in mine]
-            tops = sorted(float(one.max()) for one in scores if len(one))
-            results = {
-                budget: [told(life, c, s, budget) for c, s in zip(mine, scores, strict=True)]
-                for budget in (800, 2_000)
+            sums = {
+                budget: np.sum([told(player, c, s, budget) for c, s in zip(mine, scores, strict=True)], 0)
+                for budget in BUDGETS
             }
-            shares = [sum(r[0] for r in rows) / sum(r[1] for r in rows) for rows in results.values()]
-            noise = np.mean([r[2] / r[3] for r in results[800] if r[3]])
-            size = np.mean([r[3] for r in results[800]])
+            shares = [rows[0] / rows[1] for rows in sums.values()]
+            least = sums[BUDGETS[0]]
             print(
-                f"{kind:8s}{life.name:10s} covered@800 {shares[0]:.2f}  covered@2000 {shares[1]:.2f}  "
-                f"noise@800 {noise:.2f}  lines {size:.0f}  tops {tops[0]:.1f} {tops[len(tops) // 2]:.1f}"
+                f"{kind:8s}{player.name:10s} covered@800 {shares[0]:.3f}  covered@2000 {shares[1]:.3f}  "
+                f"noise@800 {least[2] / max(least[3], 1):.3f}  lines {least[3] / len(mine):.1f}",
+                flush=True,
             )
-        everything = [case for some in cases.values() for case in some]
+        everything = [case for player in players for case in player.cases]
         tables[kind] = {judge: fit(everything, judge, vectors=vectors) for judge in (NEED, MATTER)}
     if ship:
         origin = Origin(
             "tools/train_context.py",
             "five labelled lives (a nurse, a backend team, Leipzig, Shanghai, a flatshare)",
-            "weights of the judges of what a context tells, with vectors and by words alone",
+            "weights of the judges of a context (context-2027-02), with vectors and by words alone",
         )
-        ship_numbers("context/relevance.json", tables, origin)
+        ship_numbers("context/relevance-2027-02.json", tables, origin)
 
 
 if __name__ == "__main__":

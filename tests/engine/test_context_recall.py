@@ -163,7 +163,7 @@ def test_what_is_hidden_or_said_later_is_not_recalled(memory: Memory) -> None:
 
 
 def test_an_unknown_form_is_refused(memory: Memory) -> None:
-    with pytest.raises(InvalidInput, match="no form 'odd' of a context; there are default, seed-002"):
+    with pytest.raises(InvalidInput, match="no form 'odd' of a context; there are default, context-2027-02, context-2027-01, seed-002"):
         mine(memory).context("Hello", form="odd")  # type: ignore[arg-type]
 
 
@@ -182,3 +182,21 @@ def test_the_tool_of_agents_tells_it_too(memory: Memory) -> None:
     tools = memory_tools(mine(memory))
     assert "allergic to walnuts" in tools.call("get_context", {"message": DINNER})
     assert json.dumps(tools.answer("get_context", {"message": DINNER}).data)
+
+
+def test_what_does_not_bear_on_the_message_is_left_out_where_the_former_policy_told_it(memory: Memory) -> None:
+    for number in range(60):
+        mine(memory).add(
+            f"Remark {number} on the {('roof', 'garden', 'choir', 'ferry')[number % 4]}",
+            channel="sms",
+            timestamp=START + timedelta(hours=number),
+        )
+    later = START + timedelta(days=9)
+    now, before = (
+        mine(memory).context("Which tyres fit a Passat?", at=later, max_tokens=800, form=form)
+        for form in ("default", "context-2027-01")
+    )
+    assert len(now.items) < len(before.items)
+    assert now.text == mine(memory).context(
+        "Which tyres fit a Passat?", at=later, max_tokens=800, form="context-2027-02"
+    ).text

@@ -20,7 +20,8 @@ from episodic_agent.data import numbers
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
-CONTEXT_WEIGHTS: Final = "context/relevance"
+FIRST, RIVALS = "context-2027-01", "context-2027-02"
+CONTEXT_WEIGHTS: Final = {FIRST: "context/relevance", RIVALS: "context/relevance-2027-02"}
 NEED, MATTER = "need", "matter"
 BIAS: Final = "bias"
 MATTER_SHARE: Final = 0.6  # of the second judge, beside the first
@@ -39,7 +40,8 @@ class EarlierWords:
     `sitting` numbers the stretch of talk each is from. `cosine`, `around` and `matter` are the likeness to
     the message, to the message with what went before it, and to the whole sitting; `words` and `words_around`
     are BM25. `days` is since the end of its sitting. `terms` counts those of the message, `begins` tells that
-    nothing went before it.
+    nothing went before it. `links` is what a link to its thread adds; `held` and `held_together` are the
+    shares of the message's terms, by rarity, that a text and its whole sitting hold.
     """
 
     sitting: Ints
@@ -55,6 +57,9 @@ class EarlierWords:
     asks: Floats
     figures: Floats
     same_speaker: Floats
+    links: Floats
+    held: Floats
+    held_together: Floats
     terms: int
     begins: bool
 
@@ -115,11 +120,38 @@ def features(seen: EarlierWords) -> Mapping[str, Floats]:
     }
 
 
-def relevances(seen: EarlierWords, *, vectors: bool) -> Floats:
+def rival_features(seen: EarlierWords) -> Mapping[str, Floats]:
+    """Return every feature of `context-2027-02`: those before it, and how a sitting stands to its rivals."""
+    rows = dict(features(seen))
+    legs = {
+        "cosine": seen.cosine,
+        "around": seen.around,
+        "matter": seen.matter,
+        "words": seen.words,
+        "words_around": seen.words_around,
+        "held": seen.held_together,
+    }
+    for name, values in legs.items():
+        rows[f"standing_{name}"], rows[f"margin_{name}"] = _against(seen.sitting, values)
+    count = len(seen.cosine)
+    rows["held"], rows["held_together"], rows["link"] = seen.held, seen.held_together, seen.links
+    rows["other_linked"] = (seen.links == 0.0) * float(bool(np.any(seen.links > 0.0)))
+    _, place, sizes = np.unique(seen.sitting, return_inverse=True, return_counts=True)
+    since = np.zeros(len(sizes))
+    since[place] = seen.days
+    rows["recent"] = np.log1p(np.argsort(np.argsort(since, kind="stable"), kind="stable")[place])
+    rows["opening_recent"] = rows["recent"] * float(seen.begins)
+    rows["short_recent"] = rows["recent"] / (1.0 + seen.terms / 4.0)
+    rows["size"] = np.log(sizes[place])
+    rows["candidates"] = np.full(count, np.log(max(count, 1)))
+    return rows
+
+
+def relevances(seen: EarlierWords, *, vectors: bool, policy: str = RIVALS) -> Floats:
     """Return how well each candidate answers to the message, as log-odds; by words where no `vectors` are."""
-    rows = features(seen)
+    rows = rival_features(seen) if policy == RIVALS else features(seen)
     kind = "vectors" if vectors else "words"
-    need, matter = (_judged(rows, f"{CONTEXT_WEIGHTS}.{kind}.{judge}") for judge in (NEED, MATTER))
+    need, matter = (_judged(rows, f"{CONTEXT_WEIGHTS[policy]}.{kind}.{judge}") for judge in (NEED, MATTER))
     return need + MATTER_SHARE * np.minimum(matter, MOST_MATTER)
 
 
@@ -155,6 +187,17 @@ def _over(sitting: Ints, values: Floats) -> tuple[Floats, Floats]:
     np.maximum.at(most, place, values)
     mean = np.bincount(place, weights=values) / counts
     return most[place], mean[place]
+
+
+def _against(sitting: Ints, values: Floats) -> tuple[Floats, Floats]:
+    """Return how each sitting's best stands to all of them: in spreads from the mean, and to the best."""
+    if not len(values):
+        return values, values
+    _, place = np.unique(sitting, return_inverse=True)
+    most = np.full(int(place.max()) + 1, -np.inf)
+    np.maximum.at(most, place, values)
+    standing = (most - most.mean()) / (most.std() + 1e-6)
+    return standing[place], (most - most.max())[place]
 
 
 def _beside(sitting: Ints, values: Floats) -> tuple[Floats, Floats]:

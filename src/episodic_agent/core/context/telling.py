@@ -19,8 +19,9 @@
 
 Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. What was
 said earlier stands in the order of time under its date; what one sitting's line answers stands with its
-question. Each line names where it is from. What lies far below the best line is left out even where there is
-room: how far grows with the budget, as whoever gives more room wants more.
+question. Each line names where it is from. What does not bear on the message is left out even where there is
+room: below a bar in calibrated log-odds that sinks with the budget, as whoever gives more room wants more
+(under `context-2027-01` far below the best line).
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,16 +35,19 @@ from uuid import UUID
 from episodic_agent.core.context.frames import ContextPhrases, frame_for
 from episodic_agent.core.context.gaps import break_words
 from episodic_agent.core.context.quoting import one_line, quoted, shown_name
+from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.tokens import cut_to, estimate, tenths
 from episodic_agent.core.language import excerpt, tokens
 from episodic_agent.schemas.contexts import Context, ContextItem, LineKind
 
 DROP: Final = 3.2  # log-odds below the best, at a budget of 800
 WIDER: Final = 3.2  # more of it, for each e-fold of the budget
+BAR: Final = -5.1  # log-odds, at a budget of 800 (`context-2027-02`)
+LOWER: Final = 1.5  # of it, for each e-fold of the budget
+_FULL: Final = 100  # candidates of a full memory
 _BASE: Final = 800
 LEAST: Final = -9.0  # log-odds below which nothing bears on the message
 LONGEST: Final = 60  # tokens of one quoted text; of a longer one its best sentences stand
-ANSWER: Final = 1.0  # log-odds that an answer is worth less than its question, at most
 _ROOMY: Final = 1.3  # a text so much longer is not cut
 _LONG_SESSION: Final = 3.0
 _NAME: Final = 40  # characters of a speaker's name
@@ -112,6 +116,18 @@ def floor(top: float, budget: int) -> float:
     return max(LEAST, top - DROP - WIDER * log(max(budget, _BASE) / _BASE))
 
 
+def bar(count: int, budget: int) -> float:
+    """Return the log-odds below which a line is left out, by how many lines there are to choose from.
+
+    They are calibrated, so the bar is one for all messages and few lines may stand for a message nothing
+    bears on. Of few candidates each is likelier to be meant than judges of full memories can tell.
+
+    >>> bar(300, 800), round(bar(300, 2_000), 2), round(bar(10, 800), 2)
+    (-5.1, -6.47, -7.4)
+    """
+    return BAR - LOWER * log(max(budget, _BASE) / _BASE) + log(min(max(count, 1), _FULL) / _FULL)
+
+
 def tell(
     message: str,
     candidates: Sequence[QuotedText],
@@ -120,6 +136,7 @@ def tell(
     continued: Continued | None = None,
     asked: Sequence[str] = (),
     language: str | None = None,
+    policy: str = RIVALS,
 ) -> Context:
     """Return the context of a message, never longer than `max_tokens`; the same input gives the same text."""
     frame = frame_for(message, asked, language)
@@ -130,7 +147,12 @@ def tell(
     going_on = None if continued is None else _going_on(frame, continued)
     if going_on is not None:
         room -= tenths(going_on)
-    taken = _chosen(message, candidates, frame, room, max_tokens)
+    recalled = [quote.worth for quote in candidates if quote.block is Block.BEFORE]
+    relative = floor(max(recalled, default=LEAST), max_tokens)
+    least = bar(len(recalled), max_tokens) if policy == RIVALS else relative
+    if policy == RIVALS:
+        candidates = [one for one in candidates if one.block is not Block.KNOWN or one.worth >= least]
+    taken = _chosen(message, candidates, frame, room, max_tokens, least)
     rows = _written(taken, frame)
     if continued is not None and all(quote.thread_id != continued.thread_id for quote in taken):
         going_on = None  # nothing of it is told
@@ -171,11 +193,14 @@ def _going_on(frame: ContextPhrases, continued: Continued) -> str:
 
 
 def _chosen(
-    message: str, candidates: Sequence[QuotedText], frame: ContextPhrases, room: int, max_tokens: int
+    message: str,
+    candidates: Sequence[QuotedText],
+    frame: ContextPhrases,
+    room: int,
+    max_tokens: int,
+    least: float,
 ) -> list[QuotedText]:
     """Return the lines that are taken: greedily by worth, each block within its share."""
-    recalled = [quote.worth for quote in candidates if quote.block is Block.BEFORE]
-    least = floor(max(recalled, default=LEAST), max_tokens)
     order = sorted(
         candidates, key=lambda quote: (-round(quote.worth, 9), quote.block, quote.at, quote.first_seq)
     )

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from uuid import UUID
 
 from episodic_agent.core.context import ContextItem, LineKind, Linked, assemble
+from episodic_agent.core.context.relevance import FIRST, RIVALS
 from episodic_agent.core.ingest import Item, read_item, read_time
 from episodic_agent.core.language import plural
 from episodic_agent.core.language.windows import windows
@@ -269,6 +270,7 @@ class Contexts:
             explicit=current.explicit,
             max_tokens=request.max_tokens,
             visibility=visibility,
+            policy=FIRST if request.form == FIRST else RIVALS,
         )
         lines = written.context.text.split("\n")
         items = [
@@ -329,7 +331,7 @@ def read_request(
         raise InvalidInput("the message is empty; give the words that are about to be answered")
     moment = None if at is None else read_time(at).at
     item = read_item(message, channel=clean_name(channel), largest=largest)
-    requested_form: Form = "seed-002" if form == "seed-002" else "default"
+    requested_form = next(one for one in FORMS if one == form)
     return ContextRequest(item, moment, clean_name(thread), max_tokens, requested_form)
 
 

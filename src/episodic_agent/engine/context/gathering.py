@@ -1,10 +1,12 @@
 """Read what was said earlier and may be needed now, by meaning, words, links and nearness in time."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
+from math import log
 from typing import Final
 from uuid import UUID
 
@@ -12,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from episodic_agent.core.context import LineKind, estimate
-from episodic_agent.core.context.relevance import LAST, SITTING, EarlierWords, fading, relevances
+from episodic_agent.core.context.relevance import LAST, RIVALS, SITTING, EarlierWords, fading, relevances
 from episodic_agent.core.context.telling import Block, QuotedText
 from episodic_agent.core.echo import is_echo, own_words
 from episodic_agent.core.language import tokens
@@ -89,6 +91,7 @@ def gathered(
     apart: Iterable[UUID],
     visibility: Visibility,
     shown: frozenset[int],
+    policy: str = RIVALS,
 ) -> tuple[list[QuotedText], dict[int, Observation]]:
     """Return what was said earlier with what it is worth, and the observations by reference.
 
@@ -108,8 +111,10 @@ def gathered(
     order = sorted(stored)
     sitting = _sittings(order, stored)
     texts = [own_words(stored[ref]) for ref in order]
-    seen = _seen(legs, now, np.array(order, np.int64), texts, sitting)
-    worths = relevances(seen, vectors=legs.vectors)
+    links = np.array([linked.get(item.thread_id, 0.0) for item in texts])
+    seen = _seen(legs, now, np.array(order, np.int64), texts, sitting, links)
+    worths = relevances(seen, vectors=legs.vectors, policy=policy)
+    added = dict(linked) if policy != RIVALS else {}  # there a link is one of the features
     people = {item.actor for item in texts if not is_reply(item)}
     quotes = [
         QuotedText(
@@ -121,7 +126,7 @@ def gathered(
             item.seq,
             item.seq,
             item.at,
-            float(worth) + linked.get(item.thread_id, 0.0),
+            float(worth) + added.get(item.thread_id, 0.0),
             speaker="" if is_reply(item) or len(people) < _SEVERAL else item.actor,
             reply=is_reply(item),
             sitting=int(part),
@@ -266,13 +271,19 @@ def _sittings(order: Sequence[int], stored: Mapping[int, Observation]) -> npt.ND
 
 
 def _seen(
-    legs: _Legs, now: Situation, refs: Refs, texts: Sequence[Observation], sitting: npt.NDArray[np.int64]
+    legs: _Legs,
+    now: Situation,
+    refs: Refs,
+    texts: Sequence[Observation],
+    sitting: npt.NDArray[np.int64],
+    links: Floats,
 ) -> EarlierWords:
     moments = np.array([item.at.timestamp() for item in texts])
     ends = np.full(int(sitting[-1]) + 1, -np.inf)
     np.maximum.at(ends, sitting, moments)
     replies = [is_reply(item) for item in texts]
     speaker = _speaker(now, texts)
+    held, together = _held(set(legs.terms), [set(tokens(item.text)) for item in texts], sitting)
     return EarlierWords(
         sitting=sitting,
         cosine=legs.cosines(legs.message, refs),
@@ -287,9 +298,26 @@ def _seen(
         asks=np.array([any(mark in item.text for mark in _QUESTION_MARKS) for item in texts], np.float64),
         figures=np.array([_FIGURE.search(item.text) is not None for item in texts], np.float64),
         same_speaker=np.array([item.actor == speaker for item in texts], np.float64),
+        links=links,
+        held=held,
+        held_together=together,
         terms=len(legs.terms),
         begins=not now.sitting,
     )
+
+
+def _held(asked: set[str], held: Sequence[set[str]], sitting: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return what share of the message's terms, by rarity, each text and each text's sitting holds."""
+    shared = [terms & asked for terms in held]
+    count = Counter(term for terms in shared for term in terms)
+    weights = {term: log(1 + len(held) / (1 + count[term])) for term in asked}
+    total = sum(weights[term] for term in sorted(asked)) or 1.0
+    together: dict[int, set[str]] = {}
+    for part, terms in zip(sitting.tolist(), shared, strict=True):
+        together.setdefault(part, set()).update(terms)
+    shares = {part: sum(weights[t] for t in sorted(terms)) / total for part, terms in together.items()}
+    alone = np.array([sum(weights[t] for t in sorted(terms)) / total for terms in shared])
+    return alone, np.array([shares[part] for part in sitting.tolist()])
 
 
 def _speaker(now: Situation, texts: Sequence[Observation]) -> str:

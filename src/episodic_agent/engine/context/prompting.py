@@ -13,6 +13,7 @@ from episodic_agent.core.chains.metadata import read_metadata
 from episodic_agent.core.chains.outcomes import UNKNOWN
 from episodic_agent.core.context import Basis, LineKind
 from episodic_agent.core.context.frames import frame_for
+from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.telling import Block, Continued, QuotedText, tell
 from episodic_agent.core.facts.quoting import as_prompted
 from episodic_agent.core.identity import episode_id
@@ -44,6 +45,10 @@ _SURE: Final = 0.5  # confidence
 _LOOKED_THROUGH: Final = 60  # of what was said earlier, the likeliest to be told
 _MOSTLY: Final = 0.5  # share of a text that a fact quotes
 _TURNS: Final = 8  # of a skill, the newest, among which one is its source
+_QUOTE: Final = '"'  # what a quoted fact ends with (`as_prompted`)
+_LASTS: Final = 1.0  # log-odds that being a fact adds to what a quotation is worth
+_UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this message
+_PINNED: Final = 1.0  # above what else stands first
 _FIRST: Final = 6.0  # worth of what stands first, above all that is recalled
 _SESSION: Final = 4.0
 _HERE: Final = 3.0
@@ -70,9 +75,10 @@ def prompt(
     explicit: bool,
     max_tokens: int,
     visibility: Visibility,
+    policy: str = RIVALS,
 ) -> Prompt:
     """Return the default context of a message, by what it is said into."""
-    facts, proofs = _known(tx, deps, current, visibility)
+    facts, proofs = _known(tx, deps, current, visibility, policy)
     here = _here(current)
     number = current.number or 0
     shown = frozenset(ref_of(number, item.first_seq) for item in here)
@@ -82,8 +88,10 @@ def prompt(
     }
     apart = set() if current.thread is None else on_both_sides(tx, current.thread.id) - set(linked)
     earlier, stored = gathered(
-        tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown
+        tx, deps, current, linked=linked, apart=apart, visibility=visibility, shown=shown, policy=policy
     )
+    if policy == RIVALS:
+        facts = _bearing(facts, earlier)
     session = _session(tx, deps, current, visibility)
     earlier = _not_replaced(tx, current, earlier, stored)
     skills = _skills(tx, deps, current, visibility)
@@ -97,6 +105,7 @@ def prompt(
         continued=None if explicit else _continued(current, near),
         asked=asked,
         language=deps.language,
+        policy=policy,
     )
     observations = [*stored.values(), *current.before, *proofs]
     return _sourced(tx, context, observations)
@@ -126,6 +135,23 @@ def source_of(item: ContextItem, prompt: Prompt) -> tuple[str, ...]:
     """Return the observations an item rests on, as their caller named them."""
     seqs = range(item.first_seq, item.last_seq + 1)
     return tuple(name for seq in seqs if (name := prompt.names.get((item.thread_id, seq))))
+
+
+def _bearing(facts: Sequence[QuotedText], earlier: Sequence[QuotedText]) -> list[QuotedText]:
+    """Let a quoted fact compete by what its source is worth for this message; what is pinned stands.
+
+    A quotation stands for who this is only as far as a judge of sentences can tell, which is not far enough
+    to tell it to every message.
+    """
+    worths = {(item.thread_id, item.first_seq): item.worth for item in earlier}
+    result = []
+    for fact in facts:
+        worth = worths.get((fact.thread_id, fact.first_seq))
+        if fact.text.endswith(_QUOTE) and fact.worth <= _FIRST:
+            result.append(replace(fact, worth=_UNKNOWN if worth is None else worth + _LASTS))
+        else:
+            result.append(fact)
+    return result
 
 
 def _named(lines: Sequence[QuotedText]) -> list[QuotedText]:
@@ -276,7 +302,7 @@ def _sentence(title: str) -> str:
 
 
 def _known(
-    tx: Transaction, deps: Deps, now: Situation, visibility: Visibility
+    tx: Transaction, deps: Deps, now: Situation, visibility: Visibility, policy: str
 ) -> tuple[list[QuotedText], list[Observation]]:
     """Return standing wishes and who this is, then facts that bear on the message, and their proofs."""
     standing = [
@@ -313,6 +339,7 @@ def _known(
         used.append(proof)
         standing_line = place < len(standing[:MOST_STANDING])
         worth = _FIRST - 0.1 * place if standing_line else _HERE + scores.get(fact.id, 0.0)
+        worth += _PINNED if fact.pinned and policy == RIVALS else 0.0
         quotes.append(
             QuotedText(
                 Block.KNOWN,
