@@ -18,6 +18,7 @@ def routes(pages: Pages) -> APIRouter:
     def facts(
         request: Request,
         user: str,
+        *,
         q: str = "",
         category: str = "",
         at: str = "",

@@ -11,6 +11,7 @@ from episodic_agent.faces.dashboard.figures import usage_bars
 from episodic_agent.faces.dashboard.pages import Pages, space_of
 
 MOST = 200  # jobs of a page
+_ORDER = {"dead": 0, "leased": 1, "waiting": 2}
 
 
 def routes(pages: Pages) -> APIRouter:
@@ -23,10 +24,9 @@ def routes(pages: Pages) -> APIRouter:
         """List later work: what failed first."""
         entries = space_of(request).jobs.list()
         counts = Counter(entry.state for entry in entries)
-        order = {"dead": 0, "leased": 1, "waiting": 2}
         shown = sorted(
             (e for e in entries if not state or e.state == state),
-            key=lambda e: (order.get(e.state, 3), e.due),
+            key=lambda e: (_ORDER.get(e.state, 3), e.due),
         )
         return pages.page(
             request,

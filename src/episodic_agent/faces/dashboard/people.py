@@ -20,6 +20,7 @@ def routes(pages: Pages) -> APIRouter:
     router = APIRouter()
 
     _add_assets(router)
+    _add_live(router)
 
     @router.get("/")
     @pages.endpoint
@@ -70,12 +71,6 @@ def routes(pages: Pages) -> APIRouter:
         ]
         return data({"messages": rows})
 
-    @router.get(f"/users/{{user}}{LIVE}")
-    def live(request: Request, user: str) -> Response:
-        """Tell the page what is new, as `/v1/users/{user}/events` does."""
-        _, ana = user_of(request, user)
-        return event_stream(request, ana)
-
     return router
 
 
@@ -88,3 +83,11 @@ def _add_assets(router: APIRouter) -> None:
         body = (HERE / "static" / name).read_bytes()
         headers = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
         return Response(body, media_type=_KINDS[name], headers=headers)
+
+
+def _add_live(router: APIRouter) -> None:
+    @router.get(f"/users/{{user}}{LIVE}")
+    def live(request: Request, user: str) -> Response:
+        """Tell the page what is new, as `/v1/users/{user}/events` does."""
+        _, ana = user_of(request, user)
+        return event_stream(request, ana)
