@@ -349,6 +349,7 @@ def test_the_document_is_openapi_3_1_and_every_example_runs(client: TestClient) 
     names = {
         "user": "ana", "thread": "work", "name": "work", "fact_id": items(client, "facts")[0]["fact"]["id"],
         "episode": items(client, "sessions")[0]["id"], "link": "x", "decision": "x",
+        "episode_id": items(client, "episodes")[-1]["episode_id"],
     }  # fmt: skip
     ran = set()
     for path, methods in document["paths"].items():
