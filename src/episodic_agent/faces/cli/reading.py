@@ -67,7 +67,9 @@ POLICY = click.option("--policy", default="default", show_default=True, help="de
     "--limit", type=click.IntRange(1, 1000), default=5, show_default=True, help="Episodes to return."
 )
 @click.option("--observations", type=click.IntRange(1, 10_000), help="Observations to rank over all.")
-@click.option("--policy", "ranking", default="default", show_default=True, help="default, recall-2026-12 or seed-003.")
+@click.option(
+    "--policy", "ranking", default="default", show_default=True, help="default, recall-2026-12 or seed-003."
+)
 @click.option("--since", help="Only from this time on.")
 @click.option("--until", help="Only before this time.")
 @click.option("--thread", help="Only this thread.")
