@@ -163,7 +163,10 @@ def test_what_is_hidden_or_said_later_is_not_recalled(memory: Memory) -> None:
 
 
 def test_an_unknown_form_is_refused(memory: Memory) -> None:
-    with pytest.raises(InvalidInput, match="no form 'odd' of a context; there are default, context-2027-02, context-2027-01, seed-002"):
+    with pytest.raises(
+        InvalidInput,
+        match="no form 'odd' of a context; there are default, context-2027-02, context-2027-01, seed-002",
+    ):
         mine(memory).context("Hello", form="odd")  # type: ignore[arg-type]
 
 
@@ -184,7 +187,9 @@ def test_the_tool_of_agents_tells_it_too(memory: Memory) -> None:
     assert json.dumps(tools.answer("get_context", {"message": DINNER}).data)
 
 
-def test_what_does_not_bear_on_the_message_is_left_out_where_the_former_policy_told_it(memory: Memory) -> None:
+def test_what_does_not_bear_on_the_message_is_left_out_where_the_former_policy_told_it(
+    memory: Memory,
+) -> None:
     for number in range(60):
         mine(memory).add(
             f"Remark {number} on the {('roof', 'garden', 'choir', 'ferry')[number % 4]}",
@@ -197,6 +202,9 @@ def test_what_does_not_bear_on_the_message_is_left_out_where_the_former_policy_t
         for form in ("default", "context-2027-01")
     )
     assert len(now.items) < len(before.items)
-    assert now.text == mine(memory).context(
-        "Which tyres fit a Passat?", at=later, max_tokens=800, form="context-2027-02"
-    ).text
+    assert (
+        now.text
+        == mine(memory)
+        .context("Which tyres fit a Passat?", at=later, max_tokens=800, form="context-2027-02")
+        .text
+    )
