@@ -16,8 +16,6 @@ DOCS = ROOT / "docs"
 INTERNALS = sorted((DOCS / "internals").glob("*.md"))
 USER_PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 PAGES = [*USER_PAGES, ROOT / "CONTRIBUTING.md", *INTERNALS]
-# Pages that other changes bring: until they are there, a link to one of them is right.
-EXPECTED = {f"{name}.md" for name in ("dashboard",)}
 PORT = "8765"  # what a page's server listens at; here it is another each time
 SECONDS = 120  # longest a block may take
 
