@@ -20,8 +20,8 @@
 Lines of all blocks compete for the tokens: each has a worth, the best are taken until nothing fits. What was
 said earlier stands in the order of time under its date; what one sitting's line answers stands with its
 question. Each line names where it is from. What does not bear on the message is left out even where there is
-room: below a bar in calibrated log-odds that sinks with the budget, as whoever gives more room wants more
-(under `context-2027-01` far below the best line).
+room: below a bar in calibrated log-odds that sinks with the budget, as whoever gives more room wants more,
+and in a young memory far below the best line (under `context-2027-01` that alone).
 """
 
 from collections.abc import Mapping, Sequence
@@ -150,6 +150,10 @@ def tell(
     recalled = [quote.worth for quote in candidates if quote.block is Block.BEFORE]
     relative = floor(max(recalled, default=LEAST), max_tokens)
     least = bar(len(recalled), max_tokens) if policy == RIVALS else relative
+    if (
+        len(recalled) < _FULL
+    ):  # of a young memory everything is above the bar: what is far below the best is not meant
+        least = max(least, relative)
     if policy == RIVALS:
         candidates = [one for one in candidates if one.block is not Block.KNOWN or one.worth >= least]
     taken = _chosen(message, candidates, frame, room, max_tokens, least)

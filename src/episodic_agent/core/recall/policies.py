@@ -19,7 +19,7 @@ class RecallPolicy:
 
     name: str
     weights: FusionWeights = DEFAULT_WEIGHTS
-    threshold: float = 0.1
+    threshold: float = 0.15
     measured: bool = True
 
     @property
