@@ -1271,7 +1271,7 @@ export class UserMemory {
   /** Import File */
   importFile(asked: { /** The file's name; its ending tells what it is. */ name?: string; /** Where the messages are from. */ source?: string | null; /** Of a text; UTF-8 unless it says so. */ encoding?: string | null; /** Of times without one: Europe/Berlin. */ timezone?: string | null; /** The order of numeric dates: dmy, mdy, ymd. */ dates?: string | null; /** Store nothing, tell what would come. */ dry_run?: boolean; body: BodyInit }): Promise<ImportReport>;
   /** Return what the next prompt should be told of the past, before or after the message was added */
-  context(asked: { message: string; thread?: string | null; channel?: string | null; at?: string | null; max_tokens?: number; form?: "default" | "seed-002" }): Promise<ThreadContext>;
+  context(asked: { message: string; thread?: string | null; channel?: string | null; at?: string | null; max_tokens?: number; form?: "default" | "context-2027-02" | "context-2027-01" | "seed-002" }): Promise<ThreadContext>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */
   search(asked: { query: string; limit?: number; observations?: number | null; policy?: string; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null }): Promise<SearchAnswer>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */

@@ -334,6 +334,8 @@ def test_no_request_makes_the_server_fail(client: TestClient) -> None:
     furnish(client)
     for result in schema.get_all_operations():
         operation = result.ok()
+        if operation.path.endswith("/events"):
+            continue  # told for as long as somebody listens
 
         @given(case=operation.as_strategy())
         @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))

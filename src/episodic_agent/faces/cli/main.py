@@ -102,7 +102,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "jobs.worker": "Do later work (titles, summaries, questions, silent threads) until told to stop.",
     "jobs.jobs": "See later work, try it again, cancel it.",
     "serving.serve": "Answer over HTTP (`/v1`, `/docs`) until told to stop; needs the extra `serve`.",
-    "admin.keys": "Make, list and revoke the keys of the HTTP service.",
+    "admin.keys": "Make, list, rotate and revoke the keys of the HTTP service.",
     "serving.mcp": (
         "Give an agent the memory as MCP tools, on standard input and output; needs the extra `mcp`."
     ),
