@@ -119,7 +119,9 @@ def ablations() -> dict[str, Order]:
         name: replace(DEFAULT_WEIGHTS, **{n: 0.0 for n in (name, name + BIGRAMS) if n in duplicates})
         for name in names
     }
-    for name in (*OF_EPISODES, "neighbour_hours", "dense", "dense_foreign", "place"):  # no set has places
+    # no set has places; the second round and the trust in vectors are taken where a question is asked, not here
+    asked = ("second", "known_below", "foreign_from")
+    for name in (*OF_EPISODES, "neighbour_hours", "dense", "dense_foreign", "place", *asked):
         off.pop(name, None)
     legs = {
         "words": replace(DEFAULT_WEIGHTS, dense=1.0, dense_foreign=1.0),

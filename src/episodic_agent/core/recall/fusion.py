@@ -145,8 +145,8 @@ def measured_share(
 def with_second(fused: Fused, shared: FloatArray, ids: Sequence[str], weights: FusionWeights) -> Fused:
     """Return a fused result after a second round: `shared` scores what candidates share with the first hits.
 
-    >>> first = Fused(np.array([0.5, 0.4]), np.array([0, 1]), {"lexical": np.array([0.5, 0.4])})
-    >>> with_second(first, np.array([0.0, 3.0]), "ab", DEFAULT_WEIGHTS).order.tolist()
+    >>> first = Fused(np.array([0.5, 0.49]), np.array([0, 1]), {"lexical": np.array([0.5, 0.49])})
+    >>> with_second(first, np.array([0.0, 3.0]), ["a", "b"], DEFAULT_WEIGHTS).order.tolist()
     [1, 0]
     """
     if not len(shared) or not float(shared.max()) > 0:

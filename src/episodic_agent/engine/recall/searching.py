@@ -286,7 +286,8 @@ class Recaller:
             known=known,
             share=share,
             documents=gathered.documents if policy.measured else None,
-            filtered=policy.measured and bool(asked.filter_),
+            # a window of time is a part of the question; a conversation or a channel may be all there is
+            filtered=policy.measured and (options.since is not None or options.until is not None),
         )
         order = self._diverse(gatherer, gathered, observations.order, policy, share=share)
         chosen = order[: options.observations].tolist()

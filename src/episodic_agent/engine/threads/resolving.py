@@ -8,12 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core.identity import decision_id, thread_id
 from episodic_agent.core.ingest import Item
-from episodic_agent.core.links.reading import read_message
 from episodic_agent.core.threads import (
     Arriving,
     Channels,
@@ -25,8 +24,14 @@ from episodic_agent.core.threads import (
     is_reply,
 )
 from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Observation, Scope, Thread
+
+if TYPE_CHECKING:
+    from episodic_agent.core.links import reading
+else:
+    reading = module("episodic_agent.core.links.reading")
 
 THREAD: Final = "thread"
 NAMED: Final = "named"  # verdict of the decision that a caller named a thread which a message had begun
@@ -82,7 +87,7 @@ class Placement:
 
     def take(self, observation: UUID, item: Item, at: datetime) -> PlacedItem:
         """Resolve the next item."""
-        leans = self._seeks(item) and read_message(item.text, at).elliptical
+        leans = self._seeks(item) and reading.read_message(item.text, at).elliptical
         arriving = Arriving(observation, at, item.channel, reply=is_reply(item), leans=leans)
         resolution = self._resolver.take(arriving)
         thread = resolution.thread

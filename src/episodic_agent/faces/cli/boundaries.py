@@ -150,7 +150,7 @@ def resegment(
     """
     by_hand = cut is not None or join is not None
     if undo and (other or online or dry_run or by_hand):
-        raise InvalidInput("--undo goes back to what was before: leave the other options out")
+        raise InvalidInput("--undo goes back to what was before: leave --policy, --online and the others out")
     if by_hand and (other or online):
         raise InvalidInput("--cut and --join correct by hand: leave --policy and --online out")
     with app.user(user) as memory:

@@ -85,8 +85,8 @@ def link(address: str, label: str) -> str:
 def without_marks(page: str) -> str:
     """Return the words of a piece of HTML, a line where it has one.
 
-    >>> without_marks("<p>Two <b>eggs</b>,\n beaten</p><li>salt &amp; pepper</li>")
-    'Two eggs, beaten\\nsalt & pepper'
+    >>> without_marks("<p>Two  <b>eggs</b>, beaten</p><li>salt &amp; pepper</li>").splitlines()
+    ['Two eggs, beaten', 'salt & pepper']
     """
     text = html.unescape(_TAG.sub("", _BREAK.sub("\n", re.sub(r"\s+", " ", page))))
     return "\n".join(line.strip() for line in text.splitlines())
