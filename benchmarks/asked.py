@@ -212,7 +212,9 @@ class Watched:
 
     def _ask(self, text: str, kind: str, **options: Any) -> Recall:
         """Search, and gather once more what the search saw; `Recaller` reads the question this way."""
-        recall = mine(self._memory).search(text, **{"limit": 10, "observations": LIMIT, **options})
+        recall = mine(self._memory).search(
+            text, **{"limit": 10, "observations": LIMIT, **options, "policy": "recall-2026-12"}
+        )
         now, scope = self._parts.clock(), Scope()
         with self._parts.store.begin(scope, write=False) as tx:
             speakers, last = list(tx.observations.actors()), tx.observations.last_at()

@@ -1,8 +1,9 @@
 """Recall with its standard errors, without each leg, and how well confidence tells what is not there.
 
 Every ranking is made from what the engine gathered (`asked`), by the very functions recall calls; how sure
-recall is, `search` itself says. Errors are bootstrapped over cases, over questions where a set has fewer
-than eight cases (then they are too small).
+recall is, `search` itself says. It is asked by its policy of one round, `recall-2026-12`: what a second round
+reads of the first hits' texts is not kept. Errors are bootstrapped over cases, over questions where a set
+has fewer than eight cases (then they are too small).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from episodic_agent.core.evaluation import (
     mean_of_sums,
     question_metrics,
 )
-from episodic_agent.core.recall import DEFAULT_WEIGHTS, FusionWeights
+from episodic_agent.core.recall import WEIGHTS_2026_12, FusionWeights
 from episodic_agent.core.recall.bm25 import IntArray
 from episodic_agent.engine.evaluate.retrieval import unique
 from episodic_agent.protocols import Embedder
@@ -95,14 +96,14 @@ def groups(cases: Sequence[Case]) -> dict[str, list[tuple[Case, Asked]]]:
     return pairs
 
 
-def default_order(asked: Asked, case: Case, weights: FusionWeights = DEFAULT_WEIGHTS) -> IntArray:
+def default_order(asked: Asked, case: Case, weights: FusionWeights = WEIGHTS_2026_12) -> IntArray:
     """Rank a question's candidates as recall does, near-duplicates giving way."""
     order = fused(asked, case, weights).order
     moved, _ = ranking.diversify(order, case.vectors[np.searchsorted(case.refs, asked.gathered.refs)])
     return moved
 
 
-def fused(asked: Asked, case: Case, weights: FusionWeights = DEFAULT_WEIGHTS) -> ranking.Fused:
+def fused(asked: Asked, case: Case, weights: FusionWeights = WEIGHTS_2026_12) -> ranking.Fused:
     """Fuse a question's candidates."""
     places = np.array(
         [f"{ref:016x}" for ref in asked.gathered.refs.tolist()]
@@ -116,18 +117,18 @@ def ablations() -> dict[str, Order]:
     names = [f.name for f in fields(FusionWeights) if not f.name.endswith(BIGRAMS)]
     duplicates = {f.name for f in fields(FusionWeights)}
     off = {
-        name: replace(DEFAULT_WEIGHTS, **{n: 0.0 for n in (name, name + BIGRAMS) if n in duplicates})
+        name: replace(WEIGHTS_2026_12, **{n: 0.0 for n in (name, name + BIGRAMS) if n in duplicates})
         for name in names
     }
-    # no set has places; the second round and the trust in vectors are taken where a question is asked, not here
+    # no set has places; a second round and trust in vectors are taken where a question is asked, not here
     asked = ("second", "known_below", "foreign_from")
     for name in (*OF_EPISODES, "neighbour_hours", "dense", "dense_foreign", "place", *asked):
         off.pop(name, None)
     legs = {
-        "words": replace(DEFAULT_WEIGHTS, dense=1.0, dense_foreign=1.0),
-        "vectors": replace(DEFAULT_WEIGHTS, dense=0.0, dense_foreign=0.0),
+        "words": replace(WEIGHTS_2026_12, dense=1.0, dense_foreign=1.0),
+        "vectors": replace(WEIGHTS_2026_12, dense=0.0, dense_foreign=0.0),
         "both neighbours": replace(
-            DEFAULT_WEIGHTS, neighbour_lexical=0.0, neighbour_lexical_bigrams=0.0, neighbour_dense=0.0
+            WEIGHTS_2026_12, neighbour_lexical=0.0, neighbour_lexical_bigrams=0.0, neighbour_dense=0.0
         ),
     }
     results = {name.replace("_", " "): _with(weights) for name, weights in (legs | off).items()}
@@ -145,7 +146,7 @@ def trial(pairs: str) -> dict[str, Order]:
     (['with dense=.4'], {})
     """
     changed = {name: float(value) for name, value in (pair.split("=") for pair in pairs.split())}
-    return {f"with {pairs}": _with(replace(DEFAULT_WEIGHTS, **changed))} if changed else {}
+    return {f"with {pairs}": _with(replace(WEIGHTS_2026_12, **changed))} if changed else {}
 
 
 def judge(questions: Sequence[tuple[Case, Asked]], order: Order) -> list[Judged]:
