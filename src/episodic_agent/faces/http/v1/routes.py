@@ -116,7 +116,7 @@ class VerbCall:
         if not self.paged:
             result = verb(**full)
             if self.row.detailed:
-                return shown_item(result)
+                return {"contents": {}, **shown_item(result)}  # where no detail was asked for, none of them
             listed = None if self.item is None else [shown_item(item) for item in result]
             return shown(result) if listed is None else {"items": listed, "next": None}
         limit, cursor = full.pop("limit"), full.pop("cursor")
