@@ -1,8 +1,9 @@
 """Titles and summaries by a language model: checked, versioned, replaceable, and never needed."""
 
+import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from conftest import OpenMemory
 from episodic_agent import Memory
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.core.prompts.quoting import AGAIN
+from episodic_agent.data import demo_folder
 from episodic_agent.engine.episodes.wording import EXTRACTIVE, REFUSED
 from episodic_agent.engine.trace.usage import MOST_UNUSABLE
 from episodic_agent.errors import BadReply, InvalidInput, ProviderUnavailable
@@ -353,6 +355,20 @@ def test_encoding_again_what_would_come_out_the_same_writes_nothing(memory: Memo
     assert mine(memory).episodes.reencode(every=True) == 1
     assert mine(memory).episodes.get(episode.id).encoding_version == 1
     assert mine(memory).stats().waiting_jobs == 0
+
+
+def test_the_words_do_not_depend_on_whether_the_vectors_were_there_yet(database: Path) -> None:
+    def summaries(memory: Memory) -> list[str]:
+        return [card.summary for card in mine(memory).episodes.list() if card.state != "open"]
+
+    with Memory.open(database, embedder="hashing") as memory:
+        mine(memory).import_file(demo_folder() / "maya-family.jsonl")
+        before = summaries(memory)
+    with closing(sqlite3.connect(database)) as db, db:
+        db.execute("DELETE FROM vector")  # as where a flush closed what is embedded later
+    with Memory.open(database, embedder="hashing") as memory:
+        assert mine(memory).episodes.reencode(every=True) > 5
+        assert summaries(memory) == before
 
 
 def test_words_a_model_found_can_be_taken_back_to_extraction(open_memory: OpenMemory) -> None:

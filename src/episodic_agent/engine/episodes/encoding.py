@@ -19,7 +19,7 @@ from episodic_agent.core.chains.metadata import NOTHING
 from episodic_agent.core.echo import all_own_words
 from episodic_agent.core.episodes import EpisodeText, encode_extractive, encode_steps
 from episodic_agent.core.language import term_counts
-from episodic_agent.core.language.windows import windows
+from episodic_agent.core.language.windows import beginning, windows
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.wording import (
@@ -191,8 +191,24 @@ class Encoder:
         with self._deps.store.begin(scope, write=False) as tx:
             vectors = tx.index.vectors(OBSERVATIONS, self._deps.embedder_name, refs)
         return encode_extractive(
-            work.observations, [vectors.get(r) for r in refs], language=self._deps.language
+            work.observations, self._whole(work.observations, refs, vectors), language=self._deps.language
         )
+
+    def _whole(
+        self, observations: Sequence[Observation], refs: Sequence[int], vectors: Mapping[int, Vector]
+    ) -> list[Vector | None]:
+        """Return the vector of each observation, embedding those that are embedded later.
+
+        What a flush closes may be encoded before its texts have their vectors: its words must not depend on
+        which job came first.
+        """
+        embedder = self._deps.embedder
+        pairs = list(zip(observations, refs, strict=True))
+        missing = {r: o.text for o, r in pairs if r not in vectors and o.text.strip()}
+        if embedder is None or not missing:
+            return [vectors.get(r) for r in refs]
+        found = embedder.embed([beginning(text)[0] for text in missing.values()])
+        return [{**dict(zip(missing, found, strict=True)), **vectors}.get(r) for r in refs]
 
     def _embed(self, works: Sequence[_EncodingWork]) -> None:
         embedder = self._deps.embedder
