@@ -191,10 +191,10 @@ class Encoder:
         with self._deps.store.begin(scope, write=False) as tx:
             vectors = tx.index.vectors(OBSERVATIONS, self._deps.embedder_name, refs)
         return encode_extractive(
-            work.observations, self._whole(work.observations, refs, vectors), language=self._deps.language
+            work.observations, self._completed(work.observations, refs, vectors), language=self._deps.language
         )
 
-    def _whole(
+    def _completed(
         self, observations: Sequence[Observation], refs: Sequence[int], vectors: Mapping[int, Vector]
     ) -> list[Vector | None]:
         """Return the vector of each observation, embedding those that are embedded later.
@@ -207,8 +207,8 @@ class Encoder:
         missing = {r: o.text for o, r in pairs if r not in vectors and o.text.strip()}
         if embedder is None or not missing:
             return [vectors.get(r) for r in refs]
-        found = embedder.embed([beginning(text)[0] for text in missing.values()])
-        return [{**dict(zip(missing, found, strict=True)), **vectors}.get(r) for r in refs]
+        rows = embedder.embed([beginning(text)[0] for text in missing.values()])
+        return [{**dict(zip(missing, rows, strict=True)), **vectors}.get(r) for r in refs]
 
     def _embed(self, works: Sequence[_EncodingWork]) -> None:
         embedder = self._deps.embedder
