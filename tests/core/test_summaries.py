@@ -83,10 +83,69 @@ def test_courtesies_are_left_out(courtesy: str) -> None:
             (("Ana", "[voice] haha yes the wedding is on 12 June"), ("Ben", "Great!")),
             "The wedding is on 12 June",
         ),
+        (
+            (("system", "You are a helpful assistant that books hotels for travellers."), ("user", "ok")),
+            "ok",
+        ),
+        (
+            (
+                ("user", "here's the log, what's wrong with it\n2026-03-02 10:00:02 ERROR db refused 5432"),
+                ("assistant", "Postgres is not running."),
+            ),
+            "Here's the log, what's wrong with it",
+        ),
+        (
+            (("user", "no tea without oat milk for me"), ("assistant", "Noted.")),
+            "No tea without oat milk for me",
+        ),
+        (
+            (("user", "Morgen kommt der Klempner wegen der Heizung."),),
+            "Morgen kommt der Klempner wegen der Heizung",
+        ),
+        (
+            (("Katja", "Hallo, hier ist Katja. Ich brauche einen Zettel für die Kita wegen der Allergie."),),
+            "Ich brauche einen Zettel für die Kita wegen der Allergie",
+        ),
+        (
+            (("user", "Wann muss ich die Umsatzsteuervoranmeldung fürs 1. Quartal abgeben?"),),
+            "Wann muss ich die Umsatzsteuervoranmeldung fürs 1. Quartal abgeben?",
+        ),
+        (
+            (("user", "if i won the lottery we'd have a chef and i'd never see a fish finger again"),),
+            "If i won the lottery we'd have a chef",
+        ),
+        (
+            (("user", 'order of operations, year 6, theo reckons brackets are "optional"'),),
+            'Order of operations, year 6, theo reckons brackets are "optional"',
+        ),
+        (
+            (
+                (
+                    "用户",
+                    "我现在漕宝路租的房子4月30到期\uff0c装修肯定来不及\uff0c想跟房东谈续两个月\uff0c怎么开口",
+                ),
+            ),
+            "我现在漕宝路租的房子4月30到期\uff0c装修肯定来不及\uff0c想跟房东谈续两个月",
+        ),
     ],
 )
-def test_greetings_prompts_and_tools_make_no_title(lines: tuple[tuple[str, str], ...], title: str) -> None:
+def test_a_title_is_the_clause_that_says_the_matter_and_says_it_whole(
+    lines: tuple[tuple[str, str], ...], title: str
+) -> None:
     assert encode(observe(*lines)).title.rstrip("?") == title.rstrip("?")
+
+
+def test_a_system_prompt_alone_is_no_title() -> None:
+    words = encode(observe(("system", "You are a helpful assistant that books hotels for travellers.")))
+    assert "helpful" not in words.title
+    assert words.title
+
+
+def test_an_answered_question_is_the_title_not_its_answer() -> None:
+    answer = "Named after the Leipzig doctor Moritz Schreber, the first club was founded in 1864."
+    assert encode(observe(("user", "who invented allotment gardens"), ("assistant", answer))).title == (
+        "Who invented allotment gardens"
+    )
 
 
 @given(st.lists(st.text(alphabet="aeiknrst ,.?", min_size=3, max_size=200), min_size=1, max_size=4))
@@ -97,6 +156,44 @@ def test_every_title_is_a_contiguous_piece_of_one_message(texts: list[str]) -> N
     assert len(title) <= 71
     known = any(plain in " ".join(text.casefold().split()) for text in texts)
     assert known or not any(char.isalpha() for text in texts for char in text)
+
+
+LONG_TALK = (
+    ("user", "Can you help me choose a van for the workshop, diesel, at most 12000 euros?"),
+    ("assistant", "Transit, Ducato and Master come into question, mostly from 2016 to 2018."),
+    ("user", "There are two adverts, a Transit at a dealer in Halle and a Ducato from a man in Borna."),
+    (
+        "assistant",
+        "The dealer gives a warranty, the private seller does not, and the Transit is younger too.",
+    ),
+    ("user", "Sure, but the weather is awful and the radio says it will snow on Sunday in the mountains."),
+    ("assistant", "Then drive carefully on the way there, and look at the tyres before you leave home."),
+    ("user", "My brother once bought a car at night and found out the next day that it was green."),
+    ("assistant", "That is why people look at cars by day."),
+    ("user", "I took the Transit for 13200 after all, they change the timing belt before I fetch it."),
+    ("assistant", "Good choice."),
+)
+
+
+def test_a_summary_is_short_and_ends_with_how_the_matter_was_left() -> None:
+    summary = encode(observe(*LONG_TALK)).summary
+    assert "Can you help me choose a van for the workshop" in summary
+    assert "I took the Transit for 13200 after all" in summary
+    assert len(summary) < 450
+
+
+def test_a_short_request_without_telling_words_stands_before_its_answer() -> None:
+    lines = (("user", "Still 11?"), ("assistant", "Yes, the appointment at the clinic is at 11:00 today."))
+    assert "Still 11?" in encode(observe(*lines)).summary
+
+
+def test_what_a_tool_said_is_left_to_those_who_talk_about_it() -> None:
+    lines = (
+        ("user", "How will the weather be in Leipzig on Saturday?"),
+        ("tool", "Sat 18.04. Leipzig: 17 degrees, cloudy, risk of rain 20 percent, wind weak"),
+        ("assistant", "Up to 17 degrees on Saturday, cloudy, hardly any rain."),
+    )
+    assert "risk of rain" not in encode(observe(*lines)).summary
 
 
 def test_sentences_stand_in_the_order_they_were_said() -> None:

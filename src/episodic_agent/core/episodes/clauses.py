@@ -26,6 +26,12 @@ _EMPHASIS: Final = re.compile(r"[*_~`]+")
 _HEADING: Final = re.compile(r"^\s{0,3}#{1,6}\s+|^\s*\*\*[^*]{1,80}\*\*:?\s*$")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+•·]|\(?\d{1,2}[.)])\s+")
 _NUMBER_OF_HEADING: Final = re.compile(r"^\s*(?:step\s+)?\d{1,2}[.):](?!\d)\s*", re.IGNORECASE)
+# Lines that a machine wrote and somebody pasted: of a log, of a trace, of an exception.
+_DUMP: Final = re.compile(
+    r"^\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d\b|Traceback \(|File \"|at [\w.$<>]+\(|"
+    r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning)\b:?|[$>#] \S|\w+: (?:error|fatal|warning):)"
+)
+_ORDINAL: Final = re.compile(r"\b\d{1,2}[.]\s*$")
 _TABLE: Final = re.compile(r"^\s*\|.*\|\s*$|^\s*[-=_*|:\s]{3,}$")
 _CODE_LINE: Final = re.compile(
     r"[{};]\s*$|^\s*(?:import|from|def|class|return|const|let|var|public|#include)\s\S.*[=(;]"
@@ -161,13 +167,26 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
             continue
         # items and headings list what a sentence before them says in one breath
         item = _ITEM.match(line)
-        weight = 0.3 if line[0] == "#" else 0.65 if item else 1.0
+        weight = 0.3 if line[0] == "#" or _DUMP.match(line) else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
-        for sentence in sentences(bare, language or None):
+        for sentence in _whole(sentences(bare, language or None), language):
             clauses.extend(_clause(place, len(clauses), sentence, trust * weight, language))
             if len(clauses) >= _MOST:
                 return clauses
     return clauses
+
+
+def _whole(pieces: Sequence[str], language: str) -> list[str]:
+    """Join what a German ordinal tore apart: "fürs 1." and "Quartal" are one sentence."""
+    if language != "de":
+        return list(pieces)
+    whole: list[str] = []
+    for piece in pieces:
+        if whole and _ORDINAL.search(whole[-1]):
+            whole[-1] += f" {piece}"
+        else:
+            whole.append(piece)
+    return whole
 
 
 def _without_number(line: str) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 from episodic_agent.core.episodes.clauses import Clause, clauses, tame
 from episodic_agent.core.episodes.languages import (
     ASSISTANTS,
+    PROMPTS,
     SOURCES,
     UNSPACED,
     USERS,
@@ -19,13 +20,14 @@ from episodic_agent.core.episodes.languages import (
 from episodic_agent.core.episodes.selection import choose, scored, shortened, term_weights
 from episodic_agent.core.episodes.steps import step_metadata, step_summary, step_title
 from episodic_agent.core.episodes.times import grounded
-from episodic_agent.core.episodes.titles import title_clause
+from episodic_agent.core.episodes.titles import cut, telling_clause
 from episodic_agent.core.episodes.topics import key_phrases, keywords
 from episodic_agent.core.language import script, tokens
 from episodic_agent.schemas import Json, Kind, Observation, Vector
 
 _SAMPLE: Final = 200  # characters of each message that its language is guessed from
 _TITLE_FALLBACK: Final = 60
+_NUMERAL: Final = 0.4  # share of its weight that a number keeps in a title
 _KEYWORDS: Final = 8  # of an episode of steps: the things most of it is about
 
 
@@ -61,13 +63,17 @@ def encode_extractive(
     phrases = key_phrases(matching_clauses, weights, tongue, own)
     # callers may have vectors of the first observations only: the rest is centred by words
     padded = [*vectors, *[None] * (len(observations) - len(vectors))]
-    chosen = choose(matching_clauses, weights, padded, [o.actor for o in observations], tongue)
-    title = ""
-    if matching_clauses:
-        actors = [o.actor for o in observations]
-        scores = scored(matching_clauses, weights, padded, actors, tongue)
-        title = title_clause(matching_clauses, scores, weights, actors, tongue)
-    title = title or _first_words(observations, book)
+    actors = [o.actor for o in observations]
+    title, opening = "", None
+    if any(actors[clause.place].casefold() not in PROMPTS for clause in matching_clauses):
+        # a title names the matter: its numbers are for the summary
+        matter = {term: w * (_NUMERAL if term[:1].isdecimal() else 1.0) for term, w in weights.items()}
+        scores = scored(matching_clauses, matter, padded, actors, tongue)
+        opening = telling_clause(matching_clauses, scores, matter, actors, tongue)
+        title = cut(opening.text, matter, tongue)
+    chosen = choose(matching_clauses, weights, padded, actors, opening)
+    spoken = [o for o in observations if o.actor.casefold() not in PROMPTS]
+    title = title or _first_words(spoken, book)
     summary = _summary(chosen or matching_clauses[:1], observations, tongue)
     summary = summary or _first_words(observations, None)
     return EpisodeText(title, summary, _metadata(observations, speakers, keywords(phrases), tongue))

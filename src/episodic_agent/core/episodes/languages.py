@@ -53,6 +53,9 @@ SOURCES: Final = frozenset(
         "notification", "contact", "health", "device", "narrator", "sensor", "log", "robot",
     }
 )  # fmt: skip
+# Who only instructs an assistant: what they write is no title.
+PROMPTS: Final = frozenset({"system", "developer"})
+UNSPOKEN: Final = SOURCES | PROMPTS  # no part of the talk: they stand in summaries where nobody talks
 UNSPACED: Final = frozenset({"han", "kana", "thai", "lao", "khmer", "myanmar"})
 
 

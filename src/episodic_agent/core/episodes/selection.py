@@ -8,9 +8,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from episodic_agent.core.episodes.clauses import Clause
-from episodic_agent.core.episodes.languages import USERS, phrasebook
+from episodic_agent.core.episodes.languages import UNSPACED, UNSPOKEN, USERS, phrasebook
 from episodic_agent.core.episodes.stop_words import light, weak
-from episodic_agent.core.language import tokens
+from episodic_agent.core.language import script, tokens
 from episodic_agent.lazily import module
 from episodic_agent.schemas import Vector
 
@@ -19,20 +19,26 @@ if TYPE_CHECKING:
 else:
     np = module("numpy")
 
-MOST_SENTENCES: Final = 6
+ENOUGH_SENTENCES: Final = 3  # of a summary, however long they are
+MOST_SENTENCES: Final = 6  # while all of them are as short as talk is
+ENOUGH_CHARACTERS: Final = 320  # two or three sentences of prose: up to here more short ones are taken
 MOST_CHARACTERS: Final = 600
-_WHOLE_SENTENCES: Final = 8  # an episode of so few and short sentences is told whole
-_WHOLE_CHARACTERS: Final = 400
+_UNSPACED_SHARE: Final = 0.4  # characters that scripts without spaces need for as much
 _HEADING: Final = 0.3  # weight of a clause that only announces others
 _LONGEST: Final = 240  # characters of one sentence; longer ones are cut at a comma or space
-_CANDIDATES: Final = 32
-_REDUNDANCY: Final = 0.8  # weight of likeness to what is chosen already (maximal marginal relevance)
-_NEW_SPEAKER: Final = 0.2
-_NEW_SECTION: Final = 0.10
-_TOO_FEW: Final = 3  # terms; a sentence with fewer says little without its neighbours
+_CANDIDATES: Final = 64
+_LABEL: Final = 40  # characters that a sentence costs beside its own: who said it, and a reader's patience
+_CENTRAL: Final = 0.3  # share of a sentence's value that its message's nearness to the centre decides
+_SPREAD: Final = 0.3  # difference of closeness that counts fully
 _SAME: Final = 0.85  # likeness from which a sentence only repeats another
+_TOO_FEW: Final = 3  # terms; a sentence with fewer says little without its neighbours
 _REQUEST: Final = 1.3  # what a user asks first is what the episode is for
-_LEAST: Final = 0.30  # share of the first choice's value below which nothing more is taken
+_LEAST: Final = 0.1  # share of the first sentence's value below which nothing more is taken
+_LAST: Final = 3  # messages at the end among which the last word of the matter is looked for
+_SPOKEN: Final = 0.4  # weight of a sentence from which it can be the last word
+_BRIEF: Final = 80  # characters of a first request that is told whatever its words
+_NUMBER: Final = 1.3  # a last word that names a number
+_EARLIER: Final = 0.8  # a last word for each message that comes after it
 
 
 @cache
@@ -77,21 +83,102 @@ def choose(
     weights: Mapping[str, float],
     vectors: Sequence[Vector | None],
     actors: Sequence[str],
-    language: str,
+    opening: Clause | None = None,
 ) -> list[Clause]:
     """Return the summary's sentences in the order they were said.
 
-    `vectors` and `actors` belong to the observations that `Clause.place` counts.
+    Two or three whole sentences, more while they are short: `opening`, the one that says what it is about
+    (the best one when None), the last word of the matter, then whichever adds most of the episode's own
+    words for its length. `vectors` and `actors` belong to the observations that `Clause.place` counts.
     """
-    if not clauses:
+    fit = [clause for clause in clauses if clause.weight > _HEADING] or list(clauses)
+    spoken = [clause for clause in fit if actors[clause.place].casefold() not in UNSPOKEN] or fit
+    distinct = list({clause.text: clause for clause in reversed(spoken)}.values())[::-1]
+    if not distinct:
         return []
-    short = _all_of_it(clauses)
-    if short is not None:
-        return short
-    scores = scored(clauses, weights, vectors, actors, language)
-    best = sorted(range(len(clauses)), key=lambda n: (-scores[n], n))[:_CANDIDATES]
-    chosen = _greedy([clauses[n] for n in best], [scores[n] for n in best], weights, vectors, actors)
-    return sorted(chosen, key=lambda clause: (clause.place, clause.order))
+    near = _near_centre(clauses, weights, vectors)
+    worth = {id(clause): _value(clause, clause.terms, weights, near) for clause in distinct}
+    best = sorted(distinct, key=lambda c: (-worth[id(c)], c.place, c.order))
+    chosen = [opening if opening in distinct else best[0]]
+    request = next((c for c in distinct if actors[c.place].casefold() in USERS), None)
+    if request is not None and len(request.text) <= _BRIEF:
+        chosen.append(request)  # "Still 11?", "I GOT IN": few words, but what was answered
+    last = _last_word(distinct, chosen[0], weights, near)
+    if last is not None:
+        chosen.append(last)
+    chosen = list(dict.fromkeys(chosen))
+    return sorted(_covering(chosen, best[:_CANDIDATES], weights, near), key=lambda c: (c.place, c.order))
+
+
+def _covering(
+    chosen: list[Clause],
+    candidates: Sequence[Clause],
+    weights: Mapping[str, float],
+    near: Mapping[int, float],
+) -> list[Clause]:
+    """Add again and again the sentence that adds most of what is not told yet, for its length."""
+    told = frozenset[str]().union(*(clause.terms for clause in chosen))
+    used = sum(map(_length, chosen))
+    least = _LEAST * _value(chosen[0], chosen[0].terms, weights, near)
+    share = _UNSPACED_SHARE if script(chosen[0].text) in UNSPACED else 1.0
+    left = [clause for clause in candidates if clause not in chosen]
+    while left and len(chosen) < MOST_SENTENCES:
+        values = [_value(clause, clause.terms - told, weights, near) for clause in left]
+        n = max(range(len(left)), key=lambda n: (values[n], -left[n].place, -left[n].order))
+        if values[n] < least:
+            break
+        clause = left.pop(n)
+        length = used + _length(clause)
+        most = MOST_CHARACTERS if len(chosen) < ENOUGH_SENTENCES else ENOUGH_CHARACTERS
+        if length > most * share or _repeats(clause, told, weights):
+            continue
+        chosen.append(clause)
+        used, told = length, told | clause.terms
+    return chosen
+
+
+def _last_word(
+    clauses: Sequence[Clause], opening: Clause, weights: Mapping[str, float], near: Mapping[int, float]
+) -> Clause | None:
+    """Return the statement that the matter was left with: of the last messages the one that adds most."""
+    places = sorted({clause.place for clause in clauses})[-_LAST:]
+    ends = [
+        clause
+        for clause in clauses
+        if clause.place in places
+        and (clause.place, clause.order) > (opening.place, opening.order)
+        and not clause.asks
+        and clause.weight >= _SPOKEN
+        and (len(clause.terms) >= _TOO_FEW or any(map(str.isdigit, clause.text)))
+    ]
+
+    def telling(clause: Clause) -> tuple[float, int, int]:
+        numbered = any(map(str.isdigit, clause.text))
+        # an amount alone is poor prose, but it is what was asked for
+        share = _NUMBER / clause.weight if numbered else 1.0
+        share *= math.pow(_EARLIER, len(places) - 1 - places.index(clause.place))
+        value = _value(clause, clause.terms - opening.terms, weights, near)
+        return round(value * share, 9), clause.place, -clause.order
+
+    return max(ends, key=telling, default=None)
+
+
+def _value(
+    clause: Clause, terms: frozenset[str], weights: Mapping[str, float], near: Mapping[int, float]
+) -> float:
+    """Return what a sentence tells with some of its terms, for its length."""
+    share = 1.0 - _CENTRAL + _CENTRAL * near[clause.place]
+    told = math.fsum(map(weights.__getitem__, terms)) / math.sqrt(_length(clause) + _LABEL)
+    return round(told * share * clause.weight, 9)
+
+
+def _repeats(clause: Clause, told: frozenset[str], weights: Mapping[str, float]) -> bool:
+    mass = math.fsum(map(weights.__getitem__, clause.terms))
+    return math.fsum(map(weights.__getitem__, clause.terms & told)) >= _SAME * mass
+
+
+def _length(clause: Clause) -> int:
+    return min(len(clause.text), _LONGEST)
 
 
 def scored(
@@ -115,16 +202,6 @@ def scored(
         * (_REQUEST if clause.place == request else 1.0)
         for clause, worth in zip(clauses, values, strict=True)
     ]
-
-
-def _all_of_it(clauses: Sequence[Clause]) -> list[Clause] | None:
-    """Return every sentence (each once) of an episode so short that nothing need be left out."""
-    fit = [clause for clause in clauses if clause.weight > _HEADING]
-    distinct = list({clause.text: clause for clause in reversed(fit)}.values())[::-1]
-    length = sum(len(clause.text) for clause in distinct)
-    return (
-        distinct if distinct and len(distinct) <= _WHOLE_SENTENCES and length <= _WHOLE_CHARACTERS else None
-    )
 
 
 def shortened(text: str) -> str:
@@ -173,7 +250,8 @@ def _near_centre(
         rows = np.stack([usable[place] for place in content]).astype(np.float64)
         # a message that says more counts more, but a lecture does not drown the talk
         centre = np.sqrt([values[place] + 0.1 for place in content]) @ rows
-        close = dict(zip(content, (rows @ centre).tolist(), strict=True))
+        length = float(np.linalg.norm(centre)) or 1.0
+        close = dict(zip(content, (rows @ centre / length).tolist(), strict=True))
     else:
         shared = Counter(term for terms in content.values() for term in terms)
         close = {
@@ -181,64 +259,6 @@ def _near_centre(
             for place, terms in content.items()
         }
     low, high = min(close.values()), max(close.values())
-    spread = high - low
-    return {
-        place: round((value - low) / spread, 6) if spread > 1e-9 else 1.0 for place, value in close.items()
-    }
-
-
-def _greedy(
-    candidates: Sequence[Clause],
-    scores: Sequence[float],
-    weights: Mapping[str, float],
-    vectors: Sequence[Vector | None],
-    actors: Sequence[str],
-) -> list[Clause]:
-    """Take the best sentence again and again, each time judged by what it adds (MMR)."""
-    left = dict(enumerate(candidates))
-    masses = [math.fsum(map(weights.__getitem__, clause.terms)) for clause in candidates]
-    likeness = dict.fromkeys(left, 0.0)
-    chosen: list[Clause] = []
-    used, first = 0, 0.0
-    last = max(clause.place for clause in candidates)
-    speakers, parts = [actors[c.place] for c in candidates], [3 * c.place // (last + 1) for c in candidates]
-    terms: set[str] = set()
-    covered: set[int] = set()
-    while left and len(chosen) < MOST_SENTENCES:
-        values = {
-            n: round(
-                scores[n] * (1.0 - _REDUNDANCY * likeness[n])
-                + (_NEW_SPEAKER if chosen and speakers[n] not in terms else 0.0)
-                + (_NEW_SECTION if chosen and parts[n] not in covered else 0.0),
-                9,
-            )
-            for n in left
-        }
-        n = max(values, key=lambda m: (values[m], -candidates[m].place, -candidates[m].order))
-        clause = left.pop(n)
-        first = first or values[n]
-        length = min(len(clause.text), _LONGEST)
-        if values[n] < _LEAST * first:
-            break
-        if chosen and used + length > MOST_CHARACTERS:
-            continue
-        chosen.append(clause)
-        terms.add(speakers[n])
-        covered.add(parts[n])
-        used += length + 12  # the speaker's name and "said"
-        for m, other in list(left.items()):
-            smaller = min(masses[n], masses[m])
-            shared = math.fsum(map(weights.__getitem__, clause.terms & other.terms))
-            alike = max(shared / smaller if smaller else 0.0, _near(vectors, clause.place, other.place))
-            likeness[m] = max(likeness[m], alike)
-            if likeness[m] >= _SAME:
-                del left[m]
-    return chosen
-
-
-def _near(vectors: Sequence[Vector | None], number: int, other: int) -> float:
-    """Return the damped cosine of two messages, 0 inside one message and without vectors."""
-    left, right = vectors[number], vectors[other]
-    if number == other or left is None or right is None or left.shape != right.shape:
-        return 0.0
-    return 0.8 * float(left @ right)
+    # in a short talk all are near: the least of small differences is no distance
+    spread = max(high - low, _SPREAD)
+    return {place: round(1.0 - (high - value) / spread, 6) for place, value in close.items()}

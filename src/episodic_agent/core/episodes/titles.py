@@ -9,19 +9,29 @@ from typing import Final
 
 from episodic_agent.core.boundary.conversation.cues.speech import speech
 from episodic_agent.core.episodes.clauses import Clause
-from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES, UNSPACED
+from episodic_agent.core.episodes.languages import ASSISTANTS, PROMPTS, SOURCES, UNSPACED
 from episodic_agent.core.language import script, tokens
 from episodic_agent.data import listed_words
 
 LONGEST: Final = 70  # characters of a title
 _LONGEST_RUN: Final = 34  # where words are not spaced
 _TELLING: Final = 4  # terms from which a clause needs no neighbours
+_CUT: Final = 0.7  # a clause that no title holds whole
+_TRIED: Final = 4
 _FIRST: Final = 1.7  # what somebody begins with is mostly what it is about
-_ANSWERING: Final = 0.6  # what an assistant says answers what the episode is about
+_OPENING: Final = 2.2  # above all its first sentence
+_ANSWERING: Final = 0.5  # what an assistant says answers what the episode is about
 _MAIN: Final = 2.0  # a sentence begins with its main clause
-_SOURCE: Final = 0.2  # tools and notices say least of all
-_BORDER: Final = re.compile(r"[,;:,;:、。!?!?…]+\s*|(?<=\w)[.]\s+|\s[-–—|]+\s|\s*[()\[\]“”„\"]\s*")
-_ENDS: Final = " \t,.;:!,。;:!、-–—…*_'\"“”„()[]()"
+_SOURCE: Final = 0.05  # tools and notices only where nobody else says anything
+_BORDER: Final = re.compile(
+    r"[,;:!?\uff0c\uff1b\uff1a\uff01\uff1f、。…]+\s*|(?<=[^\W\d])[.]\s+|\s[-–—|]+\s|"
+    r"\s*[()\[\]“”„\"\uff08\uff09]\s*"
+)
+_ENDS: Final = " \t,.;:!\uff0c\uff1b\uff1a\uff01。、-–—…*_'\"“”„()[]\uff08\uff09"
+_FEWEST: Final = 3  # words of a clause that is cut before a join
+_PAIRS: Final = ("()", "[]", "“”", "\uff08\uff09")
+_NEXT_ITEM: Final = re.compile(r"(?<=[.:;,])\s+\d{1,2}$")  # the number of a list that follows
+_SIGNS: Final = ",;:!.\uff0c\uff01"
 _MARK: Final = re.compile(r"^\s*[\[(][^\])]{1,20}[\])]\s*")  # [voice], (laughs)
 
 
@@ -30,29 +40,52 @@ def _fillers() -> frozenset[str]:
     return listed_words("language/fillers.words")
 
 
-def title_clause(
+@cache
+def _joins() -> frozenset[str]:
+    return listed_words("language/fillers.joins")
+
+
+@cache
+def _signed_fillers() -> frozenset[str]:
+    return listed_words("language/fillers.signed")
+
+
+def telling_clause(
     clauses: Sequence[Clause],
     scores: Sequence[float],
     weights: Mapping[str, float],
     actors: Sequence[str],
     language: str,
-) -> str:
-    """Return a contiguous piece of the most telling clause; "" where there is none.
+) -> Clause:
+    """Return the clause that says best what an episode is about: mostly what a person began with.
 
-    `scores` says how well each clause stands for the episode (`selection.scored`), `weights` what each term
-    tells of it; `actors` belong to the observations that `Clause.place` counts.
+    `scores` says how well each of the clauses, one at least, stands for the episode (`selection.scored`),
+    `weights` what each term tells of it; `actors` belong to the observations that `Clause.place` counts.
     """
-    if not clauses:
-        return ""
     roles = [actors[clause.place].casefold() for clause in clauses]
-    trust = [_SOURCE if r in SOURCES else _ANSWERING if r in ASSISTANTS else 1.0 for r in roles]
-    first = min((c.place for c, share in zip(clauses, trust, strict=True) if share == 1.0), default=-1)
-    values = [
-        score * share * min(len(clause.terms), _TELLING) * (_FIRST if clause.place == first else 1.0)
-        for clause, score, share in zip(clauses, scores, trust, strict=True)
+    trust = [
+        0.0 if r in PROMPTS else _SOURCE if r in SOURCES else _ANSWERING if r in ASSISTANTS else 1.0
+        for r in roles
     ]
-    best = max(range(len(clauses)), key=lambda n: (round(values[n], 9), -n))
-    return cut(clauses[best].text, weights, language)
+    first = min((c.place for c, share in zip(clauses, trust, strict=True) if share == 1.0), default=-1)
+    opening = next((n for n, c in enumerate(clauses) if c.place == first and not _greets(c.text)), -1)
+    values = [
+        score
+        * share
+        * min(len(clause.terms), _TELLING)
+        * (1.0 if clause.place != first else _OPENING if n == opening else _FIRST)
+        for n, (clause, score, share) in enumerate(zip(clauses, scores, trust, strict=True))
+    ]
+    best = sorted(range(len(clauses)), key=lambda n: (-round(values[n], 9), n))[:_TRIED]
+    for n in best:
+        # what can only be cut inside a clause makes a poorer title than what can be cut whole
+        if cut(clauses[n].text, weights, language).endswith("…"):
+            values[n] *= _CUT
+    return clauses[max(best, key=lambda n: (round(values[n], 9), -n))]
+
+
+def _greets(text: str) -> bool:
+    return bool(speech(text.split(maxsplit=1)[0])[0].greets)
 
 
 def cut(text: str, weights: Mapping[str, float], language: str) -> str:
@@ -64,11 +97,11 @@ def cut(text: str, weights: Mapping[str, float], language: str) -> str:
     plain = _bare(_MARK.sub("", text), language)
     longest = _LONGEST_RUN if script(plain) in UNSPACED else LONGEST
     if len(plain) <= longest:
-        return _titled(plain)
+        return _titled(_closed(plain, text))
     borders = [0, *(m.end() for m in _BORDER.finditer(plain)), len(plain)]
     stretches = [plain[a:b] for a, b in combinations(sorted(set(borders)), 2) if 0 < b - a <= longest + 2]
     bare = [_bare(stretch, language) for stretch in stretches]
-    stretches = [s for s in bare if s and len(s) <= longest and s.count("(") == s.count(")")]
+    stretches = [s for s in bare if s and len(s) <= longest and _paired(s)]
 
     def telling(piece: str) -> tuple[float, int]:
         value = math.fsum(weights.get(term, 0.0) for term in set(tokens(piece, language or None)))
@@ -77,21 +110,47 @@ def cut(text: str, weights: Mapping[str, float], language: str) -> str:
     best = max(stretches, key=telling, default="")
     if best and len(set(tokens(best, language or None))) > 1:
         return _titled(best)
-    head = plain[: longest - 1]
-    return _titled((head.rsplit(" ", 1)[0] if " " in head else head).rstrip(_ENDS)) + "…"
+    return _titled(_joined(plain, longest) or _cut_off(plain, longest))
+
+
+def _joined(text: str, longest: int) -> str:
+    """Return the clauses before the last word that joins another and still fits; "" where there is none."""
+    words = text[: longest + 1].split(" ")[:-1]
+    for n in range(len(words) - 1, _FEWEST, -1):
+        if words[n].casefold() in _joins():
+            return " ".join(words[:n]).rstrip(_ENDS)
+    return ""
+
+
+def _cut_off(text: str, longest: int) -> str:
+    head = text[: longest - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip(_ENDS) + "…"
 
 
 def _bare(text: str, language: str) -> str:
     """Take greetings, fillers and loose signs off the ends of a clause; what would leave nothing stays."""
-    plain = text.strip(_ENDS)
+    plain = _NEXT_ITEM.sub("", text.strip(_ENDS)).strip(_ENDS)
     while " " in plain:
         word, rest = plain.split(" ", 1)
         known = word.casefold().strip(_ENDS)
-        greets = speech(word)[0].greets if word[-1:] in ",!" else False
+        signed = word[-1:] in _SIGNS
+        greets = signed and (known in _signed_fillers() or speech(word)[0].greets)
         if (known not in _fillers() and not greets) or len(set(tokens(rest, language or None))) < 2:
             break
         plain = rest.lstrip(_ENDS)
     return plain
+
+
+def _paired(text: str) -> bool:
+    """Tell whether every bracket and quotation that a stretch opens is closed in it."""
+    return all(text.count(left) == text.count(right) for left, right in _PAIRS) and text.count('"') % 2 == 0
+
+
+def _closed(piece: str, text: str) -> str:
+    """Return a piece with the bracket or quotation mark that follows it and closes what it opens."""
+    after = text[text.find(piece) + len(piece) :][:1]
+    longer = piece + after
+    return longer if after and not _paired(piece) and _paired(longer) else piece
 
 
 def _titled(text: str) -> str:

@@ -74,6 +74,7 @@ def add(
             ttl=ttl,
             expires_at=expires_at,
         )
+        memory.upkeep()  # nobody serves this memory: who comes by ends what fell silent
     receipt = receipts[0]
     if as_json:
         print_json(receipt)
