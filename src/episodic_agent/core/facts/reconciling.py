@@ -209,10 +209,13 @@ def _unrolled(fact: Fact) -> list[_Claim]:
     """Return the statements a fact rests on; one edited by hand rests on the hand alone."""
     if not fact.edited:
         return [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, one) for one in fact.evidence]
-    evidence = replace(
-        fact.evidence[0], fact=fact.fact, value=fact.value, valid_at=fact.valid_at, corrects=False
-    )
-    return [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, evidence, fact)]
+    return [_Claim(fact.subject, fact.attribute, fact.category, fact.holds, _in_hand(fact), fact)]
+
+
+def _in_hand(fact: Fact) -> FactEvidence:
+    """Return the words of an edited fact, in the place of the earliest it rests on: it stands there again."""
+    first = min(fact.evidence, key=lambda one: one.order)
+    return replace(first, fact=fact.fact, value=fact.value, valid_at=fact.valid_at, corrects=False)
 
 
 def _stated_runs(
@@ -223,7 +226,7 @@ def _stated_runs(
         (one.observation_id, one.start, match_key(fact.attribute, one.value))
         for fact in old
         if fact.id in pinned
-        for one in (*fact.evidence, replace(fact.evidence[0], value=fact.value))
+        for one in (*fact.evidence, _in_hand(fact))
     }
     # a hand's words take the place of all that was said for a fact: telling it anew knows of no correction
     fixed = {(one.key, one.attribute, one.holds) for one in claims if one.fixed}
@@ -293,13 +296,13 @@ def _facts(runs: Sequence[_Run], before: Sequence[Fact]) -> list[Fact]:
         fact = _fact(run)
         for claim in run.claims:
             hand = marked.get((claim.evidence.observation_id, claim.evidence.start, claim.key))
-            if hand is not None and not fact.edited:
+            if hand is not None:  # a fact that an edit made the same as a pinned one is pinned from then on
                 fact = replace(
                     fact,
                     pinned=fact.pinned or hand.pinned,
                     confirmed=fact.confirmed or hand.confirmed,
                     confidence=1.0 if hand.confirmed else fact.confidence,
-                    versions=hand.versions or fact.versions,
+                    versions=fact.versions if fact.edited else hand.versions or fact.versions,
                 )
         result.append(fact)
     return result
