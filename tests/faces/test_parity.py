@@ -97,6 +97,7 @@ FACES = {
     "erasures.list": ("forget receipts", "-"),
     "erasures.residue": ("forget check", "-"),
     "jobs.list": ("jobs list", "-"),
+    "jobs.counts": ("jobs list", "-"),
     "jobs.retry": ("jobs retry", "-"),
     "jobs.retry_dead": ("jobs retry", "-"),
     "jobs.cancel": ("jobs cancel", "-"),

@@ -1,10 +1,11 @@
 """The rooms of later work: what waits, what was given up, and who does it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from episodic_agent.engine.arguments import counted
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.jobs.backlog import Backlog, JobEntry
+from episodic_agent.engine.jobs.backlog import STATES, Backlog, JobEntry
 from episodic_agent.engine.jobs.operations import Operation, operation_of
 from episodic_agent.engine.jobs.operations import operation_id as id_of
 from episodic_agent.engine.jobs.worker import POLL, Say, Worker
@@ -23,9 +24,17 @@ class JobRoom:
         self._later = later
         self._at = at
 
-    def list(self, *, state: str | None = None) -> Sequence[JobEntry]:
-        """Return the later work by user and time; `state` is waiting, leased or dead."""
-        return self._backlog().entries(state)
+    def list(self, *, state: str | None = None, limit: int | None = None) -> Sequence[JobEntry]:
+        """Return the later work by user and time, the first `limit`; `state` is waiting, leased or dead."""
+        return self._backlog().entries(state, None if limit is None else counted("limit", limit, 0))
+
+    def counts(self) -> Mapping[str, int]:
+        """Count the later work by its state: waiting, leased (being done) and dead (given up)."""
+        store, space = self._deps.store, self._later.space
+        scope = None if self._at is None else self._at.known()
+        if scope is not None:
+            return {state: store.waiting(scope, state=state) for state in STATES}
+        return {state: store.waiting(space=space, state=state) for state in STATES}
 
     def retry(self, job_id: "UUID | str") -> JobEntry:
         """Make a waiting or dead job due now with all its attempts back, and return what it was.
