@@ -63,11 +63,11 @@ class Transaction(Protocol):
         ...
 
     def request(self, key: bytes, oldest: datetime) -> bytes | None:
-        """Return the digest of the batch that came with an idempotency key since a time, None without one."""
+        """Return what was kept by a key since a time (the digest of a batch, …), None without it."""
         ...
 
     def keep_request(self, key: bytes, digest: bytes, *, now: datetime, oldest: datetime) -> bytes:
-        """Keep the digest that came with a key, unless there is one; return the one that stands.
+        """Keep a digest, or a short text, by a key unless there is one; return the one that stands.
 
         What came before `oldest` is forgotten.
         """

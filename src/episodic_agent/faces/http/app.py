@@ -61,7 +61,7 @@ def make_app(
     `largest` bounds a request in bytes, `most` the requests with a body at a time, `slowest` the seconds one
     may take to arrive; `largest_file` bounds a file that is imported, in bytes;
     `rate` the requests a second of one key. Without `keyed` no keys are looked at: this machine alone asks.
-    `end` tells that the process ends; `allowances` are those of all processes that serve, its own unless given.
+    `end` tells that the process ends; `allowances` are those of all processes, its own unless given.
     """
     served: list[tuple[Memory, Spaces]] = []
 
