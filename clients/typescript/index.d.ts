@@ -600,12 +600,13 @@ export interface ObservationPage {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
-/** Work that goes on after an answer. `state` is `running`, `done` or `failed`. It runs until the messages are embedded and their boundaries decided and no follow-up work of the user (titles, facts, links) is due; `waiting` counts the jobs before that. `error` is why it failed: the work stands among the dead jobs, where it can be tried again. */
+/** Work that goes on after an answer. `state` is `running`, `done` or `failed`. It runs until the messages are embedded and their boundaries decided and no follow-up work of the user (titles, facts, links) is due; `waiting` counts the jobs before that. `error` is why it failed: the work stands among the dead jobs, where it can be tried again. An import runs until its file is read; then `counts` has the observations read, those added, duplicates, episodes and unreadable records. */
 export interface Operation {
   id: string;
   state: string;
   waiting: number;
   error: string | null;
+  counts: Record<string, number> | null;
 }
 
 /** A page of a list of str. */
@@ -1150,8 +1151,10 @@ export interface UserMemoryFacts {
 export interface UserMemoryJobs {
   /** Return how an operation stands: running, done or failed */
   operation(asked: { operation_id: string }): Promise<Operation>;
-  /** Return the later work by user and time; `state` is waiting, leased or dead */
+  /** Return the later work by user and time, the first `limit`; `state` is waiting, leased or dead */
   list(asked?: { state?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<JobEntryPage>;
+  /** Count the later work by its state: waiting, leased (being done) and dead (given up) */
+  counts(): Promise<Record<string, number>>;
   /** Run the later work that waits (encodings, questions), and return how many jobs ran */
   run(): Promise<Counted>;
   /** Try again every job that was given up; return how many */
@@ -1269,7 +1272,7 @@ export class UserMemory {
   /** Export */
   export(asked?: { /** Only threads about this: tag=memory. */ where?: string | null }): AsyncGenerator<string>;
   /** Import File */
-  importFile(asked: { /** The file's name; its ending tells what it is. */ name?: string; /** Where the messages are from. */ source?: string | null; /** Of a text; UTF-8 unless it says so. */ encoding?: string | null; /** Of times without one: Europe/Berlin. */ timezone?: string | null; /** The order of numeric dates: dmy, mdy, ymd. */ dates?: string | null; /** Store nothing, tell what would come. */ dry_run?: boolean; body: BodyInit }): Promise<ImportReport>;
+  importFile(asked: { /** The file's name; its ending tells what it is. */ name?: string; /** Where the messages are from. */ source?: string | null; /** Of a text; UTF-8 unless it says so. */ encoding?: string | null; /** Of times without one: Europe/Berlin. */ timezone?: string | null; /** The order of numeric dates: dmy, mdy, ymd. */ dates?: string | null; /** Store nothing, tell what would come. */ dry_run?: boolean; /** Answer when it is done; false: an operation. */ wait?: boolean; body: BodyInit }): Promise<ImportReport>;
   /** Return what the next prompt should be told of the past, before or after the message was added */
   context(asked: { message: string; thread?: string | null; channel?: string | null; at?: string | null; max_tokens?: number; form?: "default" | "context-2027-02" | "context-2027-01" | "seed-002" }): Promise<ThreadContext>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */
@@ -1310,8 +1313,10 @@ export class UserMemory {
 }
 
 export interface SpaceMemoryJobs {
-  /** Return the later work by user and time; `state` is waiting, leased or dead */
+  /** Return the later work by user and time, the first `limit`; `state` is waiting, leased or dead */
   list(asked?: { state?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<JobEntryPage>;
+  /** Count the later work by its state: waiting, leased (being done) and dead (given up) */
+  counts(): Promise<Record<string, number>>;
   /** Run the later work that waits (encodings, questions), and return how many jobs ran */
   run(): Promise<Counted>;
   /** Try again every job that was given up; return how many */

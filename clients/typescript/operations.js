@@ -28,7 +28,8 @@ export default {
     "encoding",
     "timezone",
     "dates",
-    "dry_run"
+    "dry_run",
+    "wait"
    ],
    "file": true
   },
@@ -586,6 +587,10 @@ export default {
     "cursor"
    ]
   },
+  "jobs.counts": {
+   "method": "GET",
+   "path": "/v1/users/{user}/jobs/counts"
+  },
   "jobs.run": {
    "method": "POST",
    "path": "/v1/users/{user}/jobs/run"
@@ -639,6 +644,10 @@ export default {
     "limit",
     "cursor"
    ]
+  },
+  "jobs.counts": {
+   "method": "GET",
+   "path": "/v1/jobs/counts"
   },
   "jobs.run": {
    "method": "POST",

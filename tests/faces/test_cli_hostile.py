@@ -92,6 +92,8 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "tune rollback": (f"no{UNSEEN}",),
     "tune outcome": (f"no{UNSEEN}", "CORRECT"),
     "reencode": (),
+    "decisions": (),
+    "rename": (f"no{UNSEEN}", f"A {UNSEEN} title"),
     "flush": (),
     "upkeep": (),
     "worker": ("--once",),

@@ -81,6 +81,23 @@ class ResolutionConformance(StoreFixture):
             tx.threads.save(replace(frame, next_seq=2))
             assert names(tx.threads.list("unfinished")) == ["talking", "sms"]
 
+    def test_what_grows_is_found_by_its_frame_and_the_oldest_by_when_it_began(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            assert names(tx.threads.list("growing")) == names(tx.threads.list("oldest", limit=1)) == []
+            begin(tx, "sms", created_at=minute(3), last_activity_at=minute(9))
+            begin(tx, "over", created_at=minute(1), status="closed", last_activity_at=minute(8))
+            begin(tx, "talk", created_at=minute(2), last_activity_at=minute(7))
+            for name, first, following in (("over", 3, 5), ("talk", 0, 1), ("sms", 4, 4)):
+                frame = tx.threads.frame(identity(name))
+                tx.threads.save(replace(frame, first_seq=first, next_seq=following, cursor=following))
+        fill(store, BO, name="cellar", texts=["foreign"])
+        with store.begin(ANA, write=False) as tx:
+            assert names(tx.threads.list("growing")) == ["over", "talk"]
+            assert names(tx.threads.list("growing", limit=1)) == ["over"]
+            assert names(tx.threads.list("oldest")) == ["over", "talk", "sms"]
+            assert names(tx.threads.list("oldest", limit=2)) == ["over", "talk"]
+            assert (tx.count("threads"), tx.count("open observations")) == (3, 3)
+
     def test_timeouts_are_the_users_own_by_channel(self, store: Store) -> None:
         with store.begin(ANA) as tx:
             assert tx.threads.timeouts() == {}

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 from stores.builders import ANA, BO, NOW, fill, identity, minute
-from stores.conformance import StoreFixture
+from stores.conformance import StoreFixture, claim_one
 
 from episodic_agent.errors import StoreError
 from episodic_agent.protocols import LONGEST_RUN, Store, ref_of
@@ -25,6 +25,32 @@ def of(store: Store, first: int, last: int, scope: Scope = ANA, thread: int = 3)
 
 
 class WorkConformance(StoreFixture):
+    def test_jobs_are_listed_by_state_and_kind_up_to_a_limit_and_counted_by_state(self, store: Store) -> None:
+        with store.begin(ANA) as tx:
+            for n, kind in enumerate(("encode", "embed", "encode", "link")):
+                tx.work.ask(kind, f"k{n}", f"s{n}", now=minute(n))
+        job = claim_one(store)
+        with store.begin(ANA) as tx:
+            tx.work.put_back(job, error="broken")
+        with store.begin(BO) as tx:
+            tx.work.ask("encode", "k", "s", now=NOW)
+        with store.begin(ANA, write=False) as tx:
+            assert [job.key for job in tx.work.jobs(kinds=["encode"])] == ["k0", "k2"]
+            assert [job.key for job in tx.work.jobs(state="waiting", kinds=["encode", "link"])] == [
+                "k2",
+                "k3",
+            ]
+            assert [job.key for job in tx.work.jobs(state="waiting", limit=2)] == ["k1", "k2"]
+            assert tx.work.jobs(limit=0) == tx.work.jobs(kinds=[]) == []
+            assert tx.count("waiting jobs") == 3
+        counts = [store.waiting(ANA, state=state) for state in ("waiting", "leased", "dead")]
+        assert counts == [3, 0, 1]
+        assert store.waiting(state="waiting") == 4
+        claimed = claim_one(store)
+        assert (store.waiting(state="leased"), store.waiting(space=ANA.space, state="leased")) == (1, 1)
+        with store.begin(ANA, write=False) as tx:
+            assert tx.count("waiting jobs") == 3, claimed
+
     def test_work_is_found_by_every_observation_it_was_for(self, store: Store) -> None:
         run = replace(ROW, first_ref=ref_of(3, 5), last_ref=ref_of(3, 4 + LONGEST_RUN))
         later = replace(ROW, at=minute(9), name="encode", body="{}")

@@ -221,6 +221,8 @@ READS: Mapping[str, Verb] = {
     "threads.list current": lambda tx: list(tx.threads.list("current", limit=9)),
     "threads.list begun": lambda tx: list(tx.threads.list(begun=minute(99), limit=9)),
     "threads.list unfinished": lambda tx: list(tx.threads.list("unfinished")),
+    "threads.list growing": lambda tx: list(tx.threads.list("growing", limit=9)),
+    "threads.list oldest": lambda tx: list(tx.threads.list("oldest", limit=9)),
     "threads.timeouts": lambda tx: dict(tx.threads.timeouts()),
     "threads.frame": lambda tx: tx.threads.frame(THREAD),
     "threads.frame several": lambda tx: dict(tx.threads.frame([THREAD, identity(PORCH)])),

@@ -115,7 +115,7 @@ class UserMemory:
     tuning = cached_property(lambda my: tuning_verbs.TuningRoom(my._at))
     trace = cached_property(lambda my: turns.TraceRoom(my._at))
     erasures = cached_property(lambda my: erase_verbs.ErasureRoom(my._at))
-    jobs = cached_property(lambda my: job_verbs.JobRoom(my._deps, my._works.later, my._at))
+    jobs = cached_property(lambda my: job_verbs.JobRoom(my._deps, my._works.later, my._at, my.import_file))
 
     @property
     def missing(self) -> bool:

@@ -25,6 +25,7 @@ from episodic_agent.schemas.erasures import Erasure, Sweep
 from episodic_agent.schemas.keys import ApiKey
 
 Countable = Literal[
+    "threads",
     "observations",
     "unhashed",  # observations without a content hash, stored before there was one
     "expiring",  # observations that expire some day
@@ -32,6 +33,8 @@ Countable = Literal[
     "unconsolidated",  # those with words that are not consolidated
     "facts",
     "current facts",  # those nothing has ended
+    "open observations",  # those in frames that may still grow
+    "waiting jobs",  # those that wait or are being done
 ]
 
 
@@ -60,11 +63,11 @@ class Transaction(Protocol):
         ...
 
     def request(self, key: bytes, oldest: datetime) -> bytes | None:
-        """Return the digest of the batch that came with an idempotency key since a time, None without one."""
+        """Return what was kept by a key since a time (the digest of a batch, …), None without it."""
         ...
 
     def keep_request(self, key: bytes, digest: bytes, *, now: datetime, oldest: datetime) -> bytes:
-        """Keep the digest that came with a key, unless there is one; return the one that stands.
+        """Keep a digest, or a short text, by a key unless there is one; return the one that stands.
 
         What came before `oldest` is forgotten.
         """
@@ -160,9 +163,17 @@ class Store(Protocol):
         ...
 
     def waiting(
-        self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
+        self,
+        scope: Scope | None = None,
+        *,
+        space: str | None = None,
+        due: datetime | None = None,
+        state: str | None = None,
     ) -> int:
-        """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
+        """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given).
+
+        With a `state` those in it, which may be "dead".
+        """
         ...
 
     def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from episodic_agent.schemas import Frame, Section, Thread
 
-WhichThreads = Literal["all", "current", "unfinished"]
+WhichThreads = Literal["all", "current", "unfinished", "growing", "oldest"]
 
 
 class Threads(Protocol):
@@ -31,8 +31,9 @@ class Threads(Protocol):
         closed by silence alone; not those that the caller named and no channel ever reached, unless they
         were selected. Being selected counts as activity, and the one selected last comes beside the limit.
         "unfinished" is what time may end, longest silent first: open threads nobody chose, and threads whose
-        frame holds something. `begun` narrows to threads of messages that began by an event time; `ids` to
-        these, in any order.
+        frame holds something. "growing" are all whose frame holds something; "oldest" is every thread by when
+        it began, the first one first. `begun` narrows to threads of messages that began by an event time;
+        `ids` to these, in any order.
         """
         ...
 

@@ -44,8 +44,10 @@ class Work(Protocol):
         """Take every claimed job of the scope back and blank its errors: no worker keeps what it read."""
         ...
 
-    def jobs(self, *, state: str | None = None) -> Sequence[Job]:
-        """Return jobs (of a state) by the time they are due, then in order of asking."""
+    def jobs(
+        self, *, state: str | None = None, kinds: Sequence[str] | None = None, limit: int | None = None
+    ) -> Sequence[Job]:
+        """Return jobs (of a state, of kinds) by the time they are due, then in order of asking."""
         ...
 
     # --- recalls that wait to be judged, and what work took and cost ------------------------------------

@@ -27,7 +27,7 @@ from episodic_agent.core.context.retrieved import heading
 from episodic_agent.core.echo import echo_of, own_words
 from episodic_agent.core.language import plural
 from episodic_agent.engine.deps import NO_EMBEDDER
-from episodic_agent.engine.episodes.listing import open_frames, successor, with_words
+from episodic_agent.engine.episodes.listing import open_frame, successor, with_words
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
@@ -219,10 +219,10 @@ def _looked_back(began: Decision | None) -> set[int]:
 
 def _open_episode(tx: Transaction, episode_id: UUID) -> Episode | None:
     """Describe the open frame listed under this id as the episode it would be if it were cut now."""
-    cards = with_words(tx, [c for c in open_frames(tx) if c.episode_id == episode_id])
-    if not cards:
+    card = open_frame(tx, episode_id)
+    if card is None:
         return None
-    card = cards[0]
+    [card] = with_words(tx, [card])
     frame = tx.threads.frame(card.thread_id)
     return Episode(
         id=episode_id,

@@ -69,7 +69,7 @@ class Orphans:
     def close_left(self, scope: Scope) -> int:
         """Close what dead runs of a scope left open; return how many frames that closed."""
         with self._deps.store.begin(scope, write=False) as tx:
-            left = [job for job in tx.work.jobs(state="waiting") if self._is_left(job)]
+            left = [job for job in tx.work.jobs(state="waiting", kinds=[RUN]) if self._is_left(job)]
         return sum(until_unopposed(lambda one=job: self._close_one(scope, one)) for job in left)  # type: ignore[misc]
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
@@ -84,7 +84,7 @@ class Orphans:
                     self._put(tx, note)
 
     def _is_left(self, job: Job) -> bool:
-        return job.kind == RUN and self._deps.gone(OpenRun.of(job).owner)
+        return self._deps.gone(OpenRun.of(job).owner)
 
     def _close_one(self, scope: Scope, job: Job) -> int:
         with self._deps.store.begin(scope) as tx:
@@ -96,7 +96,7 @@ class Orphans:
 
     def _close(self, tx: Transaction, note: OpenRun) -> int:
         """Close a thread's open frame as the end of its stream, unless another run fills the thread."""
-        others = [OpenRun.of(job) for job in tx.work.jobs() if job.kind == RUN]
+        others = [OpenRun.of(job) for job in tx.work.jobs(kinds=[RUN])]
         if any(one.thread == note.thread and not self._deps.gone(one.owner) for one in others):
             return 0
         thread = tx.threads.get(note.thread)
@@ -118,8 +118,8 @@ class Orphans:
 
     def _take_away(self, scope: Scope, note: OpenRun) -> None:
         with self._deps.store.begin(scope) as tx:
-            for job in tx.work.jobs(state="waiting"):
-                if job.kind == RUN and job.key == note.key():
+            for job in tx.work.jobs(state="waiting", kinds=[RUN]):
+                if job.key == note.key():
                     tx.work.drop(job.id)
 
 

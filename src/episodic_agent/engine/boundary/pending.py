@@ -204,7 +204,7 @@ def _fill(
 def awaits_vectors(store: Store, scope: Scope) -> bool:
     """Tell whether some text of a scope is still to be embedded."""
     with store.begin(scope, write=False) as tx:
-        return any(job.kind == EMBED and job.state != "dead" for job in tx.work.jobs())
+        return any(tx.work.jobs(state=state, kinds=[EMBED], limit=1) for state in ("waiting", "leased"))
 
 
 def _in_turn(texts: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -1,6 +1,6 @@
 """Read what is there: episodes in order, open frames as episodes-to-be, and counts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -36,6 +36,7 @@ OPEN = "open"  # the state of a frame that may still grow
 LINKED = "linked threads"  # where a cross-thread episode is from
 _ENDS_READ = 8  # messages of a long open frame that are read for its words, at either end
 _READ = 2_000  # characters of one message
+_TOGETHER = 200  # open frames that are read at once
 DAY = 86_400.0
 
 
@@ -52,7 +53,6 @@ def recent(
 
     What is suppressed or archived is left out unless `suppressed`; what has expired always.
     """
-    origins = {t.id: t.origin for t in tx.threads.list()}
     visibility = Visibility(tx, now)
     asked = limit
     while True:
@@ -62,9 +62,12 @@ def recent(
         if len(shown) >= limit or len(episodes) < asked:
             break
         asked *= WIDER
-    closed = _marked(visibility, shown[:limit], origins, now)
+    closed = _marked(visibility, shown[:limit], _origins(tx, shown[:limit]), now)
     lifted = Visibility(tx, now, lifted=True) if suppressed else visibility
-    opened = (c for c in open_frames(tx, lifted) if thread_id is None or c.thread_id == thread_id)
+    if thread_id is None:
+        opened = _newest_open(tx, lifted, limit, lambda card: card.end_at)
+    else:
+        opened = list(open_frames(tx, lifted, tx.threads.list(ids=[thread_id])))
     cards = [*(c for c in opened if since is None or c.end_at >= since), *closed]
     newest = sorted(cards, key=lambda c: -c.end_at.timestamp())[:limit]  # stable: of equals the latest first
     return with_words(tx, newest, lifted)
@@ -77,17 +80,52 @@ def _newest(tx: Transaction, limit: int, since: datetime | None, thread_id: UUID
     return sorted(episodes, key=lambda e: (-e.end_at.timestamp(), -e.first_seq))[:limit]
 
 
+def _newest_open(
+    tx: Transaction, visibility: Visibility, limit: int, time: Callable[[EpisodeCard], datetime]
+) -> Sequence[EpisodeCard]:
+    """Return cards of open frames among which are the `limit` that are the latest by a time of theirs.
+
+    None is later than the last activity of its thread: those of threads silent for longer are not read.
+    """
+    asked = limit + 1
+    while True:
+        threads = tx.threads.list("growing", limit=asked)
+        cards = list(open_frames(tx, visibility, threads))
+        if len(threads) < asked or sum(time(c) > threads[-1].last_activity_at for c in cards) >= limit:
+            return cards
+        asked *= WIDER
+
+
 def chronological(
     tx: Transaction, now: datetime, *, thread_id: UUID | None = None, limit: int | None = None
 ) -> list[EpisodeCard]:
     """Return cards by start of event time, oldest first; the newest `limit` of them."""
     most = None if limit is None else counted("limit", limit, 0)
-    threads = [t for t in tx.threads.list() if thread_id is None or t.id == thread_id]
-    closed = [e for t in threads for e in tx.episodes.list(threads=[t.id])]
     lifted = Visibility(tx, now, lifted=True)
-    opened = [c for c in open_frames(tx, lifted) if thread_id is None or c.thread_id == thread_id]
+    closed: Sequence[Episode]
+    opened: Sequence[EpisodeCard]
+    if thread_id is not None:
+        closed = tx.episodes.list(threads=[thread_id])
+        opened = list(open_frames(tx, lifted, tx.threads.list(ids=[thread_id])))
+    elif most is None:
+        closed, opened = tx.episodes.list(), [*open_frames(tx, lifted)]
+    else:
+        closed, opened = _last_begun(tx, most), _newest_open(tx, lifted, most, lambda card: card.start_at)
     cards = in_order(tx, now, closed, opened)
     return with_words(tx, cards if most is None else cards[max(0, len(cards) - most) :], lifted)
+
+
+def _last_begun(tx: Transaction, limit: int) -> Sequence[Episode]:
+    """Return closed episodes among which are the `limit` that begin last.
+
+    What begins after the end of all that was not read can have no later one before it.
+    """
+    asked = limit + 1
+    while True:
+        episodes = tx.episodes.list(limit=asked)
+        if len(episodes) < asked or sum(e.start_at > episodes[-1].end_at for e in episodes) >= limit:
+            return episodes
+        asked *= WIDER
 
 
 def in_order(
@@ -98,8 +136,7 @@ def in_order(
     What begins and ends at once stands thread by thread, in the order it was said.
     """
     closed = sorted(closed, key=lambda e: (e.thread_id.bytes, e.first_seq))
-    threads = {t.id: t for t in tx.threads.list(ids=list({e.thread_id for e in closed}))}
-    cards = _marked(Visibility(tx, now), closed, {t.id: t.origin for t in threads.values()}, now)
+    cards = _marked(Visibility(tx, now), closed, _origins(tx, closed), now)
     return sorted([*cards, *opened], key=lambda c: (c.start_at, c.end_at, c.thread_id.bytes))
 
 
@@ -119,19 +156,32 @@ def at_place(
     return with_words(tx, cards if most is None else cards[max(0, len(cards) - most) :])
 
 
-def open_frames(tx: Transaction, visibility: Visibility | None = None) -> Iterator[EpisodeCard]:
-    """Yield a card for every thread's open frame that holds something (I2: it is never invisible).
+def open_frames(
+    tx: Transaction, visibility: Visibility | None = None, threads: Sequence[Thread] | None = None
+) -> Iterator[EpisodeCard]:
+    """Yield a card for every open frame (of these threads) that holds something (I2: none is invisible).
 
     What a `visibility` hides of it is not shown, nor a frame that is hidden whole.
     """
-    for thread in tx.threads.list():
-        frame = tx.threads.frame(thread.id)
-        if frame.first_seq < frame.next_seq:
-            inside = tx.observations.read(thread.id, frame.first_seq, frame.next_seq - 1)
+    growing = tx.threads.list("growing") if threads is None else threads
+    for start in range(0, len(growing), _TOGETHER):
+        some = growing[start : start + _TOGETHER]
+        frames = tx.threads.frame([thread.id for thread in some])
+        spans = [(t.id, frames[t.id].first_seq, frames[t.id].next_seq - 1) for t in some]
+        for thread, span, read in zip(some, spans, tx.observations.read(spans), strict=True):
+            inside = read
             if visibility is not None and visibility.drawn:
-                inside = visibility.visible(tx.threads.number(thread.id), inside)
+                inside = visibility.visible(tx.threads.number(thread.id), read)
             if inside:
-                yield open_card(thread, frame.first_seq, inside)
+                yield open_card(thread, span[1], inside)
+
+
+def open_frame(tx: Transaction, identity: UUID) -> EpisodeCard | None:
+    """Return the card of the open frame that has this id as an episode; None where there is none."""
+    threads = tx.threads.list("growing")
+    frames = tx.threads.frame([thread.id for thread in threads])
+    named = (t for t in threads if episode_id(t.id, frames[t.id].first_seq, t.generation) == identity)
+    return next(open_frames(tx, None, [*named]), None)
 
 
 def open_card(thread: Thread, first_seq: int, inside: Sequence[Observation]) -> EpisodeCard:
@@ -189,14 +239,16 @@ def words_of_open(inside: Sequence[Observation]) -> "wording.EpisodeText":
 def titled(tx: Transaction, threads: Sequence[Thread], now: datetime) -> list[Thread]:
     """Return threads; those that nobody gave a title are called by what was said in them last."""
     visibility = Visibility(tx, now)
+    closed: dict[UUID, list[Episode]] = {thread.id: [] for thread in threads if not thread.title}
+    for one in tx.episodes.list(threads=[*closed]):
+        closed[one.thread_id].append(one)
     return [
-        thread if thread.title else replace(thread, title=_title(tx, thread, visibility))
+        thread if thread.title else replace(thread, title=_title(tx, thread, closed[thread.id], visibility))
         for thread in threads
     ]
 
 
-def _title(tx: Transaction, thread: Thread, visibility: Visibility) -> str | None:
-    closed = tx.episodes.list(threads=[thread.id])
+def _title(tx: Transaction, thread: Thread, closed: Sequence[Episode], visibility: Visibility) -> str | None:
     hidden = visibility.why_all(closed)
     titles = [visibility.worded(e).title for e in reversed(closed) if e.id not in hidden and e.title]
     if titles:
@@ -227,6 +279,11 @@ def _marked(
         )
         for card in cards
     ]
+
+
+def _origins(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[UUID, str]:
+    """Return the names of the threads of episodes."""
+    return {t.id: t.origin for t in tx.threads.list(ids=list({e.thread_id for e in episodes}))}
 
 
 def _card(episode: Episode, origin: str, now: datetime) -> EpisodeCard:
@@ -260,15 +317,15 @@ def episode(tx: Transaction, identity: UUID) -> Episode:
 
 def card(tx: Transaction, identity: UUID, now: datetime) -> EpisodeCard:
     """Return the card of an episode of any kind, or of an open frame; NotFound otherwise."""
-    card = next((c for c in open_frames(tx) if c.episode_id == identity), None)
-    if card is not None:
-        return with_words(tx, [card])[0]
+    known = tx.episodes.get(identity)
+    if known is None or known.generation_to is not None:
+        card = open_frame(tx, identity)
+        if card is not None:
+            return with_words(tx, [card])[0]
     closed = episode(tx, identity)
     if closed.kind is EpisodeKind.CROSS_THREAD:
         return _card(closed, LINKED, now)
-    thread = tx.threads.get(closed.thread_id)
-    origins = {} if thread is None else {thread.id: thread.origin}
-    return _marked(Visibility(tx, now), [closed], origins, now)[0]
+    return _marked(Visibility(tx, now), [closed], _origins(tx, [closed]), now)[0]
 
 
 def successor(tx: Transaction, identity: UUID) -> UUID:
@@ -316,10 +373,10 @@ def messages(tx: Transaction, identity: UUID) -> list[Observation]:
     if episode is not None:
         episode = with_end(tx, episode)
         return list(tx.observations.read(episode.thread_id, episode.first_seq, episode.last_seq))
-    for card in open_frames(tx):
-        if card.episode_id == identity:
-            frame = tx.threads.frame(card.thread_id)
-            return list(tx.observations.read(card.thread_id, frame.first_seq, frame.next_seq - 1))
+    card = open_frame(tx, identity)
+    if card is not None:
+        frame = tx.threads.frame(card.thread_id)
+        return list(tx.observations.read(card.thread_id, frame.first_seq, frame.next_seq - 1))
     raise NotFound(f"no episode {identity} in this memory; `episodic episodes` lists the ids")
 
 
@@ -373,19 +430,18 @@ def spoken(tx: Transaction, episode: Episode) -> list[Observation]:
 
 def stats(tx: Transaction, deps: Deps, policy: str) -> Stats:
     """Count the scope."""
-    threads = tx.threads.list()
-    frames = [tx.threads.frame(t.id) for t in threads]
+    first, last = tx.threads.list("oldest", limit=1), tx.threads.list(limit=1)
     return Stats(
         user_id=tx.scope.user_id,
-        threads=len(threads),
+        threads=tx.count("threads"),
         observations=tx.count("observations"),
         episodes=tx.count("episodes"),
-        open_observations=sum(f.next_seq - f.first_seq for f in frames),
-        waiting_jobs=sum(len(tx.work.jobs(state=state)) for state in ("waiting", "leased")),
+        open_observations=tx.count("open observations"),
+        waiting_jobs=tx.count("waiting jobs"),
         embedder=deps.embedder_name,
         policy=policy,
-        first_at=min((t.created_at for t in threads), default=None),
-        last_at=max((t.last_activity_at for t in threads), default=None),
+        first_at=first[0].created_at if first else None,
+        last_at=last[0].last_activity_at if last else None,
         facts=tx.count("current facts"),
         unconsolidated=tx.count("unconsolidated"),
     )

@@ -149,7 +149,7 @@ def request_where_due(
         waiting = tx.count("unconsolidated")
         if not waiting or not (any_waiting or due(tx, deps, ended_before)):
             return 0
-        if not any_waiting and any(job.kind == FACTS for job in tx.work.jobs(state="dead")):
+        if not any_waiting and tx.work.jobs(state="dead", kinds=[FACTS], limit=1):
             return 0
     with deps.store.begin(scope) as tx:
         request_facts(tx, now)

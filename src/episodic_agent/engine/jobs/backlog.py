@@ -46,14 +46,17 @@ class Backlog:
     def _store(self) -> Store:
         return self.deps.store
 
-    def entries(self, state: str | None = None) -> list[JobEntry]:
-        """Return the jobs by user, then by the time they are due; InvalidInput for an unknown state."""
+    def entries(self, state: str | None = None, limit: int | None = None) -> list[JobEntry]:
+        """Return the jobs by user, then by when they are due, the first `limit`; InvalidInput."""
         if state is not None and state not in STATES:
             raise InvalidInput(f"no state {state!r} of jobs; there are {', '.join(STATES)}")
         entries: list[JobEntry] = []
         for scope in self.scopes:
+            left = None if limit is None else limit - len(entries)
+            if left == 0:
+                break
             with self._store.begin(scope, write=False) as tx:
-                entries.extend(entry(scope, job) for job in tx.work.jobs(state=state))
+                entries.extend(entry(scope, job) for job in tx.work.jobs(state=state, limit=left))
         return entries
 
     def find(self, value: "UUID | str") -> tuple[Scope, JobEntry]:

@@ -19,6 +19,7 @@ from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Job, Receipt
 from episodic_agent.showing import described
 
+IMPORTS: Final = "im_"  # how ids of imports begin (`imports.py`)
 OF_MESSAGES: Final = (EMBED, PIECES, ASK)  # jobs of one thread; what follows from them is the user's
 MOST_THREADS: Final = 32  # an id names; of more it names those with the latest messages
 _PLACE: Final = struct.Struct(">16sI")
@@ -30,13 +31,15 @@ class Operation:
 
     It runs until the messages are embedded and their boundaries decided and no follow-up work of the user
     (titles, facts, links) is due; `waiting` counts the jobs before that. `error` is why it failed: the work
-    stands among the dead jobs, where it can be tried again.
+    stands among the dead jobs, where it can be tried again. An import runs until its file is read; then
+    `counts` has the observations read, those added, duplicates, episodes and unreadable records.
     """
 
     id: str
     state: str
     waiting: int = 0
     error: str | None = None
+    counts: Mapping[str, int] | None = None
 
     def __repr__(self) -> str:
         return described(self, self.id, self.state, f"{self.waiting} waiting" if self.waiting else "")

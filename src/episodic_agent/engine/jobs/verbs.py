@@ -1,14 +1,20 @@
 """The rooms of later work: what waits, what was given up, and who does it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import tzinfo
+from functools import partial
+from pathlib import Path
 from uuid import UUID
 
+from episodic_agent.engine.arguments import counted
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.jobs.backlog import Backlog, JobEntry
-from episodic_agent.engine.jobs.operations import Operation, operation_of
+from episodic_agent.engine.jobs.backlog import STATES, Backlog, JobEntry
+from episodic_agent.engine.jobs.imports import begin_import, state_of_import
+from episodic_agent.engine.jobs.operations import IMPORTS, Operation, operation_of
 from episodic_agent.engine.jobs.operations import operation_id as id_of
 from episodic_agent.engine.jobs.worker import POLL, Say, Worker
 from episodic_agent.engine.later import Later, check_kinds, runner_of
+from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import InvalidInput
 from episodic_agent.schemas import Receipt, Scope
@@ -17,15 +23,30 @@ from episodic_agent.schemas import Receipt, Scope
 class JobRoom:
     """The later work of a whole space, or of one user."""
 
-    def __init__(self, deps: Deps, later: Later, at: Scoped | None = None) -> None:
-        """Take `at` to narrow it to one user."""
+    def __init__(
+        self,
+        deps: Deps,
+        later: Later,
+        at: Scoped | None = None,
+        importing: Callable[..., ImportReport] | None = None,
+    ) -> None:
+        """Take `at` to narrow it to one user; `importing` is that user's verb `import_file`."""
         self._deps = deps
         self._later = later
         self._at = at
+        self._importing = importing
 
-    def list(self, *, state: str | None = None) -> Sequence[JobEntry]:
-        """Return the later work by user and time; `state` is waiting, leased or dead."""
-        return self._backlog().entries(state)
+    def list(self, *, state: str | None = None, limit: int | None = None) -> Sequence[JobEntry]:
+        """Return the later work by user and time, the first `limit`; `state` is waiting, leased or dead."""
+        return self._backlog().entries(state, None if limit is None else counted("limit", limit, 0))
+
+    def counts(self) -> Mapping[str, int]:
+        """Count the later work by its state: waiting, leased (being done) and dead (given up)."""
+        store, space = self._deps.store, self._later.space
+        scope = None if self._at is None else self._at.known()
+        if scope is not None:
+            return {state: store.waiting(scope, state=state) for state in STATES}
+        return {state: store.waiting(space=space, state=state) for state in STATES}
 
     def retry(self, job_id: "UUID | str") -> JobEntry:
         """Make a waiting or dead job due now with all its attempts back, and return what it was.
@@ -95,7 +116,33 @@ class JobRoom:
         """
         if self._at is None:
             raise InvalidInput("an operation is a user's: ask `memory.user(name).jobs`")
+        if operation_id.startswith(IMPORTS):
+            return state_of_import(self._at, operation_id)
         return operation_of(self._at, operation_id)
+
+    def import_file(
+        self,
+        path: "str | Path",
+        *,
+        source: str | None = None,
+        encoding: str | None = None,
+        timezone: "str | tzinfo | None" = None,
+        dates: str | None = None,
+        then: "Callable[[], object] | None" = None,
+    ) -> Operation:
+        """Import a file as the handle's `import_file` does, in the background; return what to follow it by.
+
+        `operation` tells how it stands, in any process, for a day. What it stores is durable group by group:
+        where the process ends before it, the file given again adds the rest. `then` is called when it is
+        over, as to delete the file. Raises InvalidInput where these are the jobs of a whole space,
+        StoreUnavailable where 8 imports of this process are not done.
+        """
+        if self._at is None or self._importing is None:
+            raise InvalidInput("an import is a user's: ask `memory.user(name).jobs`")
+        importing = partial(
+            self._importing, path, source=source, encoding=encoding, timezone=timezone, dates=dates
+        )
+        return begin_import(self._at, importing, then)
 
     def _scopes(self) -> Sequence[Scope]:
         return self._deps.store.scopes(self._later.space) if self._at is None else [self._at.known()]

@@ -1,7 +1,8 @@
-"""Commands of decisions: explain, whatif, resegment, reencode, trace, tune and outcome."""
+"""Commands of decisions: explain, whatif, resegment, reencode, rename, decisions, trace, tune, outcome."""
 
 import shlex
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +19,7 @@ from episodic_agent.faces.cli.app import (
     ID,
     App,
     common,
+    moment,
     out,
     parse_id,
     print_json,
@@ -236,6 +238,42 @@ def reencode(
             f"{plural(asked, 'episode')} encoded again"
             + (f"; {plural(waiting, 'job waits', 'jobs wait')}" if waiting else "")
         )
+
+
+@click.command()
+@click.argument("episode")
+@click.argument("title")
+@common
+def rename(app: App, episode: str, title: str, user: str | None, as_json: bool) -> None:
+    """Give a closed EPISODE a title by hand; the titles before are kept."""
+    with app.user(user) as memory:
+        renamed = memory.episodes.rename(parse_id(episode, memory), title)
+    if as_json:
+        print_json(renamed)
+    else:
+        say(f"episode {renamed.id} is titled {renamed.title!r}")
+
+
+@click.command()
+@click.option("--since", metavar="TIME", help="The first from this time on (ISO 8601 or epoch).")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many.")
+@common
+def decisions(app: App, since: str | None, limit: int, user: str | None, as_json: bool) -> None:
+    """List what was decided: boundaries, links, facts, corrections; the newest last."""
+    with app.user(user) as memory:
+        made = memory.trace.decisions(since=moment(since), limit=limit)
+    if as_json:
+        print_json({"decisions": made})
+        return
+    if not made:
+        say("nothing was decided" + ("" if since is None else f" from {since} on"))
+        return
+    table = Table("decided", "of", "verdict", "score", "by", "about", box=None, pad_edge=False)
+    for one in made:
+        score = f"{one.score:.2f} of {one.threshold:.2f}" if isfinite(one.threshold) else f"{one.score:.2f}"
+        cells = (one.type, one.verdict, score, one.policy_version, str(one.subject))
+        table.add_row(f"{one.at:%Y-%m-%d %H:%M}", *map(Text, cells))
+    out().print(table)
 
 
 @click.command()

@@ -94,6 +94,10 @@ COMMANDS: Final[Mapping[str, str]] = {
         "Segment THREAD again (`stats` names them), with the whole of it known; --undo takes it back."
     ),
     "boundaries.reencode": "Find titles and summaries of closed episodes anew; the versions before are kept.",
+    "boundaries.rename": "Give a closed EPISODE a title by hand; the titles before are kept.",
+    "boundaries.decisions": (
+        "List what was decided: boundaries, links, facts, corrections; the newest last."
+    ),
     "plots.plot": "Plot the cues, probabilities, thresholds and cuts of THREAD (`stats` names them).",
     "boundaries.trace": "Show what was done for one turn: work and its times, decisions, calls of models.",
     "plots.map_": "Map the places of an agent's steps, with episodes, visits and moves.",
@@ -135,7 +139,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "Everyday": "add import search context episodes facts explain serve doctor",
     "Threads and sessions": "threads thread session summaries compact flush",
     "Links and chains": "link chain arc sequence replay tune",
-    "Episodes and recall": "recent show retrieve changes stats trace",
+    "Episodes and recall": "recent show rename retrieve changes decisions stats trace",
     "Boundaries": "whatif resegment reencode plot",
     "Skills": "skills skill",
     "Agents and places": "run profiles sensors places visits route map mcp hooks",

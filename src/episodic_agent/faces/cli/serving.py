@@ -102,7 +102,7 @@ def _host() -> str:
     type=click.FloatRange(0.1, 100_000),
     default=100.0,
     show_default=True,
-    help="Requests a second each key may make of one process.",
+    help="Requests a second each key may make, of all processes together.",
 )
 @click.option(
     "--workers",

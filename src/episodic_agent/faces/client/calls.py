@@ -17,7 +17,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 from episodic_agent.engine.filters import Filter
-from episodic_agent.engine.jobs.operations import operation_id
+from episodic_agent.engine.jobs.operations import Operation, operation_id
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.results import DetailedRecall, ImportReport
 from episodic_agent.engine.user import UserMemory
@@ -227,17 +227,28 @@ def _message(item: Any, role: str, own: Mapping[str, Any]) -> Any:
 def import_call(base: str, *values: Any, **named: Any) -> Call:
     """Send a file to be imported; again it adds nothing."""
     arguments = inspect.signature(UserMemory.import_file).bind(None, *values, **named).arguments
+    return read_value(ImportReport, (yield _import(base, arguments, wait=True)))
+
+
+def import_later_call(base: str, *values: Any, **named: Any) -> Call:
+    """Send a file to be imported, and do not wait until it is."""
+    arguments = inspect.signature(ROOMS["jobs"].import_file).bind(None, *values, **named).arguments  # type: ignore[attr-defined]
+    return read_value(Operation, (yield _import(base, arguments, wait=False)))
+
+
+def _import(base: str, arguments: dict[str, Any], *, wait: bool) -> HttpCall:
     arguments.pop("self")
     path = Path(arguments.pop("path")).expanduser()
-    if arguments.pop("progress", None) is not None:
-        raise InvalidInput("`progress` cannot be sent over HTTP; leave it out")
+    for name in ("progress", "then"):
+        if arguments.pop(name, None) is not None:
+            raise InvalidInput(f"`{name}` cannot be sent over HTTP; leave it out")
     if not path.is_file():
         what = "a folder: send a zip of it" if path.is_dir() else "not there"
         raise InvalidInput(f"{str(path)!r} is {what}")
     asked = {name: sendable(value, bool | str) for name, value in arguments.items() if value is not None}
     asked["dry_run"] = sendable(bool(arguments.get("dry_run")), bool)
-    answer = yield HttpCall("POST", f"{base}/import", {"name": path.name, **asked}, file=path)
-    return read_value(ImportReport, answer)
+    asked["wait"] = sendable(wait, bool)
+    return HttpCall("POST", f"{base}/import", {"name": path.name, **asked}, file=path)
 
 
 def follow_call(base: str, receipts: Sequence[Receipt]) -> Call:
@@ -249,6 +260,7 @@ def follow_call(base: str, receipts: Sequence[Receipt]) -> Call:
 SPECIAL: Final[Mapping[str, tuple[Callable[..., Call], Callable[..., Any]]]] = {
     "add": (add_call, UserMemory.add),
     "import_file": (import_call, UserMemory.import_file),
+    "jobs.import_file": (import_later_call, ROOMS["jobs"].import_file),  # type: ignore[attr-defined]
     "jobs.follow": (follow_call, ROOMS["jobs"].follow),  # type: ignore[attr-defined]
 }
 

@@ -1,17 +1,17 @@
 """Later work and what failed of it; what language models cost; receipts of what was erased."""
 
-from collections import Counter
 from datetime import date, timedelta
 from math import isfinite
 
 from fastapi import APIRouter, Request, Response
 
+from episodic_agent.engine.jobs.backlog import JobEntry
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.dashboard.figures import usage_bars
 from episodic_agent.faces.dashboard.pages import Pages, space_of
 
 MOST = 200  # jobs of a page
-_ORDER = {"dead": 0, "leased": 1, "waiting": 2}
+_ORDER = ("dead", "leased", "waiting")
 
 
 def routes(pages: Pages) -> APIRouter:
@@ -22,20 +22,13 @@ def routes(pages: Pages) -> APIRouter:
     @pages.endpoint
     def jobs(request: Request, state: str = "") -> Response:
         """List later work: what failed first."""
-        entries = space_of(request).jobs.list()
-        counts = Counter(entry.state for entry in entries)
-        shown = sorted(
-            (e for e in entries if not state or e.state == state),
-            key=lambda e: (_ORDER.get(e.state, 3), e.due),
-        )
+        room = space_of(request).jobs
+        counts, shown = room.counts(), list[JobEntry]()
+        for one in [state] if state else _ORDER:
+            shown += sorted(room.list(state=one, limit=MOST - len(shown)), key=lambda e: e.due)
+        total = counts[state] if state else sum(counts.values())
         return pages.page(
-            request,
-            "jobs.html",
-            section="jobs",
-            jobs=shown[:MOST],
-            counts=counts,
-            total=len(shown),
-            state=state,
+            request, "jobs.html", section="jobs", jobs=shown, counts=counts, total=total, state=state
         )
 
     @router.get("/usage")

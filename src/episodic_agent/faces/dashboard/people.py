@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request, Response
 from episodic_agent.faces.dashboard.door import LIVE
 from episodic_agent.faces.dashboard.figures import compact_timeline
 from episodic_agent.faces.dashboard.pages import HERE, Pages, data, space_of, user_of
-from episodic_agent.faces.http.v1.events import event_stream
+from episodic_agent.faces.http.v1.events import EVERYTHING, event_stream
 from episodic_agent.showing import visible
 
 USERS: int = 60  # of a page
@@ -53,12 +53,13 @@ def routes(pages: Pages) -> APIRouter:
 
     @router.get("/users/{user}/timeline.json")
     @pages.endpoint
-    def timeline_data(request: Request, user: str) -> Response:
-        """Return all episodes for the timeline's script."""
+    def timeline_data(request: Request, user: str, newest: int = 0) -> Response:
+        """Return the `newest` episodes for the timeline's script, or all, and whether there are `more`."""
         _, ana = user_of(request, user)
-        cards = ana.episodes.list()
+        limit = min(newest, EVERYTHING) if newest > 0 else None
+        cards = ana.episodes.list(limit=limit)
         titles = {c.thread_id: c.thread_title for c in cards if c.thread_title}
-        return data(compact_timeline(cards, titles))
+        return data(compact_timeline(cards, titles) | {"more": limit is not None and len(cards) >= limit})
 
     @router.get("/users/{user}/episodes/{episode}/messages.json")
     @pages.endpoint

@@ -1,7 +1,6 @@
 """The HTTP application: routes, health, and every error as one problem document (RFC 9457)."""
 
 import secrets
-from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, closing
 from datetime import datetime
@@ -29,6 +28,7 @@ from episodic_agent.faces.guard import (
     problem_document,
     problem_headers,
 )
+from episodic_agent.faces.http.allowances import Allowances
 from episodic_agent.faces.http.bodies import Problem
 from episodic_agent.faces.http.draining import Draining, EndOfService
 from episodic_agent.faces.http.keyed import RATE, Keyed, space_asked
@@ -54,13 +54,14 @@ def make_app(
     rate: float = RATE,
     keyed: bool = True,
     end: EndOfService | None = None,
+    allowances: Allowances | None = None,
 ) -> FastAPI:
     """Return the application; it opens the memory when it starts and closes it when it ends.
 
     `largest` bounds a request in bytes, `most` the requests with a body at a time, `slowest` the seconds one
     may take to arrive; `largest_file` bounds a file that is imported, in bytes;
     `rate` the requests a second of one key. Without `keyed` no keys are looked at: this machine alone asks.
-    `end` tells that the process ends.
+    `end` tells that the process ends; `allowances` are those of all processes, its own unless given.
     """
     served: list[tuple[Memory, Spaces]] = []
 
@@ -88,7 +89,9 @@ def make_app(
     app.add_middleware(KeepsSlashes)
     app.add_middleware(Bounded, largest=largest, most=most, slowest=slowest, streams=streams)
     counts = RequestCounts()
-    app.add_middleware(Keyed, keys=lambda: served[0][0].keys if keyed else None, rate=rate)
+    app.add_middleware(
+        Keyed, keys=lambda: served[0][0].keys if keyed else None, rate=rate, allowances=allowances
+    )
     app.add_middleware(DashboardDoor)
     app.add_middleware(RequestMeter, counts=counts)
     app.add_middleware(Draining, end=end or EndOfService())
@@ -132,8 +135,7 @@ def _add_metrics(app: FastAPI, memory_of: Callable[[], Memory], counts: RequestC
     @app.get("/metrics", tags=["health"], response_class=PlainTextResponse)
     def metrics() -> Response:
         """Return what was asked, how long it took and what waits, as Prometheus reads it."""
-        states = Counter(job.state for job in memory_of().jobs.list())
-        gauges = {f"episodic_jobs_{state}": float(states[state]) for state in ("waiting", "leased", "dead")}
+        gauges = {f"episodic_jobs_{state}": count for state, count in memory_of().jobs.counts().items()}
         return Response("\n".join(counts.lines(gauges)) + "\n", media_type=TEXT)
 
 

@@ -1,8 +1,8 @@
 """Who may ask: with keys whoever holds one, within its limits; without any key this machine alone."""
 
+from collections import Counter
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from http import HTTPStatus
 from math import ceil
 from time import monotonic
@@ -14,11 +14,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from episodic_agent.engine.keys import KeyRoom
 from episodic_agent.errors import EpisodicError
 from episodic_agent.faces.guard import LocalOnly, header_values, refuse
+from episodic_agent.faces.http.allowances import Allowances, OwnAllowances
 from episodic_agent.schemas.keys import ApiKey, Role
 
-RATE: Final = 100.0  # requests a second of one key, in one process
-BURST: Final = 2.0  # seconds' worth of them at once
-AT_ONCE: Final = 32  # requests of one key under way
+RATE: Final = 100.0  # requests a second of one key
+AT_ONCE: Final = 32  # requests of one key under way in a process
 # they tell nothing of a memory
 OPEN: Final = frozenset(
     ("/healthz", "/readyz", "/health/live", "/health/ready", "/version", "/docs", "/openapi.json", "/login")
@@ -33,29 +33,11 @@ space_asked: ContextVar[str | None] = ContextVar("space_asked", default=None)
 """The space that the key of the request under way opens; None where no keys are asked for."""
 
 
-@dataclass(slots=True)
-class Allowance:
-    """What is left of one key's requests: `left` now, and how many are `running`."""
-
-    left: float
-    at: float
-    running: int = 0
-
-    def wait(self, now: float, rate: float) -> float:
-        """Take one request; return 0, or after how many seconds there is one again."""
-        self.left = min(self.left + (now - self.at) * rate, max(1.0, rate * BURST))
-        self.at = now
-        if self.left < 1.0:
-            return (1.0 - self.left) / rate
-        self.left -= 1.0
-        return 0.0
-
-
 class Keyed:
     """Let in requests with a key, once any key was made; before that those of this machine alone.
 
     `keys` finds the keys of the memory that is served, None where they are not looked at. `rate` is how many
-    requests a second one key has.
+    requests a second one key has, in all processes that share its `allowances`.
     """
 
     def __init__(
@@ -65,13 +47,15 @@ class Keyed:
         keys: Callable[[], KeyRoom | None],
         rate: float = RATE,
         tick: Callable[[], float] = monotonic,
+        allowances: Allowances | None = None,
     ) -> None:
         self._app = app
         self._local = LocalOnly(app)
         self._keys = keys
         self._rate = rate
         self._tick = tick
-        self._allowances: dict[str, Allowance] = {}  # one event loop alone changes them
+        self._allowances = allowances or OwnAllowances()
+        self._running: Counter[str] = Counter()  # one event loop alone changes them
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or answer 401, 403, 429 (with a key) or 403, 421 (without)."""
@@ -103,11 +87,10 @@ class Keyed:
             await refuse(send, HTTPStatus.FORBIDDEN, lacking(key, needed))
             return
         now = self._tick()
-        allowance = self._allowances.setdefault(key.id, Allowance(self._rate * BURST, now))
-        if allowance.running >= AT_ONCE:
+        if self._running[key.id] >= AT_ONCE:
             wait, why = 1.0, f"{AT_ONCE} requests of this key are being answered already"
         else:
-            wait = allowance.wait(now, self._rate)
+            wait = self._allowances.wait(key.id, now, self._rate)
             why = f"this key has {self._rate:g} requests a second"
         if wait:
             seconds = str(max(1, ceil(wait)))
@@ -116,11 +99,11 @@ class Keyed:
             return
         scope.setdefault("state", {})["key"] = key
         space_asked.set(key.space)  # a request is a task of its own: nobody else sees it
-        allowance.running += 1
+        self._running[key.id] += 1
         try:
             await self._app(scope, receive, send)
         finally:
-            allowance.running -= 1
+            self._running[key.id] -= 1
 
 
 def lacking(key: ApiKey, needed: Role) -> str:

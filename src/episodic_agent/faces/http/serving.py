@@ -7,10 +7,12 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any, Final
 
@@ -20,6 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from episodic_agent.engine.memory import Memory
 from episodic_agent.faces.guard import SLOWEST
+from episodic_agent.faces.http.allowances import Allowances, SharedAllowances
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.faces.http.draining import EndOfService
 from episodic_agent.faces.http.keyed import RATE
@@ -36,12 +39,16 @@ Opened = Callable[[], AbstractContextManager[Memory]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What of a server does not hang on the memory: `rate` and `keyed` as for `make_app`."""
+    """What of a server does not hang on the memory: `rate` and `keyed` as for `make_app`.
+
+    `shared` is the file in which several processes count the requests of each key.
+    """
 
     host: str
     port: int
     rate: float = RATE
     keyed: bool = True
+    shared: Path | None = None
 
 
 class Impatient(H11Protocol):
@@ -104,10 +111,11 @@ def serve(
     rate: float = RATE,
     keyed: bool = True,
     sockets: Sequence[socket.socket] | None = None,
+    allowances: Allowances | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `rate` and `keyed` as for `make_app`."""
+    """Serve until SIGINT or SIGTERM; `rate`, `keyed` and `allowances` as for `make_app`."""
     end = EndOfService()
-    app = make_app(opened, utc_now, rate=rate, keyed=keyed, end=end)
+    app = make_app(opened, utc_now, rate=rate, keyed=keyed, end=end, allowances=allowances)
     config = uvicorn.Config(
         app, host=host, port=port, http=Impatient, log_level="warning", timeout_graceful_shutdown=GRACE
     )
@@ -123,17 +131,21 @@ def serve_many(opened: Opened, limits: Limits, processes: int) -> None:
     stop = threading.Event()
     usual = {sig: signal.signal(sig, lambda *_: stop.set()) for sig in (signal.SIGTERM, signal.SIGINT)}
     try:
-        with socket.create_server((limits.host, limits.port), family=family, backlog=2048) as shared:
-            begin = partial(_begin, opened, limits, shared)
+        with (
+            TemporaryDirectory(prefix="episodic-serve-") as folder,
+            socket.create_server((limits.host, limits.port), family=family, backlog=2048) as shared,
+        ):
+            begin = partial(_begin, opened, replace(limits, shared=Path(folder) / "allowances"), shared)
             running = [begin() for _ in range(processes)]
             while not stop.wait(AGAIN):
                 running = [process if process.is_alive() else begin() for process in running]
             for process in running:
                 process.terminate()
-        for process in running:
-            process.join(PAUSE + GRACE + 5)
-            if process.is_alive():
-                process.kill()
+            shared.close()  # what comes from now on is refused by the system
+            for process in running:
+                process.join(PAUSE + GRACE + 5)
+                if process.is_alive():
+                    process.kill()
     finally:
         for sig, handler in usual.items():
             signal.signal(sig, handler)
@@ -149,7 +161,15 @@ def _begin(opened: Opened, limits: Limits, shared: socket.socket) -> SpawnProces
 def _serve_shared(opened: Opened, limits: Limits, shared: socket.socket) -> None:
     """Serve from one of several processes, until it is told to end or the one that began it is gone."""
     threading.Thread(target=_end_with_parent, name="episodic-parent", daemon=True).start()
-    serve(opened, limits.host, limits.port, rate=limits.rate, keyed=limits.keyed, sockets=[shared])
+    serve(
+        opened,
+        limits.host,
+        limits.port,
+        rate=limits.rate,
+        keyed=limits.keyed,
+        sockets=[shared],
+        allowances=None if limits.shared is None else SharedAllowances(limits.shared),
+    )
 
 
 def _end_with_parent() -> None:

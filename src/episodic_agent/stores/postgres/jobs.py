@@ -122,13 +122,17 @@ class PostgresWork(LedgerTable):
         if index == 0:
             raise Conflict(f"job {job.kind} {job.key!r} is no longer ours: its lease ran out")
 
-    def jobs(self, *, state: str | None = None) -> Sequence[Job]:
+    def jobs(
+        self, *, state: str | None = None, kinds: Sequence[str] | None = None, limit: int | None = None
+    ) -> Sequence[Job]:
         """Return jobs by the time they are due, then in order of asking."""
         sql = f"SELECT {JOB} FROM job WHERE space = %s AND owner = %s"
         bindings: tuple[Any, ...] = self._session.keys
         if state is not None:
             sql, bindings = f"{sql} AND state = %s", (*bindings, state)
-        rows = self._session.rows(f"{sql} {_OLDEST_FIRST}", bindings)
+        if kinds is not None:
+            sql, bindings = f"{sql} AND kind = ANY(%s::text[])", (*bindings, list(kinds))
+        rows = self._session.rows(f"{sql} {_OLDEST_FIRST} LIMIT %s", (*bindings, limit))
         return [job_of(read_columns(columns)) for columns in rows]
 
     def _retry(self, job_id: UUID, due: int) -> None:
@@ -298,12 +302,20 @@ class PostgresClaim:
         return Scope(user_id, name), [job_of(columns[4:]) for columns in rows]
 
 
-def count_waiting(
-    connections: PostgresConnections, scope: Scope | None, space: str | None, due: datetime | None
+def count_jobs(
+    connections: PostgresConnections,
+    scope: Scope | None,
+    space: str | None,
+    due: datetime | None,
+    state: str | None,
 ) -> int:
-    """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
+    """Count waiting and leased jobs (or those of a state) of a scope, a space or all; due ones if asked."""
     where, keys = _narrowed(scope, space)
-    sql, bindings = f"SELECT count(*) FROM job j WHERE j.state <> 'dead' AND {where}", keys
+    sql, bindings = f"SELECT count(*) FROM job j WHERE {where}", tuple[Any, ...](keys)
+    if state is None:
+        sql = f"{sql} AND j.state <> 'dead'"
+    else:
+        sql, bindings = f"{sql} AND j.state = %s", (*bindings, state)
     if due is not None:
         sql, bindings = f"{sql} AND j.run_after <= %s", (*bindings, to_microseconds(due))
     space_key, owner = _both(keys)

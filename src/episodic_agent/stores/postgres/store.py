@@ -34,7 +34,7 @@ from episodic_agent.stores.postgres.erasing import (
 )
 from episodic_agent.stores.postgres.facts import PostgresKnowledge
 from episodic_agent.stores.postgres.index import PostgresIndex
-from episodic_agent.stores.postgres.jobs import PostgresClaim, PostgresWork, count_waiting, renew
+from episodic_agent.stores.postgres.jobs import PostgresClaim, PostgresWork, count_jobs, renew
 from episodic_agent.stores.postgres.links import PostgresRelations
 from episodic_agent.stores.postgres.observations import PostgresObservations
 from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
@@ -185,10 +185,15 @@ class PostgresStore:
             return renew(PostgresSession(db, scope, write=True), jobs, now + lease)
 
     def waiting(
-        self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
+        self,
+        scope: Scope | None = None,
+        *,
+        space: str | None = None,
+        due: datetime | None = None,
+        state: str | None = None,
     ) -> int:
-        """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
-        return count_waiting(self._connections, scope, space, due)
+        """Count waiting and leased jobs, or those of a state, of a scope, a space or all."""
+        return count_jobs(self._connections, scope, space, due, state)
 
     def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
         """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""

@@ -40,6 +40,8 @@ _WORDED: Final = (
 )
 _SELECT: Final = f"SELECT {_READ} FROM {_WORDED}"
 _LOOK_UP: Final = f"SELECT {_READ} FROM {EACH} {_WORDED}"
+# Left alone the planner reads all episodes of the scope for each thread.
+_OF_THREADS: Final = _LOOK_UP.replace("episode e ", "episode e INDEXED BY episode_cover ")
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
 _PENDING: Final = f"e.scope = ? AND {_CURRENT} AND e.consolidated_at IS NULL AND e.encoding_version > 0"
 # `p.value` is a pair of refs. The episodes of a span begin with the last one that begins at it or before.
@@ -129,7 +131,7 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
 
     def _of_threads(self, thread_ids: Sequence[UUID]) -> Sequence[Episode]:
         numbers = self._session.find_threads(thread_ids)
-        sql = f"{_LOOK_UP} WHERE e.scope = ? AND e.thread = p.value AND {_CURRENT} ORDER BY e.first_seq"
+        sql = f"{_OF_THREADS} WHERE e.scope = ? AND e.thread = p.value AND {_CURRENT} ORDER BY e.first_seq"
         return self._episodes(self._session.rows(sql, (number_list(numbers), self._session.number)))
 
     def _by_refs(self, refs: Sequence[int]) -> Mapping[int, Episode]:

@@ -75,10 +75,22 @@ class SqliteWork(LedgerTable):
         if self._session.db.changes() == 0:
             raise Conflict(f"job {job.kind} {job.key!r} is no longer ours: its lease ran out")
 
-    def jobs(self, *, state: str | None = None) -> Sequence[Job]:
+    def jobs(
+        self, *, state: str | None = None, kinds: Sequence[str] | None = None, limit: int | None = None
+    ) -> Sequence[Job]:
         """Return jobs by the time they are due, then in order of asking."""
-        sql = f"SELECT {_JOB} FROM job WHERE scope = ? AND state = ifnull(?, state) {_OLDEST_FIRST}"
-        return [job_of(columns) for columns in self._session.rows(sql, (self._session.number, state))]
+        conditions, bindings = ["scope = ?"], list[int | str]([self._session.number])
+        if state is not None:
+            # as a constant where there is an index of the state
+            known = state in ("waiting", "leased")
+            conditions.append(f"state = '{state}'" if known else "state = ?")
+            bindings += () if known else (state,)
+        if kinds is not None:
+            conditions.append("kind IN (SELECT value FROM json_each(?))")
+            bindings.append(self._session.listed("texts", kinds))
+        bindings.append(-1 if limit is None else limit)
+        sql = f"SELECT {_JOB} FROM job WHERE {' AND '.join(conditions)} {_OLDEST_FIRST} LIMIT ?"
+        return [job_of(columns) for columns in self._session.rows(sql, bindings)]
 
     def _retry(self, job_id: UUID, due: int) -> None:
         number = self._unclaimed(job_id)
@@ -214,9 +226,12 @@ class SqliteClaim:
         return [job_of(columns) for columns in every(db, sql, bindings)]
 
 
-def count_waiting(db: apsw.Connection, scope: Scope | None, space: str | None, due: datetime | None) -> int:
-    """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
-    condition, bindings = "state <> 'dead'", list[int | str]()
+def count_jobs(
+    db: apsw.Connection, scope: Scope | None, space: str | None, due: datetime | None, state: str | None
+) -> int:
+    """Count waiting and leased jobs (or those of a state) of a scope, a space or all; due ones if asked."""
+    condition = "state <> 'dead'" if state is None else "state = ?"
+    bindings: list[int | str] = [] if state is None else [state]
     if scope is not None:
         condition += " AND scope = ?"
         bindings.append(SqliteSession(db, scope, write=False).number)

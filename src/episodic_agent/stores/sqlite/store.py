@@ -234,11 +234,16 @@ class SqliteStore:
             return job_rows.renew(SqliteSession(db, scope, write=True), jobs, to_microseconds(now + lease))
 
     def waiting(
-        self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
+        self,
+        scope: Scope | None = None,
+        *,
+        space: str | None = None,
+        due: datetime | None = None,
+        state: str | None = None,
     ) -> int:
-        """Count waiting and leased jobs of a scope, a space or all (only those due at `due`, when given)."""
+        """Count waiting and leased jobs, or those of a state, of a scope, a space or all."""
         with self._connections.borrow() as db:
-            return job_rows.count_waiting(db, scope, space, due)
+            return job_rows.count_jobs(db, scope, space, due, state)
 
     def usage(self, space: str, first: date, last: date) -> Sequence[ModelUse]:
         """Return what all users of a space cost on each day of `first..last`, by day, stage, model."""

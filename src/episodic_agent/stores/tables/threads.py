@@ -15,6 +15,12 @@ from episodic_agent.stores.tables.erasing import DroppingTable
 
 _READ: Final = f"SELECT {THREAD} FROM thread WHERE :mine"
 _ALL: Final = f"{_READ} ORDER BY last_activity_at DESC, id LIMIT :limit"
+_OLDEST: Final = f"{_READ} ORDER BY created_at, id LIMIT :limit"
+_GROWING: Final = (
+    f"{_READ} AND EXISTS (SELECT 1 FROM (SELECT thread AS open FROM frame"
+    " WHERE :mine AND first_seq < next_seq) f WHERE open = number)"
+    " ORDER BY last_activity_at DESC, id LIMIT :limit"
+)
 _PUT_TIMEOUT: Final = (
     "INSERT INTO timeout (:keys, channel, lasts) VALUES (:own, :channel, :lasts)"
     " ON CONFLICT (:keys, channel) DO UPDATE SET lasts = excluded.lasts"
@@ -50,7 +56,8 @@ class ThreadTable(DroppingTable):
         elif which == "unfinished":
             results = self._unfinished()
         else:
-            results = self._session.read(_ALL, limit=EVERY if limit is None else limit)
+            sql = {"growing": _GROWING, "oldest": _OLDEST}.get(which, _ALL)
+            results = self._session.read(sql, limit=EVERY if limit is None else limit)
         return [self._thread(columns) for columns in results]
 
     def _thread(self, columns: tuple[Any, ...]) -> Thread:

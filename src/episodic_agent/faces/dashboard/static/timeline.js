@@ -23,7 +23,8 @@ if (view) {
     hues = probes.filter((one) => one.dataset.hue).map((one) => getComputedStyle(one).backgroundColor);
     draw();
   };
-  const width = () => canvas.clientWidth;
+  let known = canvas.clientWidth; // asked of the page once for each change, not for each bar
+  const width = () => known;
   const xOf = (second) => (second - from) / (to - from) * width();
   const timeOf = (x) => from + x / width() * (to - from);
 
@@ -56,10 +57,11 @@ if (view) {
   };
 
   const STEPS = [60, 300, 900, 3600, 10800, 21600, 86400, 604800, 2629800, 7889400, 31557600, 157788000];
+  const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
   const label = (second, step) => {
     const at = new Date(second * 1000);
     const two = (n) => String(n).padStart(2, "0");
-    const month = at.toLocaleString("en", { month: "short", timeZone: "UTC" });
+    const month = MONTHS[at.getUTCMonth()];
     if (step >= 31557600) return String(at.getUTCFullYear());
     if (step >= 2629800) return `${month} ${at.getUTCFullYear()}`;
     if (step >= 86400) return `${at.getUTCDate()} ${month}`;
@@ -113,20 +115,23 @@ if (view) {
     }
     const pitch = Math.max(ROW, (h - TOP - 8) / ROWS);
     const reached = new Float64Array(ROWS).fill(-1e9);
-    let drawn = 0;
+    const pixels = w / (to - from);
+    let drawn = 0, colour = -1, alpha = 1;
     for (let n = firstRow(); n < rows.length && rows[n][0] <= to; n++) {
       const row = rows[n];
       if (row[1] < from) continue;
       const lane = lanes[row[3]];
-      const x = xOf(row[0]);
-      const end = Math.max(xOf(row[1]), x + 3);
+      const x = (row[0] - from) * pixels;
+      const end = Math.max((row[1] - from) * pixels, x + 3);
       if (end - reached[lane] < .6 && n !== hovered) continue; // nothing new would be seen
       reached[lane] = end;
       drawn++;
       const y = TOP + lane * pitch;
       const wide = end - x;
-      pen.globalAlpha = row[6] & 4 ? .35 : 1;
-      pen.fillStyle = hues[row[3] % hues.length];
+      const shade = row[6] & 4 ? .35 : 1, hue = row[3] % hues.length;
+      if (shade !== alpha) pen.globalAlpha = alpha = shade;
+      if (hue !== colour) pen.fillStyle = hues[colour = hue];
+      if (wide < 5 && !(row[6] & 1) && n !== hovered && n !== picked) { pen.fillRect(x, y, wide, pitch - 8); continue; }
       pen.beginPath();
       pen.roundRect(x, y, wide, pitch - 8, Math.min(5, wide / 2));
       pen.fill();
@@ -141,9 +146,10 @@ if (view) {
         pen.fillText((row[6] & 2 ? "● " : "") + (row[5] || threads[row[3]][0]), Math.max(x, 0) + 8, y + (pitch - 8) / 2 - (wide > 420 ? 5 : 0));
         pen.restore();
         if (wide > 260) drawMessages(row, x, end, y, pitch);
+        colour = alpha = -1; // what was drawn inside has its own
       }
-      pen.globalAlpha = 1;
     }
+    pen.globalAlpha = 1;
     stats.frames++;
     stats.drawn = drawn;
   }
@@ -277,22 +283,36 @@ if (view) {
       year: () => show(most - 31557600, most), month: () => show(most - 2629800, most), day: () => show(most - 86400, most),
     })[button.dataset.do]());
   }
-  new ResizeObserver(request).observe(canvas);
+  new ResizeObserver(() => { known = canvas.clientWidth; request(); }).observe(canvas);
   document.addEventListener("theme", paint);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
 
-  const load = async (keep) => {
-    const told = await (await fetch(`${base}/timeline.json`)).json();
+  // the newest are there at once, in the frame of the whole time; the others of a large memory follow
+  const SOON = 1000;
+  const fetched = async (query) => (await fetch(`${base}/timeline.json${query}`)).json();
+  const take = (told, keep) => {
+    const chosen = picked < 0 ? null : rows[picked][4];
     rows = told.episodes.sort((a, b) => a[0] - b[0]);
     threads = told.threads;
+    hovered = null;
+    picked = chosen === null ? -1 : rows.findIndex((row) => row[4] === chosen);
     if (!rows.length) return;
     longest = rows.reduce((long, row) => Math.max(long, row[1] - row[0]), 0);
     least = rows[0][0];
     most = rows.reduce((last, row) => Math.max(last, row[1]), 0);
+    if (told.more) {
+      least = Math.min(least, Number(view.dataset.first || least));
+      most = Math.max(most, Number(view.dataset.last || most));
+    }
     place();
     paint();
     if (!keep) show(least - (most - least) * .03 - 60, most + (most - least) * .03 + 60);
-    view.dataset.ready = "yes";
+    view.dataset.ready = told.more ? "newest" : "yes";
+  };
+  const load = async (keep) => {
+    const first = await fetched(`?newest=${keep ? rows.length + SOON : SOON}`);
+    if (!keep || !first.more) take(first, keep);
+    if (first.more) take(await fetched(""), true);
   };
   load(false);
   document.addEventListener("episodes", () => load(true));

@@ -3,16 +3,22 @@
 import asyncio
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path as FilePath
-from tempfile import TemporaryDirectory
-from typing import Annotated, Final
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Annotated, Any, Final
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Scope
 
+from episodic_agent.engine.jobs.operations import Operation
 from episodic_agent.engine.results import ImportReport
+from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.guard import SLOWEST
 from episodic_agent.faces.http.v1.asking import PREFIX, answered, memory_of, name_in_path, needs
 from episodic_agent.faces.http.v1.nouns import noun_model
@@ -60,6 +66,7 @@ def _add_import(router: APIRouter, largest: int) -> None:
     @router.post(
         "/users/{user}/import",
         response_model=noun_model(ImportReport),
+        responses={202: {"model": noun_model(Operation), "description": "With `wait=false`: follow it"}},
         operation_id="import_file",
         dependencies=[Depends(needs(Role.WRITE))],
         openapi_extra={
@@ -81,22 +88,32 @@ def _add_import(router: APIRouter, largest: int) -> None:
         timezone: Annotated[str | None, Query(description="Of times without one: Europe/Berlin.")] = None,
         dates: Annotated[str | None, Query(description="The order of numeric dates: dmy, mdy, ymd.")] = None,
         dry_run: Annotated[bool, Query(description="Store nothing, tell what would come.")] = False,
+        wait: Annotated[bool, Query(description="Answer when it is done; false: an operation.")] = True,
     ) -> Response:
-        """Import a chat file or an export, sent as the body; sending it again adds nothing."""
-        memory = memory_of(request).user(name_in_path("user", user))
-        with TemporaryDirectory(prefix="episodic-import-") as folder:
+        """Import a chat file or an export, sent as the body; sending it again adds nothing.
+
+        With `wait=false` this answers as soon as the file arrived, by the operation that imports it, of which
+        `Location` tells the state.
+        """
+        whose = name_in_path("user", user)
+        memory = memory_of(request).user(whose)
+        how: dict[str, Any] = {"source": source, "encoding": encoding, "timezone": timezone, "dates": dates}
+        if dry_run and not wait:
+            raise InvalidInput("a `dry_run` stores nothing that could be followed: leave `wait=false` out")
+        with ExitStack() as stack:
+            folder = mkdtemp(prefix="episodic-import-")
+            deleted = stack.callback(partial(rmtree, folder, ignore_errors=True))
             target = FilePath(folder) / _file_name(name)
             await _save(request, target, largest)
-            report = await run_in_threadpool(
-                memory.import_file,
-                target,
-                source=source,
-                encoding=encoding,
-                timezone=timezone,
-                dates=dates,
-                dry_run=dry_run,
-            )
-        return answered(request, plain(report))
+            if wait:
+                report = await run_in_threadpool(memory.import_file, target, dry_run=dry_run, **how)
+                return answered(request, plain(report))
+            operation = await run_in_threadpool(memory.jobs.import_file, target, then=deleted, **how)
+            stack.pop_all()  # the operation deletes it
+        response = answered(request, plain(operation))
+        response.status_code = 202
+        response.headers["Location"] = f"{PREFIX}/users/{quote(whose, safe='')}/operations/{operation.id}"
+        return response
 
 
 def _file_name(name: str) -> str:

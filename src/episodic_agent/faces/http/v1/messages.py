@@ -1,6 +1,7 @@
 """Messages of a user: a batch is kept, exactly once, and durable when it is acknowledged."""
 
 from typing import Annotated, Any, Final
+from urllib.parse import quote
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request, Response
@@ -107,7 +108,7 @@ def message_routes() -> APIRouter:
         operation = memory.jobs.follow(receipts)
         response = answered(request, {"receipts": plain(receipts), "operation": plain(operation)})
         response.status_code = 200 if wait else 202
-        response.headers["Location"] = f"{PREFIX}/users/{user}/operations/{operation.id}"
+        response.headers["Location"] = f"{PREFIX}/users/{quote(name, safe='')}/operations/{operation.id}"
         return response
 
     return router

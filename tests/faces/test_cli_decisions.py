@@ -1,0 +1,36 @@
+"""`episodic rename` and `episodic decisions`: a title by hand, and what was decided of a memory."""
+
+from builders.commands import Run
+
+
+def test_an_episode_is_called_by_the_title_it_was_given_and_found_by_it(run: Run) -> None:
+    run("add", "the saffron is out", "--thread", "chat")
+    opened = run("episodes", "--json").json["episodes"][0]["episode_id"]
+    refused = run("rename", opened, "The spice rack")
+    assert (refused.code, "is not closed" in refused.error or "no episode" in refused.error) == (3, True)
+    run("flush")
+    episode = run("episodes", "--json").json["episodes"][0]["episode_id"]
+    renamed = run("rename", episode[:18], "The spice rack")
+    assert (renamed.code, "is titled 'The spice rack'" in renamed.err) == (0, True)
+    assert "The spice rack" in run("recent").out
+    run("reencode", "--all")
+    assert run("show", episode, "--json").json["episode"]["title"] == "The spice rack"
+    assert run("rename", episode, "Saffron", "--json").json["title"] == "Saffron"
+    assert run("rename", episode, " ").code == 2
+    assert run("rename", "zzz", "x").code in (2, 3)
+
+
+def test_decisions_are_listed_the_newest_last_and_from_a_time_on(run: Run) -> None:
+    for thread in ("one", "two", "three"):
+        run("add", "the saffron is out", "--thread", thread)
+    run("flush")
+    made = run("decisions", "--json").json["decisions"]
+    assert {one["type"] for one in made} >= {"boundary"}
+    assert [one["at"] for one in made] == sorted(one["at"] for one in made)
+    assert run("decisions", "--limit", "1", "--json").json["decisions"] == made[-1:]
+    table = run("decisions").out
+    assert all(str(one["subject"]) in table for one in made)
+    assert all(word in table for word in ("boundary", "manual"))
+    later = run("decisions", "--since", "2090-01-01")
+    assert (later.code, later.err) == (0, "nothing was decided from 2090-01-01 on\n")
+    assert run("decisions", "--since", "soon").code == run("decisions", "--limit", "0").code == 2

@@ -1,0 +1,144 @@
+"""Imports that nobody waits for: an operation that any process tells of, also when the one that did it died."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import pytest
+from builders.chats import Clock
+from builders.web import LocalClient
+from starlette.testclient import TestClient
+
+from episodic_agent import Memory
+from episodic_agent.engine.jobs import imports
+from episodic_agent.errors import InvalidInput, NotFound, StoreUnavailable
+from episodic_agent.faces.http.app import make_app
+
+NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
+CHAT = json.dumps([{"role": "user", "content": f"The kettle broke, {n}"} for n in range(5)]).encode()
+DIES = """
+import os, sys, time
+from episodic_agent import Memory
+memory = Memory.open(sys.argv[1], embedder="none", policy="seed-001", jobs="workers")
+ana = memory.user("ana", new=True)
+print(ana.jobs.import_file(sys.argv[2]).id, flush=True)
+while not ana.stats().observations:
+    time.sleep(0.01)
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(NOW)
+
+
+@pytest.fixture
+def opened(url: str, clock: Clock) -> Callable[[], Memory]:
+    return lambda: Memory.open(url, embedder="hashing", policy="seed-001", clock=clock)
+
+
+@pytest.fixture
+def client(opened: Callable[[], Memory]) -> Iterator[TestClient]:
+    with LocalClient(make_app(opened, Clock(NOW))) as client:
+        yield client
+
+
+def folders() -> set[Path]:
+    return set(Path(gettempdir()).glob("episodic-import-*"))
+
+
+def polled(client: TestClient, where: str) -> Any:
+    until = time.monotonic() + 60
+    while (answer := client.get(where).json())["state"] == "running" and time.monotonic() < until:
+        time.sleep(0.02)
+    return answer
+
+
+def test_a_file_is_imported_after_the_answer_and_any_process_tells_how_it_stands(
+    client: TestClient, opened: Callable[[], Memory]
+) -> None:
+    before = folders()
+    asked = {"name": "chat.json", "wait": False}
+    answer = client.post("/v1/users/ana%2Fwork/import", params=asked, content=CHAT)
+    assert (answer.status_code, answer.json()["state"]) == (202, "running")
+    where = answer.headers["location"]
+    assert where == f"/v1/users/ana%2Fwork/operations/{answer.json()['id']}"
+    counts = {"observations": 5, "added": 5, "duplicates": 0, "episodes": 0, "unreadable": 0}
+    assert polled(client, where) == {**answer.json(), "state": "done", "waiting": 0, "counts": counts}
+    assert folders() == before  # the file is gone
+    with LocalClient(make_app(opened, Clock(NOW))) as other:
+        assert other.get(where).json()["counts"] == counts
+    again = client.post("/v1/users/ana%2Fwork/import", params=asked, content=CHAT)
+    assert polled(client, again.headers["location"])["counts"] == {**counts, "added": 0, "duplicates": 5}
+
+
+def test_a_file_nobody_can_read_makes_a_failed_operation_that_says_why(client: TestClient) -> None:
+    asked = {"name": "chat.json", "wait": False}
+    answer = client.post("/v1/users/ana/import", params=asked, content=b"\x00\x01")
+    failed = polled(client, answer.headers["location"])
+    waited = client.post("/v1/users/ana/import", params={"name": "chat.json"}, content=b"\x00\x01")
+    assert (failed["state"], waited.status_code) == ("failed", 400)
+    assert failed["error"].partition("/")[0] == waited.json()["detail"].partition("/")[0]
+    tried = client.post("/v1/users/ana/import", params={**asked, "dry_run": True}, content=CHAT)
+    assert (tried.status_code, "wait=false" in tried.json()["detail"]) == (400, True)
+
+
+def test_an_import_is_its_users_own_and_known_for_a_day(
+    client: TestClient, opened: Callable[[], Memory], clock: Clock
+) -> None:
+    asked = {"name": "chat.json", "wait": False}
+    client.post("/v1/users/bo/import", params={"name": "chat.json"}, content=CHAT)
+    operation = client.post("/v1/users/ana/import", params=asked, content=CHAT).json()["id"]
+    assert polled(client, f"/v1/users/ana/operations/{operation}")["state"] == "done"
+    assert client.get(f"/v1/users/bo/operations/{operation}").status_code == 404
+    assert client.get("/v1/users/ana/operations/im_%C3%A9").status_code == 400
+    with opened() as memory:
+        clock.now += timedelta(hours=25)
+        with pytest.raises(NotFound, match="of the last day"):
+            memory.user("ana").jobs.operation(operation)
+        with pytest.raises(InvalidInput, match="an import is a user's"):
+            memory.jobs.import_file("chat.json")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nobody tells there whether a process lives")
+def test_who_dies_while_importing_is_told_and_the_file_sent_again_adds_the_rest(tmp_path: Path) -> None:
+    path, chat = tmp_path / "memory.db", tmp_path / "chat.jsonl"
+    chat.write_text("".join(f'{{"role": "user", "content": "line {n}"}}\n' for n in range(4000)))
+    child = subprocess.run(
+        [sys.executable, "-c", DIES, str(path), str(chat)], capture_output=True, text=True, check=False
+    )
+    assert child.returncode == -9, child.stderr
+    with Memory.open(path, embedder="none", policy="seed-001", jobs="workers") as memory:
+        ana = memory.user("ana")
+        operation = ana.jobs.operation(child.stdout.strip())
+        assert (operation.state, operation.error) == ("failed", imports._GONE)
+        stored = ana.stats().observations
+        assert 0 < stored < 4000
+        report = ana.import_file(chat)
+        assert (report.added, report.duplicates) == (4000 - stored, stored)
+
+
+def test_a_process_imports_so_many_files_and_no_more(opened: Callable[[], Memory], tmp_path: Path) -> None:
+    chat, over = tmp_path / "chat.json", threading.Event()
+    chat.write_bytes(CHAT)
+    with opened() as memory:
+        jobs = memory.user("ana", new=True).jobs
+        try:
+            ids = [jobs.import_file(chat, then=over.wait).id for _ in range(imports.MOST)]
+            with pytest.raises(StoreUnavailable, match="try again"):
+                jobs.import_file(chat)
+        finally:
+            over.set()
+        until = time.monotonic() + 60
+        while any(jobs.operation(one).state == "running" for one in ids) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert {jobs.operation(one).state for one in ids} == {"done"}
+        assert memory.user("ana").stats().observations == 5
