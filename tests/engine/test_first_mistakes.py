@@ -53,6 +53,7 @@ OF_A_USER: list[tuple[Call, type[Exception], str]] = [
     (lambda u: u.facts.get("nix"), NotFound, "no fact begins with 'nix'"),
     (lambda u: u.import_file("none.jsonl"), InvalidInput, "no such file: none.jsonl"),
     (lambda u: u.import_file(None), InvalidInput, "name the file as a path, not NoneType"),
+    (lambda u: u.import_file(""), InvalidInput, "the path is empty; name a file"),
     (lambda u: u.erase(), InvalidInput, "name one thing"),
 ]
 

@@ -80,6 +80,7 @@ def test_a_folder_without_a_chat_is_refused_with_what_it_holds(run: Run, tmp_pat
     (tmp_path / "stock.json").write_text('{"apples": 3}', encoding="utf-8")
     assert "no file is a chat (it holds stock.json)" in run("import", tmp_path).error
     assert "no such file" in run("import", tmp_path / "none").error
+    assert "the path is empty" in run("import", "").error
 
 
 def test_files_beside_chats_are_counted_and_no_error(run: Run) -> None:

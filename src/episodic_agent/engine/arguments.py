@@ -133,9 +133,14 @@ def item_of(
 
 
 def file_path(value: "str | PathLike[str]") -> Path:
-    """Return a path that is given as one; raises InvalidInput."""
+    """Return a path that is given as one; raises InvalidInput, for "" too.
+
+    Python takes an empty path for the folder it runs in, all of which would be read where a variable was not set.
+    """
     if not isinstance(value, str | PathLike):
         raise InvalidInput(f"name the file as a path, not {type(value).__name__}")
+    if not str(value):
+        raise InvalidInput('the path is empty; name a file, or "." for the folder you are in')
     return Path(value)
 
 

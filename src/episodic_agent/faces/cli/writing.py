@@ -83,7 +83,7 @@ def add(
 
 
 @click.command("import")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=click.Path())
 @click.option("--source", help="Within what the messages' ids are unique (default: their conversation).")
 @click.option("--encoding", help="The files' encoding (default: UTF-8, or UTF-16 by its mark).")
 @click.option(
@@ -98,7 +98,7 @@ def add(
 @common
 def import_(
     app: App,
-    paths: tuple[Path, ...],
+    paths: tuple[str, ...],
     source: str | None,
     encoding: str | None,
     timezone: str | None,
@@ -124,7 +124,7 @@ def import_(
     with _opened(app, user, dry_run=dry_run) as memory:
         for path in paths:
             try:
-                with progress_bar(f"importing {path.name}", lines_in(path)) as progress:
+                with progress_bar(f"importing {Path(path).name}", lines_in(Path(path))) as progress:
                     report = memory.import_file(path, **options, progress=progress)
             except InvalidInput as error:  # the files after it are read all the same
                 refused.append(str(error))
