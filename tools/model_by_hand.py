@@ -7,6 +7,10 @@ shows what is to be answered. `play FOLDER LIFE.jsonl` plays a labelled life thr
 labels unseen, with this server as the model, and prints the figures of `episodic evaluate lives`. `pack`
 makes one file of a folder, `unpack` a folder of one.
 
+A folder says by name which policies its prompts were asked under (`policies.json`, written at its first
+play): it is played under those again, whatever the defaults are by then. Rules that cannot be chosen by name
+are named too; `play` says where today's are others, for then prompts may be others as well.
+
 An answer file holds what the model writes, as it is: a JSON object, or any text (in a fence, after thinking).
 """
 
@@ -24,13 +28,19 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 
+from episodic_agent.core.links.policies import link_policy
+from episodic_agent.engine.episodes import wording
 from episodic_agent.engine.evaluate.lives import evaluate_file
+from episodic_agent.engine.threads import resolving
 from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
 from episodic_agent.wiring import load_settings, make_embedder, temporary_memory
+from episodic_agent.wiring.policies import resolver
 
 PATIENCE: Final = 3600.0  # seconds an answer is waited for
 PAUSE: Final = 0.2  # seconds between two looks at a folder
 PROMPT, ANSWER = ".prompt.json", ".answer.json"
+POLICIES: Final = "policies.json"
+CHOSEN: Final = ("boundaries", "links", "facts")  # policies that a memory can be opened under by name
 _WIDE: Final = ("\u2e80", "\U0003ffff")  # written without spaces: about one token a character
 
 
@@ -131,10 +141,44 @@ def serving(folder: Folder, port: int = 0) -> Iterator[str]:
         server.server_close()
 
 
-def play(folder: Folder, life: Path, messages: int | None) -> Mapping[str, Any]:
-    """Play a life with the folder as its model; return the figures."""
+def todays_policies() -> dict[str, str]:
+    """Return the names of what decides today what a model is asked."""
     settings = load_settings()
     embedder = make_embedder(settings.embedder, settings, None)
+    return {
+        "boundaries": resolver(embedder, None)(settings.policy).name,
+        "links": link_policy(settings.link_policy).name,
+        "facts": settings.fact_policy,
+        "threads": resolving.POLICY,
+        "titles": wording.EXTRACTIVE,
+        "embedder": embedder.name if embedder is not None else "none",
+    }
+
+
+def policies_of(folder: Path) -> dict[str, str]:
+    """Return the policies a folder was recorded under, today's for a new one, which then says so."""
+    kept = folder / POLICIES
+    if not kept.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(todays_policies(), indent=1) + "\n", encoding="utf-8")
+    return {str(name): str(value) for name, value in json.loads(kept.read_text(encoding="utf-8")).items()}
+
+
+def others_today(folder: Path) -> list[str]:
+    """Return a line for each rule a folder was recorded under that is another today and cannot be chosen."""
+    today = todays_policies()
+    return [
+        f"{name}: recorded under {recorded}, today's is {today[name]}"
+        for name, recorded in policies_of(folder).items()
+        if name not in CHOSEN and today.get(name) != recorded
+    ]
+
+
+def play(folder: Folder, life: Path, messages: int | None) -> Mapping[str, Any]:
+    """Play a life with the folder as its model, under the folder's policies; return the figures."""
+    settings = load_settings()
+    embedder = make_embedder(settings.embedder, settings, None)
+    policies = policies_of(folder.path)
     patience = max(folder.waits, 30.0) + 60.0
 
     def progress(count: int) -> None:
@@ -146,7 +190,9 @@ def play(folder: Folder, life: Path, messages: int | None) -> Mapping[str, Any]:
             life,
             lambda clock, language: temporary_memory(
                 embedder,
-                policy=settings.policy,
+                policy=policies["boundaries"],
+                link_policy=policies["links"],
+                fact_policy=policies["facts"],
                 now=clock,
                 language=language,
                 language_model=model,
@@ -158,14 +204,16 @@ def play(folder: Folder, life: Path, messages: int | None) -> Mapping[str, Any]:
 
 
 def pack(folder: Path, output: Path) -> int:
-    """Write the answered prompts of a folder as one gzipped file of JSON lines; return how many."""
-    rows = []
+    """Write a folder's policies and answered prompts as one gzipped file of JSON lines; return how many."""
+    rows: list[dict[str, Any]] = []
     for prompt in sorted(folder.glob(f"*{PROMPT}")):
         if (answer := _answer_to(prompt)).exists():
             asked = json.loads(prompt.read_text(encoding="utf-8"))
             name = prompt.name.removesuffix(PROMPT)
             rows.append({"name": name, **asked, "answer": answer.read_text(encoding="utf-8").strip()})
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    lines = "".join(
+        json.dumps(r, ensure_ascii=False) + "\n" for r in [{"policies": policies_of(folder)}, *rows]
+    )
     output.write_bytes(gzip.compress(lines.encode(), mtime=0))
     return len(rows)
 
@@ -173,7 +221,8 @@ def pack(folder: Path, output: Path) -> int:
 def unpack(packed: Path, folder: Path) -> int:
     """Write a packed file as a folder; return how many prompts it has."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows = [json.loads(line) for line in gzip.decompress(packed.read_bytes()).decode().splitlines()]
+    first, *rows = [json.loads(line) for line in gzip.decompress(packed.read_bytes()).decode().splitlines()]
+    (folder / POLICIES).write_text(json.dumps(first["policies"], indent=1) + "\n", encoding="utf-8")
     for row in rows:
         name, answer = row.pop("name"), row.pop("answer")
         text = json.dumps(row, ensure_ascii=False, indent=1) + "\n"
@@ -241,6 +290,8 @@ def main(arguments: list[str] | None = None) -> int:
         case "waiting":
             _show(folder)
         case "play":
+            for line in others_today(options.folder):
+                print(f"{line}; prompts may be others", file=sys.stderr)
             print(json.dumps(play(folder, options.life, options.messages), ensure_ascii=False, indent=1))
         case "pack":
             print(f"{pack(options.folder, options.packed)} prompts")

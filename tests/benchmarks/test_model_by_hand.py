@@ -31,7 +31,7 @@ REMADE = "made anew by hand: tools/model_by_hand.py play FOLDER LIFE, then pack"
 
 def rows(life: str) -> list[dict[str, str]]:
     text = gzip.decompress((CASES / f"{life}.answers.jsonl.gz").read_bytes()).decode()
-    return [json.loads(line) for line in text.splitlines()]
+    return [json.loads(line) for line in text.splitlines()][1:]  # the first names the policies
 
 
 def asked(url: str, prompt: str) -> str:
@@ -93,6 +93,34 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.Captur
     ]
 
 
+def test_a_recording_says_under_which_policies_it_was_made(tmp_path: Path) -> None:
+    today = by_hand.todays_policies()
+    assert by_hand.policies_of(tmp_path / "new") == today
+    by_hand.unpack(CASES / "leipzig.answers.jsonl.gz", tmp_path / "recorded")
+    recorded = by_hand.policies_of(tmp_path / "recorded")
+    assert recorded.keys() == today.keys()
+    assert {name: recorded[name] for name in ("boundaries", "links", "facts")} == {
+        "boundaries": "default-2027-01", "links": "choice-2027-01", "facts": "default",
+    }  # fmt: skip
+
+
+def test_a_folder_is_played_under_its_own_policies_whatever_the_defaults_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played = {}
+    for name in ("default-2027-01", "default-2027-01?threshold=0.99"):
+        folder = tmp_path / name
+        folder.mkdir()
+        policies = {**by_hand.todays_policies(), "boundaries": name, "threads": "threads-1999"}
+        (folder / by_hand.POLICIES).write_text(json.dumps(policies), encoding="utf-8")
+        life = str(CASES / "leipzig.jsonl")
+        assert by_hand.main(["play", "--replay", str(folder), life, "--messages", "12"]) == 0
+        printed = capsys.readouterr()
+        assert "threads: recorded under threads-1999, today's is threads-" in printed.err
+        played[name] = json.loads(printed.out)["episodes"]["density"]
+    assert played["default-2027-01"] > played["default-2027-01?threshold=0.99"]
+
+
 @pytest.mark.parametrize("life", LIVES)
 def test_the_recorded_prompts_are_those_of_today(life: str) -> None:
     for row in rows(life):
@@ -108,7 +136,7 @@ def test_the_answers_the_page_shows_are_recorded_ones() -> None:
     assert choice in recorded
     assert boundary in recorded
     whole = next(a for a in recorded if reading["facts"][0] in a.get("facts", ()))
-    assert reading["conversations"][0] in whole["conversations"]
+    assert reading["parts"][0] in whole["parts"]
 
 
 @pytest.mark.slow
@@ -117,11 +145,13 @@ def test_a_life_with_recorded_answers_is_what_a_careful_model_makes_of_it(life: 
     count = by_hand.unpack(CASES / f"{life}.answers.jsonl.gz", tmp_path)
     folder = by_hand.Folder(tmp_path, 0.0)
     figures = by_hand.play(folder, CASES / f"{life}.jsonl", None)
-    if changed := folder.waiting():
-        pytest.skip(f"{len(changed)} of {count} prompts changed since they were answered; {REMADE}")
+    if (changed := folder.waiting()) and (others := by_hand.others_today(tmp_path)):
+        pytest.skip(f"{len(changed)} of {count} prompts changed, for {'; '.join(others)}; {REMADE}")
+    assert changed == [], f"{len(changed)} of {count} prompts changed since they were answered; {REMADE}"
     messages = len(json.loads((CASES / f"{life}.jsonl").read_text(encoding="utf-8"))["messages"])
     assert figures["calls_per_100"] == pytest.approx(100 * count / messages, abs=0.001)
     assert figures["answers_refused"] == figures["wrong_high_links"] == 0
     assert figures["links"]["f1"] >= 0.85
     assert figures["facts"]["recall"] >= 0.95
-    assert figures["facts"]["precision"] >= 0.75
+    assert figures["facts"]["precision"] >= 0.8
+    assert figures["episodes"]["f1_tol1"] >= 0.85

@@ -1,4 +1,4 @@
-"""One question for titles, summaries and facts: when it is asked, what of its answer is used, what faults cost."""
+"""One question for parts, titles, summaries and facts: when it is asked, what is used of it, what faults cost."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -37,9 +37,10 @@ TITLE = "Ferry to Gozo on the 4th of May with Marta"
 Answer = Callable[[str], Mapping[str, Json]]
 
 
-def entry(conversation: str = "C1", **more: Json) -> dict[str, Json]:
+def entry(prompt: str = "", **more: Json) -> dict[str, Json]:
+    begins, ends = (alias_in(prompt, text) if prompt else "m1" for text in BOAT)
     return {
-        "conversation": conversation, "title": TITLE, "summary": SUMMARY, "tags": ["ferry", "gozo"],
+        "begins": begins, "ends": ends, "title": TITLE, "summary": SUMMARY, "tags": ["ferry", "gozo"],
         "outcome": "ongoing", **more,
     }  # fmt: skip
 
@@ -54,7 +55,8 @@ def peanuts(prompt: str, **more: Json) -> dict[str, Json]:
 
 
 def good(prompt: str) -> dict[str, Json]:
-    return {"conversations": [entry()], "facts": [peanuts(prompt)] if BOAT[1] in prompt else []}
+    boat = all(text in prompt for text in BOAT)
+    return {"parts": [entry(prompt)] if boat else [], "facts": [peanuts(prompt)] if boat else []}
 
 
 class Digested:
@@ -135,16 +137,18 @@ def test_conversations_are_shown_in_the_order_of_time_each_once(digested: Digest
     places = [prompt.index(text) for text in (*BOAT, *KILN)]
     assert places == sorted(places)
     assert [prompt.count(text) for text in (*BOAT, *KILN)] == [1, 1, 1, 1]
-    assert "each of C1, C2:" in prompt
+    assert prompt.count('Conversation · "sms"') == 2
 
 
 def test_a_piece_that_holds_nothing_is_shown_for_its_facts_and_not_told(digested: Digested) -> None:
+    thanks = {"begins": "m1", "ends": "m1", "title": "Thanks for it all, says the user"}
+    digested.answer = lambda p: {"parts": [{**entry(p), **thanks}, entry(p)], "facts": []}
     digested.talk(0, "ok, thanks")
     digested.talk(3, *BOAT)
     digested.pass_to(30)
     (prompt,) = digested.prompts
-    assert "each of C2:" in prompt
     assert '"ok, thanks"' in prompt
+    assert {c.title for c in digested.user.episodes.list()} == {"ok, thanks", TITLE}
 
 
 @pytest.mark.parametrize(
@@ -154,14 +158,15 @@ def test_a_piece_that_holds_nothing_is_shown_for_its_facts_and_not_told(digested
         ({"title": ""}, None, "0 words"),
         ({"summary": f"{SUMMARY} It costs 77 euros."}, None, "nobody said 77"),
         ({"outcome": "splendid", "tags": "ferry, gozo"}, TITLE, ""),
-        ({"conversation": "conversation 1"}, TITLE, ""),
-        ({"conversation": "C9"}, None, ""),
+        ({"begins": "message 1", "ends": None}, TITLE, ""),
+        ({"begins": "m9"}, None, ""),
+        ({"ends": "m9"}, TITLE, ""),
     ],
 )
 def test_a_part_that_cannot_be_used_costs_only_itself(
     digested: Digested, changed: Mapping[str, Json], title: str | None, said: str
 ) -> None:
-    digested.answer = lambda p: {"conversations": [entry(**changed)], "facts": [peanuts(p)]}
+    digested.answer = lambda p: {"parts": [entry(p, **changed)], "facts": [peanuts(p)]}
     digested.talk(0, *BOAT)
     digested.pass_to(30)
     episode = digested.user.episodes.get(digested.card().episode_id)
@@ -172,8 +177,8 @@ def test_a_part_that_cannot_be_used_costs_only_itself(
 
 
 def test_a_name_from_another_conversation_of_the_question_is_no_invention(digested: Digested) -> None:
-    told = entry(summary=f"{SUMMARY} The user knows Samuel.")
-    digested.answer = lambda p: {"conversations": [told], "facts": []}
+    summary = f"{SUMMARY} The user knows Samuel."
+    digested.answer = lambda p: {"parts": [entry(p, summary=summary)], "facts": []}
     digested.talk(0, *BOAT)
     digested.talk(3, *KILN)
     digested.pass_to(30)
@@ -209,8 +214,11 @@ def test_words_that_read_what_is_erased_go_with_it_and_are_found_anew(
 ) -> None:
     digested.talk(0, *BOAT)
     digested.talk(3, *KILN)
-    told = entry(summary=f"{SUMMARY} The user knows Samuel.")
-    digested.answer = lambda p: {"conversations": [told if "Samuel" in p else entry()], "facts": [peanuts(p)]}
+    told = f"{SUMMARY} The user knows Samuel."
+    digested.answer = lambda p: {
+        "parts": [entry(p, summary=told) if "Samuel" in p else entry(p)],
+        "facts": [peanuts(p)],
+    }
     digested.pass_to(30)
     assert "Samuel" in digested.card().summary
     (erased,) = [e.id for e in digested.user.search("Samuel sweeps", observations=1).observations]
@@ -292,7 +300,7 @@ def test_a_late_answer_is_given_up_and_had_when_it_comes_in_time(
 def test_a_quotation_that_is_wrong_by_a_word_proves_nothing(
     digested: Digested, quote: str, proved: bool
 ) -> None:
-    digested.answer = lambda p: {"conversations": [entry()], "facts": [peanuts(p, quote=quote)]}
+    digested.answer = lambda p: {"parts": [entry(p)], "facts": [peanuts(p, quote=quote)]}
     digested.talk(0, *BOAT)
     digested.pass_to(30)
     assert digested.facts() == ({"The user is allergic to peanuts"} if proved else set())

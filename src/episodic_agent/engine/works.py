@@ -170,7 +170,9 @@ class Works:
                 kinds.COMPACT: lambda: section_job.Compactor(deps).handle,
                 kinds.CHAIN: lambda: chain_job.Chainer(deps).handle,
                 kinds.MINE: lambda: skill_job.Miner(deps).handle,
-                kinds.FACTS: lambda: fact_job.Consolidator(deps, encoding.Encoder(deps).retell).handle,
+                kinds.FACTS: lambda: (
+                    fact_job.Consolidator(deps, encoding.Encoder(deps).retell, self.resegmenter.divide).handle
+                ),
                 kinds.OUTCOME: lambda: outcomes.Listener(deps).handle,
                 kinds.TUNE: lambda: tuning_runs.Tuner(deps).handle,
                 kinds.RUN: lambda: self.orphans.handle,

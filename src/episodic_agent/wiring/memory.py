@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 from episodic_agent.core.calibration import Calibration
+from episodic_agent.core.links.policies import DEFAULT as DEFAULT_LINKING
 from episodic_agent.core.strength.retention import read_retention
 from episodic_agent.core.threads.channels import read_channels
 from episodic_agent.engine.chains.ancestry import check_chain_policy
@@ -126,11 +127,13 @@ def temporary_memory(
     calibration: Calibration | None = None,
     language_model: LanguageModel | None = None,
     patience: float | None = None,
+    link_policy: str = DEFAULT_LINKING,
+    fact_policy: str | None = None,
 ) -> Iterator[Engine]:
     """Open a fresh memory in a temporary folder, for evaluations and trials; gone afterwards.
 
     `now` is the moment it always is there, or a clock; `patience` is how many seconds a link waits for the
-    language model, where the settings are not to say.
+    language model, where the settings are not to say; nor does `fact_policy`, where it is given.
     """
     settings = replace(load_settings(), synchronous="normal")
     with TemporaryDirectory(prefix="episodic-") as folder:
@@ -146,7 +149,8 @@ def temporary_memory(
             language=language,
             calibration=calibration,
             language_model=language_model,
-            fact_policy=check_fact_policy(settings.fact_policy),
+            link_policy=check_link_policy(link_policy),
+            fact_policy=check_fact_policy(fact_policy or settings.fact_policy),
             link_patience=link_patience(settings) if patience is None else patience,
             limits=limits_of(settings),
         )

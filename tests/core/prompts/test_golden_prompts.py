@@ -83,7 +83,7 @@ PROMPTS: Mapping[str, tuple[str, str, Mapping[str, Json]]] = {
         topic_shift.prompt("", TALK, 2),
         topic_shift.LOOKING_BACK,
     ),
-    "episode": (episode.VERSION, episode.prompt(TALK), episode.SCHEMA),
+    "episode": (episode.VERSION, episode.prompt(TALK[1:], earlier=TALK[:1]), episode.SCHEMA),
     "thread_link": (
         thread_link.version(["mind the weekday"]),
         thread_link.prompt(TALK[2], EARLIER, ["mind the weekday"]),
@@ -117,7 +117,7 @@ PROMPTS: Mapping[str, tuple[str, str, Mapping[str, Json]]] = {
         digest.prompt(
             facts.Owner("Ana", ("Annie",)),
             KNOWN,
-            [digest.Finished(TALK[:2], TALK[3]), digest.Finished(TALK[2:], asked=False)],
+            [digest.Finished(TALK[:2], TALK[3:]), digest.Finished(TALK[2:])],
         ),
         digest.SCHEMA,
     ),

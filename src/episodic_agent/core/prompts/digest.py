@@ -1,32 +1,34 @@
-"""One reading of some finished conversations: what each is called, what is kept of it, what lasts of it.
+"""One reading of finished conversations: where their subject changes, what is kept of each part, what lasts.
 
 Titles, summaries and facts rest on the same words. Asked together they are read once, at a third of the calls
-and less than half of the tokens. Each part of an answer is checked as where it is asked alone (`episode`,
-`facts`), and a part that cannot be used is left out: the others hold.
+and less than half of the tokens; and who has read the whole can tell best where another subject begins. Each
+part of an answer is checked as where it is asked alone (`episode`, `facts`), and what cannot be used is left
+out: the rest holds.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from episodic_agent.core.prompts import FACTS
 from episodic_agent.core.prompts import episode as telling
 from episodic_agent.core.prompts import facts as stating
-from episodic_agent.core.prompts.quoting import DATA, Aliases, header, lines_of, named
+from episodic_agent.core.prompts.quoting import DATA, Aliases, earlier_lines, lines_of, named
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.facts import Fact
 
-VERSION: Final = "digest-1"
+VERSION: Final = "digest-2"
 STAGE: Final = FACTS
-LONGEST_BEFORE: Final = 120  # characters of the message before a conversation
 
 _DESCRIBED: Mapping[str, Json] = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["conversation", "title", "summary", "tags", "outcome"],
+    "required": ["begins", "ends", "title", "summary", "tags", "outcome"],
     "properties": {
-        "conversation": {"type": "string"},
+        "begins": {"type": "string"},
+        "ends": {"type": "string"},
         "title": {"type": "string"},
         "summary": {"type": "string"},
         "tags": {"type": "array", "items": {"type": "string"}},
@@ -36,9 +38,9 @@ _DESCRIBED: Mapping[str, Json] = {
 SCHEMA: Mapping[str, Json] = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["conversations", "facts"],
+    "required": ["parts", "facts"],
     "properties": {
-        "conversations": {"type": "array", "items": _DESCRIBED},
+        "parts": {"type": "array", "items": _DESCRIBED},
         "facts": stating.GATHERED_SCHEMA["properties"]["facts"],  # type: ignore[index, call-overload]
     },
 }
@@ -46,7 +48,10 @@ SCHEMA: Mapping[str, Json] = {
 _INSTRUCTIONS: Final = """\
 You keep the memory of {owner}. Below stand finished conversations in the order
 of time, and known facts that bear on them. Write in the language of the conversation.
-conversations: one entry for each of {names}: what would {name} want to find later?
+parts: what was said, divided by subject; a conversation has one, or a few. A part begins where somebody turns
+to another matter. Answers, details, thanks, and a digression that comes back begin none.
+begins, ends: aliases of its first and last message, both in one conversation. Every message is in a part.
+For each: what would {name} want to find later?
 title: at most 70 characters: the matter and the names that count, not the kind of talk.
 summary: one to four sentences in the third person: who said, asked, decided or did what, each by the name in
 the header, with names and numbers exactly as they were said. What an assistant said is theirs ("the assistant
@@ -64,45 +69,52 @@ longer holds. known: its alias, null for a new one; at most one action each.
 subject: whom or what it is about, by name; {subject} for the owner of the memory, whatever they are called.
 value: the part of the sentence that could change. holds: false for what is said not to be so.
 since: the day from which it is so; on: the day of an event or appointment; YYYY-MM-DD, null where not told.
-No facts are questions, hypotheticals, jokes, play, tasks of the moment, moods, what passes within days,
-hearsay about strangers, and what only an assistant says. An empty list is a good answer.
+No facts are questions, hypotheticals, jokes and what is said with a laugh, play, tasks of the moment, moods,
+what passes within days, who is only mentioned in passing, hearsay about strangers, and what only an assistant
+says. An empty list is a good answer.
 Write only what was said: no guess, no name and no number that does not stand there.
 {data}"""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A conversation as the question shows it: what was said in it, in order, and the message before it.
+    """A conversation as the question shows it: what was said in it, in order, and the messages before it."""
 
-    `asked` says whether its words are asked for: of little that was said there is nothing to tell.
+    observations: Sequence[Observation]
+    earlier: Sequence[Observation] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What was said on one subject, as a model divided a conversation, and what it keeps of that.
+
+    `words` None: of what was said there is nothing to tell.
     """
 
     observations: Sequence[Observation]
-    before: Observation | None = None
-    asked: bool = True
+    words: telling.EpisodeWords | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What an answer holds: words by the number of the conversation, from 0, and its facts."""
+    """What an answer holds: the parts in the order of what was said, and the facts."""
 
-    words: Mapping[int, telling.EpisodeWords] = field(default_factory=dict)
+    parts: Sequence[Part] = ()
     facts: stating.Reconciled = field(default_factory=stating.Reconciled)
 
 
 def prompt(owner: stating.Owner, known: Sequence[Fact], conversations: Sequence[Finished]) -> str:
     """Return the question about finished conversations, in the order of time.
 
-    Conversations stand under aliases C1, C2, …, messages under m1, m2, … over all of them, facts under F1,
-    F2, …; long messages are shortened. `known` are at most `facts.MOST_BEARING`.
+    Messages stand under aliases m1, m2, … over all conversations, facts under F1, F2, …; long messages are
+    shortened. `known` are at most `facts.MOST_BEARING`.
     """
     observations = [o for one in conversations for o in one.observations]
     lines = iter(lines_of(observations, stating.limit_of(observations)))
     shown: list[str] = []
-    for number, conversation in enumerate(conversations, 1):
-        shown.append(_heading(number, conversation))
+    for conversation in conversations:
+        shown += [_heading(conversation), *earlier_lines(conversation.earlier)]
         shown += [next(lines) for _ in conversation.observations]
-    names = [f"C{n}" for n, one in enumerate(conversations, 1) if one.asked]
     name = next((name for name in owner.names), owner.subject)
     return "\n".join(
         [
@@ -110,7 +122,6 @@ def prompt(owner: stating.Owner, known: Sequence[Fact], conversations: Sequence[
                 owner=owner.introduced.removeprefix("its owner "),
                 name=named(name),
                 subject=named(owner.subject),
-                names=", ".join(names) or "none of them (an empty list)",
                 data=DATA,
             ),
             *stating.known_lines(known),
@@ -120,14 +131,9 @@ def prompt(owner: stating.Owner, known: Sequence[Fact], conversations: Sequence[
     )
 
 
-def _heading(number: int, conversation: Finished) -> str:
+def _heading(conversation: Finished) -> str:
     channels = dict.fromkeys(o.channel for o in conversation.observations if o.channel)
-    parts = [f"Conversation C{number}", *(named(channel) for channel in channels)]
-    before = conversation.before
-    if before is not None and before.text.strip():
-        spoken = named(before.text, LONGEST_BEFORE)
-        parts.append(f"before it {header(before, '').removeprefix(' · ')}: {spoken}")
-    return " · ".join(parts)
+    return " · ".join(["Conversation", *(named(channel) for channel in channels)])
 
 
 def read(
@@ -136,30 +142,44 @@ def read(
     conversations: Sequence[Finished],
     owner: stating.Owner,
 ) -> Digest:
-    """Return what an answer holds of words and facts; raises BadReply where it has neither list.
-
-    An entry whose conversation is not known, or that has no summary, is left out.
-    """
-    entries, facts = value.get("conversations"), value.get("facts")
+    """Return what an answer holds of parts and facts; raises BadReply where it has neither list."""
+    entries, facts = value.get("parts"), value.get("facts")
     if not isinstance(entries, list) and not isinstance(facts, list):
-        raise BadReply("there must be a list of conversations, and one of facts")
+        raise BadReply("there must be a list of parts, and one of facts")
     observations = [o for one in conversations for o in one.observations]
     stated = stating.Reconciled()
     if isinstance(facts, list):
         stated = stating.read_gathered(value, known, observations, owner)
-    return Digest(_words(entries if isinstance(entries, list) else [], conversations), stated)
+    return Digest(_parts(entries if isinstance(entries, list) else [], conversations), stated)
 
 
-def _words(entries: Sequence[Json], conversations: Sequence[Finished]) -> dict[int, telling.EpisodeWords]:
-    aliases = Aliases(list(range(len(conversations))), "C")
-    words: dict[int, telling.EpisodeWords] = {}
+def _parts(entries: Sequence[Json], conversations: Sequence[Finished]) -> list[Part]:
+    """Return the parts of an answer, each within one conversation, in order, none over another.
+
+    One whose first message is not known is left out. Where the last one is not known, or lies in what
+    follows, a part reaches to the next one, or to the end of its conversation.
+    """
+    observations = [o for one in conversations for o in one.observations]
+    ends = [n for n, one in enumerate(conversations) for _ in one.observations]
+    limits = {n: place for place, n in enumerate(ends)}  # of each conversation: where its last message stands
+    aliases = Aliases(list(range(len(observations))), "m")
+    begun: dict[int, Mapping[str, Json]] = {}
     for entry in entries:
-        if not isinstance(entry, Mapping):
-            continue
-        numbers, _ = aliases.sort_out([entry.get("conversation")])
-        try:
-            if numbers and conversations[numbers[0]].asked:
-                words.setdefault(numbers[0], telling.read(entry))
-        except BadReply:
-            continue
-    return words
+        if isinstance(entry, Mapping):
+            first, _ = aliases.sort_out([entry.get("begins")])
+            if first:
+                begun.setdefault(first[0], entry)
+    parts = []
+    for start, following in pairwise([*sorted(begun), len(observations)]):
+        last, _ = aliases.sort_out([begun[start].get("ends")])
+        most = min(following - 1, limits[ends[start]])
+        end = min(last[0], most) if last and last[0] >= start else most
+        parts.append(Part(observations[start : end + 1], _words(begun[start])))
+    return parts
+
+
+def _words(entry: Mapping[str, Json]) -> telling.EpisodeWords | None:
+    try:
+        return telling.read(entry)
+    except BadReply:
+        return None

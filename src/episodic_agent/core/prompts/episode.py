@@ -19,16 +19,17 @@ from episodic_agent.core.prompts.grounding import (
     words_held,
 )
 from episodic_agent.core.prompts.lenient import cut
-from episodic_agent.core.prompts.quoting import DATA, lines_of, named
+from episodic_agent.core.prompts.quoting import DATA, earlier_lines, lines_of, named
 from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 
-VERSION: Final = "episode-3"
+VERSION: Final = "episode-4"
 STAGE: Final = EPISODE
 OUTCOMES: Final = ("success", "partial", "failure", "ongoing", "abandoned", "unknown")
 SHORTEST_TITLE, LONGEST_TITLE = 3, 15  # words that are taken; a compound is a word in some languages
 MOST_OF_TITLE: Final = 70  # characters
 CONVERSATION: Final = "The conversation:"
+BEFORE_IT: Final = "What went before it, to be understood and not told:"
 LONGEST_SUMMARY: Final = 2_000  # characters
 LONGEST_MESSAGE: Final = 4_000
 LONGEST_CONVERSATION: Final = 40_000  # characters: about 10,000 tokens of English
@@ -79,15 +80,19 @@ class EpisodeWords:
     outcome: str = "unknown"
 
 
-def prompt(observations: Sequence[Observation], owner: str = "") -> str:
+def prompt(observations: Sequence[Observation], owner: str = "", earlier: Sequence[Observation] = ()) -> str:
     """Return the prompt for an episode's observations, in seq order; `owner` is whose memory it is.
 
+    `earlier` are messages before it, of which the last two are shown: what is answered there is understood.
     A long episode is shortened message by message, so that it fits most models' windows.
     """
     share = max(LEAST_OF_MESSAGE, LONGEST_CONVERSATION // max(len(observations), 1))
     lines = lines_of(observations, min(LONGEST_MESSAGE, share))
     instructions = _INSTRUCTIONS.format(owner=_owner(observations, owner), data=DATA)
-    return "\n".join([instructions, CONVERSATION, *lines, "What does the memory keep of it?"])
+    before = earlier_lines(earlier)
+    if before:
+        before = [BEFORE_IT, *before]
+    return "\n".join([instructions, *before, CONVERSATION, *lines, "What does the memory keep of it?"])
 
 
 def _owner(observations: Sequence[Observation], owner: str) -> str:
@@ -136,13 +141,16 @@ def faults(
     language: str | None = None,
     *,
     beside: Sequence[Observation] = (),
+    told: Sequence[Observation] = (),
 ) -> dict[str, str]:
     """Return what is wrong with title and summary, by name; of a grounded answer that can be used, nothing.
 
     A title has 3 to 15 words. A summary is in the third person and dates its relative times. Neither has a
-    number, a year or a name that the episode does not hold; names may be from what was shown `beside` it.
+    number, a year or a name that the episode does not hold; names may be from what was shown `beside` it, and
+    both from all that was `told` in the same words, where that is more than the episode.
     """
     tongue = language_of(observations, language)
+    observations = [*observations, *told]
     numbers = numbers_said(observations)
     texts: dict[str, str] = {}
     for name, text in (("title", reported_words.title), ("summary", reported_words.summary)):

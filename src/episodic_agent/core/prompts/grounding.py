@@ -17,6 +17,7 @@ from episodic_agent.core.episodes.times import date_of, dates_said, undated
 from episodic_agent.core.language import fold
 from episodic_agent.core.language.mentions import mentions
 from episodic_agent.core.language.mentions.lexicon import is_common
+from episodic_agent.core.language.stopwords import stop_words
 from episodic_agent.data import lines
 from episodic_agent.schemas import Kind, Observation, TimeSource
 
@@ -33,6 +34,7 @@ _SAMPLE: Final = (12, 200)  # messages, and characters of each, that tell the la
 _UNNAMED: Final = frozenset({"time", "number"})
 _ROLES: Final = frozenset({*USERS, *ASSISTANTS, "user", "assistant"})
 _UNSPACED_ROLES: Final = tuple(sorted((role for role in _ROLES if not role.isascii()), key=len, reverse=True))
+_UNSPACED_JOINTS: Final = tuple("和与跟及给对由向")  # "and", "with", "to": no part of the name behind them
 # between the two days of "5 to 7 March", "du 1er au 3 mai", "vom 8. bis 10. März"
 _RANGE: Final = (
     r"\s*(?:[-–—/,&]|\b(?:to|until|till|through|and|or|bis|und|oder|al?|y|e|o|et|au|ou|до|по|и)\b)\s*"
@@ -96,7 +98,12 @@ def invented_year(text: str, observations: Sequence[Observation], language: str)
 
 def invented_name(text: str, observations: Sequence[Observation], language: str | None = None) -> str:
     """Return the first name of a text, of a person, place or thing, that the observations do not hold."""
-    named = [one for one in mentions(text, language=language) if one.kind not in _UNNAMED]
+    function = stop_words().get(language or "", frozenset())  # "Seine" begins a German sentence, too
+    named = [
+        one
+        for one in mentions(text, language=language)
+        if one.kind not in _UNNAMED and fold(one.text) not in function
+    ]
     if not named:
         return ""
     held = words_held(observations)
@@ -116,9 +123,13 @@ def invented_name(text: str, observations: Sequence[Observation], language: str 
 
 
 def _without_role(name: str) -> str:
-    """Return a name without who did something, where no space parts them: "用户漕宝路" is 漕宝路."""
-    role = next((role for role in _UNSPACED_ROLES if name.startswith(role)), "")
-    return name.removeprefix(role)
+    """Return a name without who did something, or "and", where no space parts them.
+
+    >>> _without_role("用户漕宝路"), _without_role("和王小姐")
+    ('漕宝路', '王小姐')
+    """
+    before = next((one for one in (*_UNSPACED_ROLES, *_UNSPACED_JOINTS) if name.startswith(one)), "")
+    return name.removeprefix(before)
 
 
 def words_held(observations: Sequence[Observation]) -> str:

@@ -96,11 +96,11 @@ def _cut(tx: Transaction, stored: Sequence[Episode], frame: Frame, edit: HandEdi
         raise InvalidInput(f"an episode begins with message {seq} already; nothing is to be cut there")
     owner = next((e for e in stored if e.first_seq < seq <= e.last_seq), None)
     if owner is not None:
-        old = _decision(tx, owner)
-        joins = _joins(old)
+        old = decision_of(tx, owner)
+        joins = joins_of(old)
         first = HandSpan(owner.first_seq, seq - 1, _by_hand(seq, [s for s in joins if s < seq]))
         drain = recorded_drains(tx, [owner]).get(owner.last_seq)
-        rest = _again(owner, old, [s for s in joins if s > seq])
+        rest = again(owner, old, [s for s in joins if s > seq])
         return HandChange([owner], [first, HandSpan(seq, owner.last_seq, rest, drain)], frame.first_seq)
     if not frame.first_seq < seq <= frame.cursor:
         raise InvalidInput(f"message {seq} is not decided yet, or erased; flush the thread, then cut it")
@@ -115,18 +115,20 @@ def _joined(tx: Transaction, stored: Sequence[Episode], frame: Frame, edit: Hand
         raise InvalidInput(f"no episode begins with message {seq} right after another: nothing to join")
     if after is None:
         return HandChange([before], [], before.first_seq)
-    old = _decision(tx, after)
-    joins = [*_joins(_decision(tx, before)), seq, *_joins(old)]
+    old = decision_of(tx, after)
+    joins = [*joins_of(decision_of(tx, before)), seq, *joins_of(old)]
     drain = recorded_drains(tx, [after]).get(after.last_seq)
-    span = HandSpan(before.first_seq, after.last_seq, _again(after, old, joins), drain)
+    span = HandSpan(before.first_seq, after.last_seq, again(after, old, joins), drain)
     return HandChange([before, after], [span], frame.first_seq)
 
 
-def _decision(tx: Transaction, episode: Episode) -> Decision | None:
+def decision_of(tx: Transaction, episode: Episode) -> Decision | None:
+    """Return the decision that ended a stored episode."""
     return tx.relations.decision(episode.decision_id) if episode.decision_id else None
 
 
-def _joins(decision: Decision | None) -> list[int]:
+def joins_of(decision: Decision | None) -> list[int]:
+    """Return where somebody joined by hand what a decision ends."""
     joins = None if decision is None else decision.detail.get(JOINED)
     return [s for s in joins if isinstance(s, int)] if isinstance(joins, Sequence) else []
 
@@ -137,7 +139,7 @@ def _by_hand(seq: int, joins: Sequence[int]) -> Boundary:
     return Boundary(seq, seq, str(Reason.MANUAL), 1.0, 1.0, detail=detail)
 
 
-def _again(episode: Episode, decision: Decision | None, joins: Sequence[int]) -> Boundary:
+def again(episode: Episode, decision: Decision | None, joins: Sequence[int]) -> Boundary:
     """Return the boundary that ends a stored episode, as it was decided then."""
     detail = {} if decision is None else dict(decision.detail)
     decided, edge = detail.get("decided_at_seq"), detail.get("edge")

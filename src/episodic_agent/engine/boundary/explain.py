@@ -17,7 +17,7 @@ from episodic_agent.core.boundary.contract import (
     Tick,
     Verdict,
 )
-from episodic_agent.core.boundary.conversation import asking
+from episodic_agent.core.boundary.conversation import asking, reading
 from episodic_agent.core.boundary.machine import Answer
 from episodic_agent.core.boundary.machine import replay as replay_inputs
 from episodic_agent.core.boundary.policies import asking as asking_policy
@@ -43,6 +43,7 @@ from episodic_agent.schemas import (
 from episodic_agent.showing import as_card, described, visible
 
 NEAR = 3  # how many runner-up gaps an explanation names
+_OF_MODELS: Final = (*asking.LEFT, *reading.LEFT)  # cues that tell what a model said
 HAND: Final = "hand"  # the mode of a boundary that somebody put, and of the generation it began
 JOINED: Final = "joined"  # seqs at which two episodes were joined, in the decision of what they became
 
@@ -272,12 +273,13 @@ def _sentence(decision: Decision) -> str:
     if decision.verdict == Reason.SIZE_CAP and decision.score < decision.threshold:
         text = f"probability {decision.score:.2f} of {decision.threshold:.2f}"
         return f"size_cap: the episode had grown too long and was cut where it was likeliest ({text})"
-    weighed = asking.read(decision.features)
-    own = decision.features.items() if weighed is None else _unasked(decision.features).items()
-    strongest = sorted(own, key=lambda kv: (-abs(kv[1]), kv[0]))[:4]
+    weighed, told = asking.read(decision.features), reading.read(decision.features)
+    strongest = sorted(_unasked(decision.features).items(), key=lambda kv: (-abs(kv[1]), kv[0]))[:4]
     cues = ", ".join(f"{name} {value:.2f}" for name, value in strongest)
     text = f"probability {decision.score:.2f} reached the threshold {decision.threshold:.2f}"
-    if weighed is not None:
+    if told is not None:
+        text += f"; a language model that read all of it began a part here, else it was {told.unread:.2f}"
+    elif weighed is not None:
         word = "yes" if weighed.boundary else "no"
         text += (
             f"; a language model said {word} ({weighed.confidence:.2f}), without it it was "
@@ -298,7 +300,7 @@ def _hand_joins(decision: Decision) -> str:
 
 
 def _unasked(cues: Mapping[str, float]) -> dict[str, float]:
-    return {name: value for name, value in cues.items() if name not in asking.LEFT}
+    return {name: value for name, value in cues.items() if name not in _OF_MODELS}
 
 
 def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[Record]) -> list[str]:
@@ -308,6 +310,16 @@ def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[R
         else f"no threshold would have joined this to the {side}: {d.verdict} was certain"
         for d, side in ((began, "one before"), (ended, "one after"))
         if d is not None and d.verdict not in (Reason.MANUAL, Reason.SIZE_CAP)
+    ]
+    changes += [
+        f"without the language model's reading this would have been joined to the {side}"
+        for d, side in ((began, "one before"), (ended, "one after"))
+        if d is not None and (told := reading.read(d.features)) and told.unread < d.threshold
+    ]
+    changes += [
+        f"without the language model's reading it would have been split before message {r.seq}"
+        for r in nearest
+        if (told := reading.read(r.cues)) and told.unread >= r.threshold > r.probability
     ]
     changes += [
         f"without the language model's answer this would have been joined to the {side}"

@@ -12,7 +12,7 @@ a tick that found nothing open under the pass closed nothing, and nothing is rep
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -44,6 +44,13 @@ from episodic_agent.engine.boundary.generations import (
     read_former,
     read_pass,
     record_pass,
+)
+from episodic_agent.engine.boundary.reading import (
+    READING,
+    ReadEdit,
+    change_of_reading,
+    read_reading,
+    weigh_reading,
 )
 from episodic_agent.engine.boundary.segmenting import Segmenter, take_up, write_episode
 from episodic_agent.engine.deps import NO_EMBEDDER, Deps
@@ -246,7 +253,27 @@ class Resegmenter:
         take_up(tx, frame, now)
         tx.threads.save(frame)
 
-    # --- by hand ------------------------------------------------------------------------------------------
+    # --- by hand, and by who read the whole -----------------------------------------------------------------
+
+    def divide(self, scope: Scope, thread_id: UUID, parts: Sequence[tuple[int, int]]) -> bool:
+        """Weigh the parts that a reader divided a thread into; return whether any boundary is another now.
+
+        Parts are first and last seqs, in order. What was weighed is told by the records either way.
+        """
+        return until_unopposed(lambda: self._divide_once(scope, thread_id, parts))
+
+    def _divide_once(self, scope: Scope, thread_id: UUID, parts: Sequence[tuple[int, int]]) -> bool:
+        with self.deps.store.begin(scope) as tx:
+            thread = tx.threads.get(thread_id)
+            if thread is None:
+                return False  # it was erased meanwhile
+            frame = tx.threads.frame(thread_id)
+            edit = weigh_reading(tx, frame, self.segmenter.of(thread).policy_of(frame), parts)
+            if edit.changes:
+                self._write_edit(tx, frame, change_of_reading(tx, frame, edit), edit)
+            elif edit.records:
+                _save_records(tx, thread_id, edit.records.values())
+        return edit.changes
 
     def edit(self, scope: Scope, thread_id: UUID, edit: HandEdit, *, dry_run: bool) -> Resegmented:
         """Put or take away one boundary of a thread; see `BoundaryRoom.resegment`."""
@@ -257,7 +284,7 @@ class Resegmenter:
             change = change_of(tx, frame, edit)
             self._edited(tx, frame, thread, change)
             plan = _hand_plan(tx, frame, change)
-        return _hand_report(plan, thread, frame.policy, change, written=False)
+        return _hand_report(plan, thread, frame.policy, change, HAND, written=False)
 
     def _edit_once(self, scope: Scope, thread_id: UUID, edit: HandEdit) -> Resegmented:
         with self.deps.store.begin(scope, write=False) as tx:
@@ -265,32 +292,45 @@ class Resegmenter:
             change = change_of(tx, frame, edit)
             edited = self._edited(tx, frame, _thread(tx, thread_id), change)
             plan = _hand_plan(tx, frame, change)
-        now = self.deps.clock()
         with self.deps.store.begin(scope) as tx:
             frame = tx.threads.frame(thread_id)
-            thread = _thread(tx, thread_id)
             if frame.version != plan.version or change_of(tx, frame, edit) != change:
                 raise Conflict("the thread went on while it was corrected; repeat the call")
-            thread = replace(thread, generation=thread.generation + 1)
-            tx.threads.save(thread)
-            _retire(tx, change.gone, thread.generation)
-            for span in change.new:
-                at = replace(frame, first_seq=span.first_seq)
-                gone = change.gone
-                write_episode(tx, at, span.boundary, frame.policy, now, span.drain, replaced=gone)
-            former = _former(tx, frame, plan)
-            report = _hand_report(plan, thread, frame.policy, change, written=True)
-            made = Pass(
-                frame.policy, HAND, thread.generation, plan.end, plan.open_from, frame.embedder, plan.embedded
-            )
-            counts = {"kept": report.kept, "replaced": report.replaced, "new": report.new}
-            decision = record_pass(thread_id, made, former, counts, now)
-            tx.relations.decide(replace(decision, detail={**decision.detail, **edit.record()}))
-            if edited == frame:
-                tx.threads.save(frame)  # its version tells others that the thread was changed
-            else:
-                self._go_on(tx, edited, {}, now)
-            archive_again(tx, thread_id)
+            return self._write_edit(tx, frame, change, edit, edited)
+
+    def _write_edit(
+        self,
+        tx: Transaction,
+        frame: Frame,
+        change: HandChange,
+        edit: HandEdit | ReadEdit,
+        edited: Frame | None = None,
+    ) -> Resegmented:
+        """Write what an edit changes as the thread's next generation; `edited` is the open frame after it."""
+        thread_id, now = frame.thread_id, self.deps.clock()
+        mode, records = (HAND, ()) if isinstance(edit, HandEdit) else (READING, tuple(edit.records.values()))
+        plan = replace(_hand_plan(tx, frame, change), records=records)
+        thread = _thread(tx, thread_id)
+        thread = replace(thread, generation=thread.generation + 1)
+        tx.threads.save(thread)
+        _retire(tx, change.gone, thread.generation)
+        for span in change.new:
+            at = replace(frame, first_seq=span.first_seq)
+            write_episode(tx, at, span.boundary, frame.policy, now, span.drain, replaced=change.gone)
+        former = _former(tx, frame, plan)
+        report = _hand_report(plan, thread, frame.policy, change, mode)
+        made = Pass(
+            frame.policy, mode, thread.generation, plan.end, plan.open_from, frame.embedder, plan.embedded
+        )
+        counts = {"kept": report.kept, "replaced": report.replaced, "new": report.new}
+        decision = record_pass(thread_id, made, former, counts, now)
+        tx.relations.decide(replace(decision, detail={**decision.detail, **edit.record()}))
+        _save_records(tx, thread_id, records)
+        if edited is None or edited == frame:
+            tx.threads.save(frame)  # its version tells others that the thread was changed
+        else:
+            self._go_on(tx, edited, {}, now)
+        archive_again(tx, thread_id)
         return report
 
     def _edited(self, tx: Transaction, frame: Frame, thread: Thread, change: HandChange) -> Frame:
@@ -399,7 +439,7 @@ class Resegmenter:
 def check_pass(tx: Transaction, decision: Decision, deps: Deps) -> tuple[str, str] | None:
     """Repeat the pass that made a thread's generation; return (severity, what is wrong) or None."""
     made, thread_id = read_pass(decision), decision.subject
-    if made.mode == HAND:
+    if made.mode in (HAND, READING):
         return _check_edit(tx, decision)
     if made.embedder != deps.embedder_name:  # whose scale the policy reads cosines on
         return "note", f"it was segmented with embedder {made.embedder}; opened with it, doctor repeats that"
@@ -425,17 +465,18 @@ def check_pass(tx: Transaction, decision: Decision, deps: Deps) -> tuple[str, st
 
 
 def _check_edit(tx: Transaction, decision: Decision) -> tuple[str, str] | None:
-    """Repeat a correction by hand on the generation before it."""
-    edit, made, thread_id = read_edit(decision.detail), read_pass(decision), decision.subject
+    """Repeat a correction by hand, or by who read the whole, on the generation before it."""
+    made, thread_id = read_pass(decision), decision.subject
+    edit = (read_edit if made.mode == HAND else read_reading)(decision.detail)
     if decision.detail.get(ERASED) or read_former(decision) is None:
         return None  # what was before is gone: erased, or left behind by an export
     if edit is None:
-        return "error", "it was corrected by hand, and nothing tells where"
+        return "error", f"it was corrected by {made.mode}, and nothing tells where"
     before = tx.episodes.list(threads=[thread_id], generation=made.generation - 1)
     limits = edit.limits([episode.last_seq + 1 for episode in before])
     indexes = [episode.last_seq + 1 for episode in tx.episodes.list(threads=[thread_id])][: len(limits)]
     if limits != indexes:
-        return "error", f"its correction by hand gives other episodes: {limits}, stored are {indexes}"
+        return "error", f"its correction by {made.mode} gives other episodes: {limits}, stored are {indexes}"
     return None
 
 
@@ -462,9 +503,9 @@ def _hand_plan(tx: Transaction, frame: Frame, change: HandChange) -> _Plan:
 
 
 def _hand_report(
-    plan: _Plan, thread: Thread, policy: str, change: HandChange, *, written: bool
+    plan: _Plan, thread: Thread, policy: str, change: HandChange, mode: str, *, written: bool = True
 ) -> Resegmented:
-    report = _report(plan, thread, policy, HAND, gone=len(change.gone), written=written)
+    report = _report(plan, thread, policy, mode, gone=len(change.gone), written=written)
     return replace(report, new=len(change.new))
 
 
@@ -521,6 +562,11 @@ def _retire(tx: Transaction, gone: Sequence[Episode], generation: int) -> None:
     tx.episodes.retire([e.id for e in gone], generation)
     number = tx.threads.number(gone[0].thread_id)
     tx.index.drop(EPISODES, [ref_of(number, e.first_seq) for e in gone])
+
+
+def _save_records(tx: Transaction, thread_id: UUID, records: Iterable[Record]) -> None:
+    if packed := {record.seq: pack_record(record) for record in records}:
+        tx.observations.save_records(thread_id, packed)
 
 
 def _former(tx: Transaction, frame: Frame, plan: _Plan) -> Former:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL
-from episodic_agent.core.boundary.conversation import asking
+from episodic_agent.core.boundary.conversation import asking, reading
 from episodic_agent.core.echo import own_words
 from episodic_agent.core.language import plural
 from episodic_agent.core.language.windows import windows
@@ -361,7 +361,8 @@ def follows(decision: Decision) -> bool:
     size, longest = detail.get("size"), detail.get("max_length")
     if decision.verdict == Reason.SIZE_CAP and isinstance(size, int) and isinstance(longest, int):
         return size >= longest
-    weighed = asking.read(decision.features)
+    told = reading.read(decision.features)
+    weighed = told or asking.read(decision.features)
     if weighed is not None and weighed.probability != decision.score:
         return False  # the answer that a model gave does not make this probability
     return decision.score >= decision.threshold

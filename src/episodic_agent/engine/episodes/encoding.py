@@ -31,9 +31,9 @@ from episodic_agent.engine.episodes.wording import (
     worded,
     wording_of,
 )
-from episodic_agent.engine.facts.asking import EpisodeAnswer
 from episodic_agent.engine.facts.job import note_encoded
-from episodic_agent.engine.facts.transcripts import speaks_for_people
+from episodic_agent.engine.facts.parts import EpisodeAnswer
+from episodic_agent.engine.facts.transcripts import earlier_than, speaks_for_people
 from episodic_agent.engine.jobs.asking import ROUNDS
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.skills.job import note_episodes
@@ -58,6 +58,7 @@ class _EncodingWork:
     silent: bool = False  # nobody says anything of people
     session: SessionFacts | None = None  # that it happened in
     topic: str = ""  # of the session that begins with it
+    earlier: Sequence[Observation] = ()  # the last messages before it
 
     @property
     def words(self) -> EpisodeText:
@@ -94,7 +95,14 @@ class Encoder:
                 rounds = 1 if REFUSED in work.episode.metadata else ROUNDS  # it had its rounds before
                 first = not work.episode.encoding_version
                 work.wording = worded(
-                    self._deps, scope, work.job, work.observations, own, rounds=rounds, first=first
+                    self._deps,
+                    scope,
+                    work.job,
+                    work.observations,
+                    own,
+                    rounds=rounds,
+                    first=first,
+                    earlier=work.earlier,
                 )
             guessed = work.wording.by != EXTRACTIVE
             work.wording = replace(work.wording, words=_declared(work, self._deps.language, guessed=guessed))
@@ -110,12 +118,14 @@ class Encoder:
         with self._deps.store.begin(scope, write=False) as tx:
             works = []
             for episode in tx.episodes.get(list(answers)).values():
-                if episode.generation_to is None and episode.encoding_version:
+                if episode.generation_to is None:
                     works.append(self._work(tx, None, episode))
         for work in works:
             answer, own = answers[work.episode.id], partial(self._extracted, scope, work)
             words = question.grounded(answer.words, work.observations, language)
-            faults = question.faults(words, work.observations, language, beside=answer.shown)
+            faults = question.faults(
+                words, work.observations, language, beside=answer.shown, told=answer.told
+            )
             work.wording = wording_of(words, faults, own, work.observations, answer.by, language)
             guessed = work.wording.by != EXTRACTIVE
             work.wording = replace(work.wording, words=_declared(work, language, guessed=guessed))
@@ -172,6 +182,8 @@ class Encoder:
         ref = ref_of(tx.threads.number(episode.thread_id), episode.first_seq)
         silent = not spoken and not any(map(speaks_for_people, cover))
         work = _EncodingWork(job, episode, ref, cover, Worded(words), spoken=spoken, silent=silent)
+        if spoken and job is not None:
+            work.earlier = earlier_than(tx, episode)
         session = session_of_episode(tx, episode)
         if session is not None:
             work.session = session

@@ -47,12 +47,13 @@ def worded(
     *,
     rounds: int = ROUNDS,
     first: bool = True,
+    earlier: Sequence[Observation] = (),
 ) -> Worded:
     """Return the words of an episode of messages: the model's where they can be used, else its `own`.
 
     A model that cannot be reached is tried again with the job, thrice in all; a spent budget, a refusal and
     an answer that is wrong twice are not waited for; one that could not be read is asked for again later.
-    `first` tells that the episode has no words yet.
+    `first` tells that the episode has no words yet, `earlier` are messages before it.
     """
     model = deps.model_for(scope, question.STAGE)
     if first and deps.reads_once:  # told with its facts, in one question with what else ended (`facts.job`)
@@ -60,7 +61,7 @@ def worded(
     if model is None or sum(estimate(o.text) for o in observations) < LEAST:
         return Worded(own())
     try:
-        reported_words, faults = _asked(model, observations, scope.user_id, deps.language, rounds)
+        reported_words, faults = _asked(model, observations, scope.user_id, deps.language, rounds, earlier)
     except ProviderError as error:
         if job.attempts < LAST_TRY and may_pass(error):
             raise
@@ -119,6 +120,7 @@ def _asked(
     owner: str,
     language: str | None,
     rounds: int,
+    earlier: Sequence[Observation],
 ) -> tuple[question.EpisodeWords, Mapping[str, str]]:
     """Return the answer with what is wrong with it; a fault is worth asking once more, as a bad form is."""
     faults: dict[str, str] = {}
@@ -133,7 +135,7 @@ def _asked(
             raise BadReply("; ".join(f"{name}: {why}" for name, why in faults.items()))
         return words
 
-    prompt = question.prompt(observations, owner)
+    prompt = question.prompt(observations, owner, earlier)
     return ask(model, prompt, question.SCHEMA, question.STAGE, read, rounds=rounds), faults
 
 

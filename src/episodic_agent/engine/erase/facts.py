@@ -9,10 +9,13 @@ from uuid import UUID
 from episodic_agent.core.facts import retold
 from episodic_agent.core.language import fold, term_counts
 from episodic_agent.core.prompts import digest
+from episodic_agent.core.prompts import episode as telling
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.erase.records import episodes_of
 from episodic_agent.engine.erase.words import retell_episodes
 from episodic_agent.engine.facts.job import request_facts
+from episodic_agent.engine.facts.parts import current_of
+from episodic_agent.engine.facts.transcripts import LOOKED_BACK
 from episodic_agent.engine.facts.writing import slots_of, write_facts
 from episodic_agent.engine.jobs.kinds import FACTS as DECIDED
 from episodic_agent.protocols import FACTS, Transaction
@@ -32,9 +35,15 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
     """
     tx.hold("facts")
     concerned, gone = episodes_of(tx, refs), dict[UUID, datetime]()
+    places: dict[UUID, set[int]] = {}
     for start in range(0, len(refs), _PAGE):
-        gone |= {o.id: o.received_at for o in tx.observations.get(refs[start : start + _PAGE]).values()}
-    together, worded = _erase_shown(tx, deps, concerned, gone)
+        for one in tx.observations.get(refs[start : start + _PAGE]).values():
+            gone[one.id] = one.received_at
+            places.setdefault(one.thread_id, set()).add(one.seq)
+    following = _told_after(tx, places)
+    shown = _erase_shown(tx, deps, concerned | following, gone)
+    together, worded = ({one.id for one in current_of(tx, ids)} for ids in shown)
+    worded |= following
     ids = sorted(gone)
     for start in range(0, len(ids), _PAGE):
         identifiers = ids[start : start + _PAGE]
@@ -50,6 +59,17 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
     if waiting := sorted(together - concerned):
         tx.episodes.consolidate(waiting, None)
         request_facts(tx, now)
+
+
+def _told_after(tx: Transaction, places: Mapping[UUID, set[int]]) -> set[UUID]:
+    """Return the episodes that a model told while it was shown one of these places as what went before."""
+    return {
+        episode.id
+        for thread, seqs in places.items()
+        for episode in tx.episodes.list(threads=[thread])
+        if episode.encoded_by.endswith((f" {digest.VERSION}", f" {telling.VERSION}"))
+        and any(0 < episode.first_seq - seq <= LOOKED_BACK for seq in seqs)
+    }
 
 
 def mend_facts(deps: Deps, tx: Transaction, now: datetime) -> int:

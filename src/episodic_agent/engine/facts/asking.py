@@ -13,15 +13,13 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core import recall as ranking
-from episodic_agent.core.context.tokens import estimate
 from episodic_agent.core.facts.consolidating import reinforcing
 from episodic_agent.core.facts.quoting import speaker_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.prompts import digest
 from episodic_agent.core.prompts import facts as question
-from episodic_agent.core.prompts.episode import EpisodeWords
 from episodic_agent.engine.deps import SEED_FACTS, Deps
-from episodic_agent.engine.episodes.wording import LEAST
+from episodic_agent.engine.facts.parts import ReadPart
 from episodic_agent.engine.facts.transcripts import Transcript, speaks_for_people
 from episodic_agent.engine.facts.writing import Vectors, embedded
 from episodic_agent.engine.jobs.asking import ROUNDS, ask
@@ -40,22 +38,10 @@ MOST_MESSAGES: Final = question.LONGEST_CONVERSATION // question.LEAST_OF_MESSAG
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeAnswer:
-    """What a model called an episode and kept of it, before it is checked, and by whom it is.
-
-    `shown` are the messages it was shown, of this episode and of others.
-    """
-
-    words: EpisodeWords
-    by: str
-    shown: Sequence[Observation] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class FactReply:
     """What a model told: candidates, what of its answers was refused and why, and what it had expected.
 
-    `version` is that of the prompt, `words` are titles and summaries that were asked for with the facts.
+    `version` is that of the prompt, `parts` are titles and summaries that were asked for with the facts.
 
     `known` names the facts it was shown, or whose words it was taken to mean, each with the observation those
     words are from.
@@ -67,7 +53,7 @@ class FactReply:
     model: str = ""
     known: Mapping[UUID, UUID] = field(default_factory=dict)
     version: str = question.VERSION
-    words: Mapping[UUID, EpisodeAnswer] = field(default_factory=dict)
+    parts: Sequence[ReadPart] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +104,16 @@ def _in_one_reading(
     *,
     rounds: int,
 ) -> FactReply:
-    """Ask for the titles and summaries of episodes together with what they tell that lasts."""
+    """Ask where conversations change their subject and what is kept of each part, with what lasts of them."""
     owner = owner_of(deps, scope, group)
     ordered = sorted((one for one in group if one.observations), key=lambda one: one.observations[0].at)
-    places = {o.id: one for one in ordered for o in one.observations}
+    earlier = {one.observations[0].id: one.earlier for one in ordered}
     spoken = [o for one in ordered for o in sorted(one.observations, key=lambda o: o.seq)]
-    answers, words = _Answers(), dict[UUID, EpisodeAnswer]()
+    answers, parts = _Answers(), list[ReadPart]()
     by = f"{model.name} {digest.VERSION}"
     for portion in _portions(spoken):
-        parts = [list(some) for _, some in groupby(portion, key=lambda o: places[o.id].episode.id)]
-        owners = [places[some[0].id] for some in parts]
-        finished = [_finished(one, some) for one, some in zip(owners, parts, strict=True)]
+        talks = [list(some) for _, some in groupby(portion, key=lambda o: o.thread_id)]
+        finished = [digest.Finished(some, earlier.get(some[0].id, ())) for some in talks]
 
         def read(value: Mapping[str, Json], shown: Sequence[digest.Finished] = finished) -> digest.Digest:
             return digest.read(value, known, shown, owner)
@@ -136,18 +121,9 @@ def _in_one_reading(
         asked = digest.prompt(owner, known, finished)
         answer = ask(model, asked, digest.SCHEMA, digest.STAGE, read, rounds=rounds)
         answers.add(answer.facts)
-        words |= {
-            owners[place].episode.id: EpisodeAnswer(one, by, portion) for place, one in answer.words.items()
-        }
+        parts += [ReadPart(part.observations, part.words, by, portion) for part in answer.parts]
     reply = _replied(deps, scope, group, model, known, answers)
-    return replace(reply, version=digest.VERSION, words=words)
-
-
-def _finished(transcript: Transcript, observations: Sequence[Observation]) -> digest.Finished:
-    """Return an episode as it is asked about: words of it where all of it is shown and there is enough."""
-    complete = len(observations) == len(transcript.observations)
-    enough = sum(estimate(o.text) for o in observations) >= LEAST
-    return digest.Finished(observations, transcript.before, complete and enough)
+    return replace(reply, version=digest.VERSION, parts=parts)
 
 
 def _in_two_steps(

@@ -21,9 +21,17 @@ from episodic_agent.core.facts import VERSION, Changes, learn, mark_of, marks
 from episodic_agent.core.facts.consolidating import PENDING, is_due
 from episodic_agent.core.facts.quoting import Quotation, may_teach
 from episodic_agent.core.identity import decision_id
+from episodic_agent.core.prompts import TOPIC_SHIFT
 from episodic_agent.core.prompts import facts as asking
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.facts.asking import EpisodeAnswer, FactReply, ask_for_facts
+from episodic_agent.engine.facts.asking import FactReply, ask_for_facts
+from episodic_agent.engine.facts.parts import (
+    EpisodeAnswer,
+    ReadPart,
+    answers_for,
+    current_of,
+    spans_of_parts,
+)
 from episodic_agent.engine.facts.quoting import (
     Weighed,
     quoted,
@@ -63,6 +71,7 @@ LAST_REFUSED: Final = 4  # at one that refuses the request for good
 WRITES: Final = 3  # tries before what was changed meanwhile is read again
 
 Retell = Callable[[Scope, Mapping[UUID, EpisodeAnswer]], None]
+Divide = Callable[[Scope, UUID, Sequence[tuple[int, int]]], bool]
 
 log = logging.getLogger(__name__)
 
@@ -168,10 +177,11 @@ def request_of_old(deps: Deps, scope: Scope, now: datetime) -> int:
 class Consolidator:
     """The handler of `facts` jobs."""
 
-    def __init__(self, deps: Deps, retell: Retell) -> None:
-        """Take `retell` to give episodes the words that a model found for them together with facts."""
+    def __init__(self, deps: Deps, retell: Retell, divide: Divide) -> None:
+        """Take what gives episodes the words a model found, and what weighs where it divides them."""
         self._deps = deps
         self._retell = retell
+        self._divide = divide
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
         """Do each job, one at a time of a scope: read some messages, or consolidate some of what waits."""
@@ -226,14 +236,34 @@ class Consolidator:
                 say_failed(log, "%d episodes are not consolidated yet: %s", len(group), error=error)
                 refused = error
             else:
-                if read.reply.words:
-                    self._retell(scope, read.reply.words)
+                self._tell(scope, group, read.reply.parts)
                 until_unopposed(lambda g=group, t=read: self._keep(scope, g, t), tries=WRITES)  # type: ignore[misc]
+                if self._divided(scope, read.reply.parts):
+                    self._tell(scope, group, read.reply.parts)
         if refused is not None:
             raise refused
         with self._deps.store.begin(scope) as tx:
             tx.work.drop(job)
             self._go_on(tx, more=more)
+
+    def _tell(self, scope: Scope, group: Sequence[Transcript], parts: Sequence[ReadPart]) -> None:
+        """Give the episodes that stand where some were read the words that a model found for them."""
+        if parts:
+            with self._deps.store.begin(scope, write=False) as tx:
+                answers = answers_for(current_of(tx, [one.episode.id for one in group]), parts)
+            self._retell(scope, answers)
+
+    def _divided(self, scope: Scope, parts: Sequence[ReadPart]) -> bool:
+        """Have it weighed where a model says that another subject begins; return whether anything was cut so.
+
+        A stage of its own says whether a model is heard about boundaries.
+        """
+        if model_of(self._deps.language_model, TOPIC_SHIFT) is None:
+            return False
+        changed = {
+            thread: self._divide(scope, thread, spans) for thread, spans in spans_of_parts(parts).items()
+        }
+        return any(changed.values())
 
     def _go_on(self, tx: Transaction, *, more: bool) -> None:
         """Ask for the next run where more waits than one reads: what is new at once, a backlog by and by."""

@@ -9,22 +9,28 @@ from uuid import UUID
 from episodic_agent.core.echo import silenced
 from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.language import fold
+from episodic_agent.core.prompts.quoting import MOST_BEFORE
 from episodic_agent.engine.visibility.hidden import span_of
 from episodic_agent.protocols import MarkKind, Transaction
 from episodic_agent.schemas import Episode, Kind, Observation, TimeSource
 from episodic_agent.schemas.facts import Statement
 
 MOST_WAITING: Final = 64  # episodes of which a run takes some
+LOOKED_BACK: Final = 8  # places before an episode at which messages before it are looked for
 MOST_READ: Final = 20_000  # characters one run reads; a longer episode is read alone
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """An episode with what was said in it, tools apart, and what came just before that."""
+    """An episode with what was said in it, tools apart, and what came just before that.
+
+    `before` is the message right before it, `earlier` are the last few, whatever tools did meanwhile.
+    """
 
     episode: Episode
     observations: Sequence[Observation]
     before: Observation | None = None
+    earlier: Sequence[Observation] = ()
 
     @property
     def people(self) -> Sequence[Observation]:
@@ -61,12 +67,24 @@ def read_page(
     suppressed = tx.visibility.touched([MarkKind.SUPPRESSED], spans) if spans else {}
     for place, episode in enumerate(waiting[:most]):
         before, spoken = _read(tx, episode.thread_id, episode.first_seq, episode.last_seq)
-        transcript = Transcript(episode, () if place in suppressed else spoken, before)
+        earlier = earlier_than(tx, episode)
+        transcript = Transcript(episode, () if place in suppressed else spoken, before, earlier)
         left -= sum(len(o.text) for o in transcript.observations)
         if page and left < 0:
             break
         page.append(transcript)
     return page, len(page) < len(waiting)
+
+
+def earlier_than(tx: Transaction, episode: Episode) -> Sequence[Observation]:
+    """Return the last few messages of its thread before an episode; of what is suppressed none."""
+    first = max(0, episode.first_seq - LOOKED_BACK)
+    last = episode.first_seq - 1
+    span = span_of(tx, episode.thread_id, first, last)
+    if last < first or tx.visibility.touched([MarkKind.SUPPRESSED], [span]):
+        return ()
+    spoken = silenced(tx.observations.read(episode.thread_id, first, last))
+    return [one for one in spoken if one.kind is not Kind.TOOL][-MOST_BEFORE:]
 
 
 def read_messages(tx: Transaction, thread: UUID, first: int, last: int) -> Sequence[Statement]:

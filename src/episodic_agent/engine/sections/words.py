@@ -31,6 +31,7 @@ from episodic_agent.schemas import Episode, Json, Observation
 
 BY_EVENTS: Final = "events-1"  # after the name of who found the words of the events
 MUCH: Final = 0.25  # share of a part's tokens that is new from which it is asked about again
+MOST_APART: Final = 0.34  # of a part's tokens that sentences of its own may tell beside what a model told
 _SUBJECTS: Final = 40  # tokens a macro may have where the paragraph tells all
 _MOST_LISTED: Final = 20
 
@@ -67,13 +68,14 @@ def words_of_events(
 ) -> tuple[Resolutions, EpisodeText, str] | None:
     """Return a part's texts, its title with metadata, and by whom, from events a model found words for.
 
-    None where one has no model's words (so little that it is told whole apart), or where the summaries of
-    several are together more than a paragraph.
+    None where more than little of it has no model's words (little is told whole by its own sentences), or
+    where the summaries of several are together more than a paragraph.
     """
     by = next((one.encoded_by for one in events if _by_model(one)), "")
-    if not by or not all(_by_model(one) or _is_little(one, observations) for one in events):
-        return None
     size = source_tokens(observations)
+    apart = [_tokens_of(one, observations) for one in events if not _by_model(one)]
+    if not by or (max(apart, default=0) >= LEAST and sum(apart) > MOST_APART * size):
+        return None
     most = min(MESO_TOKENS, size)
     meso = " ".join(one.summary for one in events)
     if len(events) == 1:
@@ -118,9 +120,9 @@ def _is_models(by: str) -> bool:
     return " compact-" in by or by.endswith(f" {BY_EVENTS}")  # whatever the version of the question
 
 
-def _is_little(event: Episode, observations: Sequence[Observation]) -> bool:
+def _tokens_of(event: Episode, observations: Sequence[Observation]) -> int:
     inside = [one for one in observations if event.first_seq <= one.seq <= event.last_seq]
-    return sum(estimate(one.text) for one in inside) < LEAST
+    return sum(estimate(one.text) for one in inside)
 
 
 def _about(events: Sequence[Episode]) -> EpisodeText:

@@ -27,7 +27,7 @@ REACH: Final = math.log(BELIEVED / (1.0 - BELIEVED))  # log-odds that a sure ans
 LONG: Final = 8  # messages without a cut after which the likeliest gap of them is asked about as well
 BEFORE: Final = 32  # messages before the gap that are shown: more cost tokens and tell nothing new
 _LEAST: Final = 1e-4
-_PLACES: Final = 4
+PLACES: Final = 4  # that records keep of a probability
 UNASKED, WEIGHED, SURE = "unasked", "model_boundary", "model_confidence"  # the cues an answer leaves
 LEFT: Final = (UNASKED, WEIGHED, SURE)
 
@@ -51,7 +51,7 @@ def uncertain(probability: float, threshold: float, band: float) -> bool:
     >>> uncertain(0.38, 0.4, 0.3), uncertain(0.9, 0.4, 0.3), uncertain(0.4, 0.4, 0.0)
     (True, False, False)
     """
-    return band > 0.0 and abs(_logit(probability) - _logit(threshold)) <= band
+    return band > 0.0 and abs(logit(probability) - logit(threshold)) <= band
 
 
 def audited(probability: float, threshold: float, before: Sequence[float]) -> bool:
@@ -64,7 +64,7 @@ def audited(probability: float, threshold: float, before: Sequence[float]) -> bo
     (True, False, False)
     """
     drifted = len(before) >= LONG and probability > max(before[-LONG:])
-    return drifted and 0.0 <= _logit(threshold) - _logit(probability) <= REACH
+    return drifted and 0.0 <= logit(threshold) - logit(probability) <= REACH
 
 
 def weighed(probability: float, *, boundary: bool, confidence: float) -> float:
@@ -77,13 +77,13 @@ def weighed(probability: float, *, boundary: bool, confidence: float) -> float:
     """
     right = 0.5 + (BELIEVED - 0.5) * min(max(confidence, 0.0), 1.0)
     weight = math.log(right / (1.0 - right))
-    return round(sigmoid(_logit(probability) + (weight if boundary else -weight)), _PLACES)
+    return round(sigmoid(logit(probability) + (weight if boundary else -weight)), PLACES)
 
 
 def weigh(verdict: Verdict, probability: float) -> WeighedVerdict:
     """Return an answer as it is weighed: its confidence to as many places as records keep."""
     return WeighedVerdict(
-        probability, verdict.is_boundary, round(min(max(verdict.confidence, 0.0), 1.0), _PLACES)
+        probability, verdict.is_boundary, round(min(max(verdict.confidence, 0.0), 1.0), PLACES)
     )
 
 
@@ -103,6 +103,11 @@ def read(cues: Mapping[str, float]) -> WeighedVerdict | None:
     return WeighedVerdict(cues[UNASKED], cues[WEIGHED] >= 0.5, cues[SURE])
 
 
-def _logit(probability: float) -> float:
+def logit(probability: float) -> float:
+    """Return log-odds; what is certain counts as ten thousand to one.
+
+    >>> round(logit(0.8), 4), round(logit(0.0), 2)
+    (1.3863, -9.21)
+    """
     held = min(max(probability, _LEAST), 1.0 - _LEAST)
     return math.log(held / (1.0 - held))
