@@ -3,8 +3,8 @@
 Everything is taken from what was said, nothing is invented: the title is the most telling clause; the summary
 is two or three whole sentences (more while all are as short as talk is), each with who said it and with its
 relative times dated: what the title is of, a short first request, the last word of the matter, then whichever
-adds most of the episode's own words for its length. An episode of an agent's steps is titled by its place and told by what happened, in
-order.
+adds most of the episode's own words for its length. An episode of an agent's steps is titled by its place and
+told by what happened, in order.
 
 **Rules of the room.**
 1. The same input gives the same words, on every machine: ties have an order.
