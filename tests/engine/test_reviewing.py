@@ -156,6 +156,24 @@ def waiting(memory: Memory) -> int:
         return sum(len(tx.work.reviews(thread.id)) for thread in tx.threads.list())
 
 
+def test_a_recall_that_showed_nothing_waits_for_no_judgement(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory()
+    remember(memory, clock)
+    assert not mine(memory).search("quantum chromodynamics lagrangian", asking="today").hits
+    assert waiting(memory) == 0
+
+
+def test_a_pasted_page_is_judged_by_its_beginning(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory()
+    remember(memory, clock)
+    mine(memory).search(f"{QUERY} {'and so on and on ' * 500}", asking="today")
+    with memory._deps.store.begin(Scope(), write=False) as tx:
+        kept = [one for thread in tx.threads.list() for one in tx.work.reviews(thread.id)]
+    assert [(len(one.query), one.query.startswith(QUERY), bool(one.shown)) for one in kept] == [
+        (1000, True, True)
+    ]
+
+
 def test_what_was_segmented_again_meanwhile_is_judged_as_what_stands_in_its_place(
     open_memory: OpenMemory, clock: Clock, tmp_path: Path
 ) -> None:

@@ -79,7 +79,7 @@ def test_a_thread_goes_on_over_channels(opened: Opened) -> None:
         "primary_episode_id": str(section_id(first.id, 0)),
         "cross_thread_episodes": [],
         "turn_count": 2,
-        "summary": "What about New York?",
+        "summary": "The user asked: What about New York?",
     }
 
 
@@ -206,7 +206,11 @@ def test_a_thread_is_selected_closed_and_renamed(opened: Opened, clock: Clock) -
     assert (
         mine(memory).threads.get(weather.origin).record["summary"] == "What about New York?"
     )  # it was compacted
-    assert mine(memory).threads.get(flights.origin).record["summary"] == "Flights to Tokyo"
+    renamed = mine(memory).threads.get(flights.origin)
+    assert (renamed.thread.title, renamed.record["summary"]) == (
+        "Flights to Tokyo",
+        "The user asked: What about New York?",
+    )
     closed = mine(memory).threads.close(weather.origin)
     assert (closed.status, closed.closed_for) == ("closed", "manual")
     assert tell(memory, 113, channel="sms").id == flights.id
@@ -380,3 +384,20 @@ def test_scenarios_fall_into_the_threads_a_reader_sees(path: Path, opened: Opene
         )
         indexes.setdefault(receipt.thread_id, []).append(n)
     assert sorted(indexes.values()) == sorted(scenario["expect"]["threads"])
+
+
+def test_a_thread_has_a_title_and_a_summary_while_it_runs_and_after(opened: Opened, clock: Clock) -> None:
+    memory = opened()
+    said = ("Can you help me plan the move to Porto in March?", "First cancel the flat by 31 January.")
+    for n, (role, text) in enumerate(zip(("user", "assistant"), said, strict=True)):
+        mine(memory).add({"role": role, "content": text, "timestamp": at(n)}, thread="porto")
+    for _ in range(2):
+        (card,) = mine(memory).episodes.list()
+        shown = mine(memory).threads.get("porto")
+        assert card.title == shown.thread.title == said[0]
+        for text in said:
+            assert text in card.summary
+            assert text in str(shown.record["summary"])
+        mine(memory).threads.close("porto")
+    mine(memory).episodes.suppress(card.episode_id)
+    assert "Porto" not in str(mine(memory).threads.get("porto").record["summary"])

@@ -21,7 +21,7 @@ else:
 
 ENOUGH_SENTENCES: Final = 3  # of a summary, however long they are
 MOST_SENTENCES: Final = 6  # while all of them are as short as talk is
-ENOUGH_CHARACTERS: Final = 320  # two or three sentences of prose: up to here more short ones are taken
+ENOUGH_CHARACTERS: Final = 360  # two or three sentences of prose: up to here more short ones are taken
 MOST_CHARACTERS: Final = 600
 _UNSPACED_SHARE: Final = 0.4  # characters that scripts without spaces need for as much
 _HEADING: Final = 0.3  # weight of a clause that only announces others

@@ -210,7 +210,7 @@ def _weights(book: _Book) -> dict[str, float]:
 def _central(book: _Book) -> list[int]:
     """Return the clauses nearest to what all of it is about, in the order they were said."""
     actors = [o.actor for o in book.observations]
-    nearest = choose(book.clauses, _weights(book), [None] * len(actors), actors, book.language)
+    nearest = choose(book.clauses, _weights(book), [None] * len(actors), actors)
     central = {id(clause) for clause in nearest}
     return [number for number, clause in enumerate(book.clauses) if id(clause) in central]
 

@@ -243,23 +243,32 @@ def titled(tx: Transaction, threads: Sequence[Thread], now: datetime) -> list[Th
     for one in tx.episodes.list(threads=[*closed]):
         closed[one.thread_id].append(one)
     return [
-        thread if thread.title else replace(thread, title=_title(tx, thread, closed[thread.id], visibility))
+        thread
+        if thread.title
+        else replace(thread, title=_newest_words(tx, thread, closed[thread.id], visibility).title or None)
         for thread in threads
     ]
 
 
-def _title(tx: Transaction, thread: Thread, closed: Sequence[Episode], visibility: Visibility) -> str | None:
+def told(tx: Transaction, thread: Thread, now: datetime) -> str:
+    """Return the summary of a thread's newest episode, or of what was said so far; "" of what is hidden."""
+    return _newest_words(tx, thread, tx.episodes.list(threads=[thread.id]), Visibility(tx, now)).summary
+
+
+def _newest_words(
+    tx: Transaction, thread: Thread, closed: Sequence[Episode], visibility: Visibility
+) -> "wording.EpisodeText":
     hidden = visibility.why_all(closed)
-    titles = [visibility.worded(e).title for e in reversed(closed) if e.id not in hidden and e.title]
-    if titles:
-        return titles[0]
+    for worded in (visibility.worded(e) for e in reversed(closed) if e.id not in hidden):
+        if worded.title:
+            return wording.EpisodeText(worded.title, worded.summary, {})
     frame = tx.threads.frame(thread.id)
     inside = tx.observations.read(thread.id, frame.first_seq, frame.next_seq - 1)
     shown = visibility.visible(tx.threads.number(thread.id), inside) if visibility.drawn else inside
     if not shown:
-        return None
-    topic = topic_at(tx, thread.id, frame.first_seq)
-    return topic if topic and not visibility.holds(topic) else words_of_open(shown).title
+        return wording.EpisodeText("", "", {})
+    words, topic = words_of_open(shown), topic_at(tx, thread.id, frame.first_seq)
+    return words if not topic or visibility.holds(topic) else replace(words, title=topic)
 
 
 def _marked(

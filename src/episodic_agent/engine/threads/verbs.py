@@ -9,10 +9,11 @@ from episodic_agent.core.threads import Channels, as_record
 from episodic_agent.core.threads.channels import channel_name, check_timeout
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.engine.arguments import aware, clean_name, counted
-from episodic_agent.engine.episodes.listing import titled
+from episodic_agent.engine.episodes.listing import titled, told
 from episodic_agent.engine.scoped import Scoped, find_thread
 from episodic_agent.engine.sections.bounds import summary_of
 from episodic_agent.engine.threads.resolving import own_channels, view_of
+from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
@@ -36,7 +37,7 @@ class ThreadCard:
         )
 
 
-def card_of(tx: Transaction, thread: Thread, channels: Channels) -> ThreadCard:
+def card_of(tx: Transaction, thread: Thread, channels: Channels, now: datetime) -> ThreadCard:
     """Return a thread's card."""
     own = own_channels(channels, tx.scope, tx.threads.timeouts())
     user = tx.scope.user_id
@@ -51,9 +52,16 @@ def card_of(tx: Transaction, thread: Thread, channels: Channels) -> ThreadCard:
         turn_count=thread.turn_count,
         cross_thread_episodes=[str(episode) for episode in joined.values()],
         primary_episode_id=None if section is None else str(section.episode_id),
-        summary=summary_of(tx, thread) or thread.title or "",
+        summary=_summary(tx, thread, now),
     )
     return ThreadCard(thread, timeout, record)
+
+
+def _summary(tx: Transaction, thread: Thread, now: datetime) -> str:
+    """Return the paragraph of the newest part that is told, else the newest episode's or open frame's."""
+    # a paragraph tells of all of the thread: where some of that is hidden, the episodes say what is left
+    whole = "" if Visibility(tx, now).touches(thread) else summary_of(tx, thread)
+    return whole or told(tx, thread, now) or thread.title or ""
 
 
 def select(tx: Transaction, name: str, now: datetime) -> Thread:
@@ -122,7 +130,8 @@ class ThreadRoom:
         """Return one thread with its metadata as seed 002 writes it; NotFound names what there is."""
         with self._at.read() as tx:
             thread = find_thread(tx, clean_name(name) or "")
-            return card_of(tx, titled(tx, [thread], self._deps.clock())[0], self._deps.channels)
+            now = self._deps.clock()
+            return card_of(tx, titled(tx, [thread], now)[0], self._deps.channels, now)
 
     def close(self, name: str) -> Thread:
         """Close a thread and its open frame; the next message without a thread begins another."""
