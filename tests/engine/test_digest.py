@@ -76,10 +76,11 @@ class Digested:
         self.prompts.append(prompt)
         return self.answer(prompt)
 
-    def talk(self, hours: float, *texts: str) -> None:
+    def talk(self, hours: float, *texts: str, **more: str) -> None:
         for n, text in enumerate(texts):
             self._clock.now = NINE + timedelta(hours=hours, minutes=n)
-            self.user.add(text, timestamp=self._clock.now, channel="sms")
+            message = {"role": "user", "content": text, "timestamp": self._clock.now, **more}
+            self.user.add(message, channel="sms")
 
     def pass_to(self, hours: float) -> None:
         self._clock.now = NINE + timedelta(hours=hours)
@@ -195,6 +196,50 @@ def test_a_question_of_its_own_is_asked_for_each_where_the_policy_says_so(
     titles = [p for p in digested.prompts if "finished piece of conversation" in p]
     facts = [p for p in digested.prompts if "lasting facts" in p]
     assert (len(titles), len(facts)) == (1, 1)
+    assert digested.card().title == TITLE
+
+
+@pytest.mark.parametrize("fact_policy", ["default", ALONE])
+def test_what_went_before_stands_above_in_two_lines_where_it_is_not_shown(
+    open_memory: OpenMemory, clock: Clock, fact_policy: str
+) -> None:
+    digested = Digested(open_memory, clock, fact_policy=fact_policy)
+    digested.answer = lambda p: good(p) if "facts: " in p else entry()
+    digested.talk(0, KILN[0], *BOAT, conversation_id="chat")
+    digested.user.flush()
+    digested.pass_to(30)
+    first = len(digested.prompts)
+    digested.talk(
+        30,
+        f"Yes, that one, and another thing to be told of it: {KILN[1]}",
+        KILN[0] + "!",
+        conversation_id="chat",
+    )
+    digested.user.flush()
+    digested.pass_to(60)
+    later, *_ = [p for p in digested.prompts[first:] if "Yes, that one" in p and "title: " in p]
+    before = [line for line in later.splitlines() if line.startswith("before · ")]
+    assert [text[:30] in line for text, line in zip(BOAT, before, strict=True)] == [True, True]
+    assert not any(line.startswith("before") for p in digested.prompts[:first] for line in p.splitlines())
+    assert f'"{KILN[0]}"' not in later  # two lines, no more
+
+
+def test_words_told_below_what_is_erased_are_found_anew(digested: Digested) -> None:
+    digested.answer = lambda p: {"parts": [entry(p)] if BOAT[0] in p else [], "facts": []}
+    digested.talk(0, KILN[0], conversation_id="chat")
+    digested.user.flush()
+    digested.pass_to(30)
+    digested.talk(30, *BOAT, conversation_id="chat")
+    digested.user.flush()
+    digested.pass_to(60)
+    assert f'before · Mon 13 Apr 2026 09:00 · user: "{KILN[0]}"' in digested.prompts[-1]
+    assert digested.user.episodes.get(digested.card().episode_id).encoded_by == f"scripted {digest.VERSION}"
+    asked = len(digested.prompts)
+    (erased,) = [e.id for e in digested.user.search("kiln fuse shelf", observations=1).observations]
+    digested.user.erase(observation=erased)
+    digested.pass_to(90)
+    assert len(digested.prompts) == asked + 1
+    assert "kiln" not in digested.prompts[-1]
     assert digested.card().title == TITLE
 
 

@@ -15,7 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.facts import learn
-from episodic_agent.core.prompts import compact, episode, facts, review, skills, thread_link, topic_shift
+from episodic_agent.core.prompts import (
+    compact,
+    digest,
+    episode,
+    facts,
+    review,
+    skills,
+    thread_link,
+    topic_shift,
+)
 from episodic_agent.core.prompts.lenient import fitted, read_answer
 from episodic_agent.core.prompts.quoting import Aliases
 from episodic_agent.errors import BadReply
@@ -304,3 +313,35 @@ def test_a_skill_whose_words_are_too_long_is_cut_and_kept() -> None:
         12,
     )
     assert max(map(len, read.parameters)) <= 200
+
+
+SAID = [digest.Finished(TALK[:2]), digest.Finished(TALK[2:])]
+
+
+def divided(*parts: Mapping[str, Any]) -> list[tuple[int, ...]]:
+    full = [{"title": "A title", "summary": "Somebody said it.", **one} for one in parts]
+    read = digest.read({"parts": full, "facts": []}, [], SAID, facts.Owner())
+    return [tuple(TALK.index(o) for o in part.observations) for part in read.parts]
+
+
+@pytest.mark.parametrize(
+    ("parts", "read"),
+    [
+        ([{"begins": "m1", "ends": "m1"}, {"begins": "m2", "ends": "m2"}], [(0,), (1,)]),
+        ([{"begins": "m3", "ends": "m4"}, {"begins": "m1", "ends": "m2"}], [(0, 1), (2, 3)]),  # any order
+        ([{"begins": "m1", "ends": "m4"}], [(0, 1)]),  # never over its conversation
+        ([{"begins": "m1"}], [(0, 1)]),  # no end: to that of its conversation
+        ([{"begins": "m1", "ends": "m2"}, {"begins": "m2", "ends": "m2"}], [(0,), (1,)]),  # none over another
+        ([{"begins": "M2", "ends": "message 1"}], [(1,)]),
+        ([{"begins": "m9", "ends": "m4"}, {"begins": None}, {}], []),
+        ([{"begins": "m1", "ends": "m1"}, {"begins": "m1", "ends": "m2"}], [(0,)]),  # the first counts
+    ],
+)
+def test_parts_are_read_as_far_as_they_hold(parts: Any, read: Any) -> None:
+    assert divided(*parts) == read
+
+
+def test_a_part_without_words_is_one_all_the_same() -> None:
+    answer = {"parts": [{"begins": "m1", "ends": "m2", "summary": ""}, "m3", 7], "facts": []}
+    (part,) = digest.read(answer, [], SAID, facts.Owner()).parts
+    assert (len(part.observations), part.words) == (2, None)

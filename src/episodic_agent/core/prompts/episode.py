@@ -141,16 +141,16 @@ def faults(
     language: str | None = None,
     *,
     beside: Sequence[Observation] = (),
-    told: Sequence[Observation] = (),
+    elsewhere: Sequence[Observation] = (),
 ) -> dict[str, str]:
     """Return what is wrong with title and summary, by name; of a grounded answer that can be used, nothing.
 
     A title has 3 to 15 words. A summary is in the third person and dates its relative times. Neither has a
     number, a year or a name that the episode does not hold; names may be from what was shown `beside` it, and
-    both from all that was `told` in the same words, where that is more than the episode.
+    both from what the same words tell of `elsewhere`.
     """
     tongue = language_of(observations, language)
-    observations = [*observations, *told]
+    observations = [*observations, *elsewhere]
     numbers = numbers_said(observations)
     texts: dict[str, str] = {}
     for name, text in (("title", reported_words.title), ("summary", reported_words.summary)):

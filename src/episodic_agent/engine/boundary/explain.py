@@ -273,12 +273,12 @@ def _sentence(decision: Decision) -> str:
     if decision.verdict == Reason.SIZE_CAP and decision.score < decision.threshold:
         text = f"probability {decision.score:.2f} of {decision.threshold:.2f}"
         return f"size_cap: the episode had grown too long and was cut where it was likeliest ({text})"
-    weighed, told = asking.read(decision.features), reading.read(decision.features)
+    weighed, part = asking.read(decision.features), reading.read(decision.features)
     strongest = sorted(_unasked(decision.features).items(), key=lambda kv: (-abs(kv[1]), kv[0]))[:4]
     cues = ", ".join(f"{name} {value:.2f}" for name, value in strongest)
     text = f"probability {decision.score:.2f} reached the threshold {decision.threshold:.2f}"
-    if told is not None:
-        text += f"; a language model that read all of it began a part here, else it was {told.unread:.2f}"
+    if part is not None:
+        text += f"; a language model that read all of it began a part here, else it was {part.unread:.2f}"
     elif weighed is not None:
         word = "yes" if weighed.boundary else "no"
         text += (
@@ -314,12 +314,12 @@ def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[R
     changes += [
         f"without the language model's reading this would have been joined to the {side}"
         for d, side in ((began, "one before"), (ended, "one after"))
-        if d is not None and (told := reading.read(d.features)) and told.unread < d.threshold
+        if d is not None and (said := reading.read(d.features)) and said.unread < d.threshold
     ]
     changes += [
         f"without the language model's reading it would have been split before message {r.seq}"
         for r in nearest
-        if (told := reading.read(r.cues)) and told.unread >= r.threshold > r.probability
+        if (said := reading.read(r.cues)) and said.unread >= r.threshold > r.probability
     ]
     changes += [
         f"without the language model's answer this would have been joined to the {side}"

@@ -121,10 +121,10 @@ def _weighed(record: Record, *, named: bool) -> Record:
     """Return the record of a gap with what a reader said of it; what a model said before counts no more."""
     before, answered = reading.read(record.cues), asking.read(record.cues)
     unread = before.unread if before else answered.unasked if answered else record.probability
-    told = reading.WeighedReading(unread, named)
-    action = "cut" if told.probability >= record.threshold else "keep"
-    cues = {**record.cues, **reading.shown(told)}
-    return replace(record, action=action, probability=told.probability, cues=cues)
+    opinion = reading.WeighedReading(unread, named)
+    action = "cut" if opinion.probability >= record.threshold else "keep"
+    cues = {**record.cues, **reading.shown(opinion)}
+    return replace(record, action=action, probability=opinion.probability, cues=cues)
 
 
 def change_of_reading(tx: Transaction, frame: Frame, edit: ReadEdit) -> HandChange:

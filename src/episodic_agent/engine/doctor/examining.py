@@ -361,8 +361,8 @@ def follows(decision: Decision) -> bool:
     size, longest = detail.get("size"), detail.get("max_length")
     if decision.verdict == Reason.SIZE_CAP and isinstance(size, int) and isinstance(longest, int):
         return size >= longest
-    told = reading.read(decision.features)
-    weighed = told or asking.read(decision.features)
+    weighed_reading = reading.read(decision.features)
+    weighed = weighed_reading or asking.read(decision.features)
     if weighed is not None and weighed.probability != decision.score:
         return False  # the answer that a model gave does not make this probability
     return decision.score >= decision.threshold

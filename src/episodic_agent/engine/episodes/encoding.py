@@ -124,7 +124,7 @@ class Encoder:
             answer, own = answers[work.episode.id], partial(self._extracted, scope, work)
             words = question.grounded(answer.words, work.observations, language)
             faults = question.faults(
-                words, work.observations, language, beside=answer.shown, told=answer.told
+                words, work.observations, language, beside=answer.shown, elsewhere=answer.elsewhere
             )
             work.wording = wording_of(words, faults, own, work.observations, answer.by, language)
             guessed = work.wording.by != EXTRACTIVE

@@ -37,9 +37,9 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
     concerned, gone = episodes_of(tx, refs), dict[UUID, datetime]()
     places: dict[UUID, set[int]] = {}
     for start in range(0, len(refs), _PAGE):
-        for one in tx.observations.get(refs[start : start + _PAGE]).values():
-            gone[one.id] = one.received_at
-            places.setdefault(one.thread_id, set()).add(one.seq)
+        for observation in tx.observations.get(refs[start : start + _PAGE]).values():
+            gone[observation.id] = observation.received_at
+            places.setdefault(observation.thread_id, set()).add(observation.seq)
     following = _told_after(tx, places)
     shown = _erase_shown(tx, deps, concerned | following, gone)
     together, worded = ({one.id for one in current_of(tx, ids)} for ids in shown)

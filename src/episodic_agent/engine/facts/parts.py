@@ -33,26 +33,27 @@ class ReadPart:
 class EpisodeAnswer:
     """What a model called an episode and kept of it, before it is checked, and by whom it is.
 
-    `shown` are the messages it was shown, of this episode and of others; `told` those that the words tell of.
+    `shown` are the messages it was shown, of this episode and of others; `elsewhere` those of others that
+    the words tell of.
     """
 
     words: EpisodeWords
     by: str
     shown: Sequence[Observation] = ()
-    told: Sequence[Observation] = ()
+    elsewhere: Sequence[Observation] = ()
 
 
 def current_of(tx: Transaction, ids: Iterable[UUID]) -> list[Episode]:
     """Return the current episodes that stand where these do or did, in order."""
-    found: dict[UUID, Episode] = {}
+    standing: dict[UUID, Episode] = {}
     for episode in tx.episodes.get(sorted(set(ids))).values():
         if episode.generation_to is None:
-            found[episode.id] = episode
+            standing[episode.id] = episode
             continue
         for other in tx.episodes.list(threads=[episode.thread_id]):
             if other.first_seq <= episode.last_seq and other.last_seq >= episode.first_seq:
-                found[other.id] = other
-    return sorted(found.values(), key=lambda e: (e.start_at, e.thread_id, e.first_seq))
+                standing[other.id] = other
+    return sorted(standing.values(), key=lambda e: (e.start_at, e.thread_id, e.first_seq))
 
 
 def answers_for(episodes: Sequence[Episode], parts: Sequence[ReadPart]) -> dict[UUID, EpisodeAnswer]:
@@ -60,18 +61,18 @@ def answers_for(episodes: Sequence[Episode], parts: Sequence[ReadPart]) -> dict[
 
     Of little that was said there is nothing to tell: it is told whole by its own sentences.
     """
-    told: dict[UUID, list[ReadPart]] = {}
+    parts_of: dict[UUID, list[ReadPart]] = {}
     for part in parts:
         home = max(episodes, key=lambda e: _held(e, part.observations), default=None)
         if home is not None and part.words is not None and _held(home, part.observations):
-            told.setdefault(home.id, []).append(part)
+            parts_of.setdefault(home.id, []).append(part)
     answers = {}
     for episode in episodes:
-        mine = told.get(episode.id, [])
+        mine = parts_of.get(episode.id, [])
         shown = {o.id: o for part in mine for o in part.shown if _held(episode, [o])}
         if mine and sum(estimate(o.text) for o in shown.values()) >= LEAST:
-            told_of = [o for part in mine for o in part.observations if not _held(episode, [o])]
-            answers[episode.id] = EpisodeAnswer(_together(mine), mine[0].by, mine[0].shown, told_of)
+            elsewhere = [o for part in mine for o in part.observations if not _held(episode, [o])]
+            answers[episode.id] = EpisodeAnswer(_together(mine), mine[0].by, mine[0].shown, elsewhere)
     return answers
 
 
@@ -102,4 +103,4 @@ def spans_of_parts(parts: Sequence[ReadPart]) -> Mapping[UUID, Sequence[tuple[in
     for part in parts:
         seqs = [o.seq for o in part.observations]
         spans.setdefault(part.observations[0].thread_id, []).append((min(seqs), max(seqs)))
-    return {thread: sorted(found) for thread, found in spans.items()}
+    return {thread: sorted(mine) for thread, mine in spans.items()}
