@@ -84,7 +84,7 @@ def test_killed_anywhere_it_ends_as_an_undisturbed_file(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("point", "policy"), zip(faults.POINTS, cycle(POLICIES), strict=False))
+@pytest.mark.parametrize(("point", "policy"), list(zip(faults.POINTS, cycle(POLICIES), strict=False)))
 def test_killed_at_a_point_again_and_again_it_ends_as_an_undisturbed_file(
     server: KillServer, postgres_url: str, tmp_path: Path, whole: str, policy: str, point: str
 ) -> None:
@@ -118,7 +118,7 @@ def test_killed_at_every_reach_of_every_point_it_ends_as_an_undisturbed_file(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("policy", "seed"), zip(reversed(POLICIES), range(2), strict=True))
+@pytest.mark.parametrize(("policy", "seed"), list(zip(reversed(POLICIES), range(2), strict=True)))
 def test_killed_anywhere_again_and_again_it_ends_as_an_undisturbed_file(
     server: KillServer, postgres: Databases, tmp_path: Path, whole: str, policy: str, seed: int
 ) -> None:
