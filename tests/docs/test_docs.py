@@ -14,17 +14,23 @@ from builders.pages import (
     DOCS,
     INTERNALS,
     PAGES,
+    PORT,
     ROOT,
+    SECONDS,
     USER_PAGES,
     Block,
     anchors_of,
     blocks_of,
+    environment,
+    free_port,
     prose_of,
     run_block,
 )
 from command_reference import reference
 
 import episodic_agent
+from benchmarks import lives
+from benchmarks.lives import KillServer
 from episodic_agent import UserMemory
 from episodic_agent.faces.cli.main import SHARED, cli
 from episodic_agent.schemas import Json
@@ -57,15 +63,51 @@ def model_server() -> Iterator[str]:
         yield server.url
 
 
+@pytest.fixture(scope="module")
+def imported() -> Iterator[KillServer]:
+    with lives.serving("docs.block_child", plan="run", die={"seconds": SECONDS}) as server:
+        yield server
+
+
+def assert_it_runs(server: KillServer, block: Block, folder: Path, model_server: str) -> None:
+    """Run Python in a process that has imported what every block imports: most of its time would be that."""
+    inside = folder / "here"
+    inside.mkdir()
+    (folder / "block.py").write_text(block.text.replace(PORT, str(free_port())), encoding="utf-8")
+    files = {name: str(folder / name) for name in ("out", "err")}
+    life = server.live(
+        file=str(folder / "block.py"),
+        folder=str(inside),
+        environment=environment(inside, model_server),
+        **files,
+    )
+    said = "".join(Path(file).read_text(encoding="utf-8") for file in files.values())
+    assert (life.ended, life.word("done")) == (0, True), said
+
+
 @pytest.mark.parametrize(
     "block", [pytest.param(b, marks=pytest.mark.slow if is_long(b) else (), id=b.name) for b in BLOCKS]
 )
-def test_a_block_runs_by_itself(block: Block, tmp_path: Path, model_server: str) -> None:
+def test_a_block_runs_by_itself(
+    block: Block, tmp_path: Path, model_server: str, imported: KillServer
+) -> None:
+    if block.language == "python":
+        assert_it_runs(imported, block, tmp_path, model_server)
+        return
     done = run_block(block, tmp_path, model_server)
     assert done.returncode == 0, done.stdout + done.stderr
     if " serve " in block.text:  # what a page asks a server is answered, and with no problem
         assert '"problem' not in done.stdout
         assert done.stdout.strip()
+
+
+@pytest.mark.parametrize("text", ["raise SystemExit(2)", "import nothing_of_that_name"])
+def test_a_block_of_python_that_fails_is_noticed(
+    text: str, tmp_path: Path, model_server: str, imported: KillServer
+) -> None:
+    block = Block(DOCS / "none.md", 1, "python", "", text)
+    with pytest.raises(AssertionError):
+        assert_it_runs(imported, block, tmp_path, model_server)
 
 
 def test_a_block_is_marked_only_with_what_runs_it_elsewhere() -> None:

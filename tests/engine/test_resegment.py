@@ -431,7 +431,7 @@ def test_after_its_undo_a_resegment_leaves_no_trace(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, **QUIETLY)
+@settings(max_examples=80, **QUIETLY)
 @given(
     st.sampled_from(POLICIES),
     st.lists(HAPPENS, max_size=12),

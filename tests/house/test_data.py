@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
+from builders.sources import trees
+
 import episodic_agent
 from episodic_agent import data
 
@@ -53,9 +55,9 @@ FIELDS = {"what", "made_by", "made_from", "made_on", "licence", "sha256"}
 
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(SOURCE.rglob("*.py")):
+    for path, tree in trees().items():
         if not path.is_relative_to(DATA):
-            yield str(path.relative_to(SOURCE)), ast.parse(path.read_text(encoding="utf-8"))
+            yield str(path.relative_to(SOURCE)), tree
 
 
 def literals(node: ast.AST) -> Iterator[ast.AST]:

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
+from builders.sources import FILES, SOURCE, trees
 
 from episodic_agent.protocols import Transaction
 from episodic_agent.stores.catalogue import OUTSIDE, POSTGRES, SQLITE, StoredTable
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "episodic_agent"
-FILES = sorted(SOURCE.rglob("*.py"))
 LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS, MOST_FILES = 700, 60, 6, 20
 MOST_AGGREGATES, MOST_METHODS, LARGEST_PORT = 8, 15, 108
 MOST_PUBLIC = 20  # methods of a class, with those it inherits
@@ -28,11 +27,6 @@ FRAMEWORKS = {  # lock: the extras it installs, for `make test-adapters`
 
 def relative(path: Path) -> str:
     return str(path.relative_to(SOURCE))
-
-
-@cache
-def trees() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 
 @cache

@@ -4,13 +4,11 @@ import ast
 from pathlib import Path
 
 import pytest
-
-SOURCE = Path(__file__).parents[2] / "src"
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+from builders.sources import FILES, SOURCE, text_of, tree_of
 
 
 def name_of(path: Path) -> str:
-    parts = path.relative_to(SOURCE).with_suffix("").parts
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -31,13 +29,14 @@ def checked(tree: ast.Module) -> list[tuple[list[ast.stmt], list[ast.stmt]]]:
 
 
 def users(function: str) -> list[Path]:
-    calling = [p for p, tree in TREES.items() if any(call_of(node, function) for node in ast.walk(tree))]
-    return [path for path in calling if path.name != "lazily.py"]
+    """Return the files that assign what a function of `lazily` returns; asked for at every collection."""
+    naming = [path for path in FILES if path.name != "lazily.py" and f" = {function}(" in text_of(path)]
+    return [path for path in naming if any(call_of(node, function) for node in ast.walk(tree_of(path)))]
 
 
 @pytest.mark.parametrize("path", users("names_from"), ids=name_of)
 def test_a_room_hands_on_exactly_the_names_the_type_checker_sees(path: Path) -> None:
-    package, ((read, run),) = name_of(path), checked(TREES[path])
+    package, ((read, run),) = name_of(path), checked(tree_of(path))
     imports = {(node.module, a.name) for node in read if isinstance(node, ast.ImportFrom) for a in node.names}
     (call,) = (call for node in run if (call := call_of(node, "names_from")))
     table = ast.literal_eval(call.args[1])
@@ -51,7 +50,7 @@ def test_no_name_a_room_hands_on_is_that_of_a_module_in_it(path: Path) -> None:
     modules = {p.stem for p in path.parent.glob("*.py")} | {
         p.name for p in path.parent.iterdir() if p.is_dir()
     }
-    ((read, _),) = checked(TREES[path])
+    ((read, _),) = checked(tree_of(path))
     names = {alias.name for node in read if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert names & modules == set()
 
@@ -59,7 +58,7 @@ def test_no_name_a_room_hands_on_is_that_of_a_module_in_it(path: Path) -> None:
 @pytest.mark.parametrize("path", users("module"), ids=name_of)
 def test_what_stands_for_a_module_is_imported_for_the_type_checker_too(path: Path) -> None:
     imports, standing = set(), set()
-    for read, run in checked(TREES[path]):
+    for read, run in checked(tree_of(path)):
         for node in read:
             if isinstance(node, ast.ImportFrom):
                 imports |= {(a.asname or a.name, f"{node.module}.{a.name}") for a in node.names}
@@ -69,5 +68,5 @@ def test_what_stands_for_a_module_is_imported_for_the_type_checker_too(path: Pat
             if (call := call_of(node, "module")) and isinstance(node, ast.Assign):
                 standing.add((ast.unparse(node.targets[0]), ast.literal_eval(call.args[0])))
     assert standing <= imports
-    everywhere = [node for node in ast.walk(TREES[path]) if call_of(node, "module")]
+    everywhere = [node for node in ast.walk(tree_of(path)) if call_of(node, "module")]
     assert len(everywhere) == len(standing)  # at the top of the file, nowhere else

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from builders.sources import SOURCE, trees
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "episodic_agent"
 WORDS = ROOT / "docs" / "internals" / "words.md"
 
 # They say nothing: where a name is all there is to read, it is the noun. Comprehensions may use them.
@@ -79,10 +79,9 @@ def _names(node: ast.AST, scope: Scope, inside: str) -> Iterator[Name]:
 def names() -> list[Name]:
     """Every name of the package."""
     collected: list[Name] = []
-    for path in sorted(SOURCE.rglob("*.py")):
+    for path, tree in trees().items():
         module = path.relative_to(SOURCE).with_suffix("")
         collected += [Name("module", part, str(module)) for part in module.parts if part != "__init__"][-1:]
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         collected += _names(tree, (str(module).replace("/", "."),), "module")
     return collected
 

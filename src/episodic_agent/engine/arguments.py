@@ -135,7 +135,7 @@ def item_of(
 def file_path(value: "str | PathLike[str]") -> Path:
     """Return a path that is given as one; raises InvalidInput, for "" too.
 
-    Python takes an empty path for the folder it runs in, all of which would be read where a variable was not set.
+    Python takes an empty path for the folder it runs in: all of that would be read if a variable was not set.
     """
     if not isinstance(value, str | PathLike):
         raise InvalidInput(f"name the file as a path, not {type(value).__name__}")
