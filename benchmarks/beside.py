@@ -69,12 +69,12 @@ Ask = Callable[[httpx2.Client, str, str], httpx2.Response]  # of a user, about a
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A server that runs, and how it is asked: by the name of what is asked."""
+    """A server that runs, and how it is asked: by the name of what is asked; clients take `keys` by turns."""
 
     name: str
     address: str
     verbs: Mapping[str, Ask]
-    headers: Mapping[str, str]
+    keys: Sequence[str] = ("",)
 
 
 def hashed(text: str) -> list[float]:
@@ -90,12 +90,12 @@ def hashed(text: str) -> list[float]:
 # --- ours -------------------------------------------------------------------------------------------------
 
 
-def ours(name: str, address: str, token: str) -> Rival:
-    """Return our own service at an address."""
+def ours(name: str, made: Service) -> Rival:
+    """Return our own service."""
     at = "/v1/users/{}/{}".format
     return Rival(
         name,
-        address,
+        made.address,
         {
             "add": lambda http, user, text: http.post(
                 at(user, "messages"), json={"thread": "talk", "messages": [{"content": text}]}
@@ -105,7 +105,7 @@ def ours(name: str, address: str, token: str) -> Rival:
             ),
             "context": lambda http, user, text: http.post(at(user, "context"), json={"message": text}),
         },
-        {"Authorization": f"Bearer {token}"},
+        made.tokens,
     )
 
 
@@ -116,7 +116,7 @@ def file_service() -> Iterator[Rival]:
         made = Service(str(Path(folder) / "memory.db"), workers=1)
         made.start()
         try:
-            yield ours("episodic, SQLite, 1 process", made.address, made.tokens[0])
+            yield ours("episodic, SQLite, 1 process", made)
         finally:
             made.stop(kill=True)
 
@@ -125,7 +125,7 @@ def file_service() -> Iterator[Rival]:
 def server_service() -> Iterator[Rival]:
     """Serve a database on PostgreSQL from two processes."""
     with service() as made:
-        yield ours("episodic, PostgreSQL, 2 processes", made.address, made.tokens[0])
+        yield ours("episodic, PostgreSQL, 2 processes", made)
 
 
 # --- others -----------------------------------------------------------------------------------------------
@@ -156,7 +156,6 @@ def langgraph(environment: Path) -> Iterator[Rival]:
                         json={"namespace_prefix": [user], "query": text, "limit": FOUND},
                     ),
                 },
-                {},
             )
 
 
@@ -191,7 +190,6 @@ def chroma(environment: Path) -> Iterator[Rival]:
                         json={"query_embeddings": [hashed(text)], "n_results": FOUND},
                     ),
                 },
-                {},
             )
 
 
@@ -232,44 +230,41 @@ class Race:
 
     def run(self, rival: Rival, clients: int, seconds: float, turn: int) -> None:
         """Let so many clients ask for so long; each waits for its answer before it asks again."""
-        limits = httpx2.Limits(max_connections=clients, max_keepalive_connections=clients)
         ready = threading.Barrier(clients + 1)
-        with httpx2.Client(
-            base_url=rival.address, headers=dict(rival.headers), timeout=120, limits=limits
-        ) as http:
-            before = sum(map(len, self.spent.values()))
-            threads = [
-                threading.Thread(target=self._client, args=(rival, http, n, seconds, turn, ready))
-                for n in range(clients)
-            ]
-            for thread in threads:
-                thread.start()
-            ready.wait()
-            begun = time.monotonic()
-            for thread in threads:
-                thread.join()
-            answered = sum(map(len, self.spent.values())) - before
-            self.rates.append(round(answered / (time.monotonic() - begun), 1))
-
-    def _client(
-        self, rival: Rival, http: httpx2.Client, number: int, seconds: float, turn: int,
-        ready: threading.Barrier,
-    ) -> None:  # fmt: skip
-        draw, user = random.Random(1000 * turn + number), f"{turn}-{number}"
-        for text in TALK:
-            rival.verbs["add"](http, user, text)
+        before = sum(map(len, self.spent.values()))
+        threads = [
+            threading.Thread(target=self._client, args=(rival, n, seconds, turn, ready))
+            for n in range(clients)
+        ]
+        for thread in threads:
+            thread.start()
         ready.wait()
-        until, asked = time.monotonic() + seconds, 0
-        while time.monotonic() < until:
-            asked += 1
-            verb = [*rival.verbs][asked % len(rival.verbs)]
-            text = f"{draw.choice(TALK)}, {asked}" if verb == "add" else draw.choice(TALK)
-            begun = time.perf_counter()
-            answer = rival.verbs[verb](http, user, text)
-            if answer.is_success:
-                self.spent.setdefault(verb, []).append(1000 * (time.perf_counter() - begun))
-            else:
-                self.refused[f"{verb} {answer.status_code}: {answer.text[:80]}"] += 1
+        begun = time.monotonic()
+        for thread in threads:
+            thread.join()
+        answered = sum(map(len, self.spent.values())) - before
+        self.rates.append(round(answered / (time.monotonic() - begun), 1))
+
+    def _client(self, rival: Rival, number: int, seconds: float, turn: int, ready: threading.Barrier) -> None:
+        draw, user = random.Random(1000 * turn + number), f"{turn}-{number}"
+        key = rival.keys[number % len(rival.keys)]
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        with httpx2.Client(base_url=rival.address, headers=headers, timeout=120) as http:
+            for text in TALK:
+                while not rival.verbs["add"](http, user, text).is_success:
+                    time.sleep(0.1)
+            ready.wait()
+            until, asked = time.monotonic() + seconds, 0
+            while time.monotonic() < until:
+                asked += 1
+                verb = [*rival.verbs][asked % len(rival.verbs)]
+                text = f"{draw.choice(TALK)}, {asked}" if verb == "add" else draw.choice(TALK)
+                begun = time.perf_counter()
+                answer = rival.verbs[verb](http, user, text)
+                if answer.is_success:
+                    self.spent.setdefault(verb, []).append(1000 * (time.perf_counter() - begun))
+                else:
+                    self.refused[f"{verb} {answer.status_code}"] += 1
 
     def row(self) -> dict[str, Any]:
         """Return the figures of an engine."""
