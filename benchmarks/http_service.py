@@ -47,13 +47,18 @@ def measure(*, quick: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "soak", soak(QUICK_SOAK if quick else SOAK)
 
 
+def free_port() -> int:
+    """Return a port of this machine that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 class Service:
     """`episodic serve` in a process of its own, with keys, over one database."""
 
     def __init__(self, url: str, *, embedder: str = "hashing", workers: int = PROCESSES) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self._url, self._embedder, self._workers = url, embedder, workers
         with Memory.open(url, embedder="none", resume=False) as memory:
@@ -140,7 +145,7 @@ def load(*, quick: bool = False, embedder: str = "minilm") -> dict[str, Any]:
         "seconds": seconds,
         "requests_per_second": round(total / seconds, 1),
         "refused": dict(refused),
-        **{f"{verb}_ms": _quantiles(values) for verb, values in spent.items()},
+        **{f"{verb}_ms": quantiles(values) for verb, values in spent.items()},
     }
 
 
@@ -170,7 +175,8 @@ def _client(
                 spent[verb].append(1000 * (time.perf_counter() - begun))
 
 
-def _quantiles(values: Sequence[float]) -> dict[str, float]:
+def quantiles(values: Sequence[float]) -> dict[str, float]:
+    """Return p50, p95 and p99 of some values, and how many they are."""
     ordered = sorted(values)
     names = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
     return {name: round(ordered[int(share * (len(ordered) - 1))], 1) for name, share in names.items()} | {

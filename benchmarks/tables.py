@@ -319,7 +319,7 @@ PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embe
 SOURCES = (
     "segmentation", "retrieval", "threads", QUALITY, "speed", "startup", "ways", "agents", "context",
     "linking_speed", "tuning", "chains_speed", "forgetting", "strength_speed",
-    "service", "postgres_recall", "parity", "kills",
+    "service", "postgres_recall", "parity", "kills", "http", "beside", "dashboard",
 )  # fmt: skip
 
 
@@ -353,6 +353,24 @@ def _lives(results: Path) -> str:
     return markdown(("figure", *rows, "mean"), lines)
 
 
+def _beside(results: Path) -> str:
+    """Show an engine's server a line: milliseconds by verb, and requests a second in each round."""
+    lines = []
+    for key, row in read(results, "beside").items():
+        times = [row.get(f"{verb}_ms") for verb in ("add", "search", "context")]
+        lines.append(
+            [
+                key,
+                *("-" if one is None else f"{number(one['p50'])} / {number(one['p95'])}" for one in times),
+                ", ".join(map(number, row["requests_per_second"])),
+                f"{sum(row['refused'].values()):,}",
+            ]
+        )
+    return markdown(
+        ("server", "add ms, p50 / p95", "search", "context", "requests a second", "refused"), lines
+    )
+
+
 TABLES: Mapping[str, Callable[[Path], str]] = {
     "segmentation": _boundaries(segmentation.FILES),
     "steps": _boundaries(segmentation.STEPS),
@@ -378,6 +396,9 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "postgres-space": _space,
     "parity": _parity,
     "kills": _figures("kills"),
+    "http": _figures("http"),
+    "beside": _beside,
+    "dashboard": _figures("dashboard"),
     "sources": _sources,
     **quality_tables.TABLES,
 }

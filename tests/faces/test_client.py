@@ -4,6 +4,7 @@ import asyncio
 import functools
 import inspect
 import json
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -221,6 +222,18 @@ def test_what_nobody_waited_for_is_followed(door: Any, memory: Memory) -> None:
     operation = ana.jobs.follow(ana.add(["One", "Two"], thread="t", wait=False))
     memory.jobs.run()
     assert ana.jobs.operation(operation.id).state == "done"
+
+
+def test_an_import_nobody_waited_for_is_followed(door: Any, tmp_path: Path) -> None:
+    file, jobs = tmp_path / "chat.json", door.user("bo").jobs
+    file.write_text('[{"role": "user", "content": "The kettle broke"}]', encoding="utf-8")
+    operation = jobs.import_file(file)
+    until = time.monotonic() + 60
+    while (now := jobs.operation(operation.id)).state == "running" and time.monotonic() < until:
+        time.sleep(0.02)
+    assert (now.state, now.counts["added"], door.user("bo").stats().observations) == ("done", 1, 1)
+    with pytest.raises(InvalidInput):
+        jobs.import_file(tmp_path / "nothing.json")
 
 
 def test_mistakes_have_the_errors_of_the_handle(door: Any) -> None:

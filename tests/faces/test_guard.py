@@ -183,6 +183,23 @@ def test_who_sends_too_slowly_is_cut_and_holds_no_place() -> None:
     asyncio.run(run())
 
 
+def test_who_takes_nothing_of_an_answer_is_cut_and_holds_no_place() -> None:
+    async def stuck(_: Message) -> None:
+        await asyncio.Event().wait()
+
+    async def run() -> None:
+        inner = Waiting()
+        inner.let.set()
+        app = guarded(inner, most=1, slowest=0.01)
+        headers = [(b"host", b"127.0.0.1"), (b"content-length", b"5")]
+        scope = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/", "headers": headers}
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(app(scope, _hello, stuck), 5)
+        assert (await _ask(app, _hello))[0] == 204
+
+    asyncio.run(run())
+
+
 def test_who_goes_away_while_sending_holds_no_place() -> None:
     async def gone() -> Message:
         return {"type": "http.disconnect"}

@@ -1,5 +1,6 @@
 """Keys of the service: whose space a request sees, what its role lets it do, and how fast a key is closed."""
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from starlette.testclient import TestClient
 from episodic_agent import Memory
 from episodic_agent.engine.keys import TRUSTED, KeyRoom
 from episodic_agent.errors import Conflict, InvalidInput
+from episodic_agent.faces.http import keyed
 from episodic_agent.faces.http.app import make_app
 from episodic_agent.faces.http.keyed import OPEN
 from episodic_agent.faces.verbs import OF_SPACE, OF_USER
@@ -222,6 +224,35 @@ def test_a_key_has_so_many_requests_a_second(opened: Callable[[], Memory], keys:
         assert int(refused[0].headers["retry-after"]) >= 1
         assert "2 requests a second" in refused[0].json()["detail"]
         assert client.get("/v1/users", headers=held(keys["other"])).status_code == 200
+
+
+def test_a_key_has_so_many_requests_at_once(
+    client: TestClient, keys: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keyed, "AT_ONCE", 2)
+    usual, entered, go_on = Memory.users, threading.Semaphore(0), threading.Event()
+
+    def waiting(self: Memory) -> list[str]:
+        entered.release()
+        go_on.wait(20)
+        return list(usual(self))
+
+    def ask(key: str) -> Any:
+        return client.get("/v1/users", headers=held(keys[key]))
+
+    monkeypatch.setattr(Memory, "users", waiting)
+    with ThreadPoolExecutor(2) as pool:
+        first = [pool.submit(ask, "read") for _ in range(2)]
+        try:
+            assert all(entered.acquire(timeout=20) for _ in first)
+            refused = ask("read")
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+            assert "2 requests of this key" in refused.json()["detail"]
+            assert client.get(f"{ANA}/stats", headers=held(keys["write"])).status_code == 404  # let in
+        finally:
+            go_on.set()
+        assert [one.result().status_code for one in first] == [200, 200]
+    assert ask("read").status_code == 200  # their places are free again
 
 
 def test_requests_of_two_spaces_at_once_stay_apart(client: TestClient, keys: dict[str, str]) -> None:

@@ -4,12 +4,14 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx2
@@ -113,6 +115,32 @@ def test_while_the_memory_is_opened_it_lives_and_is_not_ready() -> None:
         pass  # the port is free again
 
 
+def test_while_a_schema_is_brought_up_to_date_the_command_is_not_ready(tmp_path: Path) -> None:
+    path, port = tmp_path / "memory.db", free_port()
+    Memory.open(path, embedder="none").close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        (number,) = db.execute("SELECT max(version) FROM migration").fetchone()
+        db.execute("DROP TABLE request")
+        db.execute("DELETE FROM migration WHERE version = ?", (number,))  # as an older program left it
+        db.execute("BEGIN IMMEDIATE")  # whoever migrates waits for this
+        command = [sys.executable, "-m", "episodic_agent", "--db", str(path), "--embedder", "none", "serve"]
+        with subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.DEVNULL) as process:
+            try:
+                url, until = f"http://127.0.0.1:{port}", time.monotonic() + 60
+                while time.monotonic() < until:
+                    with suppress(httpx2.TransportError):
+                        if httpx2.get(f"{url}/healthz").status_code == 200:
+                            break
+                    time.sleep(0.05)
+                assert httpx2.get(f"{url}/readyz").status_code == 503
+                assert httpx2.get(f"{url}/v1/users").headers["retry-after"] == "1"
+                db.execute("ROLLBACK")
+                until_ready(url)
+                assert db.execute("SELECT max(version) FROM migration").fetchone() == (number,)
+            finally:
+                process.terminate()
+
+
 def test_a_file_is_served_by_one_process_and_says_so(run: Run) -> None:
     refused = run("serve", "--workers", "2")
     assert refused.code == 2
@@ -142,6 +170,41 @@ def test_several_processes_serve_one_database_and_one_that_dies_is_replaced() ->
             process.terminate()
             assert process.wait(40) == 0
             assert serving_children(process.pid) == []
+
+
+@pytest.mark.slow
+def test_processes_share_the_rate_of_a_key_and_all_close_it_within_a_second_of_its_end() -> None:
+    with server() as own:
+        url, port = own.create("served"), free_port()
+        with Memory.open(url, embedder="none", resume=False) as memory:
+            memory.user("ana").add("The tap drips")
+            made = memory.keys.create(role="read")
+        command = [sys.executable, "-m", "episodic_agent", "--db", url, "--embedder", "none", "serve"]
+        options = ["--port", str(port), "--workers", "2", "--rate", "5"]
+        process = subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL)
+        try:
+            address = f"http://127.0.0.1:{port}"
+            until_ready(address)
+            children = serving_children(process.pid)
+            assert len(children) == 2
+
+            def asked() -> int:  # each time another connection, so that either may take it
+                headers = {"Authorization": f"Bearer {made.token}", "Connection": "close"}
+                return int(httpx2.get(f"{address}/v1/users", headers=headers, timeout=30).status_code)
+
+            begun, answers = time.monotonic(), list[int]()
+            with ThreadPoolExecutor(8) as pool:
+                answers += pool.map(lambda _: asked(), range(60))
+            most = 2 * 5 + 5 * (time.monotonic() - begun) + 1
+            assert 10 <= answers.count(200) <= most
+            assert answers.count(429) == 60 - answers.count(200)
+            with Memory.open(url, embedder="none", resume=False) as memory:
+                memory.keys.revoke(made.key.id)
+            time.sleep(1.0)
+            assert {asked() for _ in range(20)} == {401}
+        finally:
+            process.terminate()
+            process.wait(40)
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 from episodic_agent import Memory
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.http.app import make_app
+from episodic_agent.faces.http.v1 import files
 from episodic_agent.schemas.keys import Role
 from episodic_agent.wiring import utc_now
 
@@ -338,6 +339,18 @@ EXAMPLES_NEED = {  # what an example names that must be there first, and what ma
     "chains_add": 404, "links_outcome": 404, "tuning_outcome": 404, "skills_used": 404, "tuning_rollback": 400,
     "sections_compact": 200, "sessions_end": 200,
 }  # fmt: skip
+
+
+def test_a_file_that_drips_is_cut(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "SLOWEST", 0.2)
+
+    def drip() -> Iterator[bytes]:
+        for n in range(100):
+            yield b"." if n else b"["
+            time.sleep(0.02)
+
+    answer = client.post("/v1/users/ana/import", params={"name": "chat.json"}, content=drip())
+    assert (answer.status_code, "faster" in answer.json()["detail"]) == (408, True)
 
 
 def test_the_document_is_openapi_3_1_and_every_example_runs(client: TestClient) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
-from episodic_agent.engine.arguments import counted
+from episodic_agent.engine.arguments import counted, file_path
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.backlog import STATES, Backlog, JobEntry
 from episodic_agent.engine.jobs.imports import begin_import, state_of_import
@@ -134,13 +134,16 @@ class JobRoom:
 
         `operation` tells how it stands, in any process, for a day. What it stores is durable group by group:
         where the process ends before it, the file given again adds the rest. `then` is called when it is
-        over, as to delete the file. Raises InvalidInput where these are the jobs of a whole space,
-        StoreUnavailable where 8 imports of this process are not done.
+        over, as to delete the file. Raises InvalidInput where it is not there, or these are the jobs of a
+        whole space, StoreUnavailable where 8 imports of this process are not done.
         """
         if self._at is None or self._importing is None:
             raise InvalidInput("an import is a user's: ask `memory.user(name).jobs`")
+        file = file_path(path)
+        if not file.exists():
+            raise InvalidInput(f"no such file: {file}")
         importing = partial(
-            self._importing, path, source=source, encoding=encoding, timezone=timezone, dates=dates
+            self._importing, file, source=source, encoding=encoding, timezone=timezone, dates=dates
         )
         return begin_import(self._at, importing, then)
 

@@ -11,7 +11,7 @@ if (view) {
   const probes = [...view.querySelectorAll(".probe")];
   const base = view.dataset.timeline;
   const ROWS = 9, TOP = 34, ROW = 28;
-  let rows = [], threads = [], lanes = [], from = 0, to = 1, least = 0, most = 1;
+  let rows = [], threads = [], lanes = [], used = ROWS, from = 0, to = 1, least = 0, most = 1;
   let colours = {}, hues = [], due = false, hovered = null, picked = -1;
   const messages = new Map();
   const stats = { frames: 0, drawn: 0 };
@@ -45,7 +45,11 @@ if (view) {
       free[lane] = Math.max(free[lane] || 0, end);
       lanes[thread] = lane;
     }
+    used = Math.max(1, Math.min(ROWS, free.length));
   };
+
+  // few lanes are drawn higher, so that they fill the room there is
+  const pitchOf = (height) => Math.max(ROW, Math.min(2 * ROW, (height - TOP - 8) / used));
 
   // the first row that may reach into the view: rows are by start, and no episode is longer than `longest`
   let longest = 0;
@@ -113,7 +117,7 @@ if (view) {
       pen.fillStyle = colours.soft;
       pen.fillText(text, x + 5, 14);
     }
-    const pitch = Math.max(ROW, (h - TOP - 8) / ROWS);
+    const pitch = pitchOf(h);
     const reached = new Float64Array(ROWS).fill(-1e9);
     const pixels = w / (to - from);
     let drawn = 0, colour = -1, alpha = 1;
@@ -202,7 +206,7 @@ if (view) {
   const zoom = (factor, at = (from + to) / 2) => show(at - (at - from) * factor, at + (to - at) * factor);
   const move = (share) => show(from + (to - from) * share, to + (to - from) * share);
   const at = (x, y) => {
-    const pitch = Math.max(ROW, (canvas.clientHeight - TOP - 8) / ROWS);
+    const pitch = pitchOf(canvas.clientHeight);
     const lane = Math.floor((y - TOP) / pitch);
     const slack = (to - from) / width() * 3;
     const time = timeOf(x);
@@ -266,7 +270,7 @@ if (view) {
     const row = rows[picked];
     if (row[0] < from || row[1] > to) { const half = (to - from) / 2; show(row[0] - half, row[0] + half); }
     request();
-    tell(picked, Math.max(xOf(row[0]), 0), TOP + lanes[row[3]] * ROW);
+    tell(picked, Math.max(xOf(row[0]), 0), TOP + lanes[row[3]] * pitchOf(canvas.clientHeight));
     view.querySelector("[data-picked]").textContent = `${row[5] || "Not titled yet"}, ${new Date(row[0] * 1000).toISOString().slice(0, 10)}`;
   };
   canvas.addEventListener("keydown", (event) => {

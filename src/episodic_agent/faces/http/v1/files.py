@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from shutil import rmtree
 from tempfile import mkdtemp
+from time import monotonic
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
@@ -27,6 +28,7 @@ from episodic_agent.showing import plain
 
 LINES: Final = "application/x-ndjson"
 LARGEST_FILE: Final = 1 << 30  # bytes of an import
+LEAST: Final = 4096  # bytes a second, after the first seconds: a place is not held by dripping
 _UPLOAD: Final = "upload.jsonl"
 
 
@@ -132,8 +134,8 @@ def _lines(exported: Iterator[str]) -> Iterator[str]:
 
 
 async def _save(request: Request, target: FilePath, largest: int) -> None:
-    """Write a body to a file as it arrives; refuse one that is too large, or of which nothing comes."""
-    size, pieces = 0, request.stream().__aiter__()
+    """Write a body to a file as it arrives; refuse one that is too large, stands still or drips."""
+    size, pieces, begun = 0, request.stream().__aiter__(), monotonic()
     with target.open("wb") as file:
         while True:
             try:
@@ -145,4 +147,6 @@ async def _save(request: Request, target: FilePath, largest: int) -> None:
             size += len(piece)
             if size > largest:
                 raise HTTPException(413, f"the file is larger than {largest} bytes; send it in parts")
+            if monotonic() - begun > SLOWEST + size / LEAST:
+                raise HTTPException(408, f"it comes with less than {LEAST} bytes a second; send it faster")
             file.write(piece)
