@@ -21,7 +21,9 @@ from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.errors import EpisodicError, InvalidInput
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Embedder, LanguageModel
+from episodic_agent.settings import Settings
 from episodic_agent.stores.lease import is_gone, process_owner
+from episodic_agent.stores.sqlite import scratch_store
 from episodic_agent.wiring.database import make_store
 from episodic_agent.wiring.policies import check_policy, find_calibration, resolver
 from episodic_agent.wiring.process import budget_of, limits_of, load_settings, utc_now
@@ -73,10 +75,9 @@ class Memory(Engine):
         if not isinstance(url, str | os.PathLike | None):
             raise InvalidInput(f"name the memory as a path or a URL, not {type(url).__name__}")
         settings = load_settings()
-        chosen = settings.embedder if embedder is None else embedder
         check_policy(policy or settings.policy)  # an unknown name is refused before a file is made
         done_by = check_jobs(jobs or settings.jobs)
-        built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
+        built = _chosen_embedder(embedder, settings, say)
         fitted = find_calibration(built, settings, calibration)
         deps = Deps(
             retention=read_retention(settings.retention),  # refused before a file is made
@@ -100,6 +101,7 @@ class Memory(Engine):
             trace_days=settings.trace_days,
             sink=make_sink(settings),
             limits=limits_of(settings),
+            scratch=scratch_store,
         )
         memory = cls(deps, space=space or settings.space, jobs=done_by)
         if resume:
@@ -114,6 +116,13 @@ class Memory(Engine):
         super().warm()
         # no daemon: a process must not end inside an import
         threading.Thread(target=_rehearse, args=(self._deps,), name="episodic-rehearsal").start()
+
+
+def _chosen_embedder(
+    embedder: "str | Embedder | None", settings: Settings, say: Say | None
+) -> Embedder | None:
+    chosen = settings.embedder if embedder is None else embedder
+    return make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
 
 
 @contextmanager
@@ -149,6 +158,7 @@ def temporary_memory(
             fact_policy=check_fact_policy(settings.fact_policy),
             link_patience=link_patience(settings) if patience is None else patience,
             limits=limits_of(settings),
+            scratch=scratch_store,
         )
         with Engine(deps) as memory:
             yield memory
