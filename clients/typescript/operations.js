@@ -15,7 +15,8 @@ export default {
    "method": "GET",
    "path": "/v1/users/{user}/export",
    "query": [
-    "where"
+    "where",
+    "as_of"
    ],
    "lines": true
   },
@@ -34,19 +35,31 @@ export default {
   },
   "context": {
    "method": "POST",
-   "path": "/v1/users/{user}/context"
+   "path": "/v1/users/{user}/context",
+   "query": [
+    "as_of"
+   ]
   },
   "search": {
    "method": "POST",
-   "path": "/v1/users/{user}/search"
+   "path": "/v1/users/{user}/search",
+   "query": [
+    "as_of"
+   ]
   },
   "recall": {
    "method": "POST",
-   "path": "/v1/users/{user}/recall"
+   "path": "/v1/users/{user}/recall",
+   "query": [
+    "as_of"
+   ]
   },
   "retrieve": {
    "method": "POST",
-   "path": "/v1/users/{user}/retrieve"
+   "path": "/v1/users/{user}/retrieve",
+   "query": [
+    "as_of"
+   ]
   },
   "episodes.list": {
    "method": "GET",
@@ -59,7 +72,8 @@ export default {
     "place",
     "where",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.recent": {
@@ -71,7 +85,8 @@ export default {
     "where",
     "suppressed",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.pinned": {
@@ -79,7 +94,8 @@ export default {
    "path": "/v1/users/{user}/episodes/pinned",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.suppressed": {
@@ -87,7 +103,8 @@ export default {
    "path": "/v1/users/{user}/episodes/suppressed",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.replaced": {
@@ -95,7 +112,8 @@ export default {
    "path": "/v1/users/{user}/episodes/replaced",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.reencode": {
@@ -104,7 +122,10 @@ export default {
   },
   "episodes.get": {
    "method": "GET",
-   "path": "/v1/users/{user}/episodes/{episode_id}"
+   "path": "/v1/users/{user}/episodes/{episode_id}",
+   "query": [
+    "as_of"
+   ]
   },
   "episodes.rename": {
    "method": "PATCH",
@@ -112,14 +133,18 @@ export default {
   },
   "episodes.card": {
    "method": "GET",
-   "path": "/v1/users/{user}/episodes/{episode_id}/card"
+   "path": "/v1/users/{user}/episodes/{episode_id}/card",
+   "query": [
+    "as_of"
+   ]
   },
   "episodes.messages": {
    "method": "GET",
    "path": "/v1/users/{user}/episodes/{episode_id}/messages",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.history": {
@@ -127,7 +152,8 @@ export default {
    "path": "/v1/users/{user}/episodes/{episode_id}/history",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.reviews": {
@@ -135,12 +161,16 @@ export default {
    "path": "/v1/users/{user}/episodes/{episode_id}/reviews",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.successor": {
    "method": "GET",
-   "path": "/v1/users/{user}/episodes/{episode_id}/successor"
+   "path": "/v1/users/{user}/episodes/{episode_id}/successor",
+   "query": [
+    "as_of"
+   ]
   },
   "boundaries.explain": {
    "method": "GET",
@@ -183,7 +213,8 @@ export default {
    "path": "/v1/users/{user}/threads",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "threads.setTimeout": {
@@ -192,7 +223,10 @@ export default {
   },
   "threads.get": {
    "method": "GET",
-   "path": "/v1/users/{user}/threads/{name}"
+   "path": "/v1/users/{user}/threads/{name}",
+   "query": [
+    "as_of"
+   ]
   },
   "threads.rename": {
    "method": "PATCH",
@@ -254,7 +288,8 @@ export default {
     "known_by",
     "history",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "facts.consolidate": {
@@ -263,7 +298,10 @@ export default {
   },
   "facts.get": {
    "method": "GET",
-   "path": "/v1/users/{user}/facts/{fact_id}"
+   "path": "/v1/users/{user}/facts/{fact_id}",
+   "query": [
+    "as_of"
+   ]
   },
   "facts.edit": {
    "method": "PATCH",
@@ -278,7 +316,8 @@ export default {
    "path": "/v1/users/{user}/facts/{fact_id}/history",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "facts.pin": {
@@ -295,7 +334,8 @@ export default {
    "query": [
     "state",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "sessions.start": {
@@ -304,7 +344,10 @@ export default {
   },
   "sessions.get": {
    "method": "GET",
-   "path": "/v1/users/{user}/sessions/{episode}"
+   "path": "/v1/users/{user}/sessions/{episode}",
+   "query": [
+    "as_of"
+   ]
   },
   "sessions.end": {
    "method": "POST",
@@ -315,7 +358,8 @@ export default {
    "path": "/v1/users/{user}/chains",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "chains.refusals": {
@@ -323,23 +367,31 @@ export default {
    "path": "/v1/users/{user}/chains/refusals",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "chains.sequence": {
    "method": "POST",
-   "path": "/v1/users/{user}/chains/sequence"
+   "path": "/v1/users/{user}/chains/sequence",
+   "query": [
+    "as_of"
+   ]
   },
   "chains.replay": {
    "method": "POST",
-   "path": "/v1/users/{user}/chains/replay"
+   "path": "/v1/users/{user}/chains/replay",
+   "query": [
+    "as_of"
+   ]
   },
   "chains.get": {
    "method": "GET",
    "path": "/v1/users/{user}/chains/{episode}",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "chains.add": {
@@ -358,12 +410,16 @@ export default {
    "path": "/v1/users/{user}/chains/{episode}/tree",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "chains.arc": {
    "method": "GET",
-   "path": "/v1/users/{user}/chains/{episode}/arc"
+   "path": "/v1/users/{user}/chains/{episode}/arc",
+   "query": [
+    "as_of"
+   ]
   },
   "links.list": {
    "method": "GET",
@@ -372,7 +428,8 @@ export default {
     "thread",
     "taken_back",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "links.add": {
@@ -392,7 +449,8 @@ export default {
    "path": "/v1/users/{user}/links/episodes",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "links.foresee": {
@@ -403,7 +461,8 @@ export default {
    "method": "GET",
    "path": "/v1/users/{user}/threads/{thread}/links",
    "query": [
-    "other"
+    "other",
+    "as_of"
    ]
   },
   "links.outcome": {
@@ -418,7 +477,8 @@ export default {
     "thread",
     "resolution",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "sections.compact": {
@@ -432,12 +492,16 @@ export default {
     "query",
     "kind",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "skills.get": {
    "method": "GET",
-   "path": "/v1/users/{user}/skills/{name}"
+   "path": "/v1/users/{user}/skills/{name}",
+   "query": [
+    "as_of"
+   ]
   },
   "skills.delete": {
    "method": "DELETE",
@@ -453,7 +517,8 @@ export default {
    "query": [
     "thread",
     "since",
-    "until"
+    "until",
+    "as_of"
    ]
   },
   "places.visits": {
@@ -465,7 +530,8 @@ export default {
     "since",
     "until",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "places.route": {
@@ -475,7 +541,8 @@ export default {
     "since",
     "until",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "retention.get": {
@@ -531,7 +598,8 @@ export default {
    "path": "/v1/users/{user}/changes",
    "query": [
     "since",
-    "until"
+    "until",
+    "as_of"
    ]
   },
   "trace.decisions": {
@@ -540,12 +608,16 @@ export default {
    "query": [
     "since",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "stats": {
    "method": "GET",
-   "path": "/v1/users/{user}/stats"
+   "path": "/v1/users/{user}/stats",
+   "query": [
+    "as_of"
+   ]
   },
   "upkeep": {
    "method": "POST",
