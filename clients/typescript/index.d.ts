@@ -1066,52 +1066,52 @@ export interface UserMemoryBoundaries {
 
 export interface UserMemoryChains {
   /** Return the closed sessions that nothing goes on from yet, where a story may go on; latest first */
-  heads(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<EpisodePage>;
+  heads(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodePage>;
   /** Return the links of sessions that were taken back, oldest first */
-  refusals(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<RefusalPage>;
+  refusals(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<RefusalPage>;
   /** Return the closed episodes of a topic, earliest first: the `limit` most relevant, or the newest */
-  sequence(asked?: { topic?: string; limit?: number; min_relevance?: number; order?: string; policy?: string; since?: string | null; until?: string | null; where?: string | string[] | null }): Promise<SequencedPage>;
+  sequence(asked?: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; topic?: string; limit?: number; min_relevance?: number; order?: string; policy?: string; since?: string | null; until?: string | null; where?: string | string[] | null }): Promise<SequencedPage>;
   /** Return the story of a topic as text, in seed 004's form; takes what `sequence` does */
-  replay(asked: { topic: string; limit?: number; order?: string; policy?: string; since?: string | null; until?: string | null; where?: string | string[] | null }): Promise<TextAnswer>;
+  replay(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; topic: string; limit?: number; order?: string; policy?: string; since?: string | null; until?: string | null; where?: string | string[] | null }): Promise<TextAnswer>;
   /** Return a session with those before it in its chain, the root first; NotFound for an unknown one */
-  get(asked: { episode: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<EpisodePage>;
+  get(asked: { episode: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodePage>;
   /** Let a session go on from an earlier one, by hand; return the record (None: it does so already) */
   add(asked: { episode: string; parent: string }): Promise<Decision | null>;
   /** Take the link of a session to its parent back: neither that chain is proposed for it again */
   remove(asked: { episode: string; by?: string }): Promise<Refusal>;
   /** Return the whole tree a session stands in, branches too, by start; NotFound for an unknown one */
-  tree(asked: { episode: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<EpisodePage>;
+  tree(asked: { episode: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodePage>;
   /** Return the tree a session stands in, placed for a picture; NotFound for an unknown session */
-  arc(asked: { episode: string }): Promise<Arc>;
+  arc(asked: { episode: string; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<Arc>;
 }
 
 export interface UserMemoryEpisodes {
   /** Return episodes in chronological order, open frames included; the last `limit` of them */
-  list(asked?: { thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<EpisodeCardPage>;
+  list(asked?: { thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
   /** Return episodes (of a thread) by end of event time, newest first, open frames included */
-  recent(asked?: { days?: number | null; thread?: string | null; where?: string | null; suppressed?: boolean; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<EpisodeCardPage>;
+  recent(asked?: { days?: number | null; thread?: string | null; where?: string | null; suppressed?: boolean; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCardPage>;
   /** Return what is pinned, by thread and place in it */
-  pinned(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<MarkedPage>;
+  pinned(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<MarkedPage>;
   /** Return what is suppressed, with reason and time: words first, then by thread and place in it */
-  suppressed(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<MarkedPage>;
+  suppressed(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<MarkedPage>;
   /** Return the ids of episodes that a `resegment` replaced, for which `successor` knows another */
-  replaced(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<PageUuid>;
+  replaced(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<PageUuid>;
   /** Find the words of closed episodes anew, with what this memory is opened with; return of how many */
   reencode(asked?: { thread?: string | null; every?: boolean; by?: string | null }): Promise<Counted>;
   /** Return one closed episode (in place of a replaced one its `successor`); NotFound otherwise */
-  get(asked: { episode_id: string }): Promise<Episode>;
+  get(asked: { episode_id: string; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<Episode>;
   /** Give a closed episode a title by hand, under which it is found from now on; return it */
   rename(asked: { episode_id: string; title: string }): Promise<Episode>;
   /** Return what listings show of an episode, of a part of a thread too; NotFound otherwise */
-  card(asked: { episode_id: string }): Promise<EpisodeCard>;
+  card(asked: { episode_id: string; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodeCard>;
   /** Return the observations of an episode or open frame, in order */
-  messages(asked: { episode_id: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<ObservationPage>;
+  messages(asked: { episode_id: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<ObservationPage>;
   /** Return every version of an episode's words, oldest first */
-  history(asked: { episode_id: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<EncodingPage>;
+  history(asked: { episode_id: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EncodingPage>;
   /** Return how an episode served each time it was judged, oldest first */
-  reviews(asked: { episode_id: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<DecisionPage>;
+  reviews(asked: { episode_id: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<DecisionPage>;
   /** Return the id under which an episode's messages are found today: another one once it was replaced */
-  successor(asked: { episode_id: string }): Promise<IdAnswer>;
+  successor(asked: { episode_id: string; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<IdAnswer>;
   /** Pin an episode or open frame, or a whole thread with what is still to come */
   pin(asked?: { episode_id?: string | null; thread?: string | null; reason?: string }): Promise<Marked>;
   /** Take the pin off an episode or a thread; tell whether there was one */
@@ -1131,17 +1131,17 @@ export interface UserMemoryErasures {
 
 export interface UserMemoryFacts {
   /** Return facts that hold: those that answer a query, best first, else the newest first */
-  list(asked?: { query?: string | null; category?: string | null; subject?: string | null; at?: string | null; known_by?: string | null; history?: boolean; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<FactCardPage>;
+  list(asked?: { query?: string | null; category?: string | null; subject?: string | null; at?: string | null; known_by?: string | null; history?: boolean; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<FactCardPage>;
   /** Learn facts from every episode that waits for it, though too few wait; return how many there were */
   consolidate(): Promise<Counted>;
   /** Return one fact with the words that prove it */
-  get(asked: { fact_id: string }): Promise<FactCard>;
+  get(asked: { fact_id: string; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<FactCard>;
   /** Put a fact right by hand: its sentence, the value it is compared by, its category */
   edit(asked: { fact_id: string; text?: string | null; value?: string | null; category?: string | null }): Promise<FactCard>;
   /** Delete a fact, and return what it was; the same words do not teach it again, others may */
   delete(asked: { fact_id: string }): Promise<FactCard>;
   /** Return what was so of one matter, past and present, oldest first */
-  history(asked: { fact_id: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<FactCardPage>;
+  history(asked: { fact_id: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<FactCardPage>;
   /** Let no statement end a fact by itself (or, unpinned, let those end it that were made) */
   pin(asked: { fact_id: string; pinned?: boolean }): Promise<FactCard>;
   /** Say yes to a fact: it is certain */
@@ -1167,28 +1167,28 @@ export interface UserMemoryJobs {
 
 export interface UserMemoryLinks {
   /** Return links (of one thread), newest first; with those that were taken back where wanted */
-  list(asked?: { thread?: string | null; taken_back?: boolean; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<LinkCardPage>;
+  list(asked?: { thread?: string | null; taken_back?: boolean; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<LinkCardPage>;
   /** Link two threads by hand, whatever was decided of them; InvalidInput for one thread twice */
   add(asked: { thread: string; other: string }): Promise<Link>;
   /** Take the link of two threads back; they stay apart until somebody links them by hand */
   remove(asked: { thread: string; other: string }): Promise<Link>;
   /** Return the episodes that linked threads form, each with its threads and members in `metadata` */
-  episodes(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<EpisodePage>;
+  episodes(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<EpisodePage>;
   /** Return what a message would be linked to if it began a thread now, best first; keeps nothing */
   foresee(asked: { text: string; at?: string | null; thread?: string | null }): Promise<PageTuple>;
   /** Say why a thread was linked to earlier ones (to one of them) and to others not */
-  explain(asked: { thread: string; other?: string | null }): Promise<LinkExplanation>;
+  explain(asked: { thread: string; other?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<LinkExplanation>;
   /** Say whether a link, or a refusal to link, was `correct` or `incorrect`; return its decision */
   outcome(asked: { link: string; outcome: string }): Promise<Decision>;
 }
 
 export interface UserMemoryPlaces {
   /** Return where the user's threads were, how often and how long, and the moves from place to place */
-  list(asked?: { thread?: string | null; since?: string | null; until?: string | null }): Promise<PlaceSummary>;
+  list(asked?: { thread?: string | null; since?: string | null; until?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<PlaceSummary>;
   /** Return the visits of a place, each linked to the one before and the one after it */
-  visits(asked: { place: string; order?: string; thread?: string | null; since?: string | null; until?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<VisitCardPage>;
+  visits(asked: { place: string; order?: string; thread?: string | null; since?: string | null; until?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<VisitCardPage>;
   /** Return the places a thread went through, in order, with the episodes of each visit */
-  route(asked: { thread: string; since?: string | null; until?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<VisitCardPage>;
+  route(asked: { thread: string; since?: string | null; until?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<VisitCardPage>;
 }
 
 export interface UserMemoryRetention {
@@ -1204,27 +1204,27 @@ export interface UserMemoryRetention {
 
 export interface UserMemorySections {
   /** Return what compaction made of threads (of one): the newest first, or what a query is about */
-  list(asked?: { query?: string | null; thread?: string | null; resolution?: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<SectionCardPage>;
+  list(asked?: { query?: string | null; thread?: string | null; resolution?: string; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<SectionCardPage>;
   /** Give the parts of one thread, or of all the user's, their words now; return those that had none */
   compact(asked?: { thread?: string | null }): Promise<SectionCardPage>;
 }
 
 export interface UserMemorySessions {
   /** Return sessions that were started, the newest first; `state` is open, closed or abandoned */
-  list(asked?: { state?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<SessionPage>;
+  list(asked?: { state?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<SessionPage>;
   /** Start a session about a topic; speak in its `thread` until `end` */
   start(asked: { topic: string; parent_episode_id?: string | null; thread?: string | null; key?: string | null; agent_id?: string | null; participants?: string[]; tools?: string[]; timestamp?: string | null }): Promise<Session>;
   /** Return a session as it stands; raises as `end` */
-  get(asked: { episode: string }): Promise<Session>;
+  get(asked: { episode: string; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<Session>;
   /** End a session: its last event is cut, it gets its words and its place in a chain */
   end(asked: { episode: string; outcome?: string | null; key_decisions?: string[]; participants?: string[]; tools?: string[] }): Promise<Session>;
 }
 
 export interface UserMemorySkills {
   /** Return skills: those that answer a query, best first, else the surest first */
-  list(asked?: { query?: string | null; kind?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<SkillCardPage>;
+  list(asked?: { query?: string | null; kind?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<SkillCardPage>;
   /** Return one skill by its name or id, with the turns that show it and the verdict that created it */
-  get(asked: { name: string }): Promise<SkillCard>;
+  get(asked: { name: string; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<SkillCard>;
   /** Forget a skill for good, and return what it was; what was observed stays */
   delete(asked: { name: string }): Promise<SkillCard>;
   /** Say that a skill was used and whether it served; its confidence follows (docs/chains.md#skills) */
@@ -1233,11 +1233,11 @@ export interface UserMemorySkills {
 
 export interface UserMemoryThreads {
   /** Return the threads by last activity, newest first; the first `limit` of them */
-  list(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<ThreadPage>;
+  list(asked?: { /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<ThreadPage>;
   /** Say after how many minutes of silence a thread ends: one thread, or the user's (on a channel) */
   setTimeout(asked: { minutes: number | null; thread?: string | null; channel?: string | null }): Promise<void>;
   /** Return one thread with its metadata as seed 002 writes it; NotFound names what there is */
-  get(asked: { name: string }): Promise<ThreadCard>;
+  get(asked: { name: string; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<ThreadCard>;
   /** Give a thread a title; it is still called by its name */
   rename(asked: { name: string; title: string }): Promise<Thread>;
   /** Close a thread and its open frame; the next message without a thread begins another */
@@ -1250,9 +1250,9 @@ export interface UserMemoryTrace {
   /** Return what was done for a turn, with decisions, timings and calls of models, as a tree */
   turn(asked: { turn: string; text?: boolean }): Promise<TurnTrace>;
   /** Return what the memory took in, concluded and let go after `since`, up to `until` (now) */
-  changes(asked?: { since?: string | null; until?: string | null }): Promise<MemoryChanges>;
+  changes(asked?: { since?: string | null; until?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<MemoryChanges>;
   /** Return what was decided of the user's memory, by record time: the newest `limit`, newest last */
-  decisions(asked?: { since?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null }): Promise<DecisionPage>;
+  decisions(asked?: { since?: string | null; /** Items of a page. */ limit?: number; /** `next` of the page before. */ cursor?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<DecisionPage>;
 }
 
 export interface UserMemoryTuning {
@@ -1270,17 +1270,17 @@ export class UserMemory {
   /** Add */
   add(asked: { /** Answer when titles and links are made, too. */ wait?: boolean; /** The same key adds nothing again. */ idempotencyKey?: string | null; messages: NewMessage[]; thread?: string | null; channel?: string | null; source?: string | null; ttl?: string | number | null; expires_at?: string | number | null }): Promise<BatchReceipts>;
   /** Export */
-  export(asked?: { /** Only threads about this: tag=memory. */ where?: string | null }): AsyncGenerator<string>;
+  export(asked?: { /** Only threads about this: tag=memory. */ where?: string | null; /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): AsyncGenerator<string>;
   /** Import File */
   importFile(asked: { /** The file's name; its ending tells what it is. */ name?: string; /** Where the messages are from. */ source?: string | null; /** Of a text; UTF-8 unless it says so. */ encoding?: string | null; /** Of times without one: Europe/Berlin. */ timezone?: string | null; /** The order of numeric dates: dmy, mdy, ymd. */ dates?: string | null; /** Store nothing, tell what would come. */ dry_run?: boolean; /** Answer when it is done; false: an operation. */ wait?: boolean; body: BodyInit }): Promise<ImportReport>;
   /** Return what the next prompt should be told of the past, before or after the message was added */
-  context(asked: { message: string; thread?: string | null; channel?: string | null; at?: string | null; max_tokens?: number; form?: "default" | "context-2027-02" | "context-2027-01" | "seed-002" }): Promise<ThreadContext>;
+  context(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; message: string; thread?: string | null; channel?: string | null; at?: string | null; max_tokens?: number; form?: "default" | "context-2027-02" | "context-2027-01" | "seed-002" }): Promise<ThreadContext>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */
-  search(asked: { query: string; limit?: number; observations?: number | null; policy?: string; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null }): Promise<SearchAnswer>;
+  search(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null }): Promise<SearchAnswer>;
   /** Return the episodes and facts that best answer a query, with the observations that prove it */
-  recall(asked: { query: string; limit?: number; observations?: number | null; policy?: string; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; detail?: "auto" | "none" | "low" | "high"; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null }): Promise<DetailedRecall>;
+  recall(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; limit?: number; observations?: number | null; policy?: string; explain?: boolean; asking?: string | null; facts?: number; suppressed?: boolean; detail?: "auto" | "none" | "low" | "high"; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null }): Promise<DetailedRecall>;
   /** Return what `search` finds as Markdown for a prompt, in seed 003's form; "" where nothing answers */
-  retrieve(asked: { query: string; detail?: "auto" | "none" | "low" | "high"; limit?: number; facts?: number; asking?: string | null; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null }): Promise<TextAnswer>;
+  retrieve(asked: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null; query: string; detail?: "auto" | "none" | "low" | "high"; limit?: number; facts?: number; asking?: string | null; thread?: string | null; channel?: string | null; since?: string | null; until?: string | null; place?: string | null; where?: string | string[] | null; category?: string | null }): Promise<TextAnswer>;
   /** Erase one observation, episode or thread, or `everything` of the user, and return the receipt */
   eraseEpisodes(asked: { episode: string; dry_run?: boolean }): Promise<Erasure>;
   /** Close the open frames (of one thread, or all of the user's) and wait for their words */
@@ -1290,7 +1290,7 @@ export class UserMemory {
   /** Erase one observation, episode or thread, or `everything` of the user, and return the receipt */
   eraseObservations(asked: { observation: string; dry_run?: boolean }): Promise<Erasure>;
   /** Count what the memory holds of the user */
-  stats(): Promise<Stats>;
+  stats(asked?: { /** A moment of record time: answer as the memory stood then. */ as_of?: string | null }): Promise<Stats>;
   /** Do for this user what `Memory.upkeep` does for all; return how many frames that closed */
   upkeep(): Promise<Counted>;
   /** Erase one observation, episode or thread, or `everything` of the user, and return the receipt */

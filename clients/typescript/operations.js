@@ -15,7 +15,8 @@ export default {
    "method": "GET",
    "path": "/v1/users/{user}/export",
    "query": [
-    "where"
+    "where",
+    "as_of"
    ],
    "lines": true
   },
@@ -35,19 +36,31 @@ export default {
   },
   "context": {
    "method": "POST",
-   "path": "/v1/users/{user}/context"
+   "path": "/v1/users/{user}/context",
+   "query": [
+    "as_of"
+   ]
   },
   "search": {
    "method": "POST",
-   "path": "/v1/users/{user}/search"
+   "path": "/v1/users/{user}/search",
+   "query": [
+    "as_of"
+   ]
   },
   "recall": {
    "method": "POST",
-   "path": "/v1/users/{user}/recall"
+   "path": "/v1/users/{user}/recall",
+   "query": [
+    "as_of"
+   ]
   },
   "retrieve": {
    "method": "POST",
-   "path": "/v1/users/{user}/retrieve"
+   "path": "/v1/users/{user}/retrieve",
+   "query": [
+    "as_of"
+   ]
   },
   "episodes.list": {
    "method": "GET",
@@ -60,7 +73,8 @@ export default {
     "place",
     "where",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.recent": {
@@ -72,7 +86,8 @@ export default {
     "where",
     "suppressed",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.pinned": {
@@ -80,7 +95,8 @@ export default {
    "path": "/v1/users/{user}/episodes/pinned",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.suppressed": {
@@ -88,7 +104,8 @@ export default {
    "path": "/v1/users/{user}/episodes/suppressed",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.replaced": {
@@ -96,7 +113,8 @@ export default {
    "path": "/v1/users/{user}/episodes/replaced",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.reencode": {
@@ -105,7 +123,10 @@ export default {
   },
   "episodes.get": {
    "method": "GET",
-   "path": "/v1/users/{user}/episodes/{episode_id}"
+   "path": "/v1/users/{user}/episodes/{episode_id}",
+   "query": [
+    "as_of"
+   ]
   },
   "episodes.rename": {
    "method": "PATCH",
@@ -113,14 +134,18 @@ export default {
   },
   "episodes.card": {
    "method": "GET",
-   "path": "/v1/users/{user}/episodes/{episode_id}/card"
+   "path": "/v1/users/{user}/episodes/{episode_id}/card",
+   "query": [
+    "as_of"
+   ]
   },
   "episodes.messages": {
    "method": "GET",
    "path": "/v1/users/{user}/episodes/{episode_id}/messages",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.history": {
@@ -128,7 +153,8 @@ export default {
    "path": "/v1/users/{user}/episodes/{episode_id}/history",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.reviews": {
@@ -136,12 +162,16 @@ export default {
    "path": "/v1/users/{user}/episodes/{episode_id}/reviews",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "episodes.successor": {
    "method": "GET",
-   "path": "/v1/users/{user}/episodes/{episode_id}/successor"
+   "path": "/v1/users/{user}/episodes/{episode_id}/successor",
+   "query": [
+    "as_of"
+   ]
   },
   "boundaries.explain": {
    "method": "GET",
@@ -184,7 +214,8 @@ export default {
    "path": "/v1/users/{user}/threads",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "threads.setTimeout": {
@@ -193,7 +224,10 @@ export default {
   },
   "threads.get": {
    "method": "GET",
-   "path": "/v1/users/{user}/threads/{name}"
+   "path": "/v1/users/{user}/threads/{name}",
+   "query": [
+    "as_of"
+   ]
   },
   "threads.rename": {
    "method": "PATCH",
@@ -255,7 +289,8 @@ export default {
     "known_by",
     "history",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "facts.consolidate": {
@@ -264,7 +299,10 @@ export default {
   },
   "facts.get": {
    "method": "GET",
-   "path": "/v1/users/{user}/facts/{fact_id}"
+   "path": "/v1/users/{user}/facts/{fact_id}",
+   "query": [
+    "as_of"
+   ]
   },
   "facts.edit": {
    "method": "PATCH",
@@ -279,7 +317,8 @@ export default {
    "path": "/v1/users/{user}/facts/{fact_id}/history",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "facts.pin": {
@@ -296,7 +335,8 @@ export default {
    "query": [
     "state",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "sessions.start": {
@@ -305,7 +345,10 @@ export default {
   },
   "sessions.get": {
    "method": "GET",
-   "path": "/v1/users/{user}/sessions/{episode}"
+   "path": "/v1/users/{user}/sessions/{episode}",
+   "query": [
+    "as_of"
+   ]
   },
   "sessions.end": {
    "method": "POST",
@@ -316,7 +359,8 @@ export default {
    "path": "/v1/users/{user}/chains",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "chains.refusals": {
@@ -324,23 +368,31 @@ export default {
    "path": "/v1/users/{user}/chains/refusals",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "chains.sequence": {
    "method": "POST",
-   "path": "/v1/users/{user}/chains/sequence"
+   "path": "/v1/users/{user}/chains/sequence",
+   "query": [
+    "as_of"
+   ]
   },
   "chains.replay": {
    "method": "POST",
-   "path": "/v1/users/{user}/chains/replay"
+   "path": "/v1/users/{user}/chains/replay",
+   "query": [
+    "as_of"
+   ]
   },
   "chains.get": {
    "method": "GET",
    "path": "/v1/users/{user}/chains/{episode}",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "chains.add": {
@@ -359,12 +411,16 @@ export default {
    "path": "/v1/users/{user}/chains/{episode}/tree",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "chains.arc": {
    "method": "GET",
-   "path": "/v1/users/{user}/chains/{episode}/arc"
+   "path": "/v1/users/{user}/chains/{episode}/arc",
+   "query": [
+    "as_of"
+   ]
   },
   "links.list": {
    "method": "GET",
@@ -373,7 +429,8 @@ export default {
     "thread",
     "taken_back",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "links.add": {
@@ -393,7 +450,8 @@ export default {
    "path": "/v1/users/{user}/links/episodes",
    "query": [
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "links.foresee": {
@@ -404,7 +462,8 @@ export default {
    "method": "GET",
    "path": "/v1/users/{user}/threads/{thread}/links",
    "query": [
-    "other"
+    "other",
+    "as_of"
    ]
   },
   "links.outcome": {
@@ -419,7 +478,8 @@ export default {
     "thread",
     "resolution",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "sections.compact": {
@@ -433,12 +493,16 @@ export default {
     "query",
     "kind",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "skills.get": {
    "method": "GET",
-   "path": "/v1/users/{user}/skills/{name}"
+   "path": "/v1/users/{user}/skills/{name}",
+   "query": [
+    "as_of"
+   ]
   },
   "skills.delete": {
    "method": "DELETE",
@@ -454,7 +518,8 @@ export default {
    "query": [
     "thread",
     "since",
-    "until"
+    "until",
+    "as_of"
    ]
   },
   "places.visits": {
@@ -466,7 +531,8 @@ export default {
     "since",
     "until",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "places.route": {
@@ -476,7 +542,8 @@ export default {
     "since",
     "until",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "retention.get": {
@@ -532,7 +599,8 @@ export default {
    "path": "/v1/users/{user}/changes",
    "query": [
     "since",
-    "until"
+    "until",
+    "as_of"
    ]
   },
   "trace.decisions": {
@@ -541,12 +609,16 @@ export default {
    "query": [
     "since",
     "limit",
-    "cursor"
+    "cursor",
+    "as_of"
    ]
   },
   "stats": {
    "method": "GET",
-   "path": "/v1/users/{user}/stats"
+   "path": "/v1/users/{user}/stats",
+   "query": [
+    "as_of"
+   ]
   },
   "upkeep": {
    "method": "POST",

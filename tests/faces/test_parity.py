@@ -117,6 +117,7 @@ FACES = {
 }  # fmt: skip
 WHY_NO_TOOL = "a model has few tools: what it needs in a talk, not what people do to a memory"
 WHY_NO_COMMAND = {
+    "as_of": "`--as-of` is it, of each command that reads",
     "episodes.card": "`show` prints it",
     "episodes.contents": "it reads several at once, for programs",
     "episodes.history": "a program's look at versions; `export` holds them all",
@@ -143,6 +144,7 @@ WHY_NO_COMMAND = {
     "Memory.keys.check": "the service asks it",
 }
 WHY_NO_ROUTE = {
+    "as_of": "`?as_of=` is it, of each route that reads",
     "run": "a sensor is a device beside the program, not behind a request",
     "episodes.contents": "it takes cards a program holds; `…/messages` reads one",
     "sections.ids": "`/sections` has them",

@@ -64,6 +64,9 @@ def assert_cosines(tx: Transaction, held: Sequence[tuple[int, Vector]], kind: st
     first = tx.index.vectors(kind, "small", asked.tolist())
     assert first.keys() == expected.keys()
     assert all(np.array_equal(first[ref], rows[0]) for ref, rows in held)
+    every = tx.index.vectors(kind, "small", asked.tolist(), every=True)
+    assert every.keys() == expected.keys()
+    assert all(np.array_equal(every[ref], rows) for ref, rows in held)
 
 
 def cosine(vector: Vector, other: Vector) -> float:
@@ -281,6 +284,13 @@ class IndexConformance(StoreFixture):
                 refs, scores = tx.index.vector_scores(OBSERVATIONS, "small", piece, limit=1)
                 assert refs.tolist() == [1]
                 assert scores[0] > 0.99
+        with store.begin(ANA, write=False) as tx:  # in their order, before a search has loaded them and after
+            for _ in range(2):
+                held = tx.index.vectors(OBSERVATIONS, "small", [2, 1, 7], every=True)
+                assert {ref: len(rows) for ref, rows in held.items()} == {1: 40, 2: 1}
+                assert np.array_equal(held[1], pieces)
+                tx.index.vector_scores(OBSERVATIONS, "small", pieces[0], limit=1)
+        with store.begin(ANA) as tx:
             tx.index.drop(OBSERVATIONS, [1])
             assert tx.index.vector_scores(OBSERVATIONS, "small", pieces[7], limit=9)[0].tolist() == [2]
 

@@ -32,9 +32,18 @@ class _Mirror:
         if name.startswith("_"):
             raise AttributeError(name)
         result = getattr(self._mirrored, name)
+        if name == "as_of":  # like `user` it reads nothing, and gives a handle
+            return self._handle(result)
         if inspect.ismethod(result):
             return _awaited(result, self._run)
         return _Mirror(result, self._run) if is_room(result) else result
+
+    def _handle(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def mirrored(*values: Any, **named: Any) -> "_Mirror":
+            return _Mirror(method(*values, **named), self._run)
+
+        return mirrored
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._mirrored) if not name.startswith("_")]
@@ -46,8 +55,8 @@ class _Mirror:
 class AsyncMemory(_Mirror):
     """An episodic memory for programs with an event loop; open it with `AsyncMemory.open()`.
 
-    Whatever `Memory` has, it has, to be awaited: `await memory.user("ana").add("…")`. `user` alone, which
-    reads nothing, is not. Leave it by `async with` or `await memory.close()`.
+    Whatever `Memory` has, it has, to be awaited: `await memory.user("ana").add("…")`. Only `user` and
+    `as_of`, which read nothing, are not. Leave it by `async with` or `await memory.close()`.
     """
 
     def __init__(self, memory: Memory) -> None:

@@ -57,7 +57,8 @@ class Deps:
     their own. `link_policy` names what links threads, before any tuning; `chain_policy` what chains sessions,
     `fact_policy` how a language model is asked for facts. `link_patience` is how many seconds a
     link's decision waits for a model's answer.
-    `limits` bound what is taken in.
+    `limits` bound what is taken in. `scratch` opens an empty store in memory, for what stood at an earlier
+    moment.
     """
 
     store: Store
@@ -81,6 +82,7 @@ class Deps:
     sink: SpanSink | None = None
     limits: IntakeLimits = field(default_factory=IntakeLimits)
     gone: Callable[[str], bool] = lambda _owner: False
+    scratch: Callable[[], Store] | None = None
     meter: Meter = field(init=False)
     tracer: Tracer = field(init=False)
     recently_shown: RecentlyShown = field(init=False)

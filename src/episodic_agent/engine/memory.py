@@ -156,6 +156,7 @@ class Memory:
     def close(self) -> None:
         """Stop the background work (what is left waits for the next opening) and close the store."""
         self._works.later.close()
+        self._works.close()
         self._deps.meter.write()
         self._deps.tracer.close()
         self._deps.store.close()

@@ -93,8 +93,9 @@ class UserMemory:
     done every day stands in its rooms.
     """
 
-    def __init__(self, at: Scoped, works: Works) -> None:
+    def __init__(self, at: Scoped, works: Works, *, as_of: datetime | None = None) -> None:
         self._at = at
+        self._as_of = as_of
         self._deps = at.deps
         self._works = works
         self.name = at.scope.user_id
@@ -122,8 +123,20 @@ class UserMemory:
         """Tell whether reading raises NotFound because nothing is remembered of the user."""
         return not self._at.new and not self._deps.store.scopes(self._at.scope)
 
+    def as_of(self, moment: "datetime | str | float") -> "UserMemory":
+        """Return the memory as it stood at a moment of record time: what was known then, to read only.
+
+        Every verb that reads answers as it did, whatever came, was corrected or taken back since; one that
+        would write raises InvalidInput. What was erased stays erased, what is suppressed or has expired
+        stays hidden. The copy is made in this process's memory at the first reading, and the last few are
+        kept. Raises InvalidInput for what is no moment, or one that is still to come; reading
+        raises NotFound where nothing was remembered yet.
+        """
+        return UserMemory(*self._works.pasts.at(self._at, moment), as_of=aware(moment))
+
     def __repr__(self) -> str:
-        return f"<UserMemory of {self.name!r}>"
+        moment = "" if self._as_of is None else f" as of {self._as_of:%Y-%m-%d %H:%M:%S}"
+        return f"<UserMemory of {self.name!r}{moment}>"
 
     # --- observe -----------------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from episodic_agent.engine.ingest import appending
     from episodic_agent.engine.links import ending
     from episodic_agent.engine.links import job as link_job
+    from episodic_agent.engine.past import store as past_store
     from episodic_agent.engine.recall import searching
     from episodic_agent.engine.sections import bounds
     from episodic_agent.engine.sections import job as section_job
@@ -52,6 +53,7 @@ else:
     link_job = module("episodic_agent.engine.links.job")
     orphans = module("episodic_agent.engine.boundary.orphans")
     outcomes = module("episodic_agent.engine.tuning.outcomes")
+    past_store = module("episodic_agent.engine.past.store")
     pending = module("episodic_agent.engine.boundary.pending")
     resegmenting = module("episodic_agent.engine.boundary.resegmenting")
     retention = module("episodic_agent.engine.visibility.retention")
@@ -83,6 +85,16 @@ class Works:
         name = policy_for(self.deps.policy, MESSAGE)
         alone = name_alone(name) if self.deps.calibration is None else None
         return alone or self.policy.name
+
+    @cached_property
+    def pasts(self) -> "past_store.Pasts":
+        """What is read of earlier moments."""
+        return past_store.Pasts()
+
+    def close(self) -> None:
+        """Let the copies of earlier moments go, where there are any."""
+        if "pasts" in vars(self):
+            self.pasts.close()
 
     @cached_property
     def segmenter(self) -> "segmenting.Segmenter":

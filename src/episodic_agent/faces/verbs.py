@@ -33,7 +33,8 @@ class VerbRoute:
     `set_to` are arguments the route itself gives, `without` parameters it does not take, `narrow` the fields
     of a filter it takes. `newest_first` turns a list round that Python returns in the order of time.
     `detailed` answers with every field of the nouns, as clients read them. `name` is the operation's where it
-    is not the verb's.
+    is not the verb's. `now_only` tells of a route that reads what has no past: everything else that reads a
+    user's memory takes `as_of`.
     """
 
     method: str
@@ -47,6 +48,7 @@ class VerbRoute:
     newest_first: bool = False
     detailed: bool = False
     name: str = ""
+    now_only: bool = False
 
 
 def _read(path: str, verb: str, **more: Any) -> VerbRoute:
@@ -92,7 +94,7 @@ OF_USER: Final = (
     _read(f"{_AN_EPISODE}/history", "episodes.history"),
     _read(f"{_AN_EPISODE}/reviews", "episodes.reviews"),
     _read(f"{_AN_EPISODE}/successor", "episodes.successor"),
-    _read(f"{_AN_EPISODE}/explanation", "boundaries.explain"),
+    _read(f"{_AN_EPISODE}/explanation", "boundaries.explain", now_only=True),
     _erase("/episodes/{episode}"),
     _write("/pins", "episodes.pin", example={"thread": "work", "reason": "needed for the review"}),
     _write("/pins", "episodes.unpin", "DELETE"),
@@ -109,8 +111,8 @@ OF_USER: Final = (
     _erase("/threads/{thread}"),
     _erase("/observations/{observation}"),
     # --- boundaries ---
-    _read("/threads/{thread}/boundaries", "boundaries.trace"),
-    _read("/threads/{thread}/whatif", "boundaries.whatif"),
+    _read("/threads/{thread}/boundaries", "boundaries.trace", now_only=True),
+    _read("/threads/{thread}/whatif", "boundaries.whatif", now_only=True),
     _write("/threads/{thread}/resegment", "boundaries.resegment", example={"dry_run": True}),
     _write("/threads/{thread}/resegment/undo", "boundaries.undo"),
     # --- facts ---
@@ -140,7 +142,7 @@ OF_USER: Final = (
     _write("/links", "links.add", example={"thread": "work", "other": "work again"}),
     _write("/links", "links.remove", "DELETE"),
     _read("/links/episodes", "links.episodes"),
-    _ask("/links/foresee", "links.foresee", example={"text": "Back to the leak in the cache"}),
+    _ask("/links/foresee", "links.foresee", now_only=True, example={"text": "Back to the leak in the cache"}),
     _read("/threads/{thread}/links", "links.explain"),
     _write("/links/{link}/outcome", "links.outcome", example={"outcome": "incorrect"}),
     # --- sections, skills, places ---
@@ -154,25 +156,25 @@ OF_USER: Final = (
     _read("/places/{place}/visits", "places.visits", narrow=("thread", *_TIMES)),
     _read("/threads/{thread}/route", "places.route", narrow=_TIMES),
     # --- care ---
-    _read("/retention", "retention.get"),
-    _read("/retention/preview", "retention.preview"),
+    _read("/retention", "retention.get", now_only=True),
+    _read("/retention/preview", "retention.preview", now_only=True),
     VerbRoute("PUT", "/retention", "retention.set", Role.ADMIN, example={"policy": "age=365d,grace=30d"}),
     VerbRoute("POST", "/retention/apply", "retention.apply", Role.ADMIN),
-    _read("/tuning", "tuning.list"),
+    _read("/tuning", "tuning.list", now_only=True),
     _write("/tuning", "tuning.run", example={"what": "link", "dry_run": True}),
     _write("/tuning/rollback", "tuning.rollback", example={"what": "link"}),
     _write("/decisions/{decision}/outcome", "tuning.outcome", example={"outcome": "correct"}),
-    _read("/turns/{turn}", "trace.turn"),
+    _read("/turns/{turn}", "trace.turn", now_only=True),
     _read("/changes", "trace.changes"),
     _read("/decisions", "trace.decisions"),
     _read("/stats", "stats"),
     _write("/upkeep", "upkeep"),
-    _read("/erasures", "erasures.list"),
-    _ask("/erasures/residue", "erasures.residue", example={"texts": ["a sentence that was erased"]}),
+    _read("/erasures", "erasures.list", now_only=True),
+    _ask("/erasures/residue", "erasures.residue", now_only=True, example={"texts": ["an erased sentence"]}),
     _erase("", set_to={"everything": True}),
-    _read("/operations/{operation_id}", "jobs.operation"),
-    _read("/jobs", "jobs.list"),
-    _read("/jobs/counts", "jobs.counts"),
+    _read("/operations/{operation_id}", "jobs.operation", now_only=True),
+    _read("/jobs", "jobs.list", now_only=True),
+    _read("/jobs/counts", "jobs.counts", now_only=True),
     VerbRoute("POST", "/jobs/run", "jobs.run", Role.ADMIN),
     VerbRoute("POST", "/jobs/retry", "jobs.retry_dead", Role.ADMIN),
     VerbRoute("POST", "/jobs/{job_id}/retry", "jobs.retry", Role.ADMIN),

@@ -160,8 +160,10 @@ class Index(Protocol):
         """
         ...
 
-    def vectors(self, kind: str, embedder: str, refs: Sequence[int]) -> Mapping[int, Vector]:
-        """Read the first vector (chunk 0) of each ref that has one."""
+    def vectors(
+        self, kind: str, embedder: str, refs: Sequence[int], *, every: bool = False
+    ) -> Mapping[int, Vector]:
+        """Read the first vector (chunk 0) of each ref that has one; with `every` all its chunks, [n, d]."""
         ...
 
     def unindexed(

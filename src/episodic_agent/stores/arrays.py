@@ -55,6 +55,11 @@ class SortedRefs:
         """Tell whether some ref has several rows."""
         return len(self.refs) < len(self.order)
 
+    def rows(self, place: int) -> list[int]:
+        """Return the rows of the ref at a place among `refs`, in their order."""
+        end = self.starts[place + 1] if place + 1 < len(self.starts) else len(self.order)
+        return [int(row) for row in self.order[self.starts[place] : end]]
+
     def find(self, target: Integers) -> tuple[Integers, NDArray[np.bool_]]:
         """Return for each wanted ref its place among `refs`, and whether it is there at all."""
         if not len(self.refs):

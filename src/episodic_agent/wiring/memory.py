@@ -22,7 +22,9 @@ from episodic_agent.engine.memory import Memory as Engine
 from episodic_agent.errors import EpisodicError, InvalidInput
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Embedder, LanguageModel
+from episodic_agent.settings import Settings
 from episodic_agent.stores.lease import is_gone, process_owner
+from episodic_agent.stores.sqlite import scratch_store
 from episodic_agent.wiring.database import make_store
 from episodic_agent.wiring.policies import check_policy, find_calibration, resolver
 from episodic_agent.wiring.process import budget_of, limits_of, load_settings, utc_now
@@ -74,10 +76,9 @@ class Memory(Engine):
         if not isinstance(url, str | os.PathLike | None):
             raise InvalidInput(f"name the memory as a path or a URL, not {type(url).__name__}")
         settings = load_settings()
-        chosen = settings.embedder if embedder is None else embedder
         check_policy(policy or settings.policy)  # an unknown name is refused before a file is made
         done_by = check_jobs(jobs or settings.jobs)
-        built = make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
+        built = _chosen_embedder(embedder, settings, say)
         fitted = find_calibration(built, settings, calibration)
         deps = Deps(
             retention=read_retention(settings.retention),  # refused before a file is made
@@ -101,6 +102,7 @@ class Memory(Engine):
             trace_days=settings.trace_days,
             sink=make_sink(settings),
             limits=limits_of(settings),
+            scratch=scratch_store,
         )
         memory = cls(deps, space=space or settings.space, jobs=done_by)
         if resume:
@@ -115,6 +117,13 @@ class Memory(Engine):
         super().warm()
         # no daemon: a process must not end inside an import
         threading.Thread(target=_rehearse, args=(self._deps,), name="episodic-rehearsal").start()
+
+
+def _chosen_embedder(
+    embedder: "str | Embedder | None", settings: Settings, say: Say | None
+) -> Embedder | None:
+    chosen = settings.embedder if embedder is None else embedder
+    return make_embedder(chosen, settings, say) if isinstance(chosen, str) else chosen
 
 
 @contextmanager
@@ -153,6 +162,7 @@ def temporary_memory(
             fact_policy=check_fact_policy(fact_policy or settings.fact_policy),
             link_patience=link_patience(settings) if patience is None else patience,
             limits=limits_of(settings),
+            scratch=scratch_store,
         )
         with Engine(deps) as memory:
             yield memory

@@ -116,7 +116,8 @@ class Restorer:
             if erased_after(tx, threads, exported_at):
                 continue  # its words may tell of what is gone; it is made anew from the links
             if tx.episodes.get(episode.id) is None:
-                tx.episodes.put(replace(episode, thread_id=threads[0], encoding_version=0))
+                began = episode.thread_id if tx.threads.get(episode.thread_id) is not None else threads[0]
+                tx.episodes.put(replace(episode, thread_id=began, encoding_version=0))
                 for encoding in sorted(words, key=lambda e: e.version):
                     if encoding.episode_id == episode.id:
                         tx.episodes.put(encoding)

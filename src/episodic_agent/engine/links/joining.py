@@ -52,7 +52,7 @@ def grow(tx: Transaction, thread: UUID, others: Sequence[UUID], now: datetime) -
     if thread in held or newest.id != thread or own != set(others):
         settle(tx, [thread, *others], now)
         return
-    taking = [groups[place] for place in taken_by(thread, groups, _ties(links))]
+    taking = [groups[place] for place in taken_by(thread, groups, live_ties(links))]
     members = sorted([thread, *(one for group in taking for one in group)])
     _form(tx, members, [sorted(_there(tx, members), key=_created)], now)
 
@@ -128,10 +128,11 @@ def _groups(tx: Transaction, threads: Sequence[UUID]) -> list[list[Thread]]:
         edge = sorted({end for link in fresh for end in (link.earlier, link.later)} - reached)
         reached.update(edge)
     there = {thread.id: thread for thread in sorted(_there(tx, reached), key=_created)}
-    return [[there[one] for one in group] for group in groups_of(there, _ties(links.values()))]
+    return [[there[one] for one in group] for group in groups_of(there, live_ties(links.values()))]
 
 
-def _ties(links: Iterable[Link]) -> Ties[UUID]:
+def live_ties(links: Iterable[Link]) -> Ties[UUID]:
+    """Return which threads links tie together, and how firmly."""
     return ties_of((link.earlier, link.later, _TIES.get(link.basis, Tie.LINKED)) for link in links)
 
 

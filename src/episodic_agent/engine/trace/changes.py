@@ -111,7 +111,7 @@ def _of_threads(
     frames = tx.threads.frame([thread.id for thread in threads])
     for thread in threads:
         end = frames[thread.id].next_seq
-        first, last = (_first_after(tx, thread.id, moment, end) for moment in (since, until))
+        first, last = (first_after(tx, thread.id, moment, end) for moment in (since, until))
         taken = tx.observations.read(thread.id, max(first, last - _PAGE), last - 1) if first < last else ()
         if taken:
             count = last - first - len(tx.visibility.erased(thread.id, first, last - 1))
@@ -125,7 +125,7 @@ def _of_threads(
                 )
 
 
-def _first_after(tx: Transaction, thread_id: UUID, moment: datetime, end: int) -> int:
+def first_after(tx: Transaction, thread_id: UUID, moment: datetime, end: int) -> int:
     """Return the seq from which on observations were received after a moment; `end` where none was.
 
     They are received in their order, so it is searched by halves; what was erased has no time and is passed.

@@ -41,6 +41,7 @@ __all__ = [
     "moment",
     "out",
     "parse_id",
+    "past",
     "print_json",
     "progress_bar",
     "say",
@@ -66,6 +67,7 @@ class App:
     debug: bool = False
     calibration: str | None = None
     llm: str | None = None
+    as_of: datetime | None = None
 
     @property
     def url(self) -> str:
@@ -118,7 +120,11 @@ class App:
             if not create:
                 raise InvalidInput(f"{WHOSE}; nobody is remembered here yet")
         with self.memory(create=create) as memory:
-            yield whose(memory, name, first=first)
+            yield self.asked(whose(memory, name, first=first))
+
+    def asked(self, memory: "UserMemory") -> "UserMemory":
+        """Return a user's memory as it is, or as it stood at the moment that was asked for."""
+        return memory if self.as_of is None else memory.as_of(self.as_of)
 
 
 def whose(memory: "Engine", name: str | None, *, first: str | None = None) -> "UserMemory":
@@ -167,6 +173,23 @@ def common(function: Callable[..., None]) -> Callable[..., None]:
     )
     with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object for scripts.")
     return with_user(with_json(click.pass_obj(function)))
+
+
+def past(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that reads the option to read what was known at a moment."""
+
+    def remember(context: click.Context, _parameter: click.Parameter, text: str | None) -> None:
+        app = context.find_object(App)
+        if text is not None and app is not None:
+            app.as_of = moment(text)
+
+    return click.option(
+        "--as-of",
+        metavar="MOMENT",
+        expose_value=False,
+        callback=remember,
+        help="As the memory stood then: what was known, whatever came since.",
+    )(function)
 
 
 def progress_bar(label: str, total: int | None = None) -> AbstractContextManager[Callable[[int], None]]:

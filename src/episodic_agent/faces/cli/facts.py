@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.language import plural
-from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say
+from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say
 from episodic_agent.schemas.facts import Category
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def facts(context: click.Context) -> None:
 @facts.command("list")
 @_narrowed
 @common
+@past
 def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """List facts that hold, the newest first."""
     facts = _find_facts(app, None, user, narrowed)
@@ -65,6 +66,7 @@ def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
 @click.argument("query")
 @_narrowed
 @common
+@past
 def search(app: App, query: str, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """Find the facts that answer a QUERY, best first."""
     _show(_find_facts(app, query, user, narrowed), "no fact answers this", as_json=as_json)
@@ -81,6 +83,7 @@ def _find_facts(
 @facts.command()
 @click.argument("fact")
 @common
+@past
 def show(app: App, fact: str, user: str | None, as_json: bool) -> None:
     """Show a fact with the words that prove it."""
     with app.user(user) as memory:
@@ -94,6 +97,7 @@ def show(app: App, fact: str, user: str | None, as_json: bool) -> None:
 @facts.command()
 @click.argument("fact")
 @common
+@past
 def history(app: App, fact: str, user: str | None, as_json: bool) -> None:
     """Show what was so before a fact, and after it, oldest first."""
     with app.user(user) as memory:

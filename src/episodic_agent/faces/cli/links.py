@@ -9,7 +9,7 @@ from rich.text import Text
 
 from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, common, out, parse_id, print_json, say, tell
+from episodic_agent.faces.cli.app import App, common, out, parse_id, past, print_json, say, tell
 from episodic_agent.faces.cli.boundaries import link_outcome
 from episodic_agent.schemas import Episode
 from episodic_agent.schemas.skills import SkillKind
@@ -33,6 +33,7 @@ def link() -> None:
 @click.option("--taken-back", is_flag=True, help="Also those that were taken back.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
 @common
+@past
 def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | None, as_json: bool) -> None:
     """List links, newest first."""
     with app.user(user) as memory:
@@ -64,6 +65,7 @@ def list_(app: App, name: str | None, taken_back: bool, limit: int, user: str | 
 @click.argument("thread")
 @click.argument("other", required=False)
 @common
+@past
 def explain(app: App, thread: str, other: str | None, user: str | None, as_json: bool) -> None:
     """Say why THREAD was linked to earlier threads (to OTHER), or was not."""
     with app.user(user) as memory:
@@ -130,6 +132,7 @@ link.add_command(link_outcome)
 @click.option("--to", "parent", metavar="EPISODE", help="Let it go on from this one, by hand.")
 @click.option("--unlink", "apart", is_flag=True, help="Take the link to its parent back, for good.")
 @common
+@past
 def chain(app: App, episode: str, parent: str | None, apart: bool, user: str | None, as_json: bool) -> None:
     """Show a session with those before it in its chain, the first one first; `summaries` lists sessions."""
     if parent is not None and apart:
@@ -161,6 +164,7 @@ def print_chain(episodes: Sequence[Episode], *, as_json: bool) -> None:
 @click.option("--kind", type=click.Choice(KINDS), help="Only skills of this kind.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True)
 @common
+@past
 def skills(
     app: App, query: str | None, kind: str | None, limit: int, user: str | None, as_json: bool
 ) -> None:
@@ -194,6 +198,7 @@ def skill() -> None:
 @skill.command()
 @click.argument("name")
 @common
+@past
 def show(app: App, name: str, user: str | None, as_json: bool) -> None:
     """Show a skill with its steps, the turns that show it, and why it is one."""
     with app.user(user) as memory:

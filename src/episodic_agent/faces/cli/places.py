@@ -7,7 +7,7 @@ import click
 from rich.table import Table
 
 from episodic_agent.engine.recall.places import ORDERS, VisitCard
-from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say
+from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say
 
 _since = click.option("--since", help="Only what was there from this time on.")
 _until = click.option("--until", help="Only what was there before this time.")
@@ -19,6 +19,7 @@ _in_thread = click.option("--thread", help="Only this thread.")
 @_since
 @_until
 @common
+@past
 def places(
     app: App, thread: str | None, since: str | None, until: str | None, user: str | None, as_json: bool
 ) -> None:
@@ -52,6 +53,7 @@ def places(
 @click.option("--limit", type=click.IntRange(1, 100_000), default=20, show_default=True)
 @click.option("--order", type=click.Choice(ORDERS), default=ORDERS[0], show_default=True)
 @common
+@past
 def visits(
     app: App,
     place: str,
@@ -86,6 +88,7 @@ def visits(
 @_since
 @_until
 @common
+@past
 def route(
     app: App, thread: str, since: str | None, until: str | None, user: str | None, as_json: bool
 ) -> None:

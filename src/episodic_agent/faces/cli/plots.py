@@ -7,7 +7,7 @@ from rich.text import Text
 
 from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput, NotFound
-from episodic_agent.faces.cli.app import App, check_output, common, force, out, parse_id, print_json
+from episodic_agent.faces.cli.app import App, check_output, common, force, out, parse_id, past, print_json
 from episodic_agent.faces.cli.links import print_chain
 from episodic_agent.faces.plot import (
     arc_png,
@@ -107,6 +107,7 @@ def map_(
 )
 @force
 @common
+@past
 def arc(
     app: App,
     episode: str | None,

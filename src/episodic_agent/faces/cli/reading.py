@@ -23,6 +23,7 @@ from episodic_agent.faces.cli.app import (
     moment,
     out,
     parse_id,
+    past,
     print_json,
     say,
     say_replaced,
@@ -82,6 +83,7 @@ POLICY = click.option("--policy", default="default", show_default=True, help="de
 @click.option("--explain", is_flag=True, help="Show each leg's score.")
 @click.option("--suppressed", is_flag=True, help="List what was left out too, and why.")
 @common
+@past
 def search(
     app: App,
     query: str,
@@ -142,6 +144,7 @@ def search(
 @click.option("--now", help="As if it were this time.")
 @click.option("--asking", metavar="THREAD", help="The thread that asks: what it says next is a review.")
 @common
+@past
 def retrieve(
     app: App,
     query: str,
@@ -218,6 +221,7 @@ def _legs(legs: Any) -> str:
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only those about this: tag=memory.")
 @click.option("--suppressed", is_flag=True, help="What is suppressed or archived too.")
 @common
+@past
 def recent(
     app: App,
     limit: int,
@@ -229,7 +233,7 @@ def recent(
 ) -> None:
     """List the newest episodes first."""
     with app.memory() as memory:
-        cards = whose(memory, user).episodes.recent(
+        cards = app.asked(whose(memory, user)).episodes.recent(
             limit=limit, days=days, where=where or None, suppressed=suppressed
         )
         users = memory.users()
@@ -242,6 +246,7 @@ def recent(
 @click.option("--where", multiple=True, metavar="FIELD=VALUE", help="Only those about this: tag=memory.")
 @click.option("--limit", type=click.IntRange(1, 100_000), help="Only the newest N.")
 @common
+@past
 def episodes(
     app: App,
     thread: str | None,
@@ -253,7 +258,9 @@ def episodes(
 ) -> None:
     """List all episodes in order, open frames included."""
     with app.memory() as memory:
-        cards = whose(memory, user).episodes.list(thread=thread, place=place, where=where, limit=limit)
+        cards = app.asked(whose(memory, user)).episodes.list(
+            thread=thread, place=place, where=where, limit=limit
+        )
         users = memory.users()
     _cards(cards, users, as_json=as_json)
 
@@ -297,6 +304,7 @@ def _duration(card: EpisodeCard) -> str:
 @click.command()
 @click.argument("episode")
 @common
+@past
 def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
     """Show one episode: its title, summary and messages."""
     with app.user(user) as memory:
@@ -323,10 +331,11 @@ def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
 
 @click.command()
 @common
+@past
 def stats(app: App, user: str | None, as_json: bool) -> None:
     """Count what the memory holds."""
     with app.memory() as memory:
-        mine = whose(memory, user)
+        mine = app.asked(whose(memory, user))
         counted = mine.stats()
         named = {"origins": [t.origin for t in mine.threads.list()], "users": memory.users()}
     shown = {**{f: getattr(counted, f) for f in counted.__dataclass_fields__}, **named}
@@ -357,6 +366,7 @@ def _write_lines(lines: Iterable[str], output: Path) -> int:
 )
 @force
 @common
+@past
 def export(
     app: App,
     output: Path | None,
@@ -391,6 +401,7 @@ def export(
 @click.option("--form", type=click.Choice(FORMS), default=FORMS[0], show_default=True, help="How it is told.")
 @click.option("--sources", is_flag=True, help="Say on standard error where each line is from.")
 @common
+@past
 def context(
     app: App,
     message: str,
@@ -436,6 +447,7 @@ def _say_sources(context: "ThreadContext") -> None:
 @WHERE
 @POLICY
 @common
+@past
 def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """List the episodes of TOPIC in the order of time; without one, the newest."""
     with app.user(user) as memory:
@@ -466,6 +478,7 @@ def sequence(app: App, topic: str, as_json: bool, user: str | None, **options: A
 @WHERE
 @POLICY
 @common
+@past
 def replay(app: App, topic: str, as_json: bool, user: str | None, **options: Any) -> None:
     """Tell the story of TOPIC in order: what happened, and what it went on with."""
     with app.user(user) as memory:
@@ -486,6 +499,7 @@ def _asked(arguments: dict[str, Any]) -> dict[str, Any]:
 @click.option("--since", help="What was written after this (ISO 8601 or epoch; default: seven days ago).")
 @click.option("--until", help="And up to this (default: now).")
 @common
+@past
 def changes(app: App, since: str | None, until: str | None, user: str | None, as_json: bool) -> None:
     """List what the memory took in, learned and let go lately, the oldest first.
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from episodic_agent.core.chains.outcomes import OUTCOMES
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import RESOLUTIONS, SESSION_STATES
-from episodic_agent.faces.cli.app import ID, App, common, moment, out, print_json, say, tell
+from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say, tell
 
 if TYPE_CHECKING:
     from episodic_agent.engine.sections.verbs import SectionCard
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
 @common
+@past
 def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
     """List threads by last activity, newest first."""
     with app.user(user) as memory:
@@ -57,6 +58,7 @@ def thread() -> None:
 @thread.command()
 @click.argument("name")
 @common
+@past
 def show(app: App, name: str, user: str | None, as_json: bool) -> None:
     """Show a thread's metadata."""
     with app.user(user) as memory:
@@ -206,6 +208,7 @@ def end(
 @session.command("show")
 @click.argument("session_id", metavar="SESSION")
 @common
+@past
 def show_session(app: App, session_id: str, user: str | None, as_json: bool) -> None:
     """Show a session as it stands."""
     with app.user(user) as memory:
@@ -217,6 +220,7 @@ def show_session(app: App, session_id: str, user: str | None, as_json: bool) -> 
 @click.option("--state", type=click.Choice(SESSION_STATES), help="Only these.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
 @common
+@past
 def list_(app: App, state: str | None, limit: int, user: str | None, as_json: bool) -> None:
     """List sessions that were started, the newest first."""
     with app.user(user) as memory:
@@ -278,6 +282,7 @@ def compact(app: App, thread: str | None, user: str | None, as_json: bool) -> No
 @click.option("--resolution", type=click.Choice(RESOLUTIONS), default="meso", show_default=True)
 @click.option("--limit", type=click.IntRange(1, 100_000), default=10, show_default=True)
 @common
+@past
 def summaries(
     app: App,
     query: str | None,

@@ -6,7 +6,7 @@ it may block or await.
 
 import inspect
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import date, timedelta
 from enum import Enum
 from functools import cache, cached_property
@@ -62,6 +62,17 @@ class HttpCall:
 
 
 Call: TypeAlias = Generator[HttpCall, Any, Any]  # yields requests, takes the JSON of their answers
+
+
+def asked_too(call: Call, more: Mapping[str, Any]) -> Call:
+    """Ask the same with more behind the path."""
+    answer = None
+    try:
+        while True:
+            step = call.send(answer)
+            answer = yield replace(step, asked={**step.asked, **more})
+    except StopIteration as result:
+        return result.value
 
 
 class VerbOverHttp:

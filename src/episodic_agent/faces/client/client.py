@@ -5,6 +5,7 @@ import functools
 import inspect
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, Self, TypeAlias
 
@@ -26,9 +27,11 @@ from episodic_agent.faces.client.calls import (
     SPECIAL,
     Call,
     HttpCall,
+    asked_too,
     missing,
     quoted,
     rooms,
+    sendable,
     verbs,
 )
 
@@ -56,6 +59,7 @@ _ERRORS: Final[Mapping[int, type[EpisodicError]]] = {
     503: StoreUnavailable,
 }
 Run: TypeAlias = Callable[[Call], Any]
+Moment: TypeAlias = str | float | datetime
 
 
 class _Door:
@@ -101,24 +105,34 @@ def _verb(call: Callable[..., Call], mirrored: Callable[..., Any], base: str, ru
 class _UserDoor(_Door):
     """One user's memory at a service: the verbs and rooms of `UserMemory`."""
 
-    def __init__(self, name: str, run: Run) -> None:
+    def __init__(self, name: str, run: Run, as_of: Moment | None) -> None:
         self.name = scope_of(name, "default").user_id
-        super().__init__(UserMemory, f"/v1/users/{quoted(self.name)}", run)
+        self._asked = {} if as_of is None else {"as_of": sendable(as_of, str)}
+        asked = self._asked
+        super().__init__(
+            UserMemory,
+            f"/v1/users/{quoted(self.name)}",
+            (lambda call: run(asked_too(call, asked))) if asked else run,
+        )
 
     def __dir__(self) -> list[str]:
-        return ["export", "name", *super().__dir__()]
+        return ["as_of", "export", "name", *super().__dir__()]
 
 
 class RemoteUser(_UserDoor):
     """One user's memory at a service, for programs that wait for an answer."""
 
-    def __init__(self, name: str, client: "Client") -> None:
-        super().__init__(name, client._ask)
+    def __init__(self, name: str, client: "Client", as_of: Moment | None = None) -> None:
+        super().__init__(name, client._ask, as_of)
         self._client = client
+
+    def as_of(self, moment: Moment) -> "RemoteUser":
+        """Return the memory as it stood at a moment of record time, to read only; nothing is asked for it."""
+        return RemoteUser(self.name, self._client, moment)
 
     def export(self, *, where: str | None = None) -> Iterator[str]:
         """Return the user's memory as JSON lines, each read as it arrives."""
-        asked = {} if where is None else {"where": where}
+        asked = self._asked if where is None else {**self._asked, "where": where}
         with self._client._http.stream("GET", f"{self._base}/export", params=asked) as response:
             if response.status_code != HTTPStatus.OK:
                 response.read()
@@ -129,13 +143,17 @@ class RemoteUser(_UserDoor):
 class AsyncRemoteUser(_UserDoor):
     """One user's memory at a service, for programs with an event loop."""
 
-    def __init__(self, name: str, client: "AsyncClient") -> None:
-        super().__init__(name, client._ask)
+    def __init__(self, name: str, client: "AsyncClient", as_of: Moment | None = None) -> None:
+        super().__init__(name, client._ask, as_of)
         self._client = client
+
+    def as_of(self, moment: Moment) -> "AsyncRemoteUser":
+        """Return the memory as it stood at a moment of record time, to read only; nothing is asked for it."""
+        return AsyncRemoteUser(self.name, self._client, moment)
 
     async def export(self, *, where: str | None = None) -> AsyncIterator[str]:
         """Return the user's memory as JSON lines, each read as it arrives."""
-        asked = {} if where is None else {"where": where}
+        asked = self._asked if where is None else {**self._asked, "where": where}
         async with self._client._http.stream("GET", f"{self._base}/export", params=asked) as response:
             if response.status_code != HTTPStatus.OK:
                 await response.aread()

@@ -130,11 +130,14 @@ class PostgresIndex(PostgresConditions, PostgresMarks):
             self._refuse_another_width(kind, embedder, np.size(query))
         return scores
 
-    def vectors(self, kind: str, embedder: str, refs: Sequence[int]) -> Mapping[int, Vector]:
-        """Read the first vector (chunk 0) of each ref that has one."""
+    def vectors(
+        self, kind: str, embedder: str, refs: Sequence[int], *, every: bool = False
+    ) -> Mapping[int, Vector]:
+        """Read the first vector (chunk 0) of each ref that has one; with `every` all its chunks, [n, d]."""
         results: dict[int, Vector] = {}
         for number in self._embedders.of(embedder).values():
-            results |= self._vectors_of(kind, number).first_rows(refs)
+            stored = self._vectors_of(kind, number)
+            results |= stored.all_rows(refs) if every else stored.first_rows(refs)
         return results
 
     def unindexed(

@@ -177,6 +177,18 @@ class Vectors:
         rows = self._ordered.order[self._ordered.starts[places[there]]].tolist()
         return {ref: self._rows[row].copy() for ref, row in zip(targets[there].tolist(), rows, strict=True)}
 
+    def all_rows(self, refs: Sequence[int]) -> dict[int, Vector]:
+        """Return all rows of each ref that has any, [n, d], in the order of their chunks."""
+        targets = np.unique(np.array(refs, dtype=np.int64))
+        self._need(targets)
+        places, there = self._ordered.find(targets)
+        if self._rows is None:
+            return {}
+        return {
+            ref: self._rows[self._ordered.rows(place)]
+            for ref, place in zip(targets[there].tolist(), places[there].tolist(), strict=True)
+        }
+
     def exist(self) -> bool:
         """Tell whether there is any."""
         return bool(self._session.rows(f"SELECT 1 FROM coarse WHERE {_KEYS} LIMIT 1", self._keys))

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING
 from episodic_agent.lazily import names_from
 
 if TYPE_CHECKING:
-    from episodic_agent.stores.sqlite.store import SqliteStore, repair_file
+    from episodic_agent.stores.sqlite.store import SqliteStore, repair_file, scratch_store
 else:
     __getattr__ = names_from(
         __name__,
         {
-            "store": "SqliteStore repair_file",
+            "store": "SqliteStore repair_file scratch_store",
         },
     )
 
-__all__ = ["SqliteStore", "repair_file"]
+__all__ = ["SqliteStore", "repair_file", "scratch_store"]

@@ -3,6 +3,8 @@
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -188,17 +190,25 @@ class SqliteIndex(SqliteConditions, SqliteMarks):
             self._matrix_views[key] = copy.view(stream.last)
         return self._matrix_views[key]
 
-    def vectors(self, kind: str, embedder: str, refs: Sequence[int]) -> Mapping[int, Vector]:
-        """Read the first vector (chunk 0) of each ref that has one."""
+    def vectors(
+        self, kind: str, embedder: str, refs: Sequence[int], *, every: bool = False
+    ) -> Mapping[int, Vector]:
+        """Read the first vector (chunk 0) of each ref that has one; with `every` all its chunks, [n, d]."""
         stream = self._streams.find(kind, embedder)
         if stream is None:
             return {}
         view = self._matrix_views.get((kind, embedder))
         if view is not None:
-            return view.first_rows(refs)
-        sql = f"SELECT v.ref, v.v FROM {EACH} vector v WHERE v.stream = ? AND v.ref = p.value AND v.chunk = 0"
-        rows = self._session.rows(sql, (number_list(refs), stream.number))
-        return {ref: np.frombuffer(v, dtype="<f4").astype(np.float32) for ref, v in rows}
+            return view.all_rows(refs) if every else view.first_rows(refs)
+        sql = f"SELECT v.ref, v.v FROM {EACH} vector v WHERE v.stream = ? AND v.ref = p.value"
+        rows = self._session.rows(
+            f"{sql} ORDER BY v.ref, v.chunk" if every else f"{sql} AND v.chunk = 0",
+            (number_list(refs), stream.number),
+        )
+        results = [(ref, np.frombuffer(v, dtype="<f4").astype(np.float32)) for ref, v in rows]
+        if not every:
+            return dict(results)
+        return {ref: np.stack([v for _, v in same]) for ref, same in groupby(results, key=itemgetter(0))}
 
     def unindexed(
         self, kind: str, embedder: str, *, limit: int, first_ref: int = 0, last_ref: int = LAST_REF

@@ -118,6 +118,15 @@ class MatrixView:
         rows = self._ordered.order[self._ordered.starts[places[there]]]
         return {ref: self._row(row) for ref, row in zip(targets[there].tolist(), rows.tolist(), strict=True)}
 
+    def all_rows(self, refs: Sequence[int]) -> dict[int, Vector]:
+        """Return all rows of each ref that has any, [n, d], in the order of their chunks."""
+        targets = np.asarray(refs, dtype=np.int64)
+        places, there = self._ordered.find(targets)
+        return {
+            ref: np.stack([self._row(row) for row in self._ordered.rows(place)])
+            for ref, place in zip(targets[there].tolist(), places[there].tolist(), strict=True)
+        }
+
     def _row(self, row: int) -> Vector:
         block = bisect_right(self._starts, row) - 1
         results: Vector = self._blocks[block][row - self._starts[block]]

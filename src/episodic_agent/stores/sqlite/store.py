@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         visibility,
     )
     from episodic_agent.stores.sqlite import jobs as job_rows
-    from episodic_agent.stores.sqlite.file import backup, salvage
+    from episodic_agent.stores.sqlite.file import backup, salvage, scratch
     from episodic_agent.stores.sqlite.file.backup import Share
 else:
     backup = module("episodic_agent.stores.sqlite.file.backup")
@@ -69,6 +69,7 @@ else:
     usage = module("episodic_agent.stores.sqlite.usage")
     visibility = module("episodic_agent.stores.sqlite.visibility")
     salvage = module("episodic_agent.stores.sqlite.file.salvage")
+    scratch = module("episodic_agent.stores.sqlite.file.scratch")
 
 MEMORY = ":memory:"
 
@@ -140,13 +141,15 @@ class SqliteStore:
         cache_bytes: int = 1 << 30,
         max_bytes: int | None = None,
         migrations: Sequence[Migration] | None = None,
+        connections: SqliteConnections | None = None,
     ) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         if str(path) == MEMORY:
             self._folder = tempfile.TemporaryDirectory(prefix="episodic-")
             path, synchronous = Path(self._folder.name) / "memory.db", "off"
         self._migrations = shipped_migrations() if migrations is None else tuple(migrations)
-        self._connections = SqliteConnections(Path(path), SqliteOptions(synchronous, busy_timeout, max_bytes))
+        options = SqliteOptions(synchronous, busy_timeout, max_bytes)
+        self._connections = connections or SqliteConnections(Path(path), options)
         self._cache_bytes = cache_bytes
         self._connections.make_file()
         with self._connections.borrow_to_write() as db:
@@ -303,6 +306,12 @@ class SqliteStore:
         self._connections.close()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+def scratch_store() -> SqliteStore:
+    """Open an empty store in this process's memory: nothing of it is on a disk, and closing it ends it."""
+    connections = scratch.ScratchConnections()
+    return SqliteStore(connections.path, connections=connections)
 
 
 def repair_file(path: Path, now: datetime) -> Sequence[str]:

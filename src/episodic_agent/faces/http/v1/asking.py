@@ -15,6 +15,7 @@ from episodic_agent.faces.http.keyed import lacking
 from episodic_agent.schemas.keys import ApiKey, Role
 
 PREFIX: Final = "/v1"
+AS_OF: Final = "A moment of record time: answer as the memory stood then."
 
 
 class KeepsSlashes:
@@ -59,11 +60,19 @@ def needs(role: Role) -> Callable[[Request], None]:
     """Return what refuses a request (403) whose key has a lesser role."""
 
     def check(request: Request) -> None:
+        if role is not Role.READ:
+            refuse_past(request)
         key = key_of(request)
         if key is not None and not key.role.allows(role):
             raise HTTPException(403, lacking(key, role))
 
     return check
+
+
+def refuse_past(request: Request) -> None:
+    """Raise InvalidInput where a route is asked for a past that it does not have."""
+    if "as_of" in request.query_params:
+        raise InvalidInput("`as_of` is for what reads a user's memory; leave it out here")
 
 
 def answered(request: Request, answer: Any) -> Response:

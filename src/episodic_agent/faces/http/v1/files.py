@@ -21,7 +21,7 @@ from episodic_agent.engine.jobs.operations import Operation
 from episodic_agent.engine.results import ImportReport
 from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.guard import SLOWEST
-from episodic_agent.faces.http.v1.asking import PREFIX, answered, memory_of, name_in_path, needs
+from episodic_agent.faces.http.v1.asking import AS_OF, PREFIX, answered, memory_of, name_in_path, needs
 from episodic_agent.faces.http.v1.nouns import noun_model
 from episodic_agent.schemas.keys import Role
 from episodic_agent.showing import plain
@@ -55,9 +55,11 @@ def file_routes(largest: int) -> APIRouter:
         request: Request,
         user: Annotated[str, Path(min_length=1)],
         where: Annotated[str | None, Query(description="Only threads about this: tag=memory.")] = None,
+        as_of: Annotated[str | None, Query(description=AS_OF)] = None,
     ) -> Response:
         """Return the user's memory as JSON lines that import takes back without loss, line by line."""
-        exported = memory_of(request).user(name_in_path("user", user)).export(where=where)
+        memory = memory_of(request).user(name_in_path("user", user))
+        exported = (memory if as_of is None else memory.as_of(as_of)).export(where=where)
         return StreamingResponse(_lines(exported), media_type=LINES)
 
     _add_import(router, largest)

@@ -17,7 +17,7 @@ from pydantic.config import JsonDict
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.results import DetailedRecall
 from episodic_agent.engine.user import UserMemory
-from episodic_agent.faces.http.v1.asking import answered, memory_of, name_in_path, needs
+from episodic_agent.faces.http.v1.asking import AS_OF, answered, memory_of, name_in_path, needs, refuse_past
 from episodic_agent.faces.http.v1.nouns import (
     LISTS,
     answer_model,
@@ -39,6 +39,7 @@ from episodic_agent.faces.verbs import (
     operation_name,
     verb_of,
 )
+from episodic_agent.schemas.keys import Role
 
 _LARGEST: Final = (1 << 31) - 1
 Endpoint = Callable[..., Response]
@@ -92,6 +93,11 @@ class VerbCall:
     of_user: bool
 
     @property
+    def has_past(self) -> bool:
+        """Tell whether the route can be asked what was known at a moment (`as_of`)."""
+        return self.of_user and self.row.role is Role.READ and not self.row.now_only
+
+    @property
     def item(self) -> Any:
         """Return what the answer lists; None for an answer that is no list."""
         return item_type(self.returns)
@@ -108,9 +114,13 @@ class VerbCall:
             return page_of(self.item)
         return noun_model(DetailedRecall) if self.row.detailed else answer_model(self.returns)
 
-    def answer(self, memory: Memory, user: str, arguments: Mapping[str, Any]) -> Any:
-        """Call the verb and return what it says as JSON."""
+    def answer(
+        self, memory: Memory, user: str, arguments: Mapping[str, Any], as_of: str | None = None
+    ) -> Any:
+        """Call the verb and return what it says as JSON, as of a moment where one is given."""
         holder = memory.user(user) if self.of_user else memory
+        if as_of is not None and isinstance(holder, UserMemory):
+            holder = holder.as_of(as_of)
         full = {**arguments, **self.row.set_to}
         verb = partial(attrgetter(self.row.verb)(holder), *(full.pop(name) for name in self.unnamed))
         if not self.paged:
@@ -120,7 +130,14 @@ class VerbCall:
             listed = None if self.item is None else [shown_item(item) for item in result]
             return shown(result) if listed is None else {"items": listed, "next": None}
         limit, cursor = full.pop("limit"), full.pop("cursor")
-        listing = {"user": user, "path": self.row.path, **arguments, "limit": 0, "cursor": ""}
+        listing = {
+            "user": user,
+            "path": self.row.path,
+            **arguments,
+            "limit": 0,
+            "cursor": "",
+            **({} if as_of is None else {"as_of": as_of}),
+        }
         items, following = page(lambda count: self._first(verb, full, count), limit, cursor, listing)
         return {"items": [shown_item(item) for item in items], "next": following}
 
@@ -152,9 +169,18 @@ def _parameters(
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, Path(min_length=1)])
         for name in in_path
     ]
-    return [_REQUEST, *parameters, *_asked(operation_name(base, row), row, fields, sent=sent)]
+    if call.has_past and not sent:  # of what is sent in the body it stands behind the path all the same
+        fields["as_of"] = (str | None, Field(None, description=AS_OF))
+    past = [_PAST] if call.has_past and sent else []
+    return [_REQUEST, *parameters, *past, *_asked(operation_name(base, row), row, fields, sent=sent)]
 
 
+_PAST: Final = inspect.Parameter(
+    "as_of",
+    inspect.Parameter.KEYWORD_ONLY,
+    annotation=Annotated[str | None, Query(description=AS_OF)],
+    default=None,
+)
 _REQUEST: Final = inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request)
 
 
@@ -212,10 +238,14 @@ def _endpoint(call: VerbCall, parameters: Sequence[inspect.Parameter]) -> Endpoi
 
     def endpoint(**values: Any) -> Response:
         request, asked = values.pop("request"), values.pop("asked", None)
+        as_of = values.pop("as_of", None)
+        if not call.has_past:
+            refuse_past(request)
         named = {name: name_in_path(name, value) for name, value in values.items()}
         user = named.pop("user", "")
         arguments = {} if asked is None else {name: getattr(asked, name) for name in type(asked).model_fields}
-        answer = call.answer(memory_of(request), user, {**named, **arguments})
+        as_of = arguments.pop("as_of", as_of)
+        answer = call.answer(memory_of(request), user, {**named, **arguments}, as_of)
         if call.model is None:
             return Response(status_code=HTTPStatus.NO_CONTENT)
         return answered(request, answer)

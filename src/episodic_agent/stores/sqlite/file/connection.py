@@ -124,10 +124,12 @@ def translate(error: apsw.Error, path: str, waited: timedelta) -> StoreError:
             return StoreError(f"{path}: {error}")
 
 
-def open_connection(path: Path, options: SqliteOptions, *, create: bool = False) -> apsw.Connection:
+def open_connection(
+    path: Path, options: SqliteOptions, *, create: bool = False, vfs: str | None = None
+) -> apsw.Connection:
     """Open one connection with the house's settings; raises apsw errors as they come."""
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    db = apsw.Connection(str(path), flags=flags, statementcachesize=256)
+    db = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=256)
     db.set_busy_handler(_Patience(options.busy_timeout))
     db.pragma("trusted_schema", "OFF")
     db.pragma("foreign_keys", "ON")
@@ -318,6 +320,9 @@ class SqliteConnections:
                 raise StoreError(f"the store on {self.path} is closed; open it again")
             if self._idle:
                 return self._idle.pop()
+        return self._connect()
+
+    def _connect(self) -> apsw.Connection:
         if self._opened is not None and identity_of(str(self.path)) is None:
             raise StoreError(lost(str(self.path)))
         db = open_connection(self.path, self.options, create=self._opened is None)
