@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -18,11 +19,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Input, ManualCut, Record, Step, Tick
+from episodic_agent.core.boundary.conversation.cues.gap import ALL
 from episodic_agent.core.boundary.conversation.cues.rate import counted, leaning, smoothed
 from episodic_agent.core.boundary.conversation.cues.timing import log_minutes
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
-from episodic_agent.core.boundary.conversation.memory import ConversationMemory, rested
-from episodic_agent.core.boundary.conversation.model import BoundaryModel, Silence, shipped
+from episodic_agent.core.boundary.conversation.memory import ROLES, ConversationMemory, rested
+from episodic_agent.core.boundary.conversation.model import BoundaryModel, Silence, logit, shipped
 from episodic_agent.core.boundary.machine import run
 from episodic_agent.core.boundary.policies import policy
 from episodic_agent.errors import InvalidInput
@@ -99,6 +101,53 @@ def test_nothing_later_is_looked_at(stream: list[Arrival], data: st.DataObject) 
     step = play(stream, drain=False)
     part = play(stream[:known], drain=False)
     assert [cut for cut in step.cuts if cut.decided_at_seq < known] == list(part.cuts)
+
+
+names = st.text(min_size=1, max_size=12).map(lambda name: name.strip().casefold())
+
+
+@QUICK
+@given(
+    streams(),
+    st.lists(names, min_size=3, max_size=3, unique_by=lambda name: crc32(name.encode("utf-8", "replace"))),
+)
+def test_other_names_for_the_same_people_change_no_cut(stream: list[Arrival], called: list[str]) -> None:
+    assume(not ROLES.keys() & set(called) and all(called))
+    known = dict(zip("abc", called, strict=True))
+    renamed = [
+        replace(item, observation=replace(item.observation, actor=known[item.observation.actor]))
+        for item in stream
+    ]
+    assert (play(renamed).cuts, play(renamed).records) == (play(stream).cuts, play(stream).records)
+
+
+def test_a_network_of_a_shorter_delay_reads_nothing_that_came_later() -> None:
+    for kind in ("words", "vectors"):
+        for delay, later in ((0, ("R1", "R2")), (1, ("R2",))):
+            network = shipped().networks[f"{kind}-{delay}"]
+            size = (network.shift.size - 1) // 2
+            of_later = [at for at, name in enumerate(ALL[:size]) if name.endswith(later)]
+            assert of_later
+            assert not network.factor[of_later].any()
+
+
+@pytest.mark.parametrize("delay", [0, 1, 2])
+def test_networks_together_give_the_mean_of_their_log_odds(delay: int) -> None:
+    cues, baseline, model = np.linspace(-1.0, 1.0, len(ALL)), ConversationMemory().baseline, shipped()
+    odds = [logit(model.content(cues, one, baseline, 20)) for one in range(3)]
+    assert max(odds) - min(odds) > 0.1
+    assert logit(model.together(cues, delay, baseline, 20)) == pytest.approx(fmean(odds[: delay + 1]))
+
+
+def test_a_gap_is_judged_by_the_networks_of_every_delay_it_had() -> None:
+    stream, before = dialogue([*COOKING, *TAXES]), policy("default-2027-01")
+    assert isinstance(before, DefaultPolicy)
+    for hindsight, same in ((0, True), (1, False), (2, False)):
+        now, alone = (
+            [record.cues["content"] for record in play(stream, one).records if record.cues]
+            for one in (DefaultPolicy(hindsight=hindsight), replace(before, hindsight=hindsight))
+        )
+        assert (now == alone) == same, hindsight
 
 
 @QUICK
@@ -334,7 +383,9 @@ def test_the_policy_of_frames_cut_before_is_as_it_was() -> None:
     step = play(chat, before)
     assert {record.threshold for record in step.records} == {0.4}
     new = len(COOKING)
-    assert last_record(step, new).probability < last_record(play(chat), new).probability - 0.1
+    next_one = policy("default-2027-01")
+    assert isinstance(next_one, DefaultPolicy)
+    assert last_record(step, new).probability < last_record(play(chat, next_one), new).probability - 0.1
     values = [before.with_time(shipped(), 0.5, Silence(logged, 0.0)) for logged in (0.0, 2.0, 5.5, 8.0)]
     assert [round(value, 4) for value in values] == [0.1512, 0.046, 0.4365, 0.5182]
     night = run(before.begin(), [*chat, Tick(START + timedelta(days=1))], before).memory

@@ -130,7 +130,7 @@ def test_frames_carry_the_calibration_in_their_policys_name(
         with memory._deps.store.begin(Scope(), write=False) as tx:
             names = {d.policy_version for d in tx.relations.decisions()}
         mean, spread = raised.scale or (0.0, 0.0)
-        assert names == {f"default-2027-01?scale={mean},{spread}&embedder=raised"}
+        assert names == {f"default-2027-02?scale={mean},{spread}&embedder=raised"}
     with open_memory(embedder=Raised(), policy="default") as memory:  # the file is gone, the name is not
         mine(memory).add(talk(TAP, 1))
         assert memory.doctor() == []

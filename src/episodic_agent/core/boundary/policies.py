@@ -13,12 +13,18 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
 
 if TYPE_CHECKING:
-    from episodic_agent.core.boundary.conversation import default, default_2026_12, dual_channel
+    from episodic_agent.core.boundary.conversation import (
+        default,
+        default_2026_12,
+        default_2027_01,
+        dual_channel,
+    )
     from episodic_agent.core.boundary.steps import default as steps_default
     from episodic_agent.core.boundary.steps import learned, reference
 else:
     default = module("episodic_agent.core.boundary.conversation.default")
     default_2026_12 = module("episodic_agent.core.boundary.conversation.default_2026_12")
+    default_2027_01 = module("episodic_agent.core.boundary.conversation.default_2027_01")
     dual_channel = module("episodic_agent.core.boundary.conversation.dual_channel")
     learned = module("episodic_agent.core.boundary.steps.learned")
     steps_default = module("episodic_agent.core.boundary.steps.default")
@@ -31,7 +37,8 @@ Override: TypeAlias = int | float | str | Pair
 # Each policy has its own kind of memory; only the policy itself looks inside, hence Any.
 # The module of a policy, with the weights it judges by, is loaded when the policy is asked for.
 _POLICIES: Final[Mapping[str, Callable[[], Callable[..., Policy[Any]]]]] = {
-    "default-2027-01": lambda: default.DefaultPolicy,
+    "default-2027-02": lambda: default.DefaultPolicy,
+    "default-2027-01": lambda: default_2027_01.DefaultPolicy202701,
     "default-2026-12": lambda: default_2026_12.DefaultPolicy202612,
     "seed-001": lambda: dual_channel.DualChannelPolicy,
     "steps-2027-01": lambda: learned.LearnedStepsPolicy,
@@ -41,7 +48,7 @@ _POLICIES: Final[Mapping[str, Callable[[], Callable[..., Policy[Any]]]]] = {
 }
 MEASURED: Final = "minilm"  # the family of embedder names whose cosines `NEIGHBOURS` was measured on
 _ALIASES: Final[Mapping[str, str]] = {
-    "default": "default-2027-01",
+    "default": "default-2027-02",
     "dual-channel": "seed-001",
     "steps": "steps-2027-01",
     "hysteresis": "seed-000",
@@ -194,9 +201,9 @@ def calibrated(name: str, calibration: Calibration, **overrides: Override) -> Po
 
     >>> fitted = Calibration("mine", 0.7, (0.5, 0.1), ((0.0, 0.0), (1.0, 1.0)))
     >>> calibrated("default", fitted).name
-    'default-2027-01?scale=0.5,0.1&embedder=mine'
-    >>> calibrated("default-2027-01", fitted).name
-    'default-2027-01'
+    'default-2027-02?scale=0.5,0.1&embedder=mine'
+    >>> calibrated("default-2027-02", fitted).name
+    'default-2027-02'
     """
     chosen = policy(name, **overrides)
     if name.strip().partition("?")[0] not in _ALIASES or not isinstance(chosen, default.DefaultPolicy):

@@ -16,9 +16,11 @@ dozen languages; who speaks and who opened the frame; length of message and fram
 Cosines are read on the embedder's scale (`NEIGHBOURS`, or the thread's own where `scale` is None), and
 again as z-scores in the thread, because a cosine of .3 means nothing by itself.
 
-**The verdict.** A small network turns the cues into a probability: one for each delay, with and without
-vectors. It reads every cue twice, as it stands and against the running mean of that cue in this thread
-(`cues/usual.py`), and how long the thread is: long talks change their topic less often, whatever the kind.
+**The verdict.** Small networks turn the cues into a probability: one for each delay, with and without
+vectors. A gap that has its hindsight is judged by those of every delay up to it, and the mean of their
+log-odds counts: where one is misled by a kind of talk it never saw, the others often are not. A network
+reads every cue twice, as it stands and against the running mean of that cue in this thread
+(`cues/baseline.py`), and how long the thread is: long talks change their topic less often, whatever the kind.
 The probability asked for moves a little with the thread (`cues/rate.py`): on a new kind of talk all
 probabilities are too low or too high together, while the number of topics depends mostly on the length of a
 talk. Every record keeps the threshold it was held against. A message that only acknowledges or reacts never
@@ -31,7 +33,7 @@ easily (`ripeness`). A gap over `idle_after` always cuts (six hours: the best si
 which is what lets the clock close a silent frame; then a thread keeps its habits and little else (`rested`).
 A frame that reaches `max_length` (half the topics of meetings are longer than 50 messages, one in ten is
 longer than 240) is split where its own probabilities are highest, the one cut that may lie further back than
-the hindsight. A thread known to its end is cut better by `whole.py`.
+the hindsight. A thread known to its end is cut better by `thread_pass.py`.
 
 **In doubt** it asks a language model, where the engine has one (`asks`; no part of the policy's name: the
 name says what becomes of messages and answers, and without an answer everything is as if nobody could be
@@ -154,10 +156,11 @@ class DefaultPolicy:
     cosines, None to learn it from each thread; `vectors` 0 reads words alone; `embedder` names whose cosines
     these two were fitted to, where a calibration did. `max_length` is in messages; `band` is how near, in
     log-odds, a probability must lie to its threshold to be asked about (0: never, also where
-    nothing was cut for long); `model` None is the network shipped. `asks` says that there is somebody to ask.
+    nothing was cut for long); `model` None is the network shipped. `asks` says that there is somebody to
+    ask; `together` that the networks of all delays up to a gap's own judge it, not that one alone.
     """
 
-    name: str = "default-2027-01"
+    name: str = "default-2027-02"
     hindsight: int = 2
     threshold: float = 0.4
     idle_after: timedelta | None = timedelta(hours=6)
@@ -168,6 +171,7 @@ class DefaultPolicy:
     band: float = asking.BAND
     model: BoundaryModel | None = None
     asks: bool = False
+    together: bool = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.hindsight <= LONGEST_DELAY:
@@ -262,7 +266,8 @@ class DefaultPolicy:
         clock = _silence(memory, unit)
         content = 0.0
         if not _says_nothing(unit):
-            content = model.content(rounded, len(right) - 1, memory.baseline, memory.position)
+            judges = model.together if self.together else model.content
+            content = judges(rounded, len(right) - 1, memory.baseline, memory.position)
             content = self.settled_content(content, memory.size, timed=clock is not None)
         probability = content if clock is None else round(self.with_time(model, content, clock), 4)
         new = novelty(cues[_FRAME_R0] if vectors else None, cues[_UNSEEN_R0])

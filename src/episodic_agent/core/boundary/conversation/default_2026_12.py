@@ -1,8 +1,8 @@
 """`default-2026-12` as it was, for frames and decisions made under it; new ones follow `default.py`.
 
-The same cues and networks, but another clock: its weights, learnt from chats whose labels were sessions only,
-let a short silence speak against a boundary, up to three in log-odds; where times are given the threshold
-stands still; after a long silence a thread goes on with all it remembers.
+The same cues and networks, each gap judged by one, but another clock: its weights, learnt from chats whose
+labels were sessions only, let a short silence speak against a boundary, up to three in log-odds; where times
+are given the threshold stands still; after a long silence a thread goes on with all it remembers.
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from episodic_agent.core.boundary.conversation.cues.rate import counted
-from episodic_agent.core.boundary.conversation.default import DefaultPolicy
+from episodic_agent.core.boundary.conversation.default_2027_01 import DefaultPolicy202701
 from episodic_agent.core.boundary.conversation.memory import ConversationMemory, close
 from episodic_agent.core.boundary.conversation.model import BoundaryModel, Silence, sigmoid
 
@@ -22,7 +22,7 @@ _HEIGHTS: Final = (-1.7252, -2.938, -3.0322, -1.2299, -0.6416, -0.5839, 0.0729)
 
 
 @dataclass(frozen=True, slots=True)
-class DefaultPolicy202612(DefaultPolicy):
+class DefaultPolicy202612(DefaultPolicy202701):
     """The policy for conversations that `default` meant before `default-2027-01`."""
 
     name: str = "default-2026-12"
@@ -44,7 +44,7 @@ class DefaultPolicy202612(DefaultPolicy):
 
     def asked(self, expected: float, position: int, *, timed: bool = False) -> float:
         """Return the probability that a gap must reach: with times always the same."""
-        return self.threshold if timed else DefaultPolicy.asked(self, expected, position)
+        return self.threshold if timed else DefaultPolicy202701.asked(self, expected, position)
 
 
 def _evidence(logged: float) -> float:

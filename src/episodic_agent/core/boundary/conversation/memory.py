@@ -28,7 +28,7 @@ _RESTED: Final = 10  # messages that a thread counts as after a long silence, if
 _VOCABULARY: Final = 256  # content terms remembered, newest first
 _ACTORS: Final = 6
 _CUES: Final = 160  # room for all cues of `cues.gap`, which imports this module
-_ROLES: Final = {
+ROLES: Final = {  # names that say what somebody is; all others are alike
     "user": 1, "human": 1, "customer": 1, "client": 1, "用户": 1, "客户": 1,
     "assistant": 2, "agent": 2, "system": 2, "bot": 2, "model": 2, "ai": 2, "客服": 2, "tool": 2,
 }  # fmt: skip
@@ -161,7 +161,7 @@ def intake(arrival: Arrival) -> MessageUnit:
 def _speaker(actor: str) -> tuple[int, int]:
     """Return a speaker's hash and role (1 user, 2 assistant, 0 neither)."""
     name = actor.strip().casefold()
-    return crc32(name.encode("utf-8", "replace")), _ROLES.get(name, 0)
+    return crc32(name.encode("utf-8", "replace")), ROLES.get(name, 0)
 
 
 def waiting(memory: ConversationMemory, unit: MessageUnit) -> ConversationMemory:

@@ -86,6 +86,16 @@ class BoundaryModel:
         kind = "vectors" if len(cues) > LEXICAL else "words"
         return self.networks[f"{kind}-{min(delay, LONGEST_DELAY)}"].probability(cues, baseline, position)
 
+    def together(self, cues: Cues, delay: int, baseline: BaselineCues, position: int) -> float:
+        """Return the probability by the networks of this delay and all shorter ones: their mean log-odds.
+
+        A network of a shorter delay reads the same cues and passes over those of later messages: they were
+        always 0 where it learnt, so its factors for them are.
+        """
+        delays = range(min(delay, LONGEST_DELAY) + 1)
+        odds = [logit(self.content(cues, one, baseline, position)) for one in delays]
+        return sigmoid(sum(odds) / len(odds))
+
     def with_time(self, content: float, silence: Silence) -> float:
         """Return the probability when the silence before the message is known too, never less than without.
 
@@ -107,8 +117,17 @@ def moved(probability: float, evidence: float) -> float:
     >>> moved(0.5, 0.0), round(moved(0.5, 2.0), 2)
     (0.5, 0.88)
     """
+    return sigmoid(logit(probability) + evidence)
+
+
+def logit(probability: float) -> float:
+    """Return the log-odds of a probability, of 0 and 1 as of what is nearly so.
+
+    >>> logit(0.5), round(logit(1.0), 1)
+    (0.0, 9.2)
+    """
     held = min(max(probability, 1e-4), 1.0 - 1e-4)
-    return sigmoid(math.log(held / (1.0 - held)) + evidence)
+    return math.log(held / (1.0 - held))
 
 
 def sigmoid(logit: float) -> float:

@@ -68,7 +68,8 @@ def whole_thread(inputs: Sequence[Input], policy: Policy[Any]) -> Segmented:
     if not isinstance(policy, DefaultPolicy):
         step = replay(inputs, policy)
         return Segmented(step.cuts, list({record.seq: record for record in step.records}.values()))
-    seeing = replace(policy, hindsight=LONGEST_DELAY)
+    # a digression is known by what comes after it: networks that see less would cut it off
+    seeing = replace(policy, hindsight=LONGEST_DELAY, together=False)
     step = run(seeing.begin(), inputs, seeing)
     last = {record.seq: record for record in step.records}
     seen = [item for item in inputs if isinstance(item, Arrival)]
