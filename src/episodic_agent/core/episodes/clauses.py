@@ -169,24 +169,24 @@ def _of_message(place: int, observation: Observation, language: str) -> list[Cla
         item = _ITEM.match(line)
         weight = 0.3 if line[0] == "#" or _DUMP.match(line) else 0.65 if item else 1.0
         bare = line[item.end() :] if item else _without_number(line.lstrip("# >"))
-        for sentence in _whole(sentences(bare, language or None), language):
+        for sentence in _joined_at_ordinals(sentences(bare, language or None), language):
             clauses.extend(_clause(place, len(clauses), sentence, trust * weight, language))
             if len(clauses) >= _MOST:
                 return clauses
     return clauses
 
 
-def _whole(pieces: Sequence[str], language: str) -> list[str]:
+def _joined_at_ordinals(pieces: Sequence[str], language: str) -> list[str]:
     """Join what a German ordinal tore apart: "fürs 1." and "Quartal" are one sentence."""
     if language != "de":
         return list(pieces)
-    whole: list[str] = []
+    joined: list[str] = []
     for piece in pieces:
-        if whole and _ORDINAL.search(whole[-1]):
-            whole[-1] += f" {piece}"
+        if joined and _ORDINAL.search(joined[-1]):
+            joined[-1] += f" {piece}"
         else:
-            whole.append(piece)
-    return whole
+            joined.append(piece)
+    return joined
 
 
 def _without_number(line: str) -> str:

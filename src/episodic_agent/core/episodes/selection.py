@@ -117,23 +117,23 @@ def _covering(
     near: Mapping[int, float],
 ) -> list[Clause]:
     """Add again and again the sentence that adds most of what is not told yet, for its length."""
-    told = frozenset[str]().union(*(clause.terms for clause in chosen))
+    covered = frozenset[str]().union(*(clause.terms for clause in chosen))
     used = sum(map(_length, chosen))
     least = _LEAST * _value(chosen[0], chosen[0].terms, weights, near)
     share = _UNSPACED_SHARE if script(chosen[0].text) in UNSPACED else 1.0
     left = [clause for clause in candidates if clause not in chosen]
     while left and len(chosen) < MOST_SENTENCES:
-        values = [_value(clause, clause.terms - told, weights, near) for clause in left]
+        values = [_value(clause, clause.terms - covered, weights, near) for clause in left]
         n = max(range(len(left)), key=lambda n: (values[n], -left[n].place, -left[n].order))
         if values[n] < least:
             break
         clause = left.pop(n)
         length = used + _length(clause)
         most = MOST_CHARACTERS if len(chosen) < ENOUGH_SENTENCES else ENOUGH_CHARACTERS
-        if length > most * share or _repeats(clause, told, weights):
+        if length > most * share or _repeats(clause, covered, weights):
             continue
         chosen.append(clause)
-        used, told = length, told | clause.terms
+        used, covered = length, covered | clause.terms
     return chosen
 
 
@@ -168,13 +168,13 @@ def _value(
 ) -> float:
     """Return what a sentence tells with some of its terms, for its length."""
     share = 1.0 - _CENTRAL + _CENTRAL * near[clause.place]
-    told = math.fsum(map(weights.__getitem__, terms)) / math.sqrt(_length(clause) + _LABEL)
-    return round(told * share * clause.weight, 9)
+    weight = math.fsum(map(weights.__getitem__, terms)) / math.sqrt(_length(clause) + _LABEL)
+    return round(weight * share * clause.weight, 9)
 
 
-def _repeats(clause: Clause, told: frozenset[str], weights: Mapping[str, float]) -> bool:
+def _repeats(clause: Clause, covered: frozenset[str], weights: Mapping[str, float]) -> bool:
     mass = math.fsum(map(weights.__getitem__, clause.terms))
-    return math.fsum(map(weights.__getitem__, clause.terms & told)) >= _SAME * mass
+    return math.fsum(map(weights.__getitem__, clause.terms & covered)) >= _SAME * mass
 
 
 def _length(clause: Clause) -> int:

@@ -250,7 +250,7 @@ def titled(tx: Transaction, threads: Sequence[Thread], now: datetime) -> list[Th
     ]
 
 
-def told(tx: Transaction, thread: Thread, now: datetime) -> str:
+def newest_summary(tx: Transaction, thread: Thread, now: datetime) -> str:
     """Return the summary of a thread's newest episode, or of what was said so far; "" of what is hidden."""
     return _newest_words(tx, thread, tx.episodes.list(threads=[thread.id]), Visibility(tx, now)).summary
 

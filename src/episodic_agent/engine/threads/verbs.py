@@ -9,7 +9,7 @@ from episodic_agent.core.threads import Channels, as_record
 from episodic_agent.core.threads.channels import channel_name, check_timeout
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.engine.arguments import aware, clean_name, counted
-from episodic_agent.engine.episodes.listing import titled, told
+from episodic_agent.engine.episodes.listing import newest_summary, titled
 from episodic_agent.engine.scoped import Scoped, find_thread
 from episodic_agent.engine.sections.bounds import summary_of
 from episodic_agent.engine.threads.resolving import own_channels, view_of
@@ -60,8 +60,8 @@ def card_of(tx: Transaction, thread: Thread, channels: Channels, now: datetime) 
 def _summary(tx: Transaction, thread: Thread, now: datetime) -> str:
     """Return the paragraph of the newest part that is told, else the newest episode's or open frame's."""
     # a paragraph tells of all of the thread: where some of that is hidden, the episodes say what is left
-    whole = "" if Visibility(tx, now).touches(thread) else summary_of(tx, thread)
-    return whole or told(tx, thread, now) or thread.title or ""
+    paragraph = "" if Visibility(tx, now).touches(thread) else summary_of(tx, thread)
+    return paragraph or newest_summary(tx, thread, now) or thread.title or ""
 
 
 def select(tx: Transaction, name: str, now: datetime) -> Thread:
