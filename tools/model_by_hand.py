@@ -32,6 +32,7 @@ from episodic_agent.core.links.policies import link_policy
 from episodic_agent.engine.episodes import wording
 from episodic_agent.engine.evaluate.lives import evaluate_file
 from episodic_agent.engine.threads import resolving
+from episodic_agent.errors import EpisodicError, InvalidInput
 from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
 from episodic_agent.wiring import load_settings, make_embedder, temporary_memory
 from episodic_agent.wiring.policies import resolver
@@ -161,7 +162,12 @@ def policies_of(folder: Path) -> dict[str, str]:
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(todays_policies(), indent=1) + "\n", encoding="utf-8")
-    return {str(name): str(value) for name, value in json.loads(kept.read_text(encoding="utf-8")).items()}
+    policies = {str(name): str(value) for name, value in json.loads(kept.read_text(encoding="utf-8")).items()}
+    if missing := [name for name in CHOSEN if name not in policies]:
+        raise InvalidInput(
+            f"{kept} names no policy for {', '.join(missing)}; delete it to play under today's"
+        )
+    return policies
 
 
 def others_today(folder: Path) -> list[str]:
@@ -222,6 +228,10 @@ def unpack(packed: Path, folder: Path) -> int:
     """Write a packed file as a folder; return how many prompts it has."""
     folder.mkdir(parents=True, exist_ok=True)
     first, *rows = [json.loads(line) for line in gzip.decompress(packed.read_bytes()).decode().splitlines()]
+    if "policies" not in first:
+        raise InvalidInput(
+            f"{packed} does not say under which policies it was made; play it, then pack it anew"
+        )
     (folder / POLICIES).write_text(json.dumps(first["policies"], indent=1) + "\n", encoding="utf-8")
     for row in rows:
         name, answer = row.pop("name"), row.pop("answer")
@@ -273,7 +283,14 @@ def _serve(folder: Folder, port: int) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Do what the command line says; return the exit code."""
-    options = _parser().parse_args(arguments)
+    try:
+        return _do(_parser().parse_args(arguments))
+    except EpisodicError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _do(options: argparse.Namespace) -> int:
     folder = Folder(options.folder, 0.0 if getattr(options, "replay", False) else PATIENCE)
     missing = next((p for p in (getattr(options, "life", None),) if p is not None and not p.is_file()), None)
     if options.command in ("waiting", "pack") and not options.folder.is_dir():

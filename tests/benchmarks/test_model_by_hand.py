@@ -121,6 +121,25 @@ def test_a_folder_is_played_under_its_own_policies_whatever_the_defaults_are(
     assert played["default-2027-01"] > played["default-2027-01?threshold=0.99"]
 
 
+@pytest.mark.parametrize(
+    ("policies", "why"),
+    [
+        ({}, "names no policy for boundaries, links, facts"),
+        (
+            {"boundaries": "nonsense", "links": "default", "facts": "default"},
+            "unknown boundary policy 'nonsense'",
+        ),
+    ],
+)
+def test_policies_that_are_none_are_refused_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], policies: dict[str, str], why: str
+) -> None:
+    (tmp_path / by_hand.POLICIES).write_text(json.dumps(policies), encoding="utf-8")
+    life = str(CASES / "leipzig.jsonl")
+    assert by_hand.main(["play", "--replay", str(tmp_path), life, "--messages", "2"]) == 2
+    assert why in capsys.readouterr().err.splitlines()[-1]
+
+
 @pytest.mark.parametrize("life", LIVES)
 def test_the_recorded_prompts_are_those_of_today(life: str) -> None:
     for row in rows(life):

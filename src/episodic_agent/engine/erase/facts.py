@@ -63,13 +63,19 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
 
 def _told_after(tx: Transaction, places: Mapping[UUID, set[int]]) -> set[UUID]:
     """Return the episodes that a model told while it was shown one of these places as what went before."""
+    asking = {_question(digest.VERSION), _question(telling.VERSION)}
     return {
         episode.id
         for thread, seqs in places.items()
         for episode in tx.episodes.list(threads=[thread])
-        if episode.encoded_by.endswith((f" {digest.VERSION}", f" {telling.VERSION}"))
+        if _question(episode.encoded_by) in asking
         and any(0 < episode.first_seq - seq <= LOOKED_BACK for seq in seqs)
     }
+
+
+def _question(by: str) -> str:
+    """Return the question that words are from, whatever the version of it and the model: "digest"."""
+    return by.rpartition(" ")[2].rpartition("-")[0]
 
 
 def mend_facts(deps: Deps, tx: Transaction, now: datetime) -> int:
@@ -143,7 +149,7 @@ def _erase_shown(
         group = _group(decision)
         touched = not names.isdisjoint((str(decision.subject), *group))
         shown = tainted.intersection(_shown(decision).values())
-        if decision.policy_version == digest.VERSION and (touched or shown):
+        if _question(decision.policy_version) == _question(digest.VERSION) and (touched or shown):
             worded.update(map(UUID, group))
         if not touched and shown and _repeats(tx, deps, decision, secret):
             names |= group
