@@ -328,7 +328,8 @@ def torment_memory(crew: Crew, url: str, file: str, policy: str, users: Sequence
     return held
 
 
-@server_when_slow
+@pytest.mark.slow
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 def test_what_killed_workers_leave_is_what_a_memory_makes_undisturbed(
     crew: Callable[[], Crew], url: str, tmp_path: Path, short: str
 ) -> None:
@@ -340,7 +341,9 @@ def test_what_killed_workers_leave_is_what_a_memory_makes_undisturbed(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", ["seed-001", "default"])
+@pytest.mark.parametrize(
+    ("url", "policy"), [("sqlite", "seed-001"), ("postgres", "default")], indirect=["url"]
+)
 def test_what_workers_killed_fifty_times_leave_is_what_a_memory_makes_undisturbed(
     crew: Callable[[], Crew], url: str, tmp_path: Path, chats: str, policy: str
 ) -> None:
