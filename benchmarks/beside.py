@@ -260,7 +260,11 @@ class Race:
                 verb = [*rival.verbs][asked % len(rival.verbs)]
                 text = f"{draw.choice(TALK)}, {asked}" if verb == "add" else draw.choice(TALK)
                 begun = time.perf_counter()
-                answer = rival.verbs[verb](http, user, text)
+                try:
+                    answer = rival.verbs[verb](http, user, text)
+                except httpx2.TransportError:  # as where a connection that was idle is closed meanwhile
+                    self.refused[f"{verb} cut"] += 1
+                    continue
                 if answer.is_success:
                     self.spent.setdefault(verb, []).append(1000 * (time.perf_counter() - begun))
                 else:

@@ -77,7 +77,7 @@ def test_two_processes_answer_a_key_as_often_as_one(url: str, tmp_path: Path) ->
         memory.user("ana").add("The tap drips")
         token = memory.keys.create(role="read").token
     apps = [
-        make_app(opened, utc_now, rate=0.5, allowances=SharedAllowances(tmp_path / "allowances"))
+        make_app(opened, utc_now, rate=0.01, allowances=SharedAllowances(tmp_path / "allowances"))
         for _ in range(2)
     ]
     headers = {"Authorization": f"Bearer {token}"}
@@ -88,4 +88,4 @@ def test_two_processes_answer_a_key_as_often_as_one(url: str, tmp_path: Path) ->
 
         assert [ask(one), ask(other), ask(one)] == [200, 429, 429]
         refused = other.get("/v1/users", headers=headers)
-        assert 1 <= int(refused.headers["Retry-After"]) <= 2
+        assert 1 <= int(refused.headers["Retry-After"]) <= 100

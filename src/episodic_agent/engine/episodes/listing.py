@@ -240,8 +240,8 @@ def titled(tx: Transaction, threads: Sequence[Thread], now: datetime) -> list[Th
     """Return threads; those that nobody gave a title are called by what was said in them last."""
     visibility = Visibility(tx, now)
     closed: dict[UUID, list[Episode]] = {thread.id: [] for thread in threads if not thread.title}
-    for one in tx.episodes.list(threads=[*closed]):
-        closed[one.thread_id].append(one)
+    for episode in tx.episodes.list(threads=[*closed]):
+        closed[episode.thread_id].append(episode)
     return [
         thread
         if thread.title

@@ -18,7 +18,7 @@ from episodic_agent.engine.results import ImportReport
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.errors import EpisodicError, InvalidInput, NotFound, StoreUnavailable
 
-KEPT: Final = timedelta(days=1)
+REMEMBERED: Final = timedelta(days=1)
 AT_ONCE: Final = 2  # imports of a process that work; the others wait for their turn
 MOST: Final = 8  # imports of a process
 _NAME: Final = "episodic-import-"
@@ -48,11 +48,11 @@ def begin_import(
 
 def state_of_import(at: Scoped, identity: str) -> Operation:
     """Return how an import stands; NotFound where there was none by this id within a day."""
-    owner = _kept(at, identity, "begun")
+    owner = _recorded(at, identity, "begun")
     if owner is None:
         raise NotFound(f"no import {identity[:60]!r} of the last day; `POST …/import?wait=false` begins one")
     lives = _lives(at, identity, owner)  # looked at before the outcome is: who ends has written that first
-    ended = _kept(at, identity, "ended")
+    ended = _recorded(at, identity, "ended")
     if ended is None:
         return Operation(identity, "running", 1) if lives else Operation(identity, "failed", 0, _GONE)
     outcome = json.loads(ended)
@@ -97,16 +97,16 @@ def _counts(report: ImportReport) -> dict[str, int]:
     }
 
 
-def _kept(at: Scoped, identity: str, what: Literal["begun", "ended"]) -> str | None:
+def _recorded(at: Scoped, identity: str, what: Literal["begun", "ended"]) -> str | None:
     with at.read() as tx:
-        kept = tx.request(_key(identity, what), at.deps.clock() - KEPT)
-    return None if kept is None else kept.decode()
+        text = tx.request(_key(identity, what), at.deps.clock() - REMEMBERED)
+    return None if text is None else text.decode()
 
 
 def _keep(at: Scoped, identity: str, what: Literal["begun", "ended"], text: str) -> None:
     now: datetime = at.deps.clock()
     with at.deps.store.begin(at.scope) as tx:
-        tx.keep_request(_key(identity, what), text.encode(), now=now, oldest=now - KEPT)
+        tx.keep_request(_key(identity, what), text.encode(), now=now, oldest=now - REMEMBERED)
 
 
 def _key(identity: str, what: str) -> bytes:

@@ -269,10 +269,14 @@ def decisions(app: App, since: str | None, limit: int, user: str | None, as_json
         say("nothing was decided" + ("" if since is None else f" from {since} on"))
         return
     table = Table("decided", "of", "verdict", "score", "by", "about", box=None, pad_edge=False)
-    for one in made:
-        score = f"{one.score:.2f} of {one.threshold:.2f}" if isfinite(one.threshold) else f"{one.score:.2f}"
-        cells = (one.type, one.verdict, score, one.policy_version, str(one.subject))
-        table.add_row(f"{one.at:%Y-%m-%d %H:%M}", *map(Text, cells))
+    for decision in made:
+        score = (
+            f"{decision.score:.2f} of {decision.threshold:.2f}"
+            if isfinite(decision.threshold)
+            else f"{decision.score:.2f}"
+        )
+        cells = (decision.type, decision.verdict, score, decision.policy_version, str(decision.subject))
+        table.add_row(f"{decision.at:%Y-%m-%d %H:%M}", *map(Text, cells))
     out().print(table)
 
 

@@ -24,8 +24,8 @@ def routes(pages: Pages) -> APIRouter:
         """List later work: what failed first."""
         room = space_of(request).jobs
         counts, shown = room.counts(), list[JobEntry]()
-        for one in [state] if state else _ORDER:
-            shown += sorted(room.list(state=one, limit=MOST - len(shown)), key=lambda e: e.due)
+        for name in [state] if state else _ORDER:
+            shown += sorted(room.list(state=name, limit=MOST - len(shown)), key=lambda e: e.due)
         total = counts[state] if state else sum(counts.values())
         return pages.page(
             request, "jobs.html", section="jobs", jobs=shown, counts=counts, total=total, state=state

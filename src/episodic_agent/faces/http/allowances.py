@@ -55,11 +55,11 @@ class OwnAllowances:
     """The allowances of a service of one process."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Allowance] = {}
+        self._allowances: dict[str, Allowance] = {}
 
     def wait(self, key_id: str, now: float, rate: float) -> float:
         """Take one request of a key; return 0, or after how many seconds there is one again."""
-        return self._kept.setdefault(key_id, Allowance(most(rate), now)).wait(now, rate)
+        return self._allowances.setdefault(key_id, Allowance(most(rate), now)).wait(now, rate)
 
 
 class SharedAllowances:

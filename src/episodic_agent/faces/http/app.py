@@ -59,9 +59,9 @@ def make_app(
     """Return the application; it opens the memory when it starts and closes it when it ends.
 
     `largest` bounds a request in bytes, `most` the requests with a body at a time, `slowest` the seconds one
-    may take to arrive; `largest_file` bounds a file that is imported, in bytes;
-    `rate` the requests a second of one key. Without `keyed` no keys are looked at: this machine alone asks.
-    `end` tells that the process ends; `allowances` are those of all processes, its own unless given.
+    may take to arrive; `largest_file` bounds a file that is imported, in bytes; `rate` the requests a second
+    of one key. Without `keyed` no keys are looked at: this machine alone asks. `end` tells that the process
+    ends; `allowances` are those of all processes, its own unless given.
     """
     served: list[tuple[Memory, Spaces]] = []
 
@@ -101,11 +101,14 @@ def make_app(
     app.include_router(dashboard_routes(clock, secrets.randbits))
     _add_health(app, lambda: served[0][0])
     _add_metrics(app, asked, counts)
-    _add_docs(app)
+    _add_docs_and_problems(app)
+    return app
+
+
+def _add_problems(app: FastAPI) -> None:
     app.add_exception_handler(EpisodicError, _engine_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
-    return app
 
 
 def _add_health(app: FastAPI, memory_of: Callable[[], Memory]) -> None:
@@ -139,7 +142,9 @@ def _add_metrics(app: FastAPI, memory_of: Callable[[], Memory], counts: RequestC
         return Response("\n".join(counts.lines(gauges)) + "\n", media_type=TEXT)
 
 
-def _add_docs(app: FastAPI) -> None:
+def _add_docs_and_problems(app: FastAPI) -> None:
+    _add_problems(app)
+
     @app.get("/docs", include_in_schema=False)
     def docs() -> HTMLResponse:
         """Return every route with examples, as one page without scripts."""
