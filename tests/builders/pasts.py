@@ -1,10 +1,13 @@
 """Everything a user's memory answers, to be compared with what it answered once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from episodic_agent.engine.links.explaining import LinkExplanation
+from episodic_agent.engine.links.verbs import LinkCard
+from episodic_agent.engine.tuning.outcomes import labelled
 from episodic_agent.engine.user import UserMemory
-from episodic_agent.errors import EpisodicError
+from episodic_agent.schemas import Decision
 
 EVERY = 1000
 
@@ -27,8 +30,8 @@ def answers(user: UserMemory, questions: Sequence[str]) -> dict[str, Any]:
         "facts": facts,
         "quotes": [user.facts.get(card.id) for card in facts],
         "matters": [user.facts.history(card.id) for card in facts],
-        "links": user.links.list(taken_back=True, limit=EVERY),
-        "linked": [or_error(user.links.explain, one.origin) for one in threads],
+        "links": [_linked(card) for card in user.links.list(taken_back=True, limit=EVERY)],
+        "linked": [_explained(user.links.explain(one.origin)) for one in threads],
         "cross-thread": user.links.episodes(),
         "heads": heads,
         "chains": [user.chains.get(one.id) for one in heads],
@@ -51,12 +54,18 @@ def answers(user: UserMemory, questions: Sequence[str]) -> dict[str, Any]:
     return told
 
 
-def or_error(verb: Callable[..., Any], *values: Any) -> Any:
-    """Return what a verb answers, or the error it raises."""
-    try:
-        return verb(*values)
-    except EpisodicError as error:
-        return repr(error)
+def _linked(card: LinkCard) -> Any:
+    return card.link, card.earlier, card.later, card.decision and undated(card.decision)
+
+
+def _explained(explanation: LinkExplanation) -> Any:
+    judged = [(one.candidate, undated(one.decision)) for one in explanation.judged]
+    return explanation.thread, explanation.links, judged
+
+
+def undated(decision: Decision) -> Decision:
+    """Return a decision without what came of it: where no one turn told that, nobody knows since when."""
+    return labelled(decision, None)
 
 
 def _origins(threads: Sequence[Any]) -> list[str]:
