@@ -83,5 +83,6 @@ def furnish(memory: Memory) -> dict[str, str]:
     mine(memory).links.add(THREAD, f"other{UNSEEN}")
     mine(memory).episodes.suppress(thread=f"other{UNSEEN}", reason=f"why {UNSEEN}{MARKUP}")
     episode = str(mine(memory).episodes.list(thread=THREAD)[0].episode_id)
+    mine(memory).episodes.rename(episode, f"Garden {UNSEEN}{MARKUP}")
     mine(memory).episodes.pin(episode, reason=f"why {UNSEEN}{MARKUP}")
     return {"observation": str(receipts[0].id), "episode": episode, "session": str(session.id), "fact": fact}

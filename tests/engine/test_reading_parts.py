@@ -26,7 +26,7 @@ from episodic_agent.testing.models import ScriptedModel
 NINE = datetime(2026, 4, 13, 9, tzinfo=UTC)
 TALK = (*TAP, *LISBON, *BREAD)
 CUT = [(0, 3), (4, 7), (8, 11)]  # as the messages come
-LOW = "default?threshold=0.3&band=0.01"  # under which message 2 begins an episode as well; a narrow band asks nothing
+LOW = "default-2027-01?threshold=0.3&band=0.01"  # under which message 2 begins an episode as well; a narrow band asks nothing
 Part = tuple[int, int]
 
 
@@ -141,7 +141,7 @@ def test_what_is_sure_stays_and_the_words_of_both_parts_are_kept_together(open_m
 
 
 def test_one_part_of_everything_joins_no_sure_cuts(open_memory: OpenMemory) -> None:
-    memory = told(open_memory, (0, 11))
+    memory = told(open_memory, (0, 11), policy="default-2027-01")
     assert spans(memory) == CUT
     assert [one.encoded_by for one in stored(memory)].count(EXTRACTIVE) == 2
 

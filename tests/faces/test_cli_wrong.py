@@ -363,7 +363,10 @@ def test_ctrl_c_is_one_line_and_loses_nothing_that_was_acknowledged(folder: Path
         encoding="utf-8",
     )
     words = command("import", "long.jsonl", *ANA, "--db", "long.db")
+    # a shell's background jobs ignore interrupts, and so would what they start
+    told = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(words, **BOTH) as importing:
+        signal.signal(signal.SIGINT, told)
         until = time.monotonic() + 60
         while not (folder / "long.db-wal").exists() and time.monotonic() < until:
             time.sleep(0.05)

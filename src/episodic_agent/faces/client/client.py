@@ -126,7 +126,7 @@ class RemoteUser(_UserDoor):
         super().__init__(name, client._ask, as_of)
         self._client = client
 
-    def as_of(self, moment: Moment) -> "RemoteUser":
+    def as_of(self, moment: "datetime | str | float") -> "RemoteUser":
         """Return the memory as it stood at a moment of record time, to read only; nothing is asked for it."""
         return RemoteUser(self.name, self._client, moment)
 
@@ -147,7 +147,7 @@ class AsyncRemoteUser(_UserDoor):
         super().__init__(name, client._ask, as_of)
         self._client = client
 
-    def as_of(self, moment: Moment) -> "AsyncRemoteUser":
+    def as_of(self, moment: "datetime | str | float") -> "AsyncRemoteUser":
         """Return the memory as it stood at a moment of record time, to read only; nothing is asked for it."""
         return AsyncRemoteUser(self.name, self._client, moment)
 
