@@ -1,8 +1,8 @@
 """The pages run: every block of code by itself, in an empty folder with an empty home; links lead somewhere."""
 
 import re
-import shutil
 import shlex
+import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
