@@ -397,6 +397,8 @@ def examine(siege: Siege, folder: Path) -> dict[str, Any]:
     targets = undisturbed(folder, siege.chats, siege.policy)
     lost = doubled = dead = left = episodes = 0
     others: list[str] = []
+    with open_memory(siege.url, SPACE, siege.begun, siege.policy) as memory:
+        memory.jobs.run()  # what the hurried clock asked for after the last worker looked
     with make_patient_store(siege.url) as store:
         for user, acknowledged in siege.acknowledged.items():
             scope = Scope(user, SPACE)
