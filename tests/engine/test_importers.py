@@ -49,8 +49,9 @@ def test_a_sample_is_imported_once_whatever_it_is_packed_in(run: Run, tmp_path: 
 
 def test_the_names_of_chats_are_the_titles_of_threads(run: Run) -> None:
     run("import", SAMPLES / "chatgpt", SAMPLES / "slack", SAMPLES / "discord", SAMPLES / "telegram", "--json")
-    titles = {thread["title"] for thread in json.loads(run("threads", "--json").out)}
-    assert {"Balcony tomatoes", "Umzug nach Köln", "#general", "Garden #general", "Bergfreunde"} <= titles
+    listed = run("threads").out
+    for name in ("Balcony tomatoes", "Umzug nach Köln", " #general ", "Garden #general", "Bergfreunde"):
+        assert name in listed
 
 
 def test_what_was_said_elsewhere_is_found_with_its_speaker(run: Run) -> None:

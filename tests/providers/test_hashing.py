@@ -56,6 +56,11 @@ def test_rows_have_length_one_unless_blank_and_do_not_depend_on_their_neighbours
         assert np.array_equal(vector, embedder.embed([text])[0])
 
 
+def test_words_that_cancel_each_other_are_no_blank_text() -> None:
+    (vector,) = HashingEmbedder().embed(["N:Å"])  # on one place, with opposite signs
+    assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
+
+
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\u2003"])
 def test_a_blank_text_gets_a_zero_row(text: str) -> None:
     assert not HashingEmbedder().embed([text]).any()

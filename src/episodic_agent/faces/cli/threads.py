@@ -28,7 +28,7 @@ def threads(app: App, limit: int, user: str | None, as_json: bool) -> None:
         threads = memory.threads.list(limit=limit)
         cards = [memory.threads.get(t.origin) for t in threads] if as_json else []
     if as_json:
-        print_json([{**c.record, "name": c.thread.origin, "title": c.thread.title or ""} for c in cards])
+        print_json([{**card.record, "name": card.thread.origin} for card in cards])
         return
     if not threads:
         say("no threads yet; `episodic add` begins one")

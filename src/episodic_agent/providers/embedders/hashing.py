@@ -116,4 +116,8 @@ class HashingEmbedder:
             places, weights = _hashed(word, self.dimensions)
             # Not `+=` by index, which would count a place named twice only once.
             summed += np.bincount(places, weights * (1.0 + math.log(count)), self.dimensions)
+        if not summed.any():  # words that fell on one place with opposite signs: the first of them speaks
+            for word in words_of(text)[:1]:
+                places, weights = _hashed(word, self.dimensions)
+                summed += np.bincount(places, weights, self.dimensions)
         return summed
