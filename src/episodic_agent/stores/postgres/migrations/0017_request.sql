@@ -15,12 +15,3 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON request TO episodic_app;
 CREATE POLICY own ON request TO episodic_app USING (
     space = current_setting('episodic.space')::bigint AND owner = current_setting('episodic.owner')::bigint
 );
-
--- Whoever erases also sweeps, from PostgreSQL 17 on.
-DO $$
-BEGIN
-    IF current_setting('server_version_num')::int >= 170000 THEN
-        EXECUTE 'GRANT MAINTAIN ON request TO episodic_app';
-    END IF;
-END
-$$;
