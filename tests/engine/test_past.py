@@ -133,7 +133,9 @@ def test_half_a_life_asked_later_is_the_half_that_was_lived(life: Life) -> None:
         life.tell("I moved: I live in Lisbon now.")
     life.user.flush()
     life.check()
-    assert life.user.stats() != life.user.as_of(next(iter(life.asked))).stats()
+    then = life.user.as_of(next(iter(life.asked)))
+    assert life.user.stats() != then.stats()
+    assert set(then.jobs.counts().values()) == {0}  # nothing waits in a past
 
 
 def test_a_demo_of_weeks_is_the_same_at_the_half(life: Life) -> None:

@@ -84,10 +84,15 @@ class PastStore:
         return [] if self._empty or of not in (None, self._scope, self._scope.space) else [self._scope]
 
     def waiting(
-        self, scope: Scope | None = None, *, space: str | None = None, due: datetime | None = None
+        self,
+        scope: Scope | None = None,
+        *,
+        space: str | None = None,
+        due: datetime | None = None,
+        state: str | None = None,
     ) -> int:
         """Count nothing: no work waits in a past."""
-        del scope, space, due
+        del scope, space, due, state
         return 0
 
     def erasures(self, space: str, scope: Scope | None = None) -> Sequence[Erasure]:
