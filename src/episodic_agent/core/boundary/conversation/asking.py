@@ -19,14 +19,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from episodic_agent.core.boundary.contract import Verdict
-from episodic_agent.core.boundary.conversation.model import sigmoid
+from episodic_agent.core.boundary.conversation.model import logit, sigmoid
 
 BAND: Final = 0.3  # log-odds on either side of the threshold
 BELIEVED: Final = 0.8  # how often a model that is sure of its answer is taken to be right
 REACH: Final = math.log(BELIEVED / (1.0 - BELIEVED))  # log-odds that a sure answer is worth
 LONG: Final = 8  # messages without a cut after which the likeliest gap of them is asked about as well
 BEFORE: Final = 32  # messages before the gap that are shown: more cost tokens and tell nothing new
-_LEAST: Final = 1e-4
 PLACES: Final = 4  # that records keep of a probability
 UNASKED, WEIGHED, SURE = "unasked", "model_boundary", "model_confidence"  # the cues an answer leaves
 LEFT: Final = (UNASKED, WEIGHED, SURE)
@@ -101,13 +100,3 @@ def read(cues: Mapping[str, float]) -> WeighedVerdict | None:
     if UNASKED not in cues:
         return None
     return WeighedVerdict(cues[UNASKED], cues[WEIGHED] >= 0.5, cues[SURE])
-
-
-def logit(probability: float) -> float:
-    """Return log-odds; what is certain counts as ten thousand to one.
-
-    >>> round(logit(0.8), 4), round(logit(0.0), 2)
-    (1.3863, -9.21)
-    """
-    held = min(max(probability, _LEAST), 1.0 - _LEAST)
-    return math.log(held / (1.0 - held))

@@ -108,6 +108,7 @@ from episodic_agent.core.boundary.conversation.model import (
     LONGEST_DELAY,
     BoundaryModel,
     Silence,
+    logit,
     moved,
     shipped,
     sigmoid,
@@ -118,6 +119,7 @@ from episodic_agent.schemas import Json, Reason
 # Mean and spread of the cosine of neighbouring messages under the default embedder (development data).
 NEIGHBOURS: Final = (0.32, 0.2)
 _WIDEST: Final = 10.0  # log-odds: everything
+A_PAUSE: Final = 0.1  # log-odds that an hour of silence adds: less is no reason for a cut
 _AT: Final = {name: number for number, name in enumerate(ALL)}
 _L1_R0, _FRAME_R0, _UNSEEN_R0 = (_AT[name] for name in ("L1~R0", "frame~R0", "unseen R0"))
 _ASKED: Final = "default"  # what the ids of this policy's questions begin with
@@ -378,7 +380,8 @@ class DefaultPolicy:
         cues = judged.cues if weighed is None else {**judged.cues, **asking.shown(weighed)}
         cut = probability >= threshold
         if cut:
-            ended = self._boundary(memory, unit.seq, newest.seq, _reason(judged, threshold), probability)
+            reason = reason_of(judged.probability, judged.content, threshold, judged.surprise)
+            ended = self._boundary(memory, unit.seq, newest.seq, reason, probability)
             cuts.append(replace(ended, threshold=threshold, cues=cues))
         action = "cut" if cut else "keep"
         records.append(Record(unit.seq, action, probability, threshold, judged.surprise, cues))
@@ -420,12 +423,16 @@ def _silence(memory: ConversationMemory, unit: MessageUnit) -> Silence | None:
     return Silence(logged, memory.stats[SILENCE].z(logged, 1.0, 1.0))
 
 
-def _reason(judged: JudgedGap, threshold: float) -> str:
-    if judged.probability < threshold:  # a model said so
-        return Reason.TOPIC_SHIFT
-    if judged.content < threshold:  # without the silence it would not have been cut
+def reason_of(probability: float, content: float, threshold: float, surprise: float) -> str:
+    """Return why a gap was cut, from its probability with and without the clock.
+
+    A silence is the reason where without it there would have been no cut, unless it added next to nothing:
+    who changes the subject after five minutes did not pause for it.
+    """
+    paused = logit(probability) - logit(content) >= A_PAUSE
+    if content < threshold <= probability and paused:
         return Reason.TIME_GAP
-    return Reason.SURPRISE if judged.surprise >= 0.75 else Reason.TOPIC_SHIFT
+    return Reason.SURPRISE if surprise >= 0.75 and probability >= threshold else Reason.TOPIC_SHIFT
 
 
 def _shown(cues: Sequence[float], content: float, clock: Silence | None, new: float) -> Mapping[str, float]:

@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from episodic_agent.core.boundary.conversation.asking import PLACES, logit
-from episodic_agent.core.boundary.conversation.model import sigmoid
+from episodic_agent.core.boundary.conversation.asking import PLACES
+from episodic_agent.core.boundary.conversation.model import logit, sigmoid
 
 NAMED: Final = 0.8  # share of the true boundaries that a reader names
 ALARMS: Final = 0.05  # share of all other gaps that one calls a boundary

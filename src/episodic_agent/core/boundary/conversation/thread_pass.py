@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from episodic_agent.core.boundary.contract import DRAIN_ALL, Arrival, Boundary, Input, Policy, Record
 from episodic_agent.core.boundary.conversation.cues.cohesion import compact
 from episodic_agent.core.boundary.conversation.cues.rate import belief
-from episodic_agent.core.boundary.conversation.default import DefaultPolicy
+from episodic_agent.core.boundary.conversation.default import DefaultPolicy, reason_of
 from episodic_agent.core.boundary.conversation.model import LONGEST_DELAY, sigmoid
 from episodic_agent.core.boundary.machine import replay, run
 from episodic_agent.schemas import Reason, Vector
@@ -200,13 +200,9 @@ def forced(evidence: Sequence[float], longest: int) -> list[int]:
 def _boundary(record: Record, newest: int) -> Boundary:
     """Return a cut before a message, with its record's grounds: known when the whole thread was."""
     probability, threshold = record.probability, record.threshold
-    return Boundary(record.seq, newest, _reason(record), probability, threshold, cues=record.cues)
-
-
-def _reason(record: Record) -> str:
-    if "silence" in record.cues and record.cues["content"] < record.threshold:
-        return Reason.TIME_GAP
-    return Reason.SURPRISE if record.surprise >= 0.75 else Reason.TOPIC_SHIFT
+    content = record.cues["content"] if "silence" in record.cues else probability
+    reason = reason_of(probability, content, threshold, record.surprise)
+    return Boundary(record.seq, newest, reason, probability, threshold, cues=record.cues)
 
 
 def _in_order(cuts: Iterable[Boundary], records: Sequence[Record]) -> list[Boundary]:
