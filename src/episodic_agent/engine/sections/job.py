@@ -52,7 +52,7 @@ from episodic_agent.schemas import (
     Vector,
 )
 
-EXTRACTIVE: Final = "compact-extractive-1"
+EXTRACTIVE: Final = "compact-extractive-2"
 LITTLE: Final = 120  # tokens; a part of so few is told by what was said, at no cost
 LOOK_AGAIN: Final = timedelta(minutes=10)
 LONGEST_WAIT: Final = timedelta(days=3)  # for the words of an event that began in a part
