@@ -28,3 +28,12 @@ SKILLS: Final = "skills"
 REVIEW: Final = "review"
 FACTS: Final = "facts"
 STAGES: Final = (TOPIC_SHIFT, EPISODE, THREAD_LINK, COMPACT, SKILLS, REVIEW, FACTS)
+
+
+def question_of(by: str) -> str:
+    """Return the question that words or a decision are from, whatever its version and the model.
+
+    >>> question_of("openai:small digest-2"), question_of("digest-1"), question_of("extractive-2")
+    ('digest', 'digest', 'extractive')
+    """
+    return by.rpartition(" ")[2].rpartition("-")[0]

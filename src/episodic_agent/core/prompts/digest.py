@@ -63,16 +63,7 @@ things, projects, places and arrangements: who somebody is to whom; what they li
 do; how projects, machines and homes are named, set up or decided; prices, terms, regular times; appointments
 and firm plans; standing wishes to the assistant. One fact is one sentence that is clear by itself, with names
 instead of pronouns.
-message and quote: the alias of a message, and words of it that prove the fact, copied letter by letter.
-action: "new"; "reinforce" a known fact said again; "update" one whose value changed; "invalidate" one that no
-longer holds. known: its alias, null for a new one; at most one action each.
-subject: whom or what it is about, by name; {subject} for the owner of the memory, whatever they are called.
-value: the part of the sentence that could change. holds: false for what is said not to be so.
-since: the day from which it is so; on: the day of an event or appointment; YYYY-MM-DD, null where not told.
-No facts are questions, hypotheticals, jokes and what is said with a laugh, play, tasks of the moment, moods,
-what passes within days, who is only mentioned in passing, hearsay about strangers, and what only an assistant
-says. An empty list is a good answer.
-Write only what was said: no guess, no name and no number that does not stand there.
+{each}{none}Write only what was said: no guess, no name and no number that does not stand there.
 {data}"""
 
 
@@ -121,7 +112,8 @@ def prompt(owner: stating.Owner, known: Sequence[Fact], conversations: Sequence[
             _INSTRUCTIONS.format(
                 owner=owner.introduced.removeprefix("its owner "),
                 name=named(name),
-                subject=named(owner.subject),
+                each=stating.EACH.format(subject=named(owner.subject)),
+                none=stating.NONE,
                 data=DATA,
             ),
             *stating.known_lines(known),

@@ -42,7 +42,7 @@ from episodic_agent.errors import BadReply, InvalidInput
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence
 
-VERSION: Final = "facts-llm-4"
+VERSION: Final = "facts-llm-5"
 SEED_VERSION: Final = "facts-two-3"  # of the two questions
 STAGE: Final = FACTS
 MOST_FACTS: Final = 20  # related facts that the two questions show
@@ -129,6 +129,21 @@ GATHERED_SCHEMA: Mapping[str, Json] = {
     },
 }  # fmt: skip
 
+# What every question for facts says of each of them, and of what is none (`digest` asks so too).
+EACH: Final = """\
+message and quote: the alias of a message, and words of it that prove the fact, copied letter by letter.
+action: "new"; "reinforce" a known fact said again; "update" one whose value changed; "invalidate" one that no
+longer holds. known: its alias, null for a new one; at most one action each.
+subject: whom or what it is about, by name; {subject} for the owner of the memory, whatever they are called.
+value: the part of the sentence that could change. holds: false for what is said not to be so.
+since: the day from which it is so; on: the day of an event or appointment; YYYY-MM-DD, null where not told.
+"""
+NONE: Final = """\
+No facts are questions, hypotheticals, jokes and what is said with a laugh, play, tasks of the moment, moods,
+what passes within days, who is only mentioned in passing, hearsay about strangers, and what only an assistant
+says. An empty list is a good answer.
+"""
+
 _GATHER: Final = """\
 A memory keeps lasting facts for {owner}: about them, the people around them, their things, projects, places
 and arrangements. Below are known facts that bear on some conversations, and the conversations in the order of
@@ -137,15 +152,7 @@ what they like, can, own, must not eat or do, believe, lived through; how projec
 named, set up or decided; prices, terms and regular times; appointments and firm plans; standing wishes to the
 assistant. One fact is one sentence that is clear by itself, with names instead of pronouns, in the language
 of the conversation.
-message and quote: the alias of a message, and words of it that prove the fact, copied letter by letter.
-action: "new"; "reinforce" a known fact said again; "update" one whose value changed; "invalidate" one that no
-longer holds. known: its alias, null for a new one; at most one action each.
-subject: whom or what it is about, by name; {subject} for the owner of the memory, whatever they are called.
-value: the part of the sentence that could change. holds: false for what is said not to be so.
-since: the day from which it is so; on: the day of an event or appointment; YYYY-MM-DD, null where not told.
-Leave out questions, hypotheticals, jokes, play, tasks of the moment, moods, what passes within days, hearsay
-about strangers, and what only an assistant says. An empty list is a good answer.
-{data}"""
+{each}{none}{data}"""
 
 _PREDICT: Final = """\
 A memory keeps lasting facts about the people in it. From the facts it knows, say what you expect to hear in
@@ -233,7 +240,12 @@ def gather(owner: Owner, known: Sequence[Fact], conversations: Sequence[Conversa
         lines += [next(spoken) for _ in conversation.observations]
     return "\n".join(
         [
-            _GATHER.format(owner=owner.introduced, subject=named(owner.subject), data=DATA),
+            _GATHER.format(
+                owner=owner.introduced,
+                each=EACH.format(subject=named(owner.subject)),
+                none=NONE,
+                data=DATA,
+            ),
             *known_lines(known),
             *lines,
             "What lasting facts do these conversations tell?",

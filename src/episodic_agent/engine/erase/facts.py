@@ -8,7 +8,7 @@ from uuid import UUID
 
 from episodic_agent.core.facts import retold
 from episodic_agent.core.language import fold, term_counts
-from episodic_agent.core.prompts import digest
+from episodic_agent.core.prompts import digest, question_of
 from episodic_agent.core.prompts import episode as telling
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.erase.records import episodes_of
@@ -23,6 +23,8 @@ from episodic_agent.schemas import Decision, Json
 from episodic_agent.schemas.facts import Fact
 
 _PAGE: Final = 512
+# questions that show what went before, whatever their version
+_SHOWN_BEFORE: Final = frozenset({question_of(digest.VERSION), question_of(telling.VERSION)})
 _APART: Final = timedelta(days=1)  # that the clocks of machines may be
 
 
@@ -63,19 +65,13 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
 
 def _told_after(tx: Transaction, places: Mapping[UUID, set[int]]) -> set[UUID]:
     """Return the episodes that a model told while it was shown one of these places as what went before."""
-    asking = {_question(digest.VERSION), _question(telling.VERSION)}
     return {
         episode.id
         for thread, seqs in places.items()
         for episode in tx.episodes.list(threads=[thread])
-        if _question(episode.encoded_by) in asking
+        if question_of(episode.encoded_by) in _SHOWN_BEFORE
         and any(0 < episode.first_seq - seq <= LOOKED_BACK for seq in seqs)
     }
-
-
-def _question(by: str) -> str:
-    """Return the question that words are from, whatever the version of it and the model: "digest"."""
-    return by.rpartition(" ")[2].rpartition("-")[0]
 
 
 def mend_facts(deps: Deps, tx: Transaction, now: datetime) -> int:
@@ -149,7 +145,7 @@ def _erase_shown(
         group = _group(decision)
         touched = not names.isdisjoint((str(decision.subject), *group))
         shown = tainted.intersection(_shown(decision).values())
-        if _question(decision.policy_version) == _question(digest.VERSION) and (touched or shown):
+        if question_of(decision.policy_version) == question_of(digest.VERSION) and (touched or shown):
             worded.update(map(UUID, group))
         if not touched and shown and _repeats(tx, deps, decision, secret):
             names |= group

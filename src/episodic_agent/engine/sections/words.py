@@ -14,7 +14,7 @@ from episodic_agent.core.context import estimate
 from episodic_agent.core.context.tokens import cut_to
 from episodic_agent.core.episodes import EpisodeText
 from episodic_agent.core.language import sentences
-from episodic_agent.core.prompts import digest
+from episodic_agent.core.prompts import digest, question_of
 from episodic_agent.core.prompts import episode as question
 from episodic_agent.core.sections import Resolutions
 from episodic_agent.core.sections.resolutions import (
@@ -113,7 +113,7 @@ def previous_words(
 
 
 def _by_model(event: Episode) -> bool:
-    return event.encoded_by.endswith((f" {question.VERSION}", f" {digest.VERSION}"))
+    return question_of(event.encoded_by) in (question_of(question.VERSION), question_of(digest.VERSION))
 
 
 def _is_models(by: str) -> bool:
