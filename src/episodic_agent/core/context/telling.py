@@ -128,6 +128,16 @@ def bar(count: int, budget: int) -> float:
     return BAR - LOWER * log(max(budget, _BASE) / _BASE) + log(min(max(count, 1), _FULL) / _FULL)
 
 
+def _least_worth(recalled: Sequence[float], budget: int, policy: str) -> float:
+    """Return the log-odds below which a line is left out, from those of all that is recalled."""
+    relative = floor(max(recalled, default=LEAST), budget)
+    if policy != RIVALS:
+        return relative
+    absolute = bar(len(recalled), budget)
+    # of a young memory everything is above the bar: what is far below the best is not meant
+    return max(absolute, relative) if len(recalled) < _FULL else absolute
+
+
 def tell(
     message: str,
     candidates: Sequence[QuotedText],
@@ -148,12 +158,7 @@ def tell(
     if going_on is not None:
         room -= tenths(going_on)
     recalled = [quote.worth for quote in candidates if quote.block is Block.BEFORE]
-    relative = floor(max(recalled, default=LEAST), max_tokens)
-    least = bar(len(recalled), max_tokens) if policy == RIVALS else relative
-    if (
-        len(recalled) < _FULL
-    ):  # of a young memory everything is above the bar: what is far below the best is not meant
-        least = max(least, relative)
+    least = _least_worth(recalled, max_tokens, policy)
     if policy == RIVALS:
         candidates = [one for one in candidates if one.block is not Block.KNOWN or one.worth >= least]
     taken = _chosen(message, candidates, frame, room, max_tokens, least)

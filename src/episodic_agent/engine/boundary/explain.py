@@ -303,6 +303,14 @@ def _unasked(cues: Mapping[str, float]) -> dict[str, float]:
     return {name: value for name, value in cues.items() if name not in _OF_MODELS}
 
 
+def _without_models(cues: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Yield what a model said of a gap, and the probability without that."""
+    if (part := reading.read(cues)) is not None:
+        yield "reading", part.unread
+    if (answer := asking.read(cues)) is not None:
+        yield "answer", answer.unasked
+
+
 def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[Record]) -> list[str]:
     changes = [
         f"a threshold above {d.score:.2f} (it is {d.threshold:.2f}) would have joined this to the {side}"
@@ -312,24 +320,17 @@ def _changes(began: Decision | None, ended: Decision | None, nearest: Sequence[R
         if d is not None and d.verdict not in (Reason.MANUAL, Reason.SIZE_CAP)
     ]
     changes += [
-        f"without the language model's reading this would have been joined to the {side}"
+        f"without the language model's {said} this would have been joined to the {side}"
         for d, side in ((began, "one before"), (ended, "one after"))
-        if d is not None and (said := reading.read(d.features)) and said.unread < d.threshold
+        if d is not None
+        for said, without in _without_models(d.features)
+        if without < d.threshold
     ]
     changes += [
-        f"without the language model's reading it would have been split before message {r.seq}"
+        f"without the language model's {said} it would have been split before message {r.seq}"
         for r in nearest
-        if (said := reading.read(r.cues)) and said.unread >= r.threshold > r.probability
-    ]
-    changes += [
-        f"without the language model's answer this would have been joined to the {side}"
-        for d, side in ((began, "one before"), (ended, "one after"))
-        if d is not None and (weighed := asking.read(d.features)) and weighed.unasked < d.threshold
-    ]
-    changes += [
-        f"without the language model's answer it would have been split before message {r.seq}"
-        for r in nearest
-        if (weighed := asking.read(r.cues)) and weighed.unasked >= r.threshold > r.probability
+        for said, without in _without_models(r.cues)
+        if without >= r.threshold > r.probability
     ]
     if nearest:
         best = nearest[0]

@@ -89,9 +89,8 @@ def make_app(
     app.add_middleware(KeepsSlashes)
     app.add_middleware(Bounded, largest=largest, most=most, slowest=slowest, streams=streams)
     counts = RequestCounts()
-    app.add_middleware(
-        Keyed, keys=lambda: served[0][0].keys if keyed else None, rate=rate, allowances=allowances
-    )
+    keys = (lambda: served[0][0].keys) if keyed else (lambda: None)
+    app.add_middleware(Keyed, keys=keys, rate=rate, allowances=allowances)
     app.add_middleware(DashboardDoor)
     app.add_middleware(RequestMeter, counts=counts)
     app.add_middleware(Draining, end=end or EndOfService())
@@ -101,7 +100,8 @@ def make_app(
     app.include_router(dashboard_routes(clock, secrets.randbits))
     _add_health(app, lambda: served[0][0])
     _add_metrics(app, asked, counts)
-    _add_docs_and_problems(app)
+    _add_docs(app)
+    _add_problems(app)
     return app
 
 
@@ -142,9 +142,7 @@ def _add_metrics(app: FastAPI, memory_of: Callable[[], Memory], counts: RequestC
         return Response("\n".join(counts.lines(gauges)) + "\n", media_type=TEXT)
 
 
-def _add_docs_and_problems(app: FastAPI) -> None:
-    _add_problems(app)
-
+def _add_docs(app: FastAPI) -> None:
     @app.get("/docs", include_in_schema=False)
     def docs() -> HTMLResponse:
         """Return every route with examples, as one page without scripts."""

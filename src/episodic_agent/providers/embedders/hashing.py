@@ -112,12 +112,15 @@ class HashingEmbedder:
     def _sum(self, text: str) -> "NDArray[np.float64]":
         """Sum the features of a text's words, a repeated word counting 1 + ln(count) times."""
         summed = np.zeros(self.dimensions)
-        for word, count in Counter(words_of(text)).items():
-            places, weights = _hashed(word, self.dimensions)
-            # Not `+=` by index, which would count a place named twice only once.
-            summed += np.bincount(places, weights * (1.0 + math.log(count)), self.dimensions)
-        if not summed.any():  # words that fell on one place with opposite signs: the first of them speaks
-            for word in words_of(text)[:1]:
-                places, weights = _hashed(word, self.dimensions)
-                summed += np.bincount(places, weights, self.dimensions)
+        counts = Counter(words_of(text))
+        for word, count in counts.items():
+            summed += self._placed(word) * (1.0 + math.log(count))
+        if counts and not summed.any():
+            # words that fell on one place with opposite signs are no blank text: the first of them speaks
+            return self._placed(next(iter(counts)))
         return summed
+
+    def _placed(self, word: str) -> "NDArray[np.float64]":
+        places, weights = _hashed(word, self.dimensions)
+        # Not by index, which would count a place named twice only once.
+        return np.asarray(np.bincount(places, weights, self.dimensions), np.float64)
