@@ -26,6 +26,7 @@ from episodic_agent.engine.arguments import (
     worded,
 )
 from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, narrowed
+from episodic_agent.engine.jobs.runner import WORKERS
 from episodic_agent.engine.results import ImportReport, Recall, Stats
 from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.works import Works
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from episodic_agent.engine.recall import verbs as recall_verbs
     from episodic_agent.engine.sections import verbs as section_verbs
     from episodic_agent.engine.skills import verbs as skill_verbs
-    from episodic_agent.engine.threads import sessions as thread_sessions
     from episodic_agent.engine.threads import verbs as thread_verbs
     from episodic_agent.engine.trace import turns
     from episodic_agent.engine.tuning import verbs as tuning_verbs
@@ -80,7 +80,6 @@ else:
     retention_verbs = module("episodic_agent.engine.visibility.verbs")
     section_verbs = module("episodic_agent.engine.sections.verbs")
     skill_verbs = module("episodic_agent.engine.skills.verbs")
-    thread_sessions = module("episodic_agent.engine.threads.sessions")
     thread_verbs = module("episodic_agent.engine.threads.verbs")
     tuning_verbs = module("episodic_agent.engine.tuning.verbs")
     turns = module("episodic_agent.engine.trace.turns")
@@ -104,7 +103,7 @@ class UserMemory:
 
     episodes = cached_property(lambda my: episode_verbs.EpisodeRoom(my._at, my._works.later))
     threads = cached_property(lambda my: thread_verbs.ThreadRoom(my._at, my._works))
-    sessions = cached_property(lambda my: thread_sessions.SessionRoom(my._at, my._works))
+    sessions = cached_property(lambda my: thread_verbs.SessionRoom(my._at, my._works))
     facts = cached_property(lambda my: fact_verbs.FactRoom(my._at, my._works.later))
     links = cached_property(lambda my: link_verbs.LinkRoom(my._at, my._works))
     chains = cached_property(lambda my: chain_verbs.ChainRoom(my._at))
@@ -132,7 +131,8 @@ class UserMemory:
         kept. Raises InvalidInput for what is no moment, or one that is still to come; reading
         raises NotFound where nothing was remembered yet.
         """
-        return UserMemory(*self._works.pasts.at(self._at, moment), as_of=aware(moment))
+        at = self._works.pasts.at(self._at, moment)
+        return UserMemory(at, Works(at.deps, space=at.scope.space, jobs=WORKERS), as_of=aware(moment))
 
     def __repr__(self) -> str:
         moment = "" if self._as_of is None else f" as of {self._as_of:%Y-%m-%d %H:%M:%S}"

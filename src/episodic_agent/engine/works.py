@@ -8,13 +8,11 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from episodic_agent.core.boundary.contract import Policy
-from episodic_agent.core.boundary.policies import MESSAGE, STEP, name_alone, policy_for
-from episodic_agent.core.prompts import TOPIC_SHIFT
+from episodic_agent.core.boundary.policies import MESSAGE, name_alone, policy_for
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs import kinds
 from episodic_agent.engine.jobs.runner import HERE, Handler
 from episodic_agent.engine.later import Later, Upkeep
-from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.lazily import module
 from episodic_agent.schemas import Job, Scope
 
@@ -99,13 +97,7 @@ class Works:
     @cached_property
     def segmenter(self) -> "segmenting.Segmenter":
         """What runs the boundary machine inside an append."""
-        deps = self.deps
-        return segmenting.Segmenter(
-            self.policy,
-            deps.resolve_policy,
-            model_of(deps.language_model, TOPIC_SHIFT) is not None,
-            deps.resolve_policy(policy_for(deps.policy, STEP)),
-        )
+        return segmenting.Segmenter.made(self.deps)
 
     @cached_property
     def ingest(self) -> "appending.Ingest":

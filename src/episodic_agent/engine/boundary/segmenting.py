@@ -25,15 +25,18 @@ from episodic_agent.core.boundary.contract import (
     Verdict,
 )
 from episodic_agent.core.boundary.machine import run, settle
-from episodic_agent.core.boundary.policies import STEP, asking
+from episodic_agent.core.boundary.policies import MESSAGE, STEP, asking, policy_for
 from episodic_agent.core.boundary.records import pack_record
 from episodic_agent.core.echo import own_words
 from episodic_agent.core.identity import decision_id, episode_id
 from episodic_agent.core.language.windows import is_long
+from episodic_agent.core.prompts import TOPIC_SHIFT
 from episodic_agent.core.strength.decay import blended, initial_strength
 from episodic_agent.core.threads.records import CLOSED
+from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import ASK, EMBED, ENCODE, PIECES
 from episodic_agent.engine.sections.bounds import covers, end_section
+from episodic_agent.engine.trace.usage import model_of
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import OBSERVATIONS, Transaction
 from episodic_agent.schemas import Decision, Episode, EpisodeState, Frame, Json, Observation, Reason, Thread
@@ -68,6 +71,15 @@ class Segmenter:
     asks: bool = False  # is there a language model to put questions to?
     steps: Policy[Any] | None = None
     eager: bool = False
+
+    @classmethod
+    def made(cls, deps: Deps) -> "Segmenter":
+        """Return the segmenter of a memory's own policies."""
+        resolve = deps.resolve_policy
+        asks = model_of(deps.language_model, TOPIC_SHIFT) is not None
+        return cls(
+            resolve(policy_for(deps.policy, MESSAGE)), resolve, asks, resolve(policy_for(deps.policy, STEP))
+        )
 
     def of(self, thread: Thread | None) -> "Segmenter":
         """Return the segmenter for a thread, whose modality says which policy is wanted."""

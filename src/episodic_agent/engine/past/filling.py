@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from episodic_agent.core.language.windows import windows
+from episodic_agent.engine.boundary.segmenting import Segmenter
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.facts.exports import restore_facts
 from episodic_agent.engine.files.restoring import Restorer
+from episodic_agent.engine.ingest.appending import Ingest
 from episodic_agent.engine.past.reading import PastNouns
 from episodic_agent.engine.sections.job import embeddable
 from episodic_agent.engine.skills.exports import restore_skills
 from episodic_agent.engine.threads.session_records import topic_of
 from episodic_agent.engine.visibility.exports import restore_visibility
-from episodic_agent.engine.works import Works
 from episodic_agent.errors import ProviderError
 from episodic_agent.lazily import module
 from episodic_agent.protocols import EPISODES, FACTS, OBSERVATIONS, PARTS, SKILLS, Transaction, ref_of
@@ -44,7 +45,7 @@ class Filling:
     def fill(self, tx: Transaction) -> None:
         """Write everything; `tx` reads the real store in the snapshot that `nouns` were read in."""
         nouns, scope, now = self.nouns, self.scope, self.deps.clock()
-        restorer = Restorer(self.then, Works(self.then, space=scope.space, jobs="workers").ingest)
+        restorer = Restorer(self.then, Ingest(self.then, Segmenter.made(self.then)))
         for thread in nouns.threads:
             restorer.restore(scope, thread)
         if nouns.links:

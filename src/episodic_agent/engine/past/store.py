@@ -11,9 +11,7 @@ from uuid import UUID
 
 from episodic_agent.engine.arguments import aware
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.jobs.runner import WORKERS
 from episodic_agent.engine.scoped import Scoped
-from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.lazily import module
 from episodic_agent.protocols import MarkKind, Store, Transaction
@@ -153,8 +151,8 @@ class Pasts:
         self._lock = threading.Lock()
         self._stores: OrderedDict[tuple[Scope, datetime], PastStore] = OrderedDict()
 
-    def at(self, at: Scoped, moment: "datetime | str | float") -> tuple[Scoped, Works]:
-        """Return what a user's memory of a moment works on; InvalidInput for none, or one to come."""
+    def at(self, at: Scoped, moment: "datetime | str | float") -> Scoped:
+        """Return a user's memory at a moment; InvalidInput for no moment, or one to come."""
         asked = aware(moment)
         if asked is None:
             raise InvalidInput("`as_of` needs a moment, such as '2026-03-01T12:00:00Z'")
@@ -166,8 +164,7 @@ class Pasts:
             self._stores[key] = store
             while len(self._stores) > MOST_COPIES:
                 self._stores.popitem(last=False)  # whoever reads in it still has it
-        scoped = Scoped(store.deps, at.scope, at.new)
-        return scoped, Works(store.deps, space=at.scope.space, jobs=WORKERS)
+        return Scoped(store.deps, at.scope, at.new)
 
     def close(self) -> None:
         """Let all copies go."""

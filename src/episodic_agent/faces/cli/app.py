@@ -31,7 +31,6 @@ else:
 
 __all__ = [
     "ID",
-    "WIDE",
     "App",
     "check_output",
     "common",
@@ -51,7 +50,6 @@ __all__ = [
     "tell_json",
     "whose",
 ]
-WIDE = 120  # columns where there is no terminal to ask
 WHOSE = "name whose memory it is with --user NAME, or set EPISODIC_USER"
 LISTED = 10  # users an error message names
 force = click.option("--force", "overwrite", is_flag=True, help="Overwrite a file without asking.")

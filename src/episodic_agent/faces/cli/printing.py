@@ -25,8 +25,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from episodic_agent.core.language import visible
-from episodic_agent.faces.cli.app import WIDE
-from episodic_agent.faces.cli.saying import say
+from episodic_agent.faces.cli.saying import WIDE, say
 
 EVERY: Final = 10.0  # seconds from one line of progress to the next, without a terminal
 

@@ -15,7 +15,6 @@ from episodic_agent.engine.arguments import FORMS, MAX_TOKENS, Form
 from episodic_agent.engine.results import EpisodeCard, Recall
 from episodic_agent.faces.cli.app import (
     ID,
-    WIDE,
     App,
     check_output,
     common,
@@ -31,6 +30,7 @@ from episodic_agent.faces.cli.app import (
     tell_json,
     whose,
 )
+from episodic_agent.faces.cli.saying import WIDE
 from episodic_agent.faces.shapes import recall_json
 from episodic_agent.lazily import module
 from episodic_agent.private import replacing

@@ -13,6 +13,7 @@ import click
 from episodic_agent.core.language import escaped, visible
 
 REFUSED: Final = 130  # the exit code of who was asked and did not want it
+WIDE: Final = 120  # columns where there is no terminal to ask
 LEAST: Final = logging.WARNING  # of what modules log, from which on people are told
 
 
