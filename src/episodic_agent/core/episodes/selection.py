@@ -1,5 +1,6 @@
 """Which sentences stand for an episode: near its centre, covering it, not repeating one another."""
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -122,12 +123,20 @@ def _covering(
     least = _LEAST * _value(chosen[0], chosen[0].terms, weights, near)
     share = _UNSPACED_SHARE if script(chosen[0].text) in UNSPACED else 1.0
     left = [clause for clause in candidates if clause not in chosen]
-    while left and len(chosen) < MOST_SENTENCES:
-        values = [_value(clause, clause.terms - covered, weights, near) for clause in left]
-        n = max(range(len(left)), key=lambda n: (values[n], -left[n].place, -left[n].order))
-        if values[n] < least:
+    # what is told already only makes a sentence worth less, so that a value of before is a bound of today's
+    values = {n: _value(clause, clause.terms - covered, weights, near) for n, clause in enumerate(left)}
+    queue = [(-value, left[n].place, left[n].order, n) for n, value in values.items()]
+    heapq.heapify(queue)
+    while queue and len(chosen) < MOST_SENTENCES:
+        bound, place, order, n = queue[0]
+        clause = left[n]
+        value = _value(clause, clause.terms - covered, weights, near)
+        if value < -bound:
+            heapq.heapreplace(queue, (-value, place, order, n))
+            continue
+        if value < least:
             break
-        clause = left.pop(n)
+        heapq.heappop(queue)
         length = used + _length(clause)
         most = MOST_CHARACTERS if len(chosen) < ENOUGH_SENTENCES else ENOUGH_CHARACTERS
         if length > most * share or _repeats(clause, covered, weights):

@@ -20,7 +20,8 @@ from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category
 
 _NUMBERS: Final = re.compile(r"\d+(?:[.,:]\d+)*")
-_STATES: Final = ("change", "negation", "passing", "hedge", "number", "kin")
+_STATES: Final = {f":{name}": name for name in ("change", "negation", "passing", "hedge", "number", "kin")}
+_BEFORE: Final = {sign: f"before {name}" for sign, name in _STATES.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,11 +44,9 @@ def features(
 
     With no vector on either side the features of meaning are left out.
     """
-    before, after = _terms(older.text), _terms(newer.text)
+    (before, theirs, old_form), (after, ours, form) = _read(older.text), _read(newer.text)
     shared = before & after
     least, most = min(len(before), len(after)), len(before | after)
-    ours, theirs = set(_NUMBERS.findall(newer.text)), set(_NUMBERS.findall(older.text))
-    form, old_form = set(signs(newer.text)), set(signs(older.text))
     row = {
         "shared": log1p(len(shared)),
         "overlap": len(shared) / least if least else 0.0,
@@ -61,8 +60,8 @@ def features(
         "care forgotten": float(":care" in old_form and ":care" not in form),
     }
     row["other numbers of it"] = row["other numbers"] * row["overlap"]
-    row |= {name: float(f":{name}" in form) for name in _STATES}
-    row |= {f"before {name}": float(f":{name}" in old_form) for name in _STATES}
+    row |= {name: float(sign in form) for sign, name in _STATES.items()}
+    row |= {name: float(sign in old_form) for sign, name in _BEFORE.items()}
     row["change of it"] = row["change"] * row["overlap"]
     row["negation of it"] = row["negation"] * row["overlap"]
     if older.vector is not None and newer.vector is not None:
@@ -91,5 +90,6 @@ def threshold(meaning: bool) -> float:
 
 
 @lru_cache(maxsize=4_096)
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(tokens(text))
+def _read(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return the terms, the numbers and the signs of a statement."""
+    return frozenset(tokens(text)), frozenset(_NUMBERS.findall(text)), frozenset(signs(text))

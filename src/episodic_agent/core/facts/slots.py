@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -113,6 +114,7 @@ def keywords(value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tokens(value)))
 
 
+@lru_cache(maxsize=16_384)
 def match_key(attribute: str, value: str) -> str:
     """Return what two values of a slot are the same by; partners and animals go by their names.
 

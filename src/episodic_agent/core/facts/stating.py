@@ -162,7 +162,12 @@ def has_cue(text: str, name: str) -> bool:
     >>> has_cue("I've lived here since May", "since"), has_cue("a sincere word", "since")
     (True, False)
     """
-    return name in _cues(text, words(text))
+    return name in _cues_of(text)
+
+
+@lru_cache(maxsize=16_384)
+def _cues_of(text: str) -> frozenset[str]:
+    return _cues(text, words(text))
 
 
 def _cues(text: str, row: Sequence[str]) -> frozenset[str]:

@@ -7,6 +7,7 @@ model fails, and for what came before there were such jobs; what was read before
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 from uuid import UUID
 
@@ -77,28 +78,62 @@ def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: V
         return Weighed()
     identifiers = sorted({one.candidate.evidence.observation_id for one in spoken})
     stones = tx.knowledge.tombstones(identifiers)
+    known_facts = _Known(tx, deps, identifiers)
     placed: list[FactCandidate] = []
     fresh: list[KnownFact] = []
     for quotation in sorted(spoken, key=lambda one: one.candidate.evidence.said_at):
         row = vectors.get(quotation.candidate.fact) if knows_meaning(deps) else None
         mine = Quotation(quotation.candidate, None if row is None else np.asarray(row[0]))
-        candidate = in_its_matter(mine, [*_known(tx, deps, mine), *fresh])
+        candidate = in_its_matter(mine, [*known_facts.near(mine), *fresh])
         placed.append(candidate)
         fresh += [KnownFact(fact, mine.vector) for fact in learn((), [candidate], stones).added]
     known = tx.knowledge.facts(candidates=placed)
     return Weighed(placed, known, learn([kept.fact for kept in known], placed, stones))
 
 
-def _known(tx: Transaction, deps: Deps, quotation: Quotation) -> list[KnownFact]:
-    """Return the facts a quotation may belong to: those its own message proves, and the nearest."""
-    evidence = quotation.candidate.evidence
-    own = list(tx.knowledge.facts(resting_on=[evidence.observation_id]))
-    if quotation.vector is None:
-        return [KnownFact(kept.fact) for kept in (*own, *tx.knowledge.facts(current=True, limit=NEWEST))]
-    refs, _ = tx.index.vector_scores(FACTS, deps.embedder_name, quotation.vector, limit=NEAR)
-    near = tx.knowledge.facts(numbers=refs.tolist())
-    there = tx.index.vectors(FACTS, deps.embedder_name, [kept.number for kept in (*own, *near)])
-    return [KnownFact(kept.fact, there.get(kept.number)) for kept in (*own, *near)]
+class _Known:
+    """The facts that quotations may belong to, each read once: nothing is written while they are weighed."""
+
+    def __init__(self, tx: Transaction, deps: Deps, observations: Sequence[UUID]) -> None:
+        self._tx = tx
+        self._deps = deps
+        self._means = knows_meaning(deps)
+        self._read: dict[int, KnownFact] = {}
+        self._own: dict[UUID, list[int]] = {}
+        resting = self._take(tx.knowledge.facts(resting_on=observations))
+        for number in resting:
+            for proof in self._read[number].fact.evidence:
+                numbers = self._own.setdefault(proof.observation_id, [])
+                if number not in numbers:
+                    numbers.append(number)
+
+    def near(self, quotation: Quotation) -> list[KnownFact]:
+        """Return those that a quotation's own message proves, and the nearest; without meaning the newest."""
+        own = self._own.get(quotation.candidate.evidence.observation_id, [])
+        return [self._read[number] for number in (*own, *self._nearest(quotation.vector))]
+
+    def _nearest(self, vector: Vector | None) -> Sequence[int]:
+        if vector is None:
+            return self._newest
+        refs, _ = self._tx.index.vector_scores(FACTS, self._deps.embedder_name, vector, limit=NEAR)
+        numbers = refs.tolist()
+        missing = [number for number in numbers if number not in self._read]
+        if missing:
+            self._take(self._tx.knowledge.facts(numbers=missing))
+        there = [number for number in numbers if number in self._read]
+        return sorted(
+            there, key=lambda number: (self._read[number].fact.valid_at, self._read[number].fact.id)
+        )
+
+    @cached_property
+    def _newest(self) -> Sequence[int]:
+        return self._take(self._tx.knowledge.facts(current=True, limit=NEWEST))
+
+    def _take(self, facts: Sequence[StoredFact]) -> list[int]:
+        numbers = [kept.number for kept in facts]
+        rows = self._tx.index.vectors(FACTS, self._deps.embedder_name, numbers) if self._means else {}
+        self._read.update({kept.number: KnownFact(kept.fact, rows.get(kept.number)) for kept in facts})
+        return numbers
 
 
 def with_episodes(known: Sequence[StoredFact], owners: Mapping[UUID, UUID], changes: Changes) -> Changes:
