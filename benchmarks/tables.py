@@ -317,8 +317,8 @@ def _figure(value: Any) -> str:
 
 PROVENANCE = ("command", "date", "machine", "revision", "sha256", "quick", "embedder")
 SOURCES = (
-    "segmentation", "retrieval", "threads", QUALITY, "speed", "startup", "ways", "agents", "context",
-    "linking_speed", "tuning", "chains_speed", "forgetting", "strength_speed",
+    "segmentation", "retrieval", "threads", QUALITY, "speed", "startup", "ways", "large_scope", "agents",
+    "context", "linking_speed", "tuning", "chains_speed", "forgetting", "strength_speed",
     "service", "postgres_recall", "parity", "kills", "http", "beside", "dashboard",
 )  # fmt: skip
 
@@ -381,6 +381,7 @@ TABLES: Mapping[str, Callable[[Path], str]] = {
     "threads": _threads,
     "lives": _lives,
     "speed": _figures("speed"),
+    "large-scope": _figures("large_scope"),
     "startup": _figures("startup"),
     "ways": _figures("ways"),
     "agents": _figures("agents"),

@@ -17,6 +17,7 @@ from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, numbe
 from episodic_agent.stores.sqlite.marks import SqliteMarks
 from episodic_agent.stores.sqlite.matrix import Matrix, MatrixView
 from episodic_agent.stores.sqlite.metadata import SqliteConditions
+from episodic_agent.stores.sqlite.sketches import SketchView, stored_rows
 from episodic_agent.stores.sqlite.streams import WORDS, Shelf, StreamRow, Streams
 from episodic_agent.stores.sqlite.words import SqliteWords, WordsView
 from episodic_agent.stores.terms import LARGEST_COUNT, term_hash
@@ -45,7 +46,7 @@ class SqliteIndex(SqliteConditions, SqliteMarks):
         self._shelves = shelves
         self._streams = Streams(session)
         self._words_views: dict[str, WordsView] = {}
-        self._matrix_views: dict[tuple[str, str], MatrixView] = {}
+        self._matrix_views: dict[tuple[str, str], MatrixView | SketchView] = {}
 
     # --- writing ----------------------------------------------------------------------------------------
 
@@ -174,7 +175,7 @@ class SqliteIndex(SqliteConditions, SqliteMarks):
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
         return matrix.best(query, limit)
 
-    def _matrix(self, kind: str, embedder: str, query: Vector) -> MatrixView | None:
+    def _matrix(self, kind: str, embedder: str, query: Vector) -> MatrixView | SketchView | None:
         stream = self._streams.find(kind, embedder)
         if stream is None or embedder == WORDS:
             return None
@@ -187,7 +188,7 @@ class SqliteIndex(SqliteConditions, SqliteMarks):
         if key not in self._matrix_views:
             private = stream.number in self._streams.written
             copy = self._shelves.matrices.copy_of(self._session.db, stream, private=private)
-            self._matrix_views[key] = copy.view(stream.last)
+            self._matrix_views[key] = copy.view(stream.last, stored_rows(self._session.db, stream))
         return self._matrix_views[key]
 
     def vectors(

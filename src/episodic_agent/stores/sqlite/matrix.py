@@ -1,4 +1,4 @@
-"""The vectors of one stream in memory and the exact scan over them."""
+"""The vectors of one stream in memory and the exact scan over them; of a large one their sketches."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from episodic_agent.protocols import Refs, Scores
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
 from episodic_agent.stores.scoring import best_of_each, products, scales, unit
+from episodic_agent.stores.sqlite.sketches import LARGE, Rows, Sketches, SketchView
 from episodic_agent.stores.sqlite.streams import PLACES, StreamRow
 
 _BATCH: Final = 4096
@@ -23,11 +24,15 @@ _LARGEST_BLOCK: Final = 16_384
 class Matrix:
     """Rows as they were given, in commit order; grows at the end, never changes below.
 
-    The rows lie in blocks, so that growing never copies them: moving 150 MB stops a recall for 0.3 s.
+    The rows lie in blocks, so that growing never copies them: moving 150 MB stops a recall for 0.3 s. From
+    `LARGE` rows on their sketches are held instead.
     """
+
+    large = LARGE  # rows; smaller in tests
 
     def __init__(self) -> None:
         self.count = 0
+        self._sketches: Sketches | None = None
         self._places: Integers = np.empty(0, dtype=np.int64)
         self._refs: Integers = np.empty(0, dtype=np.int64)
         self._scales: Vector = np.empty(0, dtype=np.float32)
@@ -41,7 +46,10 @@ class Matrix:
         if after == 0:
             # The first reading is the large one: one block for all of it.
             expected = db.execute("SELECT count(*) FROM vector WHERE n > ? AND n <= ?", span).get
-            self._blocks = (np.empty((expected, stream.width), dtype=np.float32),)
+            if expected > self.large:
+                self._sketches = Sketches(stream.width, expected)
+            else:
+                self._blocks = (np.empty((expected, stream.width), dtype=np.float32),)
         cursor = db.execute("SELECT n, ref, v FROM vector WHERE n > ? AND n <= ?", span)
         while batch := list(islice(cursor, _BATCH)):
             self._append(batch, base)
@@ -54,7 +62,17 @@ class Matrix:
         self._refs = grown(self._refs, start, end)
         self._places = grown(self._places, start, end)
         self._scales = grown(self._scales, start, end)
-        self._fill(vectors)
+        if self._sketches is None and end > self.large:
+            self._sketches, before = Sketches(vectors.shape[1], end), 0
+            for block in self._blocks:
+                held = block[: start - before]
+                self._sketches.append(before, held)
+                before += len(held)
+            self._blocks = ()
+        if self._sketches is None:
+            self._fill(vectors)
+        else:
+            self._sketches.append(start, vectors)
         self._scales[start:end] = scales(vectors)
         self._refs[start:end] = [ref for _, ref, _ in batch]
         self._places[start:end] = [n - base for n, _, _ in batch]
@@ -77,15 +95,18 @@ class Matrix:
     def nbytes(self) -> int:
         """Return the bytes the arrays take, spare room included."""
         rows = sum(block.nbytes for block in self._blocks)
+        rows += 0 if self._sketches is None else self._sketches.nbytes
         return rows + self._refs.nbytes + self._places.nbytes + self._scales.nbytes
 
-    def view(self, last: int) -> "MatrixView":
-        """Return the rows a snapshot whose stream ends at `last` may see."""
+    def view(self, last: int, rows: Rows) -> "MatrixView | SketchView":
+        """Return the rows a snapshot whose stream ends at `last` may see; `rows` reads them from the file."""
         visible = int(np.searchsorted(self._places[: self.count], last, side="right"))
         count, ordered = self._sorted
         if count != visible:
             ordered = SortedRefs(self._refs[:visible])
             self._sorted = (visible, ordered)
+        if self._sketches is not None:
+            return SketchView(self._sketches, self._places[:visible], self._refs[:visible], ordered, rows)
         return MatrixView(self._blocks, self._scales[:visible], ordered)
 
 
