@@ -78,7 +78,7 @@ def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: V
         return Weighed()
     identifiers = sorted({one.candidate.evidence.observation_id for one in spoken})
     stones = tx.knowledge.tombstones(identifiers)
-    known_facts = _Known(tx, deps, identifiers)
+    known_facts = _KnownFacts(tx, deps, identifiers)
     placed: list[FactCandidate] = []
     fresh: list[KnownFact] = []
     for quotation in sorted(spoken, key=lambda one: one.candidate.evidence.said_at):
@@ -91,7 +91,7 @@ def weighed(tx: Transaction, deps: Deps, spoken: Sequence[Quotation], vectors: V
     return Weighed(placed, known, learn([kept.fact for kept in known], placed, stones))
 
 
-class _Known:
+class _KnownFacts:
     """The facts that quotations may belong to, each read once: nothing is written while they are weighed."""
 
     def __init__(self, tx: Transaction, deps: Deps, observations: Sequence[UUID]) -> None:

@@ -15,9 +15,8 @@ from episodic_agent.stores.faults import reach
 from episodic_agent.stores.rows import unique
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, number_list
 from episodic_agent.stores.sqlite.marks import SqliteMarks
-from episodic_agent.stores.sqlite.matrix import Matrix, MatrixView
+from episodic_agent.stores.sqlite.matrix import Matrix, MatrixView, SketchView, stored_rows
 from episodic_agent.stores.sqlite.metadata import SqliteConditions
-from episodic_agent.stores.sqlite.sketches import SketchView, stored_rows
 from episodic_agent.stores.sqlite.streams import WORDS, Shelf, StreamRow, Streams
 from episodic_agent.stores.sqlite.words import SqliteWords, WordsView
 from episodic_agent.stores.terms import LARGEST_COUNT, term_hash

@@ -1,7 +1,15 @@
-"""The vectors of one stream in memory and the exact scan over them; of a large one their sketches."""
+"""The vectors of one stream in memory and the exact scan over them; of a large one their sketches.
+
+A hundred and thirty thousand vectors of 384 numbers are scanned as they are in a few milliseconds; a million
+take a hundred, and a gigabyte and a half. Above `LARGE` rows a process keeps of each vector the signs of its
+numbers (a bit each) and its numbers in a byte each. A query is compared with all signs (the count of those
+that differ goes with the angle: Charikar 2002), the nearest by sign are ordered by their bytes, and the best
+of these are scored from the float32 rows of the file: scores are exact, and what is left out is what neither
+signs nor bytes showed among the nearest. `python -m benchmarks.large_scope` measures how much that is.
+"""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, islice
 from typing import Final
 
@@ -13,12 +21,21 @@ from episodic_agent.protocols import Refs, Scores
 from episodic_agent.schemas import Vector
 from episodic_agent.stores.arrays import Integers, SortedRefs, best, grown
 from episodic_agent.stores.scoring import best_of_each, products, scales, unit
-from episodic_agent.stores.sqlite.sketches import LARGE, Rows, Sketches, SketchView
+from episodic_agent.stores.sqlite.file.session import EACH, number_list
 from episodic_agent.stores.sqlite.streams import PLACES, StreamRow
 
 _BATCH: Final = 4096
 _SMALLEST_BLOCK: Final = 256
 _LARGEST_BLOCK: Final = 16_384
+LARGE: Final = 1 << 17  # rows; a stream with fewer is held as it is
+_NEAR: Final = (
+    1 << 14
+)  # rows chosen by sign: of fifty thousand messages a sixtieth held 99.8 % of the best ten
+_SPARE: Final = 200  # rows scored from the file beyond the limit
+_STEPS: Final = 127  # a byte holds -127 to 127
+
+Words = NDArray[np.uint64]
+Rows = Callable[[Integers], Vector]  # reads the rows at some places of a stream, [n, d], in their order
 
 
 class Matrix:
@@ -168,3 +185,134 @@ class MatrixView:
             into = results[start : start + len(block)]
             products(block[: len(into)], query, into)
         return results
+
+
+def stored_rows(db: apsw.Connection, stream: StreamRow) -> Rows:
+    """Return what reads a stream's rows from the file, in the transaction that `db` is in."""
+    base = stream.number * PLACES
+    sql = f"SELECT v.v FROM {EACH} vector v WHERE v.n = p.value"
+
+    def read(places: Integers) -> Vector:
+        values = [v for (v,) in db.execute(sql, (number_list(places + base),))]
+        rows: Vector = np.frombuffer(b"".join(values), dtype="<f4").reshape(len(values), stream.width)
+        return rows
+
+    return read
+
+
+class Sketches:
+    """The signs and the bytes of rows that grow at the end."""
+
+    def __init__(self, width: int, room: int) -> None:
+        words = -(-width // 64)
+        self.signs: tuple[Words, ...] = tuple(np.empty(room, dtype=np.uint64) for _ in range(words))
+        self.codes: NDArray[np.int8] = np.empty((room, width), dtype=np.int8)
+        self.weights: Vector = np.empty(room, dtype=np.float32)  # make products of bytes cosines
+
+    def append(self, start: int, vectors: Vector) -> None:
+        """Put rows [n, d] behind the `start` that are there."""
+        end = start + len(vectors)
+        self.signs = tuple(grown(column, start, end) for column in self.signs)
+        self.codes, self.weights = grown(self.codes, start, end), grown(self.weights, start, end)
+        for column, words in zip(self.signs, signs_of(vectors).T, strict=True):
+            column[start:end] = words
+        largest = np.abs(vectors).max(axis=1, keepdims=True)
+        steps = np.divide(_STEPS, largest, out=np.zeros_like(largest), where=largest > 0)
+        self.codes[start:end] = np.rint(vectors * steps)
+        self.weights[start:end] = scales(vectors) * (largest[:, 0] / _STEPS)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes the arrays take, spare room included."""
+        return sum(column.nbytes for column in self.signs) + self.codes.nbytes + self.weights.nbytes
+
+
+def signs_of(vectors: Vector) -> Words:
+    """Return which numbers of each row [n, d] are above 0, a bit each, as words [n, ceil(d / 64)].
+
+    >>> signs_of(np.array([[1.0, -1.0, 2.0]], dtype=np.float32)).shape
+    (1, 1)
+    """
+    packed = np.packbits(vectors > 0, axis=1)
+    missing = -packed.shape[1] % 8
+    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, missing)))).view(np.uint64)
+
+
+class SketchView:
+    """One snapshot's vectors of a large stream; its best are looked for by their sketches."""
+
+    near = _NEAR  # smaller in tests
+
+    def __init__(
+        self, sketches: Sketches, places: Integers, refs: Integers, ordered: SortedRefs, rows: Rows
+    ) -> None:
+        """Take each row's place in the stream and its ref, their order, and what reads rows from the file."""
+        self._signs, self._codes, self._weights = sketches.signs, sketches.codes, sketches.weights
+        self._places = places
+        self._refs = refs
+        self._ordered = ordered
+        self._rows = rows
+
+    def best(self, query: Vector, limit: int) -> tuple[Refs, Scores]:
+        """Return the best refs by cosine (best row counts), falling, ties by ref."""
+        vector, count = unit(query), len(self._places)
+        if limit <= 0 or not vector.any():
+            refs = self._ordered.refs[: max(limit, 0)]
+            return refs, np.zeros(len(refs), dtype=np.float32)
+        near, scored = max(self.near, 64 * limit), limit + max(limit // 2, _SPARE)
+        while True:
+            likely = self._nearest(vector, near)
+            if len(likely) > scored:
+                worth = self._by_bytes(likely, vector)
+                likely = np.sort(likely[np.argpartition(-worth, scored)[:scored]])
+            refs = np.unique(self._refs[likely])
+            if len(refs) >= limit or near >= count:
+                return best(refs, self.of(query, refs), limit)
+            near, scored = 4 * near, 4 * scored  # several rows a ref
+
+    def of(self, query: Vector, refs: Refs) -> Scores:
+        """Return cosines of given refs (best row), NaN where there is no vector."""
+        vector = unit(query)
+        scores: NDArray[np.float32] = np.full(len(refs), np.nan, dtype=np.float32)
+        for start in range(0, len(refs), _BATCH):
+            batch = np.asarray(refs[start : start + _BATCH], dtype=np.int64)
+            places, there = self._ordered.find(batch)
+            rows = [row for place in np.unique(places[there]).tolist() for row in self._ordered.rows(place)]
+            if rows:
+                stored = self._rows(self._places[rows])
+                held = SortedRefs(self._refs[rows])
+                cosines = best_of_each(products(stored, vector) * scales(stored), held)
+                scores[start : start + _BATCH][there] = cosines[held.find(batch[there])[0]]
+        return scores
+
+    def first_rows(self, refs: Sequence[int]) -> dict[int, Vector]:
+        """Return the first row of each ref that has one; chunks are written, and so read, in their order."""
+        return {ref: rows[0] for ref, rows in self.all_rows(refs).items()}
+
+    def all_rows(self, refs: Sequence[int]) -> dict[int, Vector]:
+        """Return all rows of each ref that has any, [n, d], in the order of their chunks."""
+        targets = np.asarray(refs, dtype=np.int64)
+        places, there = self._ordered.find(targets)
+        return {
+            ref: self._rows(self._places[self._ordered.rows(place)])
+            for ref, place in zip(targets[there].tolist(), places[there].tolist(), strict=True)
+        }
+
+    def _nearest(self, vector: Vector, count: int) -> Integers:
+        """Return the `count` rows whose signs differ in the fewest numbers, and those level with the last."""
+        visible = len(self._places)
+        if count >= visible:
+            return np.arange(visible)
+        differing = np.zeros(visible, dtype=np.uint16)
+        for column, word in zip(self._signs, signs_of(vector[None])[0], strict=True):
+            differing += np.bitwise_count(column[:visible] ^ word)
+        farthest = np.searchsorted(np.bincount(differing).cumsum(), count)
+        return np.flatnonzero(differing <= farthest)
+
+    def _by_bytes(self, rows: Integers, vector: Vector) -> Vector:
+        """Return about the cosine of each row, from its bytes."""
+        results: Vector = np.empty(len(rows), dtype=np.float32)
+        for start in range(0, len(rows), _BATCH):
+            batch = rows[start : start + _BATCH]
+            products(self._codes[batch].astype(np.float32), vector, results[start : start + len(batch)])
+        return results * self._weights[rows]
