@@ -31,7 +31,10 @@ class Segment:
     def __init__(self, hashes: Hashes, rows: NDArray[np.int32], counts: Counts) -> None:
         order = np.argsort(hashes, kind="stable")
         in_order = hashes[order]
-        self.hashes, starts = np.unique(in_order, return_index=True)
+        first = np.ones(len(hashes), dtype=np.bool_)
+        first[1:] = in_order[1:] != in_order[:-1]
+        starts = np.flatnonzero(first)
+        self.hashes = in_order[starts]
         self.offsets = np.append(starts, len(hashes))
         self.rows = rows[order]
         self.counts = counts[order]
