@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -212,15 +213,26 @@ def with_words(
     tx: Transaction, cards: Sequence[EpisodeCard], visibility: Visibility | None = None
 ) -> list[EpisodeCard]:
     """Return cards of which those of open frames have a title and a summary, too, as closed ones have."""
-    return [_worded(tx, card, visibility) if card.state == OPEN else card for card in cards]
+    return [_read_and_worded(tx, card, visibility) if card.state == OPEN else card for card in cards]
 
 
-def _worded(tx: Transaction, card: EpisodeCard, visibility: Visibility | None) -> EpisodeCard:
+def _read_and_worded(tx: Transaction, card: EpisodeCard, visibility: Visibility | None) -> EpisodeCard:
     frame = tx.threads.frame(card.thread_id)
     inside = tx.observations.read(card.thread_id, frame.first_seq, frame.next_seq - 1)
     if visibility is not None and visibility.drawn:
         inside = visibility.visible(tx.threads.number(card.thread_id), inside)
-    words, topic = words_of_open(inside), topic_at(tx, card.thread_id, frame.first_seq)
+    return worded_open(tx, card, frame.first_seq, inside, visibility)
+
+
+def worded_open(
+    tx: Transaction,
+    card: EpisodeCard,
+    first_seq: int,
+    inside: Sequence[Observation],
+    visibility: Visibility | None,
+) -> EpisodeCard:
+    """Return the card of an open frame with the words that what may be shown of it gives it."""
+    words, topic = words_of_open(inside), topic_at(tx, card.thread_id, first_seq)
     if visibility is not None and visibility.holds(topic):
         topic = ""
     return replace(card, title=topic or words.title, summary=words.summary)
@@ -230,6 +242,26 @@ def words_of_open(inside: Sequence[Observation]) -> "wording.EpisodeText":
     """Return title and summary of what is not closed yet, by how it began and what came last."""
     own = echo.all_own_words(inside)
     read = own if len(own) <= 2 * _ENDS_READ else [*own[:_ENDS_READ], *own[-_ENDS_READ:]]
+    return _words_of(_Beginning(read))
+
+
+class _Beginning:
+    """What is read of an open frame, as a key: each search of a memory asks for the same words."""
+
+    def __init__(self, read: Sequence[Observation]) -> None:
+        self.read = read
+        self._key = tuple((one.id, one.actor, one.text) for one in read)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Beginning) and self._key == other._key
+
+
+@lru_cache(maxsize=64)
+def _words_of(beginning: _Beginning) -> "wording.EpisodeText":
+    read = beginning.read
     if read and all(one.kind is Kind.STEP for one in read):
         return wording.encode_steps(read)
     brief = [replace(one, text=one.text[:_READ]) for one in read]

@@ -28,7 +28,7 @@ from episodic_agent.core.recall.candidates import NEAR, PER_LEG
 from episodic_agent.core.recall.query import Name
 from episodic_agent.core.recall.second import FIRST_HITS, READ, shared_terms
 from episodic_agent.core.strength.decay import retrievability
-from episodic_agent.engine.episodes.listing import open_card, with_words
+from episodic_agent.engine.episodes.listing import open_card, worded_open
 from episodic_agent.engine.recall.places import known_visits
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.visibility.hidden import WIDER, Visibility
@@ -70,16 +70,17 @@ class SearchBounds:
 class Gathered:
     """Everything the fusion needs; what the answer shows is read afterwards, for the few that are shown.
 
-    `refs` and `candidates` run parallel, and so do `cards` (of an open frame the whole card) and `episodes`.
-    `ceiling` is the BM25 score of an average document with every content word of the query; `unknown` says
-    how much it tells, in [0, 1], that the query names somebody or something no observation here holds.
+    `refs` and `candidates` run parallel, and so do `episodes` and `cards`, where an open frame has the number
+    of its thread. `ceiling` is the BM25 score of an average document with every content word of the query;
+    `unknown` says how much it tells, in [0, 1], that the query names somebody or something no observation
+    here holds.
     `documents` is how many observations there are to search, hidden ones with them.
     """
 
     refs: Refs
     candidates: Candidates
     episodes: EpisodeArrays
-    cards: "Sequence[EpisodeMark | EpisodeCard]"
+    cards: Sequence[EpisodeMark | int]
     ceiling: float
     unknown: float
     documents: int = 0
@@ -359,12 +360,12 @@ class Gatherer:
 
     def _episodes(
         self, refs: Refs, bounds: SearchBounds
-    ) -> "tuple[list[EpisodeMark | EpisodeCard], list[int], NDArray[np.int64]]":
+    ) -> "tuple[list[EpisodeMark | int], list[int], NDArray[np.int64]]":
         """Return the episodes of the candidates and those found by their own text, with the number of each
         one's thread, and the row of each candidate's episode.
         """
         covers = self._tx.index.episode_marks(refs, covering=True)
-        cards: list[EpisodeMark | EpisodeCard] = []
+        cards: list[EpisodeMark | int] = []
         threads: list[int] = []
         row_of: dict[int, int] = {}  # by ref; a thread's open frame by its number below zero
         rows: list[int] = []
@@ -374,7 +375,7 @@ class Gatherer:
             key = -number if cover is None else cover.ref
             if key not in row_of:
                 row_of[key] = len(cards)
-                cards.append(self._open(number) if cover is None else cover)
+                cards.append(number if cover is None else cover)
                 threads.append(number)
             rows.append(row_of[key])
         for mark in [] if bounds else self._by_own_text():
@@ -391,7 +392,8 @@ class Gatherer:
             raise LookupError(f"observations without their thread {thread_id}")
         if self._visibility is not None:
             inside = self._visibility.visible(number, inside)
-        return open_card(thread, frame.first_seq, inside)
+        card = open_card(thread, frame.first_seq, inside)
+        return worded_open(self._tx, card, frame.first_seq, inside, self._visibility)
 
     def _by_own_text(self) -> list[EpisodeMark]:
         lexical = self.best_shown(self.best_text, EPISODES, OWN_TEXT)
@@ -401,7 +403,7 @@ class Gatherer:
         return [marks[r] for r in refs if r in marks]
 
     def _episode_arrays(
-        self, cards: "Sequence[EpisodeMark | EpisodeCard]", threads: Sequence[int], now: datetime
+        self, cards: Sequence[EpisodeMark | int], threads: Sequence[int], now: datetime
     ) -> EpisodeArrays:
         refs = np.array([c.ref if isinstance(c, EpisodeMark) else -1 for c in cards], np.int64)
         ages = np.array([_age(c, now) for c in cards])
@@ -437,10 +439,9 @@ class Gatherer:
         marks = {row: card for row in rows if isinstance(card := gathered.cards[row], EpisodeMark)}
         stored = self._tx.episodes.get([mark.ref for mark in marks.values()])
         closed = {row: self.worded(stored[mark.ref]) for row, mark in marks.items()}
-        opened = {row: card for row in rows if isinstance(card := gathered.cards[row], EpisodeCard)}
-        shown = with_words(self._tx, list(opened.values()), self._visibility)
+        opened = {row: self._open(card) for row in rows if isinstance(card := gathered.cards[row], int)}
         # an answer shows what was found in it word by word: no summary is needed
-        cards = {row: replace(card, summary="") for row, card in zip(opened, shown, strict=True)}
+        cards = {row: replace(card, summary="") for row, card in opened.items()}
         return {**closed, **cards}
 
     def worded(self, episode: Episode) -> Episode:
@@ -527,7 +528,7 @@ def _event_seconds(times: NDArray[np.int64]) -> Floats:
     return seconds
 
 
-def _age(card: "EpisodeMark | EpisodeCard", now: datetime) -> float:
+def _age(card: EpisodeMark | int, now: datetime) -> float:
     if not isinstance(card, EpisodeMark):
         return 0.0
     return max(0.0, (now.timestamp() - card.last_reviewed_at / 1e6) / DAY)
