@@ -5,7 +5,7 @@ from typing import Any, Final
 from episodic_agent.faces.guard import PROBLEM
 from episodic_agent.faces.http.bodies import Problem
 
-# By its name, which `/health/ready` declares: a model named for each of the routes' answers is compiled for each.
+# By its name, which `/health/ready` declares: a model is compiled anew for each answer of each route.
 _SCHEMA: Final = {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}
 PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"description": words, "content": {PROBLEM: {}, "application/json": _SCHEMA}}
