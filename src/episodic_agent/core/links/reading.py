@@ -29,14 +29,14 @@ def read_message(
     ((('place', 'boston'),), True)
     """
     if lexicon is None and len(text) <= SHORT:
-        features = _kept(text, at, at.tzinfo, language)
+        features = _read_once(text, at, at.tzinfo, language)
     else:
         features = _read(text, at, lexicon, language)
     return features if vector is None else replace(features, vector=vector)
 
 
 @lru_cache(maxsize=1_024)  # each session that closes reads those before it again
-def _kept(text: str, at: datetime, _: tzinfo | None, language: str | None) -> Features:
+def _read_once(text: str, at: datetime, _: tzinfo | None, language: str | None) -> Features:
     """Keep by time zone too: times are equal wherever they were read, but "tomorrow" is another day."""
     return _read(text, at, None, language)
 
