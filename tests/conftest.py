@@ -40,7 +40,11 @@ __all__ = ["bare_url", "citus", "citus_url", "login", "postgres", "postgres_url"
 
 
 def pytest_configure() -> None:
-    """Keep the tests' files in memory: half their time they would wait for a disk (TMPDIR chooses another)."""
+    """Keep the tests' files in memory: half their time they would wait for a disk (TMPDIR chooses another).
+
+    Nor does the collector look for garbage while tests are collected: there is none yet.
+    """
+    gc.disable()
     if "TMPDIR" in os.environ or not os.access(IN_MEMORY, os.W_OK | os.X_OK):
         return
     if shutil.disk_usage(IN_MEMORY).free > ROOM:
@@ -66,6 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Let the collector pass over thousands of tests that live as long as the process: no garbage is there."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 

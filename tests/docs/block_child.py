@@ -1,4 +1,4 @@
-"""The server of the pages' Python blocks: each runs in a process of its own that has its imports behind it."""
+"""The server of the pages' Python blocks: each runs in a process of its own that has imports and word lists."""
 
 import os
 import runpy
@@ -8,7 +8,7 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 from benchmarks.lives import Order, Say, serve
-from episodic_agent import core, engine, wiring
+from episodic_agent import Memory, core, engine, wiring
 from episodic_agent.stores import sqlite
 
 
@@ -16,6 +16,16 @@ def load_all(*rooms: ModuleType) -> None:
     for room in rooms:
         for found in walk_packages(room.__path__, f"{room.__name__}."):
             import_module(found.name)
+
+
+def read_words() -> None:
+    """Read the word lists and weights that a first message asks for; what it was told is forgotten."""
+    with Memory.open(":memory:", embedder="hashing") as memory:
+        ana = memory.user("ana")
+        ana.add("My sister Hannah is a nurse in Lisbon", thread="family")
+        ana.flush()
+        ana.context("What does Hannah do?")
+        ana.search("who is a nurse?")
 
 
 def run(order: Order, say: Say) -> None:
@@ -36,4 +46,5 @@ def run(order: Order, say: Say) -> None:
 
 if __name__ == "__main__":
     load_all(core, engine, sqlite, wiring)
+    read_words()
     serve({"run": run})

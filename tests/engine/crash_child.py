@@ -1,8 +1,11 @@
 """The kill server of the crash tests: its lives add to, import into and look at a database, a path or a URL."""
 
+import gc
 import json
 import os
 import resource
+import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -13,6 +16,7 @@ from typing import Any
 from builders.chats import mine
 from builders.models import only
 from builders.places import open_store
+from engine.crash_server import write_chat
 
 from benchmarks.lives import Order, Plans, Say, serve
 from episodic_agent.errors import EpisodicError
@@ -24,6 +28,7 @@ from episodic_agent.wiring import Memory
 
 __all__ = ["PostgresStore"]  # imported for the lives: by itself each would import it when it opens a URL
 MOMENT = datetime(2025, 6, 1, tzinfo=UTC)
+WARM = 18  # messages of the conversation that is lived through before the first life
 
 
 # --- a life ---------------------------------------------------------------------------------------------
@@ -140,12 +145,15 @@ def finish(memory: Memory) -> None:
 def read_only(order: Order, say: Say) -> None:
     """As a user who may read the file but not write to it: search, then try to add."""
     if os.geteuid() == 0:
-        trial = str(Path(order["db"]).with_name("trial.db"))
-        add_all(dict(order) | {"db": trial}, lambda _word: None)  # what is imported late, while it can be
         os.setuid(65534)  # root may write to anything
+    search(order, say)
+    with open_memory(order) as memory:
+        mine(memory).add("one more")
+
+
+def search(order: Order, say: Say) -> None:
     with open_memory(order) as memory:
         say({"found": len(mine(memory).search("kitchen").observations)})
-        mine(memory).add("one more")
 
 
 def inspect(order: Order, say: Say) -> None:
@@ -167,6 +175,7 @@ PLANS: Plans = {
     "open": open_only,
     "fill": fill_up,
     "read": read_only,
+    "search": search,
     "inspect": inspect,
     "export": export,
 }
@@ -216,5 +225,29 @@ def episodes_of(store: Store, scope: Scope) -> dict[str, list[list[Any]]]:
     return answers
 
 
+# --- before the first life ------------------------------------------------------------------------------
+
+
+def warm_up() -> None:
+    """Do once what lives do, and throw it away: each would import, and read word lists, before its work begins.
+
+    Nothing stays open: a life inherits modules and tables alone. A kill then falls into the work itself.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        order = {
+            "db": str(Path(folder) / "memory.db"),
+            "file": write_chat(Path(folder), WARM),
+            "batches": [WARM],
+            "policy": "default",
+            "pass": "seed-001?max_messages=4",
+        }
+        for plan in ("add", "import", "inspect", "resegment", "undo", "export", "search"):
+            PLANS[plan]({**order, "plan": plan}, lambda _word: None)
+    assert threading.active_count() == 1, "a fork would lose a thread that still runs"
+    gc.collect()
+    gc.freeze()  # what every life inherits is nobody's garbage
+
+
 if __name__ == "__main__":
+    warm_up()
     serve(PLANS)

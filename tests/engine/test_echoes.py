@@ -223,6 +223,7 @@ def chat(thread: str, clock: Clock) -> list[dict[str, object]]:
     return talk
 
 
+@pytest.mark.slow
 def test_how_messages_are_grouped_changes_no_verdict(
     open_memory: OpenMemory, tmp_path: Path, clock: Clock
 ) -> None:

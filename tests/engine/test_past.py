@@ -138,6 +138,7 @@ def test_half_a_life_asked_later_is_the_half_that_was_lived(life: Life) -> None:
     assert set(then.jobs.counts().values()) == {0}  # nothing waits in a past
 
 
+@pytest.mark.slow
 def test_a_demo_of_weeks_is_the_same_at_the_half(life: Life) -> None:
     chats = sorted(demo_folder().glob("maya-*.jsonl"))
     for file in chats[:1]:

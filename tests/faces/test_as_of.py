@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,11 +26,11 @@ FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 THEN, LATER = "2026-03-01T13:00:00Z", FIRST + timedelta(days=2)
 
 
-@pytest.fixture
-def memory(database: Path) -> Iterator[Memory]:
-    """A memory that learned of the tap on the first of March, and of the trip two days later."""
+@contextmanager
+def learned(path: Path) -> Iterator[Memory]:
+    """Open a memory that learned of the tap on the first of March, and of the trip two days later."""
     clock = Clock(FIRST)
-    with Memory.open(database, embedder="hashing", policy="seed-001", clock=clock) as opened:
+    with Memory.open(path, embedder="hashing", policy="seed-001", clock=clock) as opened:
         user = mine(opened)
         user.add(talk(TAP, 0), thread="tap")
         user.add("I live in Porto now.", thread="me", timestamp=FIRST)
@@ -42,11 +43,31 @@ def memory(database: Path) -> Iterator[Memory]:
 
 
 @pytest.fixture
-def web(memory: Memory, database: Path) -> Iterator[TestClient]:
+def memory(database: Path) -> Iterator[Memory]:
+    with learned(database) as opened:
+        yield opened
+
+
+@contextmanager
+def on_web(path: Path) -> Iterator[TestClient]:
     def opened() -> Memory:
-        return Memory.open(database, embedder="hashing", policy="seed-001", clock=Clock(LATER))
+        return Memory.open(path, embedder="hashing", policy="seed-001", clock=Clock(LATER))
 
     with LocalClient(make_app(opened, Clock(LATER))) as client:
+        yield client
+
+
+@pytest.fixture
+def web(memory: Memory, database: Path) -> Iterator[TestClient]:
+    with on_web(database) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """One for all that is refused: it changes nothing, as each of its tests asks."""
+    path = tmp_path_factory.mktemp("refusing") / "memory.db"
+    with learned(path), on_web(path) as client:
         yield client
 
 
@@ -110,16 +131,16 @@ def test_every_route_that_reads_a_memory_takes_the_moment(web: TestClient) -> No
     ],
 )
 def test_what_changes_a_memory_or_has_no_past_refuses_the_moment(
-    web: TestClient, method: str, path: str
+    refusing: TestClient, method: str, path: str
 ) -> None:
-    before = web.get(f"{ANA}/stats").json()
+    before = refusing.get(f"{ANA}/stats").json()
     body = {"messages": [{"content": "more"}]} if path == "/messages" else {}
-    answer = web.request(
+    answer = refusing.request(
         method, f"{ANA}{path}", params={"as_of": THEN}, json=body if method == "POST" else None
     )
     assert answer.status_code in (400, 422)
     assert "as_of" in answer.json()["detail"]
-    assert web.get(f"{ANA}/stats").json() == before
+    assert refusing.get(f"{ANA}/stats").json() == before
 
 
 def test_the_client_reads_the_past_as_the_handle_does(memory: Memory, web: TestClient) -> None:

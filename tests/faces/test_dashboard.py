@@ -1,6 +1,7 @@
 """The dashboard without a browser: what each form does, what is refused, keys and roles, hostile words."""
 
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -26,21 +27,39 @@ ANA = "/users/ana"
 HERE = "http://127.0.0.1:8765"
 
 
-@pytest.fixture
-def opened(tmp_path: Path) -> Callable[[], Memory]:
-    return lambda: Memory.open(
-        tmp_path / "memory.db", embedder="hashing", policy="seed-001", clock=Clock(NOW)
-    )
+def opener(path: Path) -> Callable[[], Memory]:
+    return lambda: Memory.open(path, embedder="hashing", policy="seed-001", clock=Clock(NOW))
 
 
-@pytest.fixture
-def client(opened: Callable[[], Memory]) -> Iterator[TestClient]:
-    with opened() as memory:
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The memory every test begins with: it is told once, and each gets a copy."""
+    path = tmp_path_factory.mktemp("told") / "memory.db"
+    with opener(path)() as memory:
         ana = memory.user("ana")
         ana.add(diary())
         ana.add(talk(TAP, 9), thread="again")
         ana.add("I live in Lisbon and I never eat nuts", thread="self")
         ana.flush()
+    return path
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Callable[[], Memory]:
+    return opener(tmp_path / "memory.db")
+
+
+@pytest.fixture(scope="module")
+def refusing(told: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """One for all forms that are refused: they change nothing."""
+    path = Path(shutil.copy(told, tmp_path_factory.mktemp("refusing")))
+    with LocalClient(make_app(opener(path), Clock(NOW)), follow_redirects=False) as client:
+        yield client
+
+
+@pytest.fixture
+def client(told: Path, tmp_path: Path, opened: Callable[[], Memory]) -> Iterator[TestClient]:
+    shutil.copy(told, tmp_path)
     with LocalClient(make_app(opened, Clock(NOW)), follow_redirects=False) as client:
         yield client
 
@@ -235,12 +254,12 @@ def test_a_message_is_added_and_frames_are_closed(client: TestClient) -> None:
     ],
 )
 def test_a_form_of_another_site_or_without_its_token_changes_nothing(
-    client: TestClient, headers: dict[str, str], field: str
+    refusing: TestClient, headers: dict[str, str], field: str
 ) -> None:
-    own = token(client, ANA)
+    own = token(refusing, ANA)
     sent = {TOKEN: own if field == "right" else field, "text": "planted", "back": ANA}
-    assert client.post(f"{ANA}/do/add", data=sent, headers=headers).status_code == 403
-    assert "planted" not in client.get(f"/v1{ANA}/export").text
+    assert refusing.post(f"{ANA}/do/add", data=sent, headers=headers).status_code == 403
+    assert "planted" not in refusing.get(f"/v1{ANA}/export").text
 
 
 def test_a_token_of_another_visitor_opens_nothing(client: TestClient) -> None:

@@ -40,8 +40,14 @@ def opened(tmp_path: Path) -> Callable[[], Memory]:
     return lambda: Memory.open(tmp_path / "memory.db", embedder="hashing", clock=Clock())
 
 
-@pytest.fixture(params=["http", "mcp"])
-def client(request: pytest.FixtureRequest, opened: Callable[[], Memory]) -> Iterator[TestClient]:
+@pytest.fixture(scope="module", params=["http", "mcp"])
+def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """One for all that is refused: nothing of that comes to the memory."""
+    path = tmp_path_factory.mktemp("guarded") / "memory.db"
+
+    def opened() -> Memory:
+        return Memory.open(path, embedder="hashing", clock=Clock())
+
     if request.param == "http":
         with LocalClient(make_app(opened, Clock())) as client:
             yield client

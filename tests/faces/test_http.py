@@ -55,6 +55,15 @@ def client(opened: Callable[[], Memory]) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """One for all that is refused: none of it is kept."""
+    path = tmp_path_factory.mktemp("refusing") / "memory.db"
+    with LocalClient(make_app(lambda: Memory.open(path, embedder="hashing"), Clock(NOW))) as client:
+        yield client
+        assert client.get("/v1/users").json()["items"] == []
+
+
 def post(client: TestClient, route: str, **body: Any) -> Any:
     return client.post(f"/api/v0/{route}", json=body)
 
@@ -239,9 +248,9 @@ def test_recent_memory_is_ordered_by_its_end_and_bounded(client: TestClient) -> 
     ],
 )  # fmt: skip
 def test_wrong_requests_are_answered_with_the_remedy(
-    client: TestClient, route: str, body: dict[str, Any], status: int, told: str
+    refusing: TestClient, route: str, body: dict[str, Any], status: int, told: str
 ) -> None:
-    answer = post(client, route, **body)
+    answer = post(refusing, route, **body)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"
     problem = answer.json()

@@ -46,6 +46,20 @@ def client(opened: Callable[[], Memory], keys: dict[str, str]) -> Iterator[TestC
         yield client
 
 
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """One for all who bring no key of a memory that has some."""
+    path = tmp_path_factory.mktemp("refusing") / "memory.db"
+
+    def opened() -> Memory:
+        return Memory.open(path, embedder="hashing", clock=Clock(NOW))
+
+    with opened() as memory:
+        memory.keys.create(role=Role.READ)
+    with OutsideClient(make_app(opened, Clock(NOW), rate=10_000)) as client:
+        yield client
+
+
 def held(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
@@ -148,13 +162,13 @@ def test_the_founding_routes_ask_for_a_key_too(
         [("Authorization", "Bearer a"), ("Authorization", "Bearer b")],
     ],
 )
-def test_what_is_no_key_opens_nothing_and_is_told_how(client: TestClient, headers: Any) -> None:
+def test_what_is_no_key_opens_nothing_and_is_told_how(refusing: TestClient, headers: Any) -> None:
     for path in (f"{ANA}/stats", "/api/v0/recent_memory", "/metrics", "/v1/nowhere"):
-        answer = client.get(path, headers=headers)
+        answer = refusing.get(path, headers=headers)
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
         assert answer.headers["content-type"] == "application/problem+json"
         assert "episodic keys" in answer.json()["detail"]
-    assert client.get("/health/live").status_code == 200  # tells nothing of a memory
+    assert refusing.get("/health/live").status_code == 200  # tells nothing of a memory
 
 
 def test_a_revoked_key_is_closed_in_every_process_within_a_second(

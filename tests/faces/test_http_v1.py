@@ -41,6 +41,16 @@ def client(opened: Callable[[], Memory]) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """One for all that is refused, with a message: none of it is kept."""
+    path = tmp_path_factory.mktemp("refusing") / "memory.db"
+    with LocalClient(make_app(lambda: Memory.open(path, embedder="hashing"), Clock(NOW))) as client:
+        add(client, message("The tap drips"), thread="move")
+        yield client
+        assert client.get(f"{ANA}/stats").json()["observations"] == 1
+
+
 def message(text: str, *, days: float = 0, **more: Any) -> dict[str, Any]:
     return {"content": text, "timestamp": (NOW - timedelta(days=days)).isoformat(), **more}
 
@@ -316,10 +326,9 @@ def test_what_is_known_already_is_not_sent_again(client: TestClient) -> None:
     ],
 )
 def test_wrong_requests_name_what_was_seen_and_the_remedy(
-    client: TestClient, method: str, path: str, body: Any, status: int, told: str
+    refusing: TestClient, method: str, path: str, body: Any, status: int, told: str
 ) -> None:
-    add(client, message("The tap drips"), thread="move")
-    answer = client.request(method, path, json=body)
+    answer = refusing.request(method, path, json=body)
     problem = answer.json()
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert (problem["status"], set(problem) >= {"type", "title", "status", "detail"}) == (status, True)

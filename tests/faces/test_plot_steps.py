@@ -57,7 +57,12 @@ def words(path: Path) -> str:
     return " ".join("".join(ElementTree.parse(path).getroot().itertext()).split())
 
 
-POLICIES = ("steps", "seed-000", "stub?freeze_interval=9", "own")
+# the default's trace has everything to be drawn, one's own nothing but steps; the rest lies between
+POLICIES = (
+    "steps",
+    "own",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("seed-000", "stub?freeze_interval=9")),
+)
 
 
 @pytest.mark.parametrize("traced", POLICIES, indirect=True)

@@ -53,6 +53,9 @@ _TOGETHER: Final = (
 _MARKS: Final = {"?": "?", "？": "?", "؟": "?", "!": "!", "！": "!", "…": "…", "。": ".", ".": ".", ":": ":"}
 
 
+_Spans = tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Judge:
     """A judge's columns: weights by sign, [signs, 9]; of a vector, [d, 9] or None; what stands without."""
@@ -165,22 +168,25 @@ def has_cue(text: str, name: str) -> bool:
     return name in _cues_of(text)
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)  # what is known is asked again with each new statement
 def _cues_of(text: str) -> frozenset[str]:
     return _cues(text, words(text))
 
 
 def _cues(text: str, row: Sequence[str]) -> frozenset[str]:
     """Return the names of the cue lists that a text has words of."""
-    plain, spans = _cue_words()
+    plain, ascii_spans, other_spans = _cue_words()
     result = {name for word in row for name in plain.get(word, ())}
     line = " ".join(row)
-    result.update(name for form, name in spans if form in line or (not form.isascii() and form in text))
+    result.update(name for form, name in ascii_spans if form in line)
+    if not text.isascii():
+        result.update(name for form, name in other_spans if form in line or form in text)
     return frozenset(result)
 
 
 @cache
-def _cue_words() -> tuple[dict[str, tuple[str, ...]], tuple[tuple[str, str], ...]]:
+def _cue_words() -> tuple[dict[str, tuple[str, ...]], _Spans, _Spans]:
+    """Return single words with their lists; then forms of several words with theirs, those in ASCII first."""
     plain: dict[str, tuple[str, ...]] = {}
     spans: list[tuple[str, str]] = []
     for name in texts("facts/cues"):
@@ -192,4 +198,5 @@ def _cue_words() -> tuple[dict[str, tuple[str, ...]], tuple[tuple[str, str], ...
                 spans.append((folded, name))
             else:
                 plain[folded] = (*plain.get(folded, ()), name)
-    return plain, tuple(spans)
+    in_ascii = tuple(span for span in spans if span[0].isascii())
+    return plain, in_ascii, tuple(span for span in spans if not span[0].isascii())

@@ -1,11 +1,16 @@
 """From a message's text to what the evidence reads of it, with the shipped reading of entities and topics."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from functools import lru_cache
+from typing import Final
 
 from episodic_agent.core.language.mentions import Lexicon, mentions, set_references
 from episodic_agent.core.language.mentions.topics import topics
 from episodic_agent.core.links.features import Features, features_of, without
 from episodic_agent.schemas import Vector
+
+SHORT: Final = 1_000  # characters of a text whose features are kept for whoever asks again
 
 
 def read_message(
@@ -23,6 +28,20 @@ def read_message(
     >>> read.mentions, "weather" in read.words
     ((('place', 'boston'),), True)
     """
+    if lexicon is None and len(text) <= SHORT:
+        features = _read_once(text, at, at.tzinfo, language)
+    else:
+        features = _read(text, at, lexicon, language)
+    return features if vector is None else replace(features, vector=vector)
+
+
+@lru_cache(maxsize=1_024)  # each session that closes reads those before it again
+def _read_once(text: str, at: datetime, _: tzinfo | None, language: str | None) -> Features:
+    """Keep by time zone too: times are equal wherever they were read, but "tomorrow" is another day."""
+    return _read(text, at, None, language)
+
+
+def _read(text: str, at: datetime, lexicon: Lexicon | None, language: str | None) -> Features:
     sets = set_references(text)
     named = mentions(text, at=at, lexicon=lexicon, language=language)
     return features_of(
@@ -31,6 +50,5 @@ def read_message(
         mentions=[m for m in named if not any(m.start < s.end and s.start < m.end for s in sets)],
         set_references=sets,
         topics=topics(without(text, sets)),
-        vector=vector,
         language=language,
     )

@@ -5,8 +5,10 @@ from typing import Any, Final
 from episodic_agent.faces.guard import PROBLEM
 from episodic_agent.faces.http.bodies import Problem
 
+# By its name, which `/health/ready` declares: a model is compiled anew for each answer of each route.
+_SCHEMA: Final = {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}
 PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": Problem, "description": words, "content": {PROBLEM: {}}}
+    status: {"description": words, "content": {PROBLEM: {}, "application/json": _SCHEMA}}
     for status, words in (
         (400, "Something in it cannot be used"),
         (401, "No key, or none that is known"),
