@@ -28,6 +28,7 @@ VERSION: Final = "facts-4"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
+OWNER: Final = "The user"  # whose memory it is, as the subject of what they say
 _GENERIC: Final = frozenset({*USERS, "me", "person", "i"})
 _SPACES: Final = re.compile(r"\s+")
 Meaning = Callable[[Sequence[str]], "Sequence[Vector] | None"]
@@ -55,7 +56,7 @@ def speaker_of(actor: str) -> str:
     >>> speaker_of("Maya"), speaker_of("user"), speaker_of("用户")
     ('Maya', 'The user', 'The user')
     """
-    return "The user" if fold(actor) in _GENERIC else actor
+    return OWNER if fold(actor) in _GENERIC else actor
 
 
 def told_as(speaker: str, words: str) -> str:
@@ -73,7 +74,12 @@ def as_prompted(fact: str) -> str:
     >>> as_prompted('The user: "I fly on Monday."'), as_prompted('Ana: "Me too."')
     ('"I fly on Monday."', 'Ana: "Me too."')
     """
-    return fact.removeprefix("The user: ")
+    return fact.removeprefix(f"{OWNER}: ")
+
+
+def is_quotation(fact: Fact) -> bool:
+    """Tell whether a fact is what somebody said, in their own words: no model's sentence, none edited."""
+    return fact.attribute.startswith(STATED) and not fact.edited
 
 
 def may_teach(statement: Statement) -> bool:

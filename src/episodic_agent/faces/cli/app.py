@@ -33,6 +33,7 @@ __all__ = [
     "ID",
     "WIDE",
     "App",
+    "Listing",
     "check_output",
     "common",
     "force",
@@ -55,6 +56,16 @@ WIDE = 120  # columns where there is no terminal to ask
 WHOSE = "name whose memory it is with --user NAME, or set EPISODIC_USER"
 LISTED = 10  # users an error message names
 force = click.option("--force", "overwrite", is_flag=True, help="Overwrite a file without asking.")
+
+
+class Listing(click.Group):
+    """A group of commands that lists, with the options of its `list`, where none of them is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list` before options alone; help stays that of the group."""
+        named = any(one in self.commands or one in ctx.help_option_names for one in args)
+        listed = not named and not (args and not args[0].startswith("-"))
+        return super().parse_args(ctx, ["list", *args] if listed else args)
 
 
 @dataclass(slots=True)

@@ -7,6 +7,8 @@ from typing import Final
 
 from rich.cells import cell_len
 
+from episodic_agent.faces import wording
+
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _CUES: Final[Mapping[str, str]] = {  # of the policy `default`, which names them shortly
@@ -54,10 +56,10 @@ def shorten(text: str, cells: int) -> str:
 def reason_words(reason: str) -> str:
     """Say a boundary's reason as words.
 
-    >>> reason_words("topic_shift")
-    'topic shift'
+    >>> reason_words("topic_shift"), reason_words("low_battery")
+    ('new subject', 'low battery')
     """
-    return plain(reason.replace("_", " "))
+    return plain(wording.reason(reason).replace("_", " ")) if reason else ""
 
 
 def cue_words(name: str) -> str:
