@@ -59,6 +59,7 @@ def test_what_the_owner_said_stands_under_one_name_in_facts_and_messages(run: Ru
         ana = mine(memory)
         ana.add("My sister Hannah is a nurse.", thread="t", timestamp=START)
         ana.flush()
+        assert 'user: "My sister Hannah is a nurse."' in str(ana.search("Is Hannah a nurse?"))
     for command in (("facts",), ("search", "Is Hannah a nurse?"), ("changes", "--since", "2026-01-01")):
         shown = run(*command)
         assert f'{USER}: "My sister Hannah is a nurse."' in shown.out, command

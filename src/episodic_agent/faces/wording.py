@@ -3,17 +3,41 @@
 The stored names stay in JSON, exports and HTTP; a name that somebody else's policy gave stands as it is.
 """
 
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
-from episodic_agent.core.facts.quoting import OWNER, as_prompted, speaker_of
+from episodic_agent.core.facts.speakers import OWNER, as_prompted, speaker_of
 from episodic_agent.core.language import plural
 from episodic_agent.showing import clipped
 
 if TYPE_CHECKING:
     from episodic_agent.schemas.decisions import Decision
 
+_CUES: Final[Mapping[str, str]] = {  # of the policy `default`, which names them shortly
+    "answers": "answers a question",
+    "content": "without the clock",
+    "continues": "carries on",
+    "depth": "dip in likeness",
+    "distance": "far in meaning",
+    "marker": "opening words",
+    "novelty": "new words",
+    "silence_unusual": "unusual silence",
+    "speaker": "another speaker",
+    "weight": "says much",
+    "words": "no words shared",
+}
+_LEGS: Final[Mapping[str, str]] = {  # what a score is the sum of
+    "dense": "meaning",
+    "lexical": "words",
+    "more": "other messages",
+    "observation": "best message",
+    "own": "title and summary",
+    "part": "part of the question",
+    "summary": "its summary",
+}
+_SCORED: Final = re.compile(r"\b([a-z][a-z_]*) (-?\d\.\d\d)(?=[,)])")
 TITLE: Final = 28  # characters of what a decision is about
 _REASONS: Final[Mapping[str, str]] = {
     "": "the thread begins",
@@ -81,12 +105,33 @@ def decided(kind: str) -> str:
 
 
 def sentence(text: str, name: str) -> str:
-    """Return why an episode begins or ends, as an explanation says it, without the stored name of the reason.
+    """Return why an episode begins or ends, as an explanation says it, without stored names.
 
-    >>> sentence("topic_shift: probability 0.53", "topic_shift"), sentence("the thread begins here", "")
-    ('probability 0.53', 'the thread begins here')
+    >>> sentence("topic_shift: probability 0.53 (words 0.80)", "topic_shift")
+    'probability 0.53 (no words shared 0.80)'
+    >>> sentence("the thread begins here", "")
+    'the thread begins here'
     """
-    return text.removeprefix(f"{name}: ")
+    said = text.removeprefix(f"{name}: ")
+    return _SCORED.sub(lambda score: f"{cue_words(score[1])} {score[2]}", said) if name else said
+
+
+def cue_words(name: str) -> str:
+    """Say what a cue tells as words; of a policy that names its own, the name.
+
+    >>> cue_words("words"), cue_words("topic_distance")
+    ('no words shared', 'topic distance')
+    """
+    return _CUES.get(name, name.replace("_", " "))
+
+
+def leg_words(name: str) -> str:
+    """Say what a part of a score stands for.
+
+    >>> leg_words("lexical"), leg_words("time")
+    ('words', 'time')
+    """
+    return _LEGS.get(name, name)
 
 
 def verdict(decision: "Decision") -> str:

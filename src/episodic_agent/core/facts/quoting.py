@@ -15,9 +15,10 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Final
 
-from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES, USERS
+from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
+from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import has_cue, judged, parts_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.language.timewords import parse_time
@@ -28,8 +29,6 @@ VERSION: Final = "facts-4"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
-OWNER: Final = "The user"  # whose memory it is, as the subject of what they say
-_GENERIC: Final = frozenset({*USERS, "me", "person", "i"})
 _SPACES: Final = re.compile(r"\s+")
 Meaning = Callable[[Sequence[str]], "Sequence[Vector] | None"]
 
@@ -50,15 +49,6 @@ class Quotation:
     vector: Vector | None = None
 
 
-def speaker_of(actor: str) -> str:
-    """Return the subject of what an actor says: their name, if it is one.
-
-    >>> speaker_of("Maya"), speaker_of("user"), speaker_of("用户")
-    ('Maya', 'The user', 'The user')
-    """
-    return OWNER if fold(actor) in _GENERIC else actor
-
-
 def told_as(speaker: str, words: str) -> str:
     """Return a quotation as a fact is told.
 
@@ -66,15 +56,6 @@ def told_as(speaker: str, words: str) -> str:
     'Ana: "I\\'m vegetarian."'
     """
     return f'{speaker}: "{_SPACES.sub(" ", words).strip()}"'
-
-
-def as_prompted(fact: str) -> str:
-    """Return a fact as a prompt tells it: whose memory it is goes without saying.
-
-    >>> as_prompted('The user: "I fly on Monday."'), as_prompted('Ana: "Me too."')
-    ('"I fly on Monday."', 'Ana: "Me too."')
-    """
-    return fact.removeprefix(f"{OWNER}: ")
 
 
 def is_quotation(fact: Fact) -> bool:

@@ -15,7 +15,8 @@ from episodic_agent.core.context import Basis, LineKind
 from episodic_agent.core.context.frames import frame_for
 from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.telling import Block, Continued, QuotedText, tell
-from episodic_agent.core.facts.quoting import as_prompted, is_quotation
+from episodic_agent.core.facts.quoting import is_quotation
+from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import tokens
 from episodic_agent.core.skills import SkillState, present_confidence

@@ -27,7 +27,6 @@ from episodic_agent.faces.cli.app import (
     say,
     say_replaced,
 )
-from episodic_agent.faces.plot.words import cue_words
 from episodic_agent.schemas import Decision, Json, Kind
 from episodic_agent.showing import clipped
 
@@ -64,11 +63,11 @@ def explain(app: App, episode: str, user: str | None, as_json: bool) -> None:
         return
     if explanation.asked is not None:
         say_replaced(explanation.asked, explanation.episode.id)
-    render_explanation(explanation)
+    render_explanation(explanation, memory.name)
 
 
-def render_explanation(explanation: "Explanation") -> None:
-    """Print an explanation for people."""
+def render_explanation(explanation: "Explanation", owner: str) -> None:
+    """Print an explanation for people; `owner` is the user whose memory it is of."""
     console = out()
     console.print(Text(heading(explanation.episode.title, explanation.episode.start_at), style="bold"))
     told_of = explanation.begins.observation
@@ -79,10 +78,10 @@ def render_explanation(explanation: "Explanation") -> None:
         why = wording.sentence(edge.sentence, edge.reason)
         named = "" if why == edge.sentence else f"{wording.reason(edge.reason)}: "
         console.print(Text(f"{at}{named}{why}"))
-        _quote(edge)
+        _quote(edge, owner)
         if edge.decision is not None and edge.decision.features:
             loudest = sorted(edge.decision.features.items(), key=lambda cue: (-abs(cue[1]), cue[0]))
-            cues = ", ".join(f"{cue_words(name)} {value:.2f}" for name, value in loudest)
+            cues = ", ".join(f"{wording.cue_words(name)} {value:.2f}" for name, value in loudest)
             console.print(Text(f"    cues: {cues}", style="dim"))
     for near in explanation.runners_up:
         quoted = f' "{clipped(near.observation.text, QUOTED)}"' if near.observation is not None else ""
@@ -95,11 +94,10 @@ def render_explanation(explanation: "Explanation") -> None:
         console.print(Text(f"→ {line}"))
 
 
-def _quote(edge: "Edge") -> None:
+def _quote(edge: "Edge", owner: str) -> None:
     if edge.observation is not None:
-        out().print(
-            Text(f'    "{edge.observation.actor}: {clipped(edge.observation.text, QUOTED)}"', style="italic")
-        )
+        actor = wording.spoken_by(edge.observation.actor, owner)
+        out().print(Text(f'    {actor}: "{clipped(edge.observation.text, QUOTED)}"', style="italic"))
 
 
 @click.command()

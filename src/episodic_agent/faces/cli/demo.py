@@ -33,10 +33,10 @@ from episodic_agent.faces.cli.reading import render_recall
 from episodic_agent.faces.markdown import write_episode
 from episodic_agent.faces.plot import arc_png, arc_terminal, map_png, map_terminal, plot_png, plot_terminal
 from episodic_agent.faces.plot.figure import MISSING
-from episodic_agent.faces.plot.words import cue_words, day
+from episodic_agent.faces.plot.words import day
 from episodic_agent.faces.plot.year import check_drawing
 from episodic_agent.faces.shapes import recall_json
-from episodic_agent.faces.wording import reason
+from episodic_agent.faces.wording import cue_words, reason
 from episodic_agent.faces.year.living import ALONE, REVIEWED, Lived, SimulatedClock, joined, live
 from episodic_agent.faces.year.report import markdown, report_of, write
 from episodic_agent.faces.year.story import DAYS, read_story

@@ -217,7 +217,7 @@ def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
 
 
 def _legs(legs: Any) -> str:
-    return "  ".join(f"{name} {value:.3f}" for name, value in legs.items())
+    return "  ".join(f"{wording.leg_words(name)} {value:.3f}" for name, value in legs.items())
 
 
 @click.command()

@@ -11,6 +11,7 @@ from episodic_agent.engine.links.verbs import LinkCard
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.dashboard.figures import link_graph
 from episodic_agent.faces.dashboard.pages import Pages, user_of
+from episodic_agent.faces.dashboard.wording import thread_labels
 from episodic_agent.schemas import Decision, Json
 
 MOST = 40  # links of the map
@@ -51,7 +52,7 @@ def routes(pages: Pages) -> APIRouter:
             graph=link_graph(there),
             undone=undone,
             chains=_chains(ana),
-            threads=[t.origin for t in ana.threads.list(limit=200)],
+            threads=thread_labels(ana.threads.list(limit=200)),
         )
 
     return router

@@ -6,7 +6,8 @@ from itertools import groupby
 from typing import Any, Final
 
 from episodic_agent.core.language import plural
-from episodic_agent.faces.wording import fact_words, measured, reason, sentence, spoken_by
+from episodic_agent.faces.wording import fact_words, leg_words, reason, sentence, spoken_by
+from episodic_agent.schemas import Thread
 from episodic_agent.showing import visible
 
 _JOBS: Final[Mapping[str, str]] = {
@@ -68,6 +69,11 @@ def span(start: datetime, end: datetime) -> str:
     if start.date() != end.date():
         return f"{day(start)}, {start:%H:%M} – {day(end)}, {end:%H:%M}"
     return f"{day(start)}, {start:%H:%M}" + ("" if f"{start:%H%M}" == f"{end:%H%M}" else f"–{end:%H:%M}")
+
+
+def thread_labels(threads: Sequence[Thread]) -> dict[str, str]:
+    """Return by name what a list of threads to choose from shows: the title, then the name."""
+    return {one.origin: f"{one.title} ({one.origin})" if one.title else one.origin for one in threads}
 
 
 def job(name: str) -> str:
@@ -152,7 +158,7 @@ FILTERS: Final = {
     "day": day,
     "span": span,
     "reason": reason,
-    "measured": measured,
+    "leg_words": leg_words,
     "spoken_by": spoken_by,
     "fact_words": fact_words,
     "sentence": sentence,
