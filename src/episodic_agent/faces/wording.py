@@ -137,7 +137,18 @@ def leg_words(name: str) -> str:
 def verdict(decision: "Decision") -> str:
     """Say what was decided."""
     kind, name = decision.type, decision.verdict
-    return _VERDICTS.get((kind, name), reason(name) if kind in ("boundary", "compact") else name)
+    if kind == "compact":
+        return compacted(name)
+    return _VERDICTS.get((kind, name), reason(name) if kind == "boundary" else name)
+
+
+def compacted(trigger: str) -> str:
+    """Say why a part of a thread was summarised.
+
+    >>> compacted("time"), compacted("manual")
+    ('a day old', 'on request')
+    """
+    return _VERDICTS.get(("compact", trigger), reason(trigger))
 
 
 def measured(decision: "Decision") -> str:

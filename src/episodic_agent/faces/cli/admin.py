@@ -210,9 +210,10 @@ def config(app: App, user: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"settings": shown, "policies": policy_names(), "embedders": EMBEDDERS})
         return
+    widest = max(len(PREFIX + name) for name in shown)
     for name, value in shown.items():
-        out().print(f"{PREFIX + name.upper():22} {value}")
-    out().print(f"{'boundary policies':22} {', '.join(policy_names())}")
+        out().print(f"{PREFIX + name.upper():{widest}} {value}")
+    out().print(f"{'boundary policies':{widest}} {', '.join(policy_names())}")
 
 
 @click.group(cls=Listing)

@@ -59,13 +59,14 @@ force = click.option("--force", "overwrite", is_flag=True, help="Overwrite a fil
 
 
 class Listing(click.Group):
-    """A group of commands that lists, with the options of its `list`, where none of them is named."""
+    """A group of commands that lists (or shows), with the options for that, where none of them is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `list` before options alone; help stays that of the group."""
+        """Put `list`, or `show` where there is none, before options alone; help stays that of the group."""
         named = any(one in self.commands or one in ctx.help_option_names for one in args)
         listed = not named and not (args and not args[0].startswith("-"))
-        return super().parse_args(ctx, ["list", *args] if listed else args)
+        first = "list" if "list" in self.commands else "show"
+        return super().parse_args(ctx, [first, *args] if listed else args)
 
 
 @dataclass(slots=True)
