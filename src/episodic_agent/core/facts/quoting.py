@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from hashlib import blake2b
 from typing import Final
 
@@ -22,6 +23,7 @@ from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import has_cue, judged, parts_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.language.timewords import parse_time
+from episodic_agent.data import phrases
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement
 
@@ -29,6 +31,7 @@ VERSION: Final = "facts-4"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
+_AFTER: Final = frozenset({"beri"})  # words for "since" that stand behind the time, in Latin letters
 _SPACES: Final = re.compile(r"\s+")
 Meaning = Callable[[Sequence[str]], "Sequence[Vector] | None"]
 
@@ -179,10 +182,29 @@ def _candidate(
     )
 
 
+@cache
+def _since() -> re.Pattern[str]:
+    """Return what finds a word for "since" of a language that writes it before the time it speaks of."""
+    forms = [one for one in phrases("facts/cues.since") if one.isascii() and one not in _AFTER]
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, forms))})\b", re.IGNORECASE)
+
+
+def _from_since(quote: str) -> str:
+    """Return a quotation from its word for "since" on: a time before it says when something else is.
+
+    >>> _from_since("I cook on Friday, and no gluten, since he has coeliac disease.")
+    'since he has coeliac disease.'
+    >>> _from_since("我从2019年以来吃素")
+    '我从2019年以来吃素'
+    """
+    word = _since().search(quote)
+    return quote if word is None else quote[word.start() :]
+
+
 def _valid_at(statement: Statement, quote: str) -> datetime:
     """Return since when it is so: the one past time after a word for "since", else when it was said."""
     if not statement.dated or not has_cue(quote, "since"):
         return statement.at
     offset = timedelta(seconds=statement.utc_offset or 0)
-    ranges = parse_time(quote, statement.at, offset).ranges
+    ranges = parse_time(_from_since(quote), statement.at, offset).ranges
     return ranges[0].start if len(ranges) == 1 and ranges[0].start <= statement.at else statement.at
