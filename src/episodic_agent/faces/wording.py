@@ -112,8 +112,8 @@ def sentence(text: str, name: str) -> str:
     >>> sentence("the thread begins here", "")
     'the thread begins here'
     """
-    said = text.removeprefix(f"{name}: ")
-    return _SCORED.sub(lambda score: f"{cue_words(score[1])} {score[2]}", said) if name else said
+    words = text.removeprefix(f"{name}: ")
+    return _SCORED.sub(lambda score: f"{cue_words(score[1])} {score[2]}", words) if name else words
 
 
 def cue_words(name: str) -> str:
