@@ -151,6 +151,15 @@ def test_who_speaks_has_one_name_and_threads_are_chosen_by_their_titles(
     form = unescape(client.get(f"{ANA}/links").text)
     assert '<option value="family">Hannah at work (family)</option>' in form
     assert form.count(" selected>") == 1, "the two to link are not the same at first"
+    with opened() as memory:
+        ana = memory.user("ana")
+        ana.add("Hannah has a night shift tomorrow.", thread="later", timestamp=NOW)
+        ana.links.add("later", "family")
+    linked = unescape(client.get(f"{ANA}/links").text)
+    assert ">Hannah has a night shift tomorrow</bdi>" in linked, (
+        "a thread without a title has its first words"
+    )
+    assert ">later</bdi>" not in linked
 
 
 def test_what_is_not_there_is_said_in_words_on_a_page(client: TestClient) -> None:
