@@ -27,8 +27,9 @@ from scipy import sparse
 from shipping import Origin, ship_arrays, ship_numbers
 from sklearn.linear_model import LogisticRegression
 
-from episodic_agent.core.facts.quoting import LIKELY, speaker_of, told_as
+from episodic_agent.core.facts.quoting import LIKELY, told_as
 from episodic_agent.core.facts.replacing import JudgedStatement, features
+from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import CATEGORIES, EMBEDDER, parts_of, signs
 from episodic_agent.core.language import tokens
 from episodic_agent.protocols import Embedder

@@ -96,6 +96,11 @@ def test_a_moment_that_is_none_or_too_early_or_to_come_is_refused_in_one_line(
     early = run("search", "the tap", "--as-of", "2001-01-01")
     assert early.code == 3
     assert "nothing was remembered" in early.error
+    context = run("context", "the tap?", "--as-of", "2001-01-01")
+    assert (context.code, context.out.strip()) == (0, "Current question: the tap?")
+    told = "nothing was known of 'ana' before 2001-01-01 00:00 UTC; give a later moment\n"
+    assert context.err == told.replace("ana", USER)
+    assert "Porto" in run("facts", "--as-of", THEN).out, "a listing needs no word `list`"
     asking = run("search", "the tap", "--as-of", THEN, "--asking", "tap")
     assert asking.code == 0, "it is answered; a past has nothing to be reviewed"
     assert run("add", "more", "--as-of", THEN).code == 2  # no command that writes has the option

@@ -199,7 +199,7 @@ def test_search_explains_its_legs_on_request(filled: Run) -> None:
     result = filled("search", "cello", "--user", "ana", "--explain", "--json").json
     assert result["hits"][0]["legs"]
     assert "lexical" in result["observations"][0]["legs"]
-    assert "lexical" in filled("search", "cello", "--user", "ana", "--explain").out
+    assert "words 0." in filled("search", "cello", "--user", "ana", "--explain").out
 
 
 def test_search_says_when_nothing_is_relevant(filled: Run) -> None:
@@ -281,10 +281,10 @@ def test_listings_for_people_hold_one_line_an_episode(filled: Run) -> None:
 def test_show_and_explain_tell_people_the_words_and_the_reasons(filled: Run) -> None:
     first = filled("episodes", "--user", "ana", "--json").json["episodes"][0]["episode_id"]
     shown = filled("show", first, "--user", "ana").out
-    assert "[2024-05-01 09:00] user: The kitchen tap is dripping" in shown
+    assert "[2024-05-01 09:00] ana: The kitchen tap is dripping" in shown
     text = filled("explain", first, "--user", "ana").out
     assert "the thread begins here" in text
-    assert "ends at 4: time_gap" in text
+    assert "ends at 4: pause: " in text
 
 
 def test_whatif_compares_and_leaves_everything(filled: Run) -> None:
@@ -339,8 +339,8 @@ def test_resegment_tells_people_what_changed_and_how_to_go_back(filled: Run) -> 
     (thread,) = filled("stats", "--user", "ana", "--json").json["origins"]
     outcome = filled("resegment", thread, "--policy", "seed-001?max_messages=3", "--user", "ana")
     assert "0 kept, 3 replaced, 5 new" in outcome.out
-    assert "- 0-3 time_gap" in outcome.out
-    assert "+ 0-2 size_cap" in outcome.out
+    assert "- 0-3 pause" in outcome.out
+    assert "+ 0-2 grown too long" in outcome.out
     assert f"resegment {thread} --undo --user ana` takes it back" in outcome.err
     assert "--db" in outcome.err
     same = filled("resegment", thread, "--policy", "seed-001?max_messages=3", "--user", "ana")

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from builders.chats import mine
+from builders.chats import USER, mine
 from builders.commands import Run
 
 from episodic_agent import Memory
@@ -49,6 +49,27 @@ def test_facts_are_listed_found_and_shown(run: Run) -> None:
     run("facts", "edit", named(run, "Hannah"), "--text", "Hannah is [red]a nurse[/red]")
     assert "Hannah is [red]a nurse[/red]" in run("facts", "list").out
     assert run("facts", "show", "zz").code == 3
+    assert "sure" in shown.out
+    assert "None" not in shown.out
+    assert "source_episodic_ids" not in shown.out, "a person reads words, scripts --json"
+
+
+def test_what_the_owner_said_stands_under_one_name_in_facts_and_messages(run: Run, database: Path) -> None:
+    with Memory.open(database, embedder="hashing", clock=lambda: START) as memory:
+        ana = mine(memory)
+        ana.add("My sister Hannah is a nurse.", thread="t", timestamp=START)
+        ana.flush()
+        assert 'user: "My sister Hannah is a nurse."' in str(ana.search("Is Hannah a nurse?"))
+    for command in (("facts",), ("search", "Is Hannah a nurse?"), ("changes", "--since", "2026-01-01")):
+        shown = run(*command)
+        assert f'{USER}: "My sister Hannah is a nurse."' in shown.out, command
+        assert "The user:" not in shown.out
+    assert f"\n   {USER}: My sister Hannah" in run("search", "Is Hannah a nurse?").out
+    fact = run("facts", "--json").json["facts"][0]
+    assert fact["fact"] == 'The user: "My sister Hannah is a nurse."', "the wire form stays"
+    shown = run("facts", "show", fact["id"][:8]).out
+    assert f"{USER}:" in shown
+    assert "The user" not in shown
 
 
 @pytest.mark.usefixtures("learned")

@@ -40,6 +40,19 @@ def test_facts_alone_lists_them(run: Run) -> None:
     listed = run("facts", "list", "--user", "ana", "--json").json
     assert len(listed["facts"]) > 0
     assert run("facts", "--user", "ana", "--json").json == listed
+    assert run("facts", "--category", "goal", "--user", "ana", "--json").json == {"facts": []}
+    assert "no such command 'lst'" in run("facts", "lst").error
+    assert "Commands:" in run("facts", "--help").out
+
+
+@pytest.mark.parametrize("group", ["jobs", "link", "keys", "session", "retention"])
+def test_a_group_alone_lists_or_shows_what_it_is_about(run: Run, group: str) -> None:
+    run("add", "I live in Lisbon and I am a nurse", "--user", "ana")
+    alone = run(group)
+    told = alone.out + alone.err
+    assert (alone.code, "Usage" in told) == (0, False)
+    assert told.strip(), "what is empty is said"
+    assert run(group, "--json").out.startswith(("{", "["))
 
 
 Call = Callable[..., Outcome]

@@ -20,6 +20,7 @@ from episodic_agent import Memory
 from episodic_agent.faces.dashboard.actions import ACTIONS, JOB_ACTIONS
 from episodic_agent.faces.dashboard.forms import TOKEN
 from episodic_agent.faces.http.app import make_app
+from episodic_agent.faces.wording import leg_words, reason, sentence
 from episodic_agent.schemas.keys import Role
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
@@ -122,7 +123,10 @@ def test_an_episode_says_why_it_was_cut_and_what_else_would_do(client: TestClien
     first, second = episodes(client)[:2]
     page = client.get(f"{ANA}/episodes/{second['episode_id']}").text
     why = client.get(f"/v1{ANA}/episodes/{second['episode_id']}/explanation").json()
-    assert why["begins"]["sentence"] in unescape(page)
+    for edge in (why["begins"], why["ends"]):
+        assert sentence(edge["sentence"], edge["reason"]) in unescape(page)
+        assert not edge["decision"] or f"<b>{reason(edge['reason'])}</b>" in page
+        assert f"<b>{edge['reason']}</b>" not in page, "people read words, not stored names"
     assert first["title"] in unescape(page)
     answer = client.get(f"{ANA}/threads/chat/whatif.json", params={"threshold": 0.05}).json()
     would = client.get(f"/v1{ANA}/threads/chat/whatif", params={"policy": "default?threshold=0.05"}).json()
@@ -136,8 +140,45 @@ def test_a_search_shows_each_leg_and_the_context_a_prompt_would_get(client: Test
     answer = client.post(f"/v1{ANA}/search", json={"query": question, "explain": True}).json()
     context = client.post(f"/v1{ANA}/context", json={"message": question}).json()
     assert answer["hits"]
-    assert all(f"<span>{leg}</span>" in page for leg in answer["hits"][0]["legs"])
+    assert all(f"<span>{leg_words(leg)}</span>" in page for leg in answer["hits"][0]["legs"])
     assert context["text"] in page
+
+
+def test_who_speaks_has_one_name_and_threads_are_chosen_by_their_titles(
+    client: TestClient, opened: Callable[[], Memory]
+) -> None:
+    with opened() as memory:
+        ana = memory.user("ana")
+        ana.add("My sister Hannah is a nurse.", thread="family", timestamp=NOW)
+        ana.flush()
+        ana.threads.rename("family", "Hannah at work")
+        card = ana.episodes.list(thread="family")[0]
+        fact = next(one for one in ana.facts.list() if "Hannah" in one.fact.fact)
+    pages = [
+        unescape(client.get(ANA + path).text)
+        for path in (
+            "/facts",
+            f"/facts/{fact.id}",
+            "/search?q=Is+Hannah+a+nurse",
+            f"/episodes/{card.episode_id}",
+        )
+    ]
+    for page in pages[:3]:
+        assert 'ana: "My sister Hannah is a nurse."' in page
+        assert "<bdi>The user:" not in page
+    assert "<b><bdi>ana</bdi></b>" in pages[3]
+    form = unescape(client.get(f"{ANA}/links").text)
+    assert '<option value="family">Hannah at work (family)</option>' in form
+    assert form.count(" selected>") == 1, "the two to link are not the same at first"
+    with opened() as memory:
+        ana = memory.user("ana")
+        ana.add("Hannah has a night shift tomorrow.", thread="later", timestamp=NOW)
+        ana.links.add("later", "family")
+    linked = unescape(client.get(f"{ANA}/links").text)
+    assert ">Hannah has a night shift tomorrow</bdi>" in linked, (
+        "a thread without a title has its first words"
+    )
+    assert ">later</bdi>" not in linked
 
 
 def test_what_is_not_there_is_said_in_words_on_a_page(client: TestClient) -> None:

@@ -68,7 +68,7 @@ def test_sequences_that_do_not_fit_are_refused(changes: Mapping[str, object], me
 def test_the_terminal_plot_shows_episodes_reasons_and_messages() -> None:
     shown = plot_terminal(trace(), 100, colour=False)
     assert "30 messages, 3 episodes" in shown
-    assert "2. Subject 1  10-19 · 1 Mar 2024 09:45 · topic shift 0.90" in shown
+    assert "2. Subject 1  10-19 · 1 Mar 2024 09:45 · new subject 0.90" in shown
     assert "words of message 29" in shown
     assert shown.count("▲") == 2
     assert "╌" in shown
@@ -135,7 +135,7 @@ def test_the_svg_is_the_same_every_time_and_keeps_words_as_text(tmp_path: Path) 
     for expected in (
         "里斯本之旅 & <tea>",
         "costs $5 or $6",
-        "topic shift · 0.90",
+        "new subject · 0.90",
         "topic distance",
         "1 Mar 2024",
     ):

@@ -109,10 +109,10 @@ def test_a_freeze_stands_at_its_check_with_the_reason_and_what_the_score_was_mad
     ]  # fmt: skip
     lines = plot_terminal(traced, 120, colour=False).splitlines()
     at = next(n for n, line in enumerate(lines) if line.strip().startswith("21 "))
-    assert lines[at + 1].strip().startswith("▲ freeze, location change: loc 1.00 + ")
+    assert lines[at + 1].strip().startswith("▲ freeze, another place: loc 1.00 + ")
     assert lines[-1].strip() == "▲ freeze, end of stream"
     (heading,) = [line for line in lines if line.startswith("2. ")]
-    assert heading.endswith("location change 1.00")
+    assert heading.endswith("another place 1.00")
     assert [(s.place, s.start, s.end) for s in visits(traced)] == [
         ("Living room", 0, 20), ("Kitchen", 20, 35), ("Kitchen", 38, 42), ("Hall", 42, 54),
     ]  # fmt: skip

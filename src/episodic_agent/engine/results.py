@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.core.context.retrieved import KEY_MOMENT, heading
+from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.language import excerpt, plural
 from episodic_agent.schemas import Episode, Observation
 from episodic_agent.schemas.facts import Fact
@@ -150,7 +151,9 @@ class Recall:
 
     def __str__(self) -> str:
         """Show what answers as a short text: every fact, and every hit with the message that proves it."""
-        lines = [f"{found.score:.2f} {clipped(found.fact.fact, LONGEST_QUOTE)}" for found in self.facts]
+        lines = [
+            f"{found.score:.2f} {clipped(_fact_line(found.fact), LONGEST_QUOTE)}" for found in self.facts
+        ]
         for hit in self.hits:
             lines.append(f"{hit.score:.2f} {hit.start_at:%Y-%m-%d} {clipped(hit.heading, LONGEST_QUOTE)}")
             lines += [f"   {proof.quoted(self.query)}" for proof in hit.evidence[:1]]
@@ -158,7 +161,7 @@ class Recall:
 
     def _repr_html_(self) -> str:
         """Show what answers in a notebook: facts, then episodes with the messages that prove them."""
-        facts = [f"{one.fact.fact} (since {one.fact.valid_at:%Y-%m-%d})" for one in self.facts]
+        facts = [f"{_fact_line(one.fact)} (since {one.fact.valid_at:%Y-%m-%d})" for one in self.facts]
         shown = [
             as_card(
                 hit.heading,
@@ -169,6 +172,12 @@ class Recall:
         ]
         beside = "" if facts or shown else "nothing relevant"
         return as_card(self.query, beside, facts, inside=shown)
+
+
+def _fact_line(fact: Fact) -> str:
+    """Return a fact under the name its speaker has in messages."""
+    words = as_prompted(fact.fact)
+    return fact.fact if words == fact.fact else f"user: {words}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

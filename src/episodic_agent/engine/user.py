@@ -302,7 +302,9 @@ class UserMemory:
             largest=largest,
             form=form,
         )
-        return assembling.context_of(self._works.contexts, self._deps, self._at.scope, request)
+        return assembling.context_of(
+            self._works.contexts, self._deps, self._at.scope, request, as_of=self._as_of
+        )
 
     def search(
         self,

@@ -15,6 +15,7 @@ from episodic_agent.core.context.retrieved import LONGEST_PROOF, heading
 from episodic_agent.core.language import excerpt, plural
 from episodic_agent.core.strength.decay import initial_strength
 from episodic_agent.engine.results import EpisodeCard, Evidence, FactHit, FullEpisode, Hit, Recall
+from episodic_agent.faces.wording import reason
 from episodic_agent.schemas import Observation, Thread
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ def episode_markdown(card: EpisodeCard, messages: Sequence[Observation]) -> str:
         f"# {harmless(card.heading)}",
         "",
         f"- from {minute(card.start_at)} to {minute(card.end_at)} UTC, thread `{origin}`",
-        f"- {plural(card.observations, 'message')}; ended by: {card.reason or 'still open'}",
+        f"- {plural(card.observations, 'message')}; ended by: {reason(card.reason or 'open')}",
         f"- surprise {card.surprise:.2f}, stability {card.stability:.2f} days, R {card.retrievability:.2f}",
         f"- id `{card.episode_id}`",
         "",

@@ -1,6 +1,7 @@
 """Facts without a model: the speaker's own words, never turned round; one matter holds one thing at a time."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from episodic_agent.core.evaluation.lives import FoundFact, contradicts
 from episodic_agent.core.facts import keeping, quotations, retold
+from episodic_agent.core.facts.quoting import is_quotation
 from episodic_agent.core.facts.stating import CATEGORIES, LONGEST, SHORT, judged, parts_of, signs
 
 CASES = Path(__file__).parents[3] / "benchmarks" / "cases"
@@ -106,6 +108,17 @@ def test_words_for_since_date_it_and_nothing_else_does() -> None:
     assert one.evidence.valid_at == datetime(2019, 1, 1, tzinfo=UTC)
     (other,) = quoted("My flight to Lisbon is on 3 May.")
     assert other.evidence.valid_at == other.evidence.said_at == START
+    cause = "My dad can't eat gluten on Friday, since he has coeliac disease."
+    (third,) = quoted(cause)
+    assert third.evidence.valid_at == START, "a since that gives a reason dates nothing"
+
+
+def test_a_quotation_is_known_by_what_it_is_not_by_its_last_sign() -> None:
+    (fact,) = said_in_turn(SISTER)
+    assert is_quotation(fact)
+    written = replace(fact, attribute="likes", fact='Maya likes the film "Stalker"')
+    assert not is_quotation(written), "a model's sentence that ends with a quotation mark"
+    assert not is_quotation(keeping.edit(fact, START, text='Hannah is called "the nurse"'))
 
 
 def test_the_judge_knows_every_category_and_forgets_signs_it_never_saw() -> None:

@@ -3,17 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from episodic_agent.core.context.quoting import harmless
+from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.language import excerpt, plural, tokens
-from episodic_agent.lazily import module
-
-if TYPE_CHECKING:
-    from episodic_agent.core.facts import quoting
-else:
-    quoting = module("episodic_agent.core.facts.quoting")
-
 
 Detail: TypeAlias = Literal["auto", "none", "low", "high"]
 DETAILS: Final[tuple[Detail, ...]] = get_args(Detail)
@@ -134,7 +128,7 @@ def retrieved(
     - [identity] Ana lives in Lisbon (from 2 episodes)
     """
     known = [
-        f"- [{f.category}] {harmless(quoting.as_prompted(f.fact))} (from {plural(f.episodes, 'episode')})"
+        f"- [{f.category}] {harmless(as_prompted(f.fact))} (from {plural(f.episodes, 'episode')})"
         for f in facts
     ]
     sections = ["## Known Facts\n" + "\n".join(known)] if known else []

@@ -80,7 +80,7 @@ class QuotedText:
 
     `speaker` is "" for the user; a `reply` is an answer, and stands in brackets behind what it answers where
     both are told. `worth` is in log-odds as `relevances` gives them, for every block on the same scale.
-    `sitting` tells which stretch of talk it is of.
+    `sitting` tells which stretch of talk it is of; `quotation` a fact that stands in its speaker's own words.
     """
 
     block: Block
@@ -95,6 +95,7 @@ class QuotedText:
     speaker: str = ""
     reply: bool = False
     sitting: int = 0
+    quotation: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from hashlib import blake2b
 from typing import Final
 
-from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES, USERS
+from episodic_agent.core.episodes.languages import ASSISTANTS, SOURCES
 from episodic_agent.core.facts.replacing import JudgedStatement, likelihood, threshold
 from episodic_agent.core.facts.slots import STATED, keywords, match_key
+from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.facts.stating import has_cue, judged, parts_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.language.timewords import parse_time
+from episodic_agent.data import phrases
 from episodic_agent.schemas import Vector
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence, Statement
 
@@ -28,7 +31,7 @@ VERSION: Final = "facts-4"
 LIKELY: Final = 0.5  # from which a statement is believed to last
 WORTH_A_DOUBT: Final = 0.25  # and from which one about what a person must not eat or has to take is
 WORTH_A_VECTOR: Final = 0.1  # by words alone: what lies below no vector lifts to a fact
-_GENERIC: Final = frozenset({*USERS, "me", "person", "i"})
+_AFTER: Final = frozenset({"beri"})  # words for "since" that stand behind the time, in Latin letters
 _SPACES: Final = re.compile(r"\s+")
 Meaning = Callable[[Sequence[str]], "Sequence[Vector] | None"]
 
@@ -49,15 +52,6 @@ class Quotation:
     vector: Vector | None = None
 
 
-def speaker_of(actor: str) -> str:
-    """Return the subject of what an actor says: their name, if it is one.
-
-    >>> speaker_of("Maya"), speaker_of("user"), speaker_of("用户")
-    ('Maya', 'The user', 'The user')
-    """
-    return "The user" if fold(actor) in _GENERIC else actor
-
-
 def told_as(speaker: str, words: str) -> str:
     """Return a quotation as a fact is told.
 
@@ -67,13 +61,9 @@ def told_as(speaker: str, words: str) -> str:
     return f'{speaker}: "{_SPACES.sub(" ", words).strip()}"'
 
 
-def as_prompted(fact: str) -> str:
-    """Return a fact as a prompt tells it: whose memory it is goes without saying.
-
-    >>> as_prompted('The user: "I fly on Monday."'), as_prompted('Ana: "Me too."')
-    ('"I fly on Monday."', 'Ana: "Me too."')
-    """
-    return fact.removeprefix("The user: ")
+def is_quotation(fact: Fact) -> bool:
+    """Tell whether a fact is what somebody said, in their own words: no model's sentence, none edited."""
+    return fact.attribute.startswith(STATED) and not fact.edited
 
 
 def may_teach(statement: Statement) -> bool:
@@ -192,10 +182,29 @@ def _candidate(
     )
 
 
+@cache
+def _since() -> re.Pattern[str]:
+    """Return what finds a word for "since" of a language that writes it before the time it speaks of."""
+    forms = [one for one in phrases("facts/cues.since") if one.isascii() and one not in _AFTER]
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, forms))})\b", re.IGNORECASE)
+
+
+def _from_since(quote: str) -> str:
+    """Return a quotation from its word for "since" on: a time before it says when something else is.
+
+    >>> _from_since("I cook on Friday, and no gluten, since he has coeliac disease.")
+    'since he has coeliac disease.'
+    >>> _from_since("我从2019年以来吃素")
+    '我从2019年以来吃素'
+    """
+    word = _since().search(quote)
+    return quote if word is None else quote[word.start() :]
+
+
 def _valid_at(statement: Statement, quote: str) -> datetime:
     """Return since when it is so: the one past time after a word for "since", else when it was said."""
     if not statement.dated or not has_cue(quote, "since"):
         return statement.at
     offset = timedelta(seconds=statement.utc_offset or 0)
-    ranges = parse_time(quote, statement.at, offset).ranges
+    ranges = parse_time(_from_since(quote), statement.at, offset).ranges
     return ranges[0].start if len(ranges) == 1 and ranges[0].start <= statement.at else statement.at

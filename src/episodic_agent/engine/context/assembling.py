@@ -335,11 +335,22 @@ def read_request(
     return ContextRequest(item, moment, clean_name(thread), max_tokens, requested_form)
 
 
-def context_of(contexts: Contexts, deps: Deps, scope: Scope, request: ContextRequest) -> ThreadContext:
-    """Assemble a context, with a note where nothing is remembered of the user yet."""
+def context_of(
+    contexts: Contexts,
+    deps: Deps,
+    scope: Scope,
+    request: ContextRequest,
+    *,
+    as_of: datetime | None = None,
+) -> ThreadContext:
+    """Assemble a context, with a note where nothing is remembered of the user yet, or was `as_of` then."""
     context = contexts.run(scope, request)
     if context.thread is None and not context.items and not deps.store.scopes(scope):
-        return replace(context, notes=(*context.notes, f"nothing is remembered of {scope.user_id!r} yet"))
+        note = f"nothing is remembered of {scope.user_id!r} yet"
+        if as_of is not None:
+            moment = f"{as_of:%Y-%m-%d %H:%M %Z}"
+            note = f"nothing was known of {scope.user_id!r} before {moment}; give a later moment"
+        return replace(context, notes=(*context.notes, note))
     return context
 
 

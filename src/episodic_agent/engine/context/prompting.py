@@ -15,7 +15,8 @@ from episodic_agent.core.context import Basis, LineKind
 from episodic_agent.core.context.frames import frame_for
 from episodic_agent.core.context.relevance import RIVALS
 from episodic_agent.core.context.telling import Block, Continued, QuotedText, tell
-from episodic_agent.core.facts.quoting import as_prompted
+from episodic_agent.core.facts.quoting import is_quotation
+from episodic_agent.core.facts.speakers import as_prompted
 from episodic_agent.core.identity import episode_id
 from episodic_agent.core.language import tokens
 from episodic_agent.core.skills import SkillState, present_confidence
@@ -45,7 +46,6 @@ _SURE: Final = 0.5  # confidence
 _LOOKED_THROUGH: Final = 60  # of what was said earlier, the likeliest to be told
 _MOSTLY: Final = 0.5  # share of a text that a fact quotes
 _TURNS: Final = 8  # of a skill, the newest, among which one is its source
-_QUOTE: Final = '"'  # what a quoted fact ends with (`as_prompted`)
 _LASTS: Final = 1.0  # log-odds that being a fact adds to what a quotation is worth
 _UNKNOWN: Final = -99.0  # of a quotation that nothing leads to from this message
 _PINNED: Final = 1.0  # above what else stands first
@@ -147,7 +147,7 @@ def _bearing(facts: Sequence[QuotedText], earlier: Sequence[QuotedText]) -> list
     result = []
     for fact in facts:
         worth = worths.get((fact.thread_id, fact.first_seq))
-        if fact.text.endswith(_QUOTE) and fact.worth <= _FIRST:
+        if fact.quotation and fact.worth <= _FIRST:
             result.append(replace(fact, worth=_UNKNOWN if worth is None else worth + _LASTS))
         else:
             result.append(fact)
@@ -351,6 +351,7 @@ def _known(
                 proof.seq,
                 fact.valid_at,
                 worth,
+                quotation=is_quotation(fact),
             )
         )
     return quotes, used

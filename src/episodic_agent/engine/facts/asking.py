@@ -14,7 +14,7 @@ from uuid import UUID
 
 from episodic_agent.core import recall as ranking
 from episodic_agent.core.facts.consolidating import reinforcing
-from episodic_agent.core.facts.quoting import speaker_of
+from episodic_agent.core.facts.speakers import speaker_of
 from episodic_agent.core.language import fold
 from episodic_agent.core.prompts import digest
 from episodic_agent.core.prompts import facts as question

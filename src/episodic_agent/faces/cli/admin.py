@@ -12,7 +12,7 @@ import click
 from episodic_agent.core.boundary.policies import policy_names
 from episodic_agent.core.language import plural
 from episodic_agent.core.strength.retention import read_span
-from episodic_agent.faces.cli.app import App, common, out, print_json, say, tell
+from episodic_agent.faces.cli.app import App, Listing, common, out, print_json, say, tell
 from episodic_agent.providers.embedders.minilm import is_sound, pull
 from episodic_agent.schemas.keys import Role
 from episodic_agent.settings import PREFIX
@@ -210,12 +210,13 @@ def config(app: App, user: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"settings": shown, "policies": policy_names(), "embedders": EMBEDDERS})
         return
+    widest = max(len(PREFIX + name) for name in shown)
     for name, value in shown.items():
-        out().print(f"{PREFIX + name.upper():22} {value}")
-    out().print(f"{'boundary policies':22} {', '.join(policy_names())}")
+        out().print(f"{PREFIX + name.upper():{widest}} {value}")
+    out().print(f"{'boundary policies':{widest}} {', '.join(policy_names())}")
 
 
-@click.group()
+@click.group(cls=Listing)
 def keys() -> None:
     """Make, list, rotate and revoke the keys of the HTTP service."""
 
@@ -251,6 +252,8 @@ def list_(app: App, user: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"keys": known})
         return
+    if not known:
+        say("no keys; `episodic keys create` makes one")
     for key in known:
         used = "never used" if key.last_used_on is None else f"used {key.last_used_on:%Y-%m-%d}"
         ended = "" if key.revoked_at is None else f", revoked {key.revoked_at:%Y-%m-%d %H:%M}"

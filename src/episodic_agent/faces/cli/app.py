@@ -32,6 +32,7 @@ else:
 __all__ = [
     "ID",
     "App",
+    "Listing",
     "check_output",
     "common",
     "force",
@@ -53,6 +54,17 @@ __all__ = [
 WHOSE = "name whose memory it is with --user NAME, or set EPISODIC_USER"
 LISTED = 10  # users an error message names
 force = click.option("--force", "overwrite", is_flag=True, help="Overwrite a file without asking.")
+
+
+class Listing(click.Group):
+    """A group of commands that lists (or shows), with the options for that, where none of them is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list`, or `show` where there is none, before options alone; help stays that of the group."""
+        named = any(one in self.commands or one in ctx.help_option_names for one in args)
+        listed = not named and not (args and not args[0].startswith("-"))
+        first = "list" if "list" in self.commands else "show"
+        return super().parse_args(ctx, [first, *args] if listed else args)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
-from math import isfinite
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +14,8 @@ from episodic_agent.core.context.retrieved import heading
 from episodic_agent.core.language import plural
 from episodic_agent.core.trace import CALL, FAILED
 from episodic_agent.engine.jobs.kinds import LINK, TUNED
-from episodic_agent.errors import InvalidInput
+from episodic_agent.errors import InvalidInput, NotFound
+from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
     App,
@@ -30,10 +31,13 @@ from episodic_agent.schemas import Decision, Json, Kind
 from episodic_agent.showing import clipped
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from episodic_agent.engine.boundary.explain import Edge, ExplainedSpan, Explanation
     from episodic_agent.engine.boundary.resegmenting import Resegmented, Undone
     from episodic_agent.engine.trace.turns import TracedObservation, TracedVerdict, TraceNode, TurnTrace
     from episodic_agent.engine.tuning.runs import TuningRun
+    from episodic_agent.engine.user import UserMemory
 
 
 QUIET = ("job", CALL, FAILED)  # told in another way, or only to scripts
@@ -59,11 +63,11 @@ def explain(app: App, episode: str, user: str | None, as_json: bool) -> None:
         return
     if explanation.asked is not None:
         say_replaced(explanation.asked, explanation.episode.id)
-    render_explanation(explanation)
+    render_explanation(explanation, memory.name)
 
 
-def render_explanation(explanation: "Explanation") -> None:
-    """Print an explanation for people."""
+def render_explanation(explanation: "Explanation", owner: str) -> None:
+    """Print an explanation for people; `owner` is the user whose memory it is of."""
     console = out()
     console.print(Text(heading(explanation.episode.title, explanation.episode.start_at), style="bold"))
     told_of = explanation.begins.observation
@@ -71,10 +75,13 @@ def render_explanation(explanation: "Explanation") -> None:
     console.print(Text(f"{unit} {explanation.episode.first_seq}-{explanation.episode.last_seq}", style="dim"))
     for name, edge in (("begins", explanation.begins), ("ends", explanation.ends)):
         at = f"{name} at {edge.seq}: " if edge.decision is not None or name == "begins" else ""
-        console.print(Text(at + edge.sentence))
-        _quote(edge)
+        why = wording.sentence(edge.sentence, edge.reason)
+        named = "" if why == edge.sentence else f"{wording.reason(edge.reason)}: "
+        console.print(Text(f"{at}{named}{why}"))
+        _quote(edge, owner)
         if edge.decision is not None and edge.decision.features:
-            cues = "  ".join(f"{k} {v:.2f}" for k, v in sorted(edge.decision.features.items()))
+            loudest = sorted(edge.decision.features.items(), key=lambda cue: (-abs(cue[1]), cue[0]))
+            cues = ", ".join(f"{wording.cue_words(name)} {value:.2f}" for name, value in loudest)
             console.print(Text(f"    cues: {cues}", style="dim"))
     for near in explanation.runners_up:
         quoted = f' "{clipped(near.observation.text, QUOTED)}"' if near.observation is not None else ""
@@ -87,11 +94,10 @@ def render_explanation(explanation: "Explanation") -> None:
         console.print(Text(f"→ {line}"))
 
 
-def _quote(edge: "Edge") -> None:
+def _quote(edge: "Edge", owner: str) -> None:
     if edge.observation is not None:
-        out().print(
-            Text(f'    "{edge.observation.actor}: {clipped(edge.observation.text, QUOTED)}"', style="italic")
-        )
+        actor = wording.spoken_by(edge.observation.actor, owner)
+        out().print(Text(f'    {actor}: "{clipped(edge.observation.text, QUOTED)}"', style="italic"))
 
 
 @click.command()
@@ -214,7 +220,7 @@ def render_undone(undone: "Undone") -> None:
 
 def _diff(span: "ExplainedSpan", *, added: bool) -> Text:
     sign, style = ("+", "green") if added else ("-", "red")
-    return Text(f"{sign} {span.first_seq}-{span.last_seq} {span.reason}", style=style)
+    return Text(f"{sign} {span.first_seq}-{span.last_seq} {wording.reason(span.reason)}", style=style)
 
 
 @click.command()
@@ -262,22 +268,37 @@ def decisions(app: App, since: str | None, limit: int, user: str | None, as_json
     """List what was decided: boundaries, links, facts, corrections; the newest last."""
     with app.user(user) as memory:
         made = memory.trace.decisions(since=moment(since), limit=limit)
+        abouts = {} if as_json else _abouts(memory, made)
     if as_json:
         print_json({"decisions": made})
         return
     if not made:
         say("nothing was decided" + ("" if since is None else f" from {since} on"))
         return
-    table = Table("decided", "of", "verdict", "score", "by", "about", box=None, pad_edge=False)
+    table = Table("when", "decided", "verdict", "measured", "about", box=None, pad_edge=False)
     for decision in made:
-        score = (
-            f"{decision.score:.2f} of {decision.threshold:.2f}"
-            if isfinite(decision.threshold)
-            else f"{decision.score:.2f}"
-        )
-        cells = (decision.type, decision.verdict, score, decision.policy_version, str(decision.subject))
-        table.add_row(f"{decision.at:%Y-%m-%d %H:%M}", *map(Text, cells))
+        cells = (wording.decided(decision.type), wording.verdict(decision), wording.measured(decision))
+        about = abouts[decision.subject]
+        table.add_row(f"{decision.at:%Y-%m-%d %H:%M}", *map(Text, cells), Text(about))
     out().print(table)
+
+
+def _abouts(memory: "UserMemory", made: "Sequence[Decision]") -> "dict[UUID, str]":
+    """Name what decisions are about as people know it: by its title, and what commands find it by."""
+    threads = {thread.id: thread for thread in memory.threads.list()}
+    named = {}
+    for subject in {decision.subject for decision in made}:
+        if (thread := threads.get(subject)) is not None:
+            named[subject] = clipped(thread.title or thread.origin, wording.TITLE + ID)
+            continue
+        title = ""
+        with suppress(NotFound):
+            title = memory.episodes.card(subject).heading
+        if not title:
+            with suppress(NotFound):
+                title = memory.skills.get(subject).skill.name
+        named[subject] = wording.subject_words(title, str(subject)[:ID])
+    return named
 
 
 @click.command()

@@ -33,9 +33,10 @@ from episodic_agent.faces.cli.reading import render_recall
 from episodic_agent.faces.markdown import write_episode
 from episodic_agent.faces.plot import arc_png, arc_terminal, map_png, map_terminal, plot_png, plot_terminal
 from episodic_agent.faces.plot.figure import MISSING
-from episodic_agent.faces.plot.words import cue_words, day
+from episodic_agent.faces.plot.words import day
 from episodic_agent.faces.plot.year import check_drawing
 from episodic_agent.faces.shapes import recall_json
+from episodic_agent.faces.wording import cue_words, reason
 from episodic_agent.faces.year.living import ALONE, REVIEWED, Lived, SimulatedClock, joined, live
 from episodic_agent.faces.year.report import markdown, report_of, write
 from episodic_agent.faces.year.story import DAYS, read_story
@@ -210,7 +211,7 @@ def _why(before: EpisodeCard | None, card: EpisodeCard) -> str:
         return "the chat begins"
     if before.reason == "time_gap":
         return f"pause of {_long(card.start_at - before.end_at)}"
-    return {"topic_shift": "new subject", "surprise": "a surprise"}.get(before.reason, before.reason)
+    return reason(before.reason)
 
 
 def _long(time: timedelta) -> str:
@@ -390,7 +391,7 @@ def _tell_walk(memory: UserMemory, walked: RunReport) -> None:
     for question in WALKED:
         console.print(Rule(style="dim"))
         _line(f"? {question}", "bold cyan")
-        render_recall(memory.search(question, limit=1))
+        render_recall(memory.search(question, limit=1), memory.name)
 
 
 def live_days(memory: Engine, data: Path) -> str:

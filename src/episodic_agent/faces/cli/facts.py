@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from episodic_agent.core.language import plural
-from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say
+from episodic_agent.faces import wording
+from episodic_agent.faces.cli.app import ID, App, Listing, common, moment, out, past, print_json, say
 from episodic_agent.schemas.facts import Category
 
 if TYPE_CHECKING:
@@ -36,16 +37,12 @@ def _narrowed(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@click.group(invoke_without_command=True)
-@click.pass_context
-def facts(context: click.Context) -> None:
+@click.group(cls=Listing)
+def facts() -> None:
     """List facts, what lasts of what people said; subcommands find and correct them.
 
     A fact is called by its id or the beginning of it.
     """
-    if context.invoked_subcommand is None:
-        with list_.make_context("list", [], parent=context) as listing:
-            list_.invoke(listing)
 
 
 @facts.command("list")
@@ -54,12 +51,8 @@ def facts(context: click.Context) -> None:
 @past
 def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """List facts that hold, the newest first."""
-    facts = _find_facts(app, None, user, narrowed)
-    _show(
-        facts,
-        "no facts; what people say of themselves and their world is kept as it is said",
-        as_json=as_json,
-    )
+    nothing = "no facts; what people say of themselves and their world is kept as it is said"
+    _show(*_find_facts(app, None, user, narrowed), nothing, as_json=as_json)
 
 
 @facts.command()
@@ -69,15 +62,15 @@ def list_(app: App, user: str | None, as_json: bool, **narrowed: Any) -> None:
 @past
 def search(app: App, query: str, user: str | None, as_json: bool, **narrowed: Any) -> None:
     """Find the facts that answer a QUERY, best first."""
-    _show(_find_facts(app, query, user, narrowed), "no fact answers this", as_json=as_json)
+    _show(*_find_facts(app, query, user, narrowed), "no fact answers this", as_json=as_json)
 
 
 def _find_facts(
     app: App, query: str | None, user: str | None, narrowed: Mapping[str, Any]
-) -> "Sequence[FactCard]":
+) -> "tuple[str, Sequence[FactCard]]":
     times = {name: moment(narrowed[name]) for name in ("at", "known_by")}
     with app.user(user) as memory:
-        return memory.facts.list(query, **{**narrowed, **times})
+        return memory.name, memory.facts.list(query, **{**narrowed, **times})
 
 
 @facts.command()
@@ -91,7 +84,7 @@ def show(app: App, fact: str, user: str | None, as_json: bool) -> None:
     if as_json:
         print_json({**card.record, "evidence": card.quotes})
     else:
-        _print(card)
+        _print(card, memory.name)
 
 
 @facts.command()
@@ -102,7 +95,7 @@ def history(app: App, fact: str, user: str | None, as_json: bool) -> None:
     """Show what was so before a fact, and after it, oldest first."""
     with app.user(user) as memory:
         facts = memory.facts.history(fact)
-    _show(facts, "", as_json=as_json)
+    _show(memory.name, facts, "", as_json=as_json)
 
 
 @facts.command()
@@ -123,7 +116,7 @@ def edit(
     """Put a fact right; how it read before is kept."""
     with app.user(user) as memory:
         card = memory.facts.edit(fact, text=text, value=value, category=category)
-    _tell(card, f"it reads now: {card.fact.fact}", as_json=as_json)
+    _tell(card, f"it reads now: {wording.fact_words(card.fact.fact, memory.name)}", as_json=as_json)
 
 
 def _tell(card: "FactCard", text: str, *, as_json: bool) -> None:
@@ -142,7 +135,7 @@ def _by_hand(name: str, help: str, done: str, act: Act) -> None:
     def command(app: App, fact: str, user: str | None, as_json: bool) -> None:
         with app.user(user) as memory:
             card = act(memory, fact)
-        _tell(card, f"{done}: {card.fact.fact}", as_json=as_json)
+        _tell(card, f"{done}: {wording.fact_words(card.fact.fact, memory.name)}", as_json=as_json)
 
 
 _by_hand(
@@ -188,7 +181,7 @@ def learn(app: App, user: str | None, as_json: bool) -> None:
         )
 
 
-def _show(facts: "Sequence[FactCard]", nothing: str, *, as_json: bool) -> None:
+def _show(owner: str, facts: "Sequence[FactCard]", nothing: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"facts": [{**card.record, "score": card.score} for card in facts]})
         return
@@ -202,7 +195,7 @@ def _show(facts: "Sequence[FactCard]", nothing: str, *, as_json: bool) -> None:
     for card in facts:
         fact = card.fact
         span = (_day(fact.valid_at), _day(fact.invalid_at))
-        text = f"{fact.fact} (pinned)" if fact.pinned else fact.fact
+        text = wording.fact_words(fact.fact, owner) + (" (pinned)" if fact.pinned else "")
         # as text: what people said may look like markup
         table.add_row(str(fact.id)[:ID], fact.category.value, *span, Text(text), str(len(fact.evidence)))
     out().print(table)
@@ -212,14 +205,32 @@ def _day(at: datetime | None) -> str:
     return "" if at is None else f"{at:{DAY}}"
 
 
-def _print(card: "FactCard") -> None:
+def _print(card: "FactCard", owner: str) -> None:
     table = Table(box=None, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    for name, value in card.record.items():
-        lines = "\n".join(map(str, value)) if isinstance(value, list) else value
-        table.add_row(name, Text("" if lines is None else str(lines)))
+    fact = card.fact
+    until = "" if fact.invalid_at is None else f" until {_day(fact.invalid_at)}"
+    by_hand = [name for name in ("pinned", "confirmed", "edited") if getattr(fact, name)]
+    rows = {
+        "fact": wording.fact_words(fact.fact, owner),
+        "about": wording.spoken_by(fact.subject, owner),
+        "category": fact.category.value,
+        "holds": f"{'' if fact.holds else 'not so, '}since {_day(fact.valid_at)}{until}",
+        "replaced by": "" if fact.superseded_by is None else str(fact.superseded_by)[:ID],
+        "sure": f"{fact.confidence:.0%}",
+        "by hand": ", ".join(by_hand),
+        "id": str(fact.id),
+    }
+    for name, value in rows.items():
+        if value:
+            table.add_row(name, Text(value))
+    for version in fact.versions:
+        table.add_row("read before", Text(f"{_day(version.changed_at)}: {version.fact}"))
     for quote in card.quotes:
-        text = f'{_day(quote.said_at)} {quote.actor}: "{quote.text}" ({quote.episode_id})'
+        actor = wording.spoken_by(quote.actor, owner)
+        text = f'{_day(quote.said_at)} {actor}: "{quote.text}"'
+        if quote.episode_id is not None:
+            text += f" (episode {str(quote.episode_id)[:ID]})"
         table.add_row("said", Text(text))
     out().print(table)

@@ -16,7 +16,7 @@ from episodic_agent.engine.jobs.verbs import JobRoom
 from episodic_agent.engine.jobs.worker import POLL, Worker
 from episodic_agent.engine.memory import Memory
 from episodic_agent.engine.trace.usage import summed
-from episodic_agent.faces.cli.app import App, common, out, print_json, say
+from episodic_agent.faces.cli.app import App, Listing, common, out, print_json, say
 from episodic_agent.schemas import ModelUse
 from episodic_agent.wiring import budget_of, load_settings, utc_now
 
@@ -92,7 +92,7 @@ def _stopped_by_signals(working: Worker) -> Iterator[None]:
         restore()
 
 
-@click.group()
+@click.group(cls=Listing)
 def jobs() -> None:
     """See later work, try it again, cancel it."""
 

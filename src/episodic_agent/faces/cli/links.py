@@ -9,7 +9,7 @@ from rich.text import Text
 
 from episodic_agent.core.language import plural
 from episodic_agent.errors import InvalidInput
-from episodic_agent.faces.cli.app import App, common, out, parse_id, past, print_json, say, tell
+from episodic_agent.faces.cli.app import App, Listing, common, out, parse_id, past, print_json, say, tell
 from episodic_agent.faces.cli.boundaries import link_outcome
 from episodic_agent.schemas import Episode
 from episodic_agent.schemas.skills import SkillKind
@@ -23,7 +23,7 @@ HEAVIEST = 8  # contributions shown to people
 KINDS = [kind.value for kind in SkillKind]
 
 
-@click.group()
+@click.group(cls=Listing)
 def link() -> None:
     """Show, explain or change which threads belong together; threads are called as `threads` lists them."""
 

@@ -13,6 +13,7 @@ from episodic_agent.core.context.retrieved import DETAILS, Detail
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import FORMS, MAX_TOKENS, Form
 from episodic_agent.engine.results import EpisodeCard, Recall
+from episodic_agent.faces import wording
 from episodic_agent.faces.cli.app import (
     ID,
     App,
@@ -48,9 +49,10 @@ else:
 LABELS = {  # of counts whose own names say too little to people
     "origins": "names of threads",
     "observations": "messages and steps",
-    "open_observations": "of them open",
+    "open_observations": "in open episodes",
     "unconsolidated": "unread for facts",
 }
+NOTHING = "nothing relevant"  # how an abstention's note begins
 OTHER_COLUMNS = 64  # of a listing, beside the title
 LIMIT = click.IntRange(1, 1000)
 ORDER = click.option("--order", default="relevant", show_default=True, help="relevant or recent.")
@@ -126,7 +128,7 @@ def search(
     if as_json:
         print_json(recall_json(recall, explain=explain, suppressed=suppressed))
     else:
-        render_recall(recall, explain=explain)
+        render_recall(recall, memory.name, explain=explain)
 
 
 @click.command()
@@ -178,20 +180,22 @@ def retrieve(
         tell(text, end="")
 
 
-def render_recall(recall: Recall, *, explain: bool = False) -> None:
-    """Print a recall for people."""
+def render_recall(recall: Recall, owner: str, *, explain: bool = False) -> None:
+    """Print a recall for people; `owner` is the user whose memory answered."""
     console = out()
+    nothing = recall.abstained and not recall.facts
+    if nothing:
+        console.print(Text(NOTHING, style="yellow"))
     for note in recall.notes:
-        say(note)
+        say(note.replace(f"{NOTHING}: ", "why: ", 1) if nothing else note)
     for matching_hit in recall.facts:
         fact = matching_hit.fact
         console.print(
-            Text(f"• {fact.fact}"), Text(f"{fact.category}, since {fact.valid_at:%Y-%m-%d}", style="dim")
+            Text(f"• {wording.fact_words(fact.fact, owner)}"),
+            Text(f"{fact.category}, since {fact.valid_at:%Y-%m-%d}", style="dim"),
         )
     for left in recall.suppressed:
         say(f"left out: {left.hit.heading} ({str(left.hit.episode_id)[:ID]}), {left.reason}")
-    if recall.abstained and not recall.facts:
-        console.print(Text("nothing relevant", style="yellow"))
     if recall.candidates and explain:
         console.print(Text("not good enough:", style="dim"))
     for rank, hit in enumerate(recall.candidates if explain and recall.abstained else recall.hits, 1):
@@ -206,13 +210,14 @@ def render_recall(recall: Recall, *, explain: bool = False) -> None:
             )
         )
         for evidence in hit.evidence:
-            console.print(Text(f"   {evidence.quoted(recall.query)}"))
+            line = wording.quoted(evidence.quoted(recall.query), evidence.observation.actor, owner)
+            console.print(Text(f"   {line}"))
             if explain:
                 console.print(Text("      " + _legs(evidence.legs), style="dim"))
 
 
 def _legs(legs: Any) -> str:
-    return "  ".join(f"{name} {value:.3f}" for name, value in legs.items())
+    return "  ".join(f"{wording.leg_words(name)} {value:.3f}" for name, value in legs.items())
 
 
 @click.command()
@@ -288,7 +293,7 @@ def render_cards(cards: Sequence[EpisodeCard]) -> None:
             f"{c.start_at:%Y-%m-%d %H:%M}",
             _duration(c),
             str(c.observations),
-            "(open)" if c.state == "open" else c.reason,
+            "(open)" if c.state == "open" else wording.reason(c.reason),
             Text(clipped(c.heading, width or len(c.heading)), style="italic" if c.state == "open" else ""),
         )
     out().print(table)
@@ -326,7 +331,7 @@ def show(app: App, episode: str, user: str | None, as_json: bool) -> None:
     if card.summary:
         console.print(Text(card.summary))
     for o in messages:
-        console.print(Text(f"[{o.at:%Y-%m-%d %H:%M}] {o.actor}: {o.text}"))
+        console.print(Text(f"[{o.at:%Y-%m-%d %H:%M}] {wording.spoken_by(o.actor, memory.name)}: {o.text}"))
 
 
 @click.command()
@@ -515,5 +520,10 @@ def changes(app: App, since: str | None, until: str | None, user: str | None, as
         return
     table = Table("written", "kind", "what", "by", box=None, pad_edge=False)
     for change in learned.changes:
-        table.add_row(f"{change.at:%Y-%m-%d %H:%M}", change.kind.value, Text(change.what), Text(change.by))
+        table.add_row(
+            f"{change.at:%Y-%m-%d %H:%M}",
+            change.kind.value,
+            Text(wording.fact_words(change.what, memory.name)),
+            Text(change.by),
+        )
     out().print(table)

@@ -15,6 +15,7 @@ from episodic_agent.errors import InvalidInput
 from episodic_agent.faces.cli.app import (
     ID,
     App,
+    Listing,
     common,
     make_sure,
     moment,
@@ -118,7 +119,7 @@ def suppressed(app: App, user: str | None, as_json: bool) -> None:
     _list("suppressed", markeds, as_json=as_json)
 
 
-@click.group()
+@click.group(cls=Listing)
 def retention() -> None:
     """Say what is put away and erased with time, and see it beforehand."""
 

@@ -132,7 +132,10 @@ def serve(app: App, host: str, port: int, rate: float, workers: int) -> None:
         whom = "for whoever holds a key" if keyed and memory.keys.exist() else "for this machine only"
         shown = f"[{host}]" if ":" in host else host
         many = f", {workers} processes" if workers > 1 else ""
-        say(f"serving {app.shown_url} on http://{shown}:{port} {whom}{many}; /docs tells the routes")
+        place = f"http://{shown}:{port}"
+        say(
+            f"serving {app.shown_url} on {place} {whom}{many}; the dashboard is there, /docs tells the routes"
+        )
         if workers == 1:
             memory.warm()
             http.serve(lambda: _handed_over(memory, stack), host, port, rate=rate, keyed=keyed)

@@ -10,7 +10,8 @@ from rich.text import Text
 from episodic_agent.core.chains.outcomes import OUTCOMES
 from episodic_agent.core.language import plural
 from episodic_agent.engine.arguments import RESOLUTIONS, SESSION_STATES
-from episodic_agent.faces.cli.app import ID, App, common, moment, out, past, print_json, say, tell
+from episodic_agent.faces import wording
+from episodic_agent.faces.cli.app import ID, App, Listing, common, moment, out, past, print_json, say, tell
 
 if TYPE_CHECKING:
     from episodic_agent.engine.sections.verbs import SectionCard
@@ -139,7 +140,7 @@ def _print(card: "ThreadCard") -> None:
     out().print(table)
 
 
-@click.group()
+@click.group(cls=Listing)
 def session() -> None:
     """Frame a piece of work: start it with a topic, add to its thread, end it with an outcome."""
 
@@ -309,9 +310,6 @@ def _print_parts(cards: "Sequence[SectionCard]") -> None:
         console.print(Text(card.title, style="bold"))
         span = f"{card.start_at:%Y-%m-%d %H:%M} to {card.end_at:%Y-%m-%d %H:%M}"
         size = f"messages {card.first_seq}-{card.last_seq}"
-        console.print(
-            Text(
-                f"{str(card.episode_id)[:ID]} · {span} · {card.thread} · {size} · {card.trigger}", style="dim"
-            )
-        )
+        cells = (str(card.episode_id)[:ID], span, card.thread, size, wording.compacted(card.trigger))
+        console.print(Text(" · ".join(cells), style="dim"))
         console.print(Text(f"{card.text}\n"))

@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from episodic_agent.engine.arguments import MAX_TOKENS
 from episodic_agent.faces.dashboard.pages import Pages, user_of
+from episodic_agent.faces.dashboard.wording import thread_labels
 
 
 def routes(pages: Pages) -> APIRouter:
@@ -18,7 +19,7 @@ def routes(pages: Pages) -> APIRouter:
         """Show what answers a question, and the context a prompt with it would get."""
         name, ana = user_of(request, user)
         answer = context = None
-        threads = [t.origin for t in ana.threads.list(limit=200)]
+        threads = thread_labels(ana.threads.list(limit=200))
         if q.strip():
             answer = ana.search(q, limit=6, explain=True, suppressed=True)
             context = ana.context(q, thread=thread or None, max_tokens=min(max(tokens, 1), 20_000))

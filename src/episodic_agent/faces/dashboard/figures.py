@@ -199,7 +199,7 @@ def link_graph(cards: Sequence[Any]) -> LinkGraph | None:
         length = (thread.last_activity_at - thread.created_at).total_seconds() / (end - start) * room
         y = 30 + row * _ROW
         places[thread.id] = x, y, max(length, 10.0)
-        title = clipped(thread.title or thread.origin, 28)
+        title = clipped(thread.title or thread.origin, 22)  # the room at the right holds so much
         nodes.append(
             GraphNode(x, y, max(length, 10.0), thread.origin, title, f"{thread.created_at:%d %b %Y}")
         )

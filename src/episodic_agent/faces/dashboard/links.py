@@ -1,7 +1,7 @@
 """Links between threads as a map, each with both judges' scores and the reasons; chains of sessions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter, Request, Response
 
@@ -11,6 +11,7 @@ from episodic_agent.engine.links.verbs import LinkCard
 from episodic_agent.engine.user import UserMemory
 from episodic_agent.faces.dashboard.figures import link_graph
 from episodic_agent.faces.dashboard.pages import Pages, user_of
+from episodic_agent.faces.dashboard.wording import thread_labels
 from episodic_agent.schemas import Decision, Json
 
 MOST = 40  # links of the map
@@ -40,7 +41,12 @@ def routes(pages: Pages) -> APIRouter:
     def links(request: Request, user: str, undone: bool = False) -> Response:
         """Show what belongs together, and why."""
         name, ana = user_of(request, user)
-        cards = ana.links.list(limit=MOST, taken_back=undone)
+        threads = ana.threads.list(limit=200)
+        titled = {one.id: one for one in threads}  # the listing finds titles for those that have none
+        cards = [
+            replace(c, earlier=titled.get(c.earlier.id, c.earlier), later=titled.get(c.later.id, c.later))
+            for c in ana.links.list(limit=MOST, taken_back=undone)
+        ]
         there = [card for card in cards if card.link.unlinked_at is None]
         return pages.page(
             request,
@@ -51,7 +57,7 @@ def routes(pages: Pages) -> APIRouter:
             graph=link_graph(there),
             undone=undone,
             chains=_chains(ana),
-            threads=[t.origin for t in ana.threads.list(limit=200)],
+            threads=thread_labels(threads),
         )
 
     return router

@@ -6,32 +6,10 @@ from itertools import groupby
 from typing import Any, Final
 
 from episodic_agent.core.language import plural
+from episodic_agent.faces.wording import fact_words, leg_words, reason, sentence, spoken_by
+from episodic_agent.schemas import Thread
 from episodic_agent.showing import visible
 
-_REASONS: Final[Mapping[str, str]] = {
-    "": "the thread begins",
-    "open": "still open",
-    "manual": "closed on request",
-    "location_change": "another place",
-    "thread_end": "the thread ended",
-    "surprise": "something unexpected",
-    "topic_shift": "the subject changed",
-    "salient_event": "something important happened",
-    "prediction_error": "not what was expected",
-    "time_gap": "a long silence",
-    "size_cap": "it had grown too long",
-    "time_interval": "its time was over",
-    "end_of_stream": "the stream ended",
-}
-_DECISIONS: Final[Mapping[str, str]] = {
-    "boundary": "An episode was closed",
-    "link": "Two threads were compared",
-    "chain": "A session was placed in a chain",
-    "review": "A recall was judged",
-    "resegment": "Episodes were corrected",
-    "facts": "Facts were learnt",
-    "resolution": "A message joined a thread",
-}
 _JOBS: Final[Mapping[str, str]] = {
     "encode": "give an episode its title and summary",
     "embed": "embed messages",
@@ -93,18 +71,9 @@ def span(start: datetime, end: datetime) -> str:
     return f"{day(start)}, {start:%H:%M}" + ("" if f"{start:%H%M}" == f"{end:%H%M}" else f"–{end:%H:%M}")
 
 
-def reason(name: str) -> str:
-    """Say why an episode ended.
-
-    >>> reason("topic_shift"), reason("mine")
-    ('the subject changed', 'mine')
-    """
-    return _REASONS.get(name, name)
-
-
-def decided(name: str) -> str:
-    """Say what a kind of decision is."""
-    return _DECISIONS.get(name, name)
+def thread_labels(threads: Sequence[Thread]) -> dict[str, str]:
+    """Return by name what a list of threads to choose from shows: the title, then the name."""
+    return {one.origin: f"{one.title} ({one.origin})" if one.title else one.origin for one in threads}
 
 
 def job(name: str) -> str:
@@ -189,7 +158,10 @@ FILTERS: Final = {
     "day": day,
     "span": span,
     "reason": reason,
-    "decided": decided,
+    "leg_words": leg_words,
+    "spoken_by": spoken_by,
+    "fact_words": fact_words,
+    "sentence": sentence,
     "job": job,
     "percent": percent,
     "score": score,

@@ -18,6 +18,7 @@ import numpy as np
 
 from episodic_agent.engine.boundary.traces import BoundaryTrace
 from episodic_agent.errors import InvalidInput
+from episodic_agent.faces import wording
 from episodic_agent.faces.plot.labels import Fonts, Label, PlacedLabel, stagger, text_width, to_draw
 from episodic_agent.faces.plot.steps import counted, factors, freezes, others, visits, why_began
 from episodic_agent.faces.plot.style import (
@@ -31,7 +32,7 @@ from episodic_agent.faces.plot.style import (
     QUIET,
     ROSE,
 )
-from episodic_agent.faces.plot.words import cue_words, plain, shorten, time_labels
+from episodic_agent.faces.plot.words import plain, shorten, time_labels
 from episodic_agent.private import opened
 
 MISSING: Final = 'plots as pictures need matplotlib: pip install "episodic-agent[plot]"'
@@ -298,7 +299,7 @@ def _heat(trace: BoundaryTrace, axes: Any, cues: Mapping[str, Sequence[float]], 
     ]
     axes.imshow(rows, aspect="auto", cmap=shades, vmin=0, vmax=1, interpolation="nearest", zorder=1)
     axes.set_xlim(-0.5, len(trace.seqs) - 0.5)
-    names = [to_draw(shorten(cue_words(name), 18), fonts) for name in cues]
+    names = [to_draw(shorten(wording.cue_words(name), 18), fonts) for name in cues]
     axes.set_yticks(range(len(names)), names, fontsize=8, color=INK)
     axes.tick_params(axis="both", length=0)
     for row in range(len(names) + 1):

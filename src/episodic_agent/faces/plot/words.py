@@ -1,27 +1,15 @@
 """Short, safe words for plots: no control characters, cut to a width, dates without a locale."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
 from rich.cells import cell_len
 
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+from episodic_agent.faces import wording
 
-_CUES: Final[Mapping[str, str]] = {  # of the policy `default`, which names them shortly
-    "answers": "answers a question",
-    "content": "without the clock",
-    "continues": "carries on",
-    "depth": "dip in likeness",
-    "distance": "far in meaning",
-    "marker": "opening words",
-    "novelty": "new words",
-    "silence_unusual": "unusual silence",
-    "speaker": "another speaker",
-    "weight": "says much",
-    "words": "no words shared",
-}
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def plain(text: str) -> str:
@@ -54,19 +42,10 @@ def shorten(text: str, cells: int) -> str:
 def reason_words(reason: str) -> str:
     """Say a boundary's reason as words.
 
-    >>> reason_words("topic_shift")
-    'topic shift'
+    >>> reason_words("topic_shift"), reason_words("low_battery")
+    ('new subject', 'low battery')
     """
-    return plain(reason.replace("_", " "))
-
-
-def cue_words(name: str) -> str:
-    """Say what a cue tells as words; of a policy that names its own, the name.
-
-    >>> cue_words("words"), cue_words("topic_distance")
-    ('no words shared', 'topic distance')
-    """
-    return _CUES.get(name, plain(name.replace("_", " ")))
+    return plain(wording.reason(reason).replace("_", " ")) if reason else ""
 
 
 def day(moment: datetime, *, year: bool = False) -> str:

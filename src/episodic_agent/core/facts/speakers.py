@@ -1,0 +1,27 @@
+"""Who a statement is of: whose memory it is has one name in facts, whatever a chat calls them."""
+
+from typing import Final
+
+from episodic_agent.core.episodes.languages import USERS
+from episodic_agent.core.language import fold
+
+OWNER: Final = "The user"  # whose memory it is, as the subject of what they say
+_GENERIC: Final = frozenset({*USERS, "me", "person", "i"})
+
+
+def speaker_of(actor: str) -> str:
+    """Return the subject of what an actor says: their name, if it is one.
+
+    >>> speaker_of("Maya"), speaker_of("user"), speaker_of("用户")
+    ('Maya', 'The user', 'The user')
+    """
+    return OWNER if fold(actor) in _GENERIC else actor
+
+
+def as_prompted(fact: str) -> str:
+    """Return a fact as a prompt tells it: whose memory it is goes without saying.
+
+    >>> as_prompted('The user: "I fly on Monday."'), as_prompted('Ana: "Me too."')
+    ('"I fly on Monday."', 'Ana: "Me too."')
+    """
+    return fact.removeprefix(f"{OWNER}: ")

@@ -1,0 +1,214 @@
+"""How every face for people says what is stored by a name of its own: reasons, decisions, who spoke.
+
+The stored names stay in JSON, exports and HTTP; a name that somebody else's policy gave stands as it is.
+"""
+
+import re
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Final
+
+from episodic_agent.core.facts.speakers import OWNER, as_prompted, speaker_of
+from episodic_agent.core.language import plural
+from episodic_agent.showing import clipped
+
+if TYPE_CHECKING:
+    from episodic_agent.schemas.decisions import Decision
+
+_CUES: Final[Mapping[str, str]] = {  # of the policy `default`, which names them shortly
+    "answers": "answers a question",
+    "content": "without the clock",
+    "continues": "carries on",
+    "depth": "dip in likeness",
+    "distance": "far in meaning",
+    "marker": "opening words",
+    "novelty": "new words",
+    "silence_unusual": "unusual silence",
+    "speaker": "another speaker",
+    "weight": "says much",
+    "words": "no words shared",
+}
+_LEGS: Final[Mapping[str, str]] = {  # what a score is the sum of
+    "dense": "meaning",
+    "lexical": "words",
+    "more": "other messages",
+    "observation": "best message",
+    "own": "title and summary",
+    "part": "part of the question",
+    "summary": "its summary",
+}
+_SCORED: Final = re.compile(r"\b([a-z][a-z_]*) (-?\d\.\d\d)(?=[,)])")
+TITLE: Final = 28  # characters of what a decision is about
+_REASONS: Final[Mapping[str, str]] = {
+    "": "the thread begins",
+    "open": "still open",
+    "manual": "on request",
+    "location_change": "another place",
+    "thread_end": "end of the thread",
+    "surprise": "a surprise",
+    "topic_shift": "new subject",
+    "salient_event": "something important",
+    "prediction_error": "the unexpected",
+    "time_gap": "pause",
+    "size_cap": "grown too long",
+    "time_interval": "its time was over",
+    "end_of_stream": "end of stream",
+    "linked": "linked threads",
+}
+_DECISIONS: Final[Mapping[str, str]] = {
+    "boundary": "an episode ends",
+    "chain": "continues another",
+    "compact": "a summary",
+    "facts": "facts",
+    "link": "same matter",
+    "resegment": "cut anew",
+    "review": "how a recall served",
+    "session": "a session",
+    "skill": "a skill",
+    "skill_use": "a skill used",
+    "thread": "which thread",
+    "tune": "learning from outcomes",
+}
+_VERDICTS: Final[Mapping[tuple[str, str], str]] = {
+    ("chain", "CHAIN"): "yes",
+    ("chain", "DON'T_CHAIN"): "no",
+    ("compact", "size"): "many turns",
+    ("compact", "time"): "a day old",
+    ("facts", "told"): "learnt",
+    ("facts", "nothing"): "nothing lasting",
+    ("link", "LINK"): "yes",
+    ("link", "DON'T_LINK"): "no",
+    ("session", "START"): "started",
+    ("thread", "late"): "an earlier one",
+    ("thread", "named"): "got a name",
+    ("thread", "opens"): "a new one",
+    ("thread", "reopens"): "one opened again",
+}
+
+
+def reason(name: str) -> str:
+    """Say in a few words why an episode ended.
+
+    >>> reason("topic_shift"), reason("time_gap"), reason("mine")
+    ('new subject', 'pause', 'mine')
+    """
+    return _REASONS.get(name, name)
+
+
+def decided(kind: str) -> str:
+    """Say what kind of question a decision answered.
+
+    >>> decided("boundary"), decided("mine")
+    ('an episode ends', 'mine')
+    """
+    return _DECISIONS.get(kind, kind)
+
+
+def sentence(text: str, name: str) -> str:
+    """Return why an episode begins or ends, as an explanation says it, without stored names.
+
+    >>> sentence("topic_shift: probability 0.53 (words 0.80)", "topic_shift")
+    'probability 0.53 (no words shared 0.80)'
+    >>> sentence("the thread begins here", "")
+    'the thread begins here'
+    """
+    words = text.removeprefix(f"{name}: ")
+    return _SCORED.sub(lambda score: f"{cue_words(score[1])} {score[2]}", words) if name else words
+
+
+def cue_words(name: str) -> str:
+    """Say what a cue tells as words; of a policy that names its own, the name.
+
+    >>> cue_words("words"), cue_words("topic_distance")
+    ('no words shared', 'topic distance')
+    """
+    return _CUES.get(name, name.replace("_", " "))
+
+
+def leg_words(name: str) -> str:
+    """Say what a part of a score stands for.
+
+    >>> leg_words("lexical"), leg_words("time")
+    ('words', 'time')
+    """
+    return _LEGS.get(name, name)
+
+
+def verdict(decision: "Decision") -> str:
+    """Say what was decided."""
+    kind, name = decision.type, decision.verdict
+    if kind == "compact":
+        return compacted(name)
+    return _VERDICTS.get((kind, name), reason(name) if kind == "boundary" else name)
+
+
+def compacted(trigger: str) -> str:
+    """Say why a part of a thread was summarised.
+
+    >>> compacted("time"), compacted("manual")
+    ('a day old', 'on request')
+    """
+    return _VERDICTS.get(("compact", trigger), reason(trigger))
+
+
+def measured(decision: "Decision") -> str:
+    """Say what a decision was measured by, in the unit it was measured in; "" where somebody asked for it."""
+    kind, name, score, least = decision.type, decision.verdict, decision.score, decision.threshold
+    if kind == "boundary" and name != "manual":
+        needed = f", {least:.0%} is enough" if isfinite(least) else ""
+        return f"{score:.0%} likely{needed}" if 0 <= score <= 1 else f"score {score:.2f}"
+    if kind == "thread" and least:
+        return f"{_hours(score / 3600)} of silence, limit {_hours(least / 3600)}"
+    if kind == "compact" and name == "time":
+        return f"{_hours(score)} old, limit {_hours(least)}"
+    if kind == "compact" and name == "size":
+        return f"{plural(round(score), 'turn')}, limit {least:.0f}"
+    if kind == "facts":
+        return plural(round(score), "statement")
+    if kind in ("chain", "link", "skill"):
+        return f"score {score:.2f}, {least:.2f} is needed"
+    if kind == "skill_use":
+        return f"confidence {score:.2f} now"
+    if kind == "tune":
+        return f"{score:.0%} right, {least:.0%} before"
+    if kind == "review":
+        return f"{score:.0f} on a scale from 1 to 4"
+    return ""
+
+
+def _hours(hours: float) -> str:
+    """Say hours as a person does.
+
+    >>> _hours(0.5), _hours(113.3)
+    ('30 min', '113 h')
+    """
+    return f"{hours:.0f} h" if hours >= 2 else f"{hours * 60:.0f} min"
+
+
+def spoken_by(actor: str, owner: str) -> str:
+    """Name who spoke: whose memory it is by their own name, whatever the file called them.
+
+    >>> [spoken_by(name, "nora") for name in ("user", "用户", "The user", "Tom")]
+    ['nora', 'nora', 'nora', 'Tom']
+    """
+    return owner if speaker_of(actor) == OWNER else actor
+
+
+def fact_words(fact: str, owner: str) -> str:
+    """Say a fact for people: what its owner said stands under their own name.
+
+    >>> fact_words('The user: "I fly on Monday."', "nora"), fact_words('Tom: "Me too."', "nora")
+    ('nora: "I fly on Monday."', 'Tom: "Me too."')
+    """
+    words = as_prompted(fact)
+    return fact if words == fact else f"{owner}: {words}"
+
+
+def quoted(line: str, actor: str, owner: str) -> str:
+    """Return a line that begins with its speaker (`Evidence.quoted`) under the name people know."""
+    return f"{spoken_by(actor, owner)}{line.removeprefix(actor)}"
+
+
+def subject_words(title: str, identity: str) -> str:
+    """Name what a decision is about by its title and the beginning of its id."""
+    return f"{clipped(title, TITLE)} ({identity})" if title else identity
