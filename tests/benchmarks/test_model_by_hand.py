@@ -100,7 +100,7 @@ def test_a_recording_says_under_which_policies_it_was_made(tmp_path: Path) -> No
     recorded = by_hand.policies_of(tmp_path / "recorded")
     assert recorded.keys() == today.keys()
     assert {name: recorded[name] for name in ("boundaries", "links", "facts")} == {
-        "boundaries": "default-2027-01", "links": "choice-2027-01", "facts": "default",
+        "boundaries": "default-2027-02", "links": "choice-2027-01", "facts": "default",
     }  # fmt: skip
 
 
@@ -171,6 +171,6 @@ def test_a_life_with_recorded_answers_is_what_a_careful_model_makes_of_it(life: 
     assert figures["calls_per_100"] == pytest.approx(100 * count / messages, abs=0.001)
     assert figures["answers_refused"] == figures["wrong_high_links"] == 0
     assert figures["links"]["f1"] >= 0.85
-    assert figures["facts"]["recall"] >= 0.95
-    assert figures["facts"]["precision"] >= 0.8
+    assert figures["facts"]["recall"] >= 0.9
+    assert figures["facts"]["precision"] >= 0.95
     assert figures["episodes"]["f1_tol1"] >= 0.85
