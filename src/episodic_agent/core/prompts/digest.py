@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from episodic_agent.core.prompts import FACTS
+from episodic_agent.core.prompts import FACTS, lasting
 from episodic_agent.core.prompts import episode as telling
 from episodic_agent.core.prompts import facts as stating
 from episodic_agent.core.prompts.quoting import DATA, Aliases, earlier_lines, lines_of, named
@@ -109,9 +109,9 @@ def prompt(owner: stating.Owner, known: Sequence[Fact], conversations: Sequence[
             _INSTRUCTIONS.format(
                 owner=owner.introduced.removeprefix("its owner "),
                 name=named(name),
-                worth=stating.WORTH,
-                each=stating.EACH.format(subject=named(owner.subject)),
-                none=stating.NONE,
+                worth=lasting.WORTH,
+                each=lasting.EACH.format(subject=named(owner.subject)),
+                none=lasting.NONE,
                 data=DATA,
             ),
             *stating.known_lines(known),

@@ -110,9 +110,9 @@ def _paragraph(events: Sequence[Episode], most: int) -> str:
     One alone is cut where it has to be, and so are those of talk that is itself shorter than a paragraph: a
     summary is never longer than what it stands for, and a model asked about so little says no more.
     """
-    whole = " ".join(one.summary for one in events)
-    if len(events) == 1 or estimate(whole) <= most:
-        return cut_to(whole, most)
+    text = " ".join(one.summary for one in events)
+    if len(events) == 1 or estimate(text) <= most:
+        return cut_to(text, most)
     for count in SHORTENINGS:
         less = " ".join(" ".join(sentences(one.summary)[:count]) for one in events)
         if estimate(less) <= most:
