@@ -2,9 +2,11 @@
 
 import gzip
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
 from time import sleep
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from tools import model_by_hand as by_hand
 
 CASES = Path(__file__).parents[2] / "benchmarks/cases/by_hand"
 LIVES = ("leipzig", "nurse", "shanghai")
+LONGER = tuple(f"longer/{life}" for life in LIVES)  # the second half was answered without a look at any label
 SCHEMAS = {
     "facts": digest.SCHEMA,
     "thread_link": thread_link.CHOICE_SCHEMA,
@@ -100,7 +103,7 @@ def test_a_recording_says_under_which_policies_it_was_made(tmp_path: Path) -> No
     recorded = by_hand.policies_of(tmp_path / "recorded")
     assert recorded.keys() == today.keys()
     assert {name: recorded[name] for name in ("boundaries", "links", "facts")} == {
-        "boundaries": "default-2027-01", "links": "choice-2027-01", "facts": "default",
+        "boundaries": "default-2027-02", "links": "choice-2027-01", "facts": "default",
     }  # fmt: skip
 
 
@@ -140,7 +143,7 @@ def test_policies_that_are_none_are_refused_in_a_line(
     assert why in capsys.readouterr().err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("life", LIVES)
+@pytest.mark.parametrize("life", [*LIVES, *LONGER])
 def test_the_recorded_prompts_are_those_of_today(life: str) -> None:
     for row in rows(life):
         assert row["name"] == by_hand.name_of(row["stage"], row["user"]), REMADE
@@ -161,16 +164,34 @@ def test_the_answers_the_page_shows_are_recorded_ones() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("life", LIVES)
 def test_a_life_with_recorded_answers_is_what_a_careful_model_makes_of_it(life: str, tmp_path: Path) -> None:
-    count = by_hand.unpack(CASES / f"{life}.answers.jsonl.gz", tmp_path)
-    folder = by_hand.Folder(tmp_path, 0.0)
-    figures = by_hand.play(folder, CASES / f"{life}.jsonl", None)
-    if (changed := folder.waiting()) and (others := by_hand.others_today(tmp_path)):
+    figures = replayed(life, tmp_path)
+    assert figures["answers_refused"] == figures["wrong_high_links"] == 0
+    assert figures["links"]["f1"] >= 0.85
+    assert figures["facts"]["recall"] >= 0.9
+    assert figures["facts"]["precision"] >= 0.95
+    assert figures["episodes"]["f1_tol1"] >= 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("life", LONGER)
+def test_a_life_that_goes_on_is_what_a_reader_who_saw_no_label_made_of_it(life: str, tmp_path: Path) -> None:
+    figures = replayed(life, tmp_path)
+    assert figures["answers_refused"] == 0
+    assert figures["wrong_high_links"] <= 1  # at the reader's own word
+    assert figures["links"]["f1"] >= 0.8
+    assert figures["facts"]["recall"] >= 0.9
+    assert figures["facts"]["precision"] >= 0.95
+    assert figures["episodes"]["f1_tol1"] >= 0.75
+
+
+def replayed(life: str, folder: Path) -> Mapping[str, Any]:
+    """Return the figures of a life played with its recorded answers, each of which is asked for."""
+    count = by_hand.unpack(CASES / f"{life}.answers.jsonl.gz", folder)
+    recorded = by_hand.Folder(folder, 0.0)
+    figures = by_hand.play(recorded, CASES / f"{life}.jsonl", None)
+    if (changed := recorded.waiting()) and (others := by_hand.others_today(folder)):
         pytest.skip(f"{len(changed)} of {count} prompts changed, for {'; '.join(others)}; {REMADE}")
     assert changed == [], f"{len(changed)} of {count} prompts changed since they were answered; {REMADE}"
     messages = len(json.loads((CASES / f"{life}.jsonl").read_text(encoding="utf-8"))["messages"])
     assert figures["calls_per_100"] == pytest.approx(100 * count / messages, abs=0.001)
-    assert figures["answers_refused"] == figures["wrong_high_links"] == 0
-    assert figures["links"]["f1"] >= 0.85
-    assert figures["facts"]["recall"] >= 0.95
-    assert figures["facts"]["precision"] >= 0.8
-    assert figures["episodes"]["f1_tol1"] >= 0.85
+    return figures

@@ -238,6 +238,46 @@ def test_what_nobody_said_is_refused_and_the_rest_is_used(
     assert why in str(refused)
 
 
+SOON, LATER = "2026-04-17", "2026-04-24"  # four days after it is said, and eleven
+
+
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        ({"lasts": "days"}, False),
+        ({"lasts": "weeks", "on": SOON}, True),  # who asked for it knows best
+        ({"on": SOON}, False),  # what does not say is told by its day
+        ({"lasts": "some", "on": SOON}, False),
+        ({"on": LATER}, True),
+        ({}, True),
+    ],
+)
+def test_a_fact_of_days_is_none_and_the_decision_says_why(
+    asked: Asked, change: dict[str, Json], *, kept: bool
+) -> None:
+    text = next(iter(SAID))
+    asked.reply = lambda p: [fact(p, text, **change)]
+    asked.talk(0, text)
+    asked.user.facts.consolidate()
+    assert bool(asked.facts()) is kept
+    with asked.memory._deps.store.begin(asked.user._at.scope, write=False) as tx:
+        refused = [d.detail["refused"] for d in tx.relations.decisions(type="facts")]
+    assert ("over within days" in str(refused)) is not kept
+
+
+def test_what_ends_a_known_fact_is_heard_however_long_it_matters(asked: Asked) -> None:
+    text = next(iter(SAID))
+    asked.reply = lambda p: [fact(p, text)]
+    asked.talk(0, text)
+    asked.user.facts.consolidate()
+    gone = "I like coriander now, for a day or two"
+    asked.reply = lambda p: [fact(p, gone, lasts="days", action="invalidate", known="F1")]
+    asked.talk(50, gone)
+    asked.user.facts.consolidate()
+    cards = asked.user.facts.list(history=True)
+    assert not any(card.fact.holds and card.fact.invalid_at is None for card in cards)
+
+
 def test_numbers_in_words_and_han_are_numbers_that_were_said(asked: Asked) -> None:
     text = "两点半开会，二十五个人来"
     asked.reply = lambda p: [fact(p, text, fact="2点半开会，25个人来")]

@@ -222,7 +222,7 @@ def test_by_default_an_opening_asks_nobody_and_a_doubtful_end_is_asked_about_onc
     opened: Opened, clock: Clock
 ) -> None:
     model = ScriptedModel(respond=choosing("tax"))
-    memory = opened(model, link_policy="default")
+    memory = opened(model, link_policy="default?sure=1")
     threads = five_matters(memory)
     back = tell(memory, 26 * HOUR, "Still the same: " + MATTERS["tax"][0], MATTERS["tax"][1])
     assert model.calls == []  # nobody waits for it: what the opening says little of, the end will tell
@@ -232,6 +232,17 @@ def test_by_default_an_opening_asks_nobody_and_a_doubtful_end_is_asked_about_onc
     assert (back.origin, threads["tax"].origin) in links(memory)
     silence(memory, clock, 30 * HOUR)
     assert len(model.calls) == 1
+    assert sound(memory)
+
+
+def test_an_end_that_is_sure_of_its_link_asks_nobody(opened: Opened, clock: Clock) -> None:
+    model = ScriptedModel(respond=choosing())
+    memory = opened(model, link_policy="default")
+    threads = five_matters(memory)
+    back = tell(memory, 26 * HOUR, "Still the same: " + MATTERS["tax"][0], MATTERS["tax"][1])
+    silence(memory, clock, 28 * HOUR)
+    assert model.calls == []
+    assert (back.origin, threads["tax"].origin) in links(memory)
     assert sound(memory)
 
 
@@ -248,7 +259,7 @@ def test_the_end_takes_back_what_the_algorithm_linked_while_the_model_was_away(
     opened: Opened, clock: Clock
 ) -> None:
     model = ScriptedModel(respond=lambda prompt, stage: ProviderUnavailable("away"))
-    memory = opened(model)
+    memory = opened(model, link_policy="default?ask=0&sure=1")
     five_matters(memory)
     back = tell(memory, 26 * HOUR, "Still the same: " + MATTERS["tax"][0], MATTERS["tax"][1])
     assert [later for later, _ in links(memory)] == [back.origin]  # the algorithm decided alone

@@ -208,8 +208,8 @@ class ChoicePolicy:
     left out were right nine times in ten. `tools/train_links.py` fits the weights.
 
     A language model is asked as a thread opens where the best share is at least `ask`, and when it is over
-    where it is at least `doubt` and the model was not asked before: an opening seldom says what it is about,
-    so that by default (1: never) only who wants a context has it asked then.
+    where it is at least `doubt`, less than `sure`, and the model was not asked before: an opening seldom says
+    what it is about, so that by default (1: never) only who wants a context has it asked then.
     """
 
     threshold: float = 0.5

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from episodic_agent.core.prompts import FACTS
+from episodic_agent.core.prompts import FACTS, lasting
 from episodic_agent.core.prompts import episode as telling
 from episodic_agent.core.prompts import facts as stating
 from episodic_agent.core.prompts.quoting import DATA, Aliases, earlier_lines, lines_of, named
@@ -19,7 +19,7 @@ from episodic_agent.errors import BadReply
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.facts import Fact
 
-VERSION: Final = "digest-2"
+VERSION: Final = "digest-3"
 STAGE: Final = FACTS
 
 _DESCRIBED: Mapping[str, Json] = {
@@ -58,12 +58,9 @@ the header, with names and numbers exactly as they were said. What an assistant 
 advised ..."), and so is what somebody pasted ("the mail says ..."). Relative times get their date in
 brackets: last month (July 2023).
 tags: 3 to 5 subjects in lower case. outcome: how the matter stood at the end.
-facts: what will still matter next month and is not known yet, about {name}, the people around them, their
-things, projects, places and arrangements: who somebody is to whom; what they like, can, own, must not eat or
-do; how projects, machines and homes are named, set up or decided; prices, terms, regular times; appointments
-and firm plans; standing wishes to the assistant. One fact is one sentence that is clear by itself, with names
-instead of pronouns.
-{each}{none}Write only what was said: no guess, no name and no number that does not stand there.
+facts: what is not known yet and will matter for weeks or years, about {name}, the people around them, their
+things, projects, places and arrangements.
+{worth}{each}{none}Write only what was said: no guess, no name and no number that does not stand there.
 {data}"""
 
 
@@ -112,8 +109,9 @@ def prompt(owner: stating.Owner, known: Sequence[Fact], conversations: Sequence[
             _INSTRUCTIONS.format(
                 owner=owner.introduced.removeprefix("its owner "),
                 name=named(name),
-                each=stating.EACH.format(subject=named(owner.subject)),
-                none=stating.NONE,
+                worth=lasting.WORTH,
+                each=lasting.EACH.format(subject=named(owner.subject)),
+                none=lasting.NONE,
                 data=DATA,
             ),
             *stating.known_lines(known),

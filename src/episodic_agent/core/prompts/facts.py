@@ -30,6 +30,7 @@ from episodic_agent.core.prompts.grounding import (
     numbers_said,
     place_of,
 )
+from episodic_agent.core.prompts.lasting import A_WEEK, DAYS, EACH, LASTS, NONE, WORTH
 from episodic_agent.core.prompts.quoting import (
     DATA,
     LONGEST_NAME,
@@ -42,7 +43,7 @@ from episodic_agent.errors import BadReply, InvalidInput
 from episodic_agent.schemas import Json, Observation
 from episodic_agent.schemas.facts import Category, Fact, FactCandidate, FactEvidence
 
-VERSION: Final = "facts-llm-5"
+VERSION: Final = "facts-llm-6"
 SEED_VERSION: Final = "facts-two-3"  # of the two questions
 STAGE: Final = FACTS
 MOST_FACTS: Final = 20  # related facts that the two questions show
@@ -107,12 +108,13 @@ GATHERED_SCHEMA: Mapping[str, Json] = {
                 "type": "object",
                 "additionalProperties": False,
                 "required": [
-                    "message", "quote", "action", "known", "subject", "category", "attribute", "value",
-                    "fact", "holds", "since", "on",
+                    "message", "quote", "lasts", "action", "known", "subject", "category", "attribute",
+                    "value", "fact", "holds", "since", "on",
                 ],
                 "properties": {
                     "message": _TEXT,
                     "quote": _TEXT,
+                    "lasts": {"type": "string", "enum": list(LASTS)},
                     "action": {"type": "string", "enum": list(ACTIONS)},
                     "known": _TEXT_OR_NONE,
                     "subject": _TEXT,
@@ -129,30 +131,12 @@ GATHERED_SCHEMA: Mapping[str, Json] = {
     },
 }  # fmt: skip
 
-# What every question for facts says of each of them, and of what is none (`digest` asks so too).
-EACH: Final = """\
-message and quote: the alias of a message, and words of it that prove the fact, copied letter by letter.
-action: "new"; "reinforce" a known fact said again; "update" one whose value changed; "invalidate" one that no
-longer holds. known: its alias, null for a new one; at most one action each.
-subject: whom or what it is about, by name; {subject} for the owner of the memory, whatever they are called.
-value: the part of the sentence that could change. holds: false for what is said not to be so.
-since: the day from which it is so; on: the day of an event or appointment; YYYY-MM-DD, null where not told.
-"""
-NONE: Final = """\
-No facts are questions, hypotheticals, jokes and what is said with a laugh, play, tasks of the moment, moods,
-what passes within days, who is only mentioned in passing, hearsay about strangers, and what only an assistant
-says. An empty list is a good answer.
-"""
-
 _GATHER: Final = """\
 A memory keeps lasting facts for {owner}: about them, the people around them, their things, projects, places
 and arrangements. Below are known facts that bear on some conversations, and the conversations in the order of
-time. Name what these tell that will still matter next month and is not known yet: who somebody is to whom,
-what they like, can, own, must not eat or do, believe, lived through; how projects, machines and homes are
-named, set up or decided; prices, terms and regular times; appointments and firm plans; standing wishes to the
-assistant. One fact is one sentence that is clear by itself, with names instead of pronouns, in the language
-of the conversation.
-{each}{none}{data}"""
+time. Name what these tell that is not known yet and will matter for weeks or years, in the language of the
+conversation.
+{worth}{each}{none}{data}"""
 
 _PREDICT: Final = """\
 A memory keeps lasting facts about the people in it. From the facts it knows, say what you expect to hear in
@@ -242,6 +226,7 @@ def gather(owner: Owner, known: Sequence[Fact], conversations: Sequence[Conversa
         [
             _GATHER.format(
                 owner=owner.introduced,
+                worth=WORTH,
                 each=EACH.format(subject=named(owner.subject)),
                 none=NONE,
                 data=DATA,
@@ -272,7 +257,8 @@ def read_gathered(
 
     A fact needs its sentence and a quotation that somebody said, word by word. What else is missing is filled
     in: the message by the quotation, the rest by what is usual. Refused, and said so, is what nobody said (or
-    only an assistant), a second action on one fact, and a number that was not said and is none of its days.
+    only an assistant), a new fact of days, a second action on one fact, and a number that was not said and is
+    none of its days.
     """
     answers = value.get("facts")
     if not isinstance(answers, list):
@@ -313,6 +299,8 @@ class _Reading:
             raise BadReply(f"fact must not be empty, nor longer than {LONGEST_FACT} characters")
         observation, place = self._proof(answer)
         filled = self._filled(answer, fact, observation)
+        if filled["action"] == "new" and filled["lasts"] == DAYS:
+            raise BadReply("it is over within days")
         old = _acted_on(filled, self._facts, self._acted)
         evidence = self._evidence(filled, observation, place)
         made = _candidates(filled, old, evidence)
@@ -352,8 +340,10 @@ class _Reading:
         if category not in list(Category):
             category = SLOTS[attribute].category.value
         value = _line(answer.get("value") or "")
+        lasts = answer.get("lasts")
         return {
             **answer,
+            "lasts": lasts if lasts in LASTS else _lasting(answer, observation),
             "action": action,
             "known": known,
             "subject": self._subject(_line(answer.get("subject") or ""), observation),
@@ -622,6 +612,12 @@ def _day(value: Json) -> datetime | None:
     with suppress(InvalidInput):
         return read_time(match[1] + (match[2] or "-01")).at if match else None
     return None
+
+
+def _lasting(answer: Mapping[str, Json], observation: Observation) -> str:
+    """Return how long a fact is of use that does not say so: days, where its day is within a week."""
+    on = _day(answer.get("on"))
+    return DAYS if on is not None and on - observation.at <= A_WEEK else LASTS[-1]
 
 
 def _dated(fact: str, on: datetime) -> str:

@@ -203,10 +203,11 @@ def _opinions(tx: Transaction, identity: UUID, options: Options) -> dict[str, Op
 def _is_open(evidence: Sequence[LinkEvidence], opinions: Mapping[str, Opinion], policy: ChoicePolicy) -> bool:
     """Tell whether a model is to be asked of a thread that is over.
 
-    One that was not asked yet is where anything is not clearly unlikely.
+    One that was not asked yet is where the choice is in doubt: anything is not clearly unlikely, and nothing
+    is sure.
     """
     if not opinions:
-        return max(one.score for one in evidence) >= policy.doubt
+        return policy.doubt <= max(one.score for one in evidence) < policy.sure
     sure = {name for name, opinion in opinions.items() if opinion.confidence >= SURE}
     if any(opinions[name].related for name in sure):
         return False

@@ -30,10 +30,10 @@ from episodic_agent.engine.chains.ancestry import OFF as UNCHAINED
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.wording import LATER, REFUSED, described
 from episodic_agent.engine.jobs.asking import LAST_TRY, ROUNDS, ask, may_pass, say_failed
-from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT
+from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, FACTS
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.engine.sections.bounds import MESSAGES, covers, current, limits_of, request
-from episodic_agent.engine.sections.words import events_of, previous_words, words_of_events
+from episodic_agent.engine.sections.words import ToCome, events_of, previous_words, words_of_events
 from episodic_agent.engine.threads.session_records import SessionFacts, session_at
 from episodic_agent.errors import BadReply, ProviderError
 from episodic_agent.protocols import PARTS, LanguageModel, Posting, Transaction, ref_of
@@ -55,7 +55,7 @@ from episodic_agent.schemas import (
 EXTRACTIVE: Final = "compact-extractive-2"
 LITTLE: Final = 120  # tokens; a part of so few is told by what was said, at no cost
 LOOK_AGAIN: Final = timedelta(minutes=10)
-LONGEST_WAIT: Final = timedelta(days=3)  # for the words of an event that began in a part
+LONGEST_WAIT: Final = timedelta(days=3)  # for the end of an event that began in a part
 _AT_ONCE: Final = 500  # parts one look by the clock asks for; the next look finds the rest
 
 log = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ class _SectionWork:
     skills: Sequence[str] = ()
     events: Sequence[Episode] = ()  # where a model may have told all of it already
     again: bool = False  # compacted so far, but a model's answer could not be read then
-    waits: bool = False  # for the end of the event it is cut in, whose words will tell it
+    waits: bool = False  # for words of its events, which will tell it
     compacted_through: int | None = None
     words: SectionWords | None = None
     vectors: Vector | None = None
@@ -175,17 +175,27 @@ class Compactor:
                     work.events, to_come = events_of(
                         tx, episode, through, inside, reads_once=self._deps.reads_once
                     )
-                    work.waits = to_come and self._may_wait(section, following or inside[-1].at)
+                    work.waits = self._may_wait(tx, section, to_come, following or inside[-1].at)
                 work.compacted_through = section.compacted_through
                 work.session = session_at(tx, section)
                 works.append(work)
         return works, idle
 
-    def _may_wait(self, section: Section, ended_at: datetime) -> bool:
-        """Tell whether a part may wait for the words of the event that it ends in."""
+    def _may_wait(self, tx: Transaction, section: Section, to_come: ToCome, ended_at: datetime) -> bool:
+        """Tell whether a part may wait for words of its events.
+
+        For those that a question tells which is asked, or will be, it waits however long the answer takes:
+        a second question about the same words would be asked for the slowness of the first alone. What fails
+        for good is told without a model, and then it waits no more.
+        """
+        if to_come is ToCome.NOTHING:
+            return False
         at_once = {Trigger.MANUAL} if self._deps.reads_once else {Trigger.MANUAL, Trigger.THREAD_END}
-        asked_for = section.trigger in at_once  # a thread's end tells nothing that is asked for soon after
-        return not asked_for and self._deps.clock() - ended_at < LONGEST_WAIT
+        if section.trigger in at_once:  # a thread's end tells nothing that is asked for soon after
+            return False
+        if to_come is ToCome.READING:
+            return not tx.work.jobs(state="dead", kinds=[FACTS], limit=1)
+        return self._deps.clock() - ended_at < LONGEST_WAIT
 
     def _tell(self, scope: Scope, work: _SectionWork) -> SectionWords:
         language = self._deps.language

@@ -6,6 +6,7 @@ say more than what there is: where the words of the events do not stand for the 
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 from typing import Final
 
 import numpy as np
@@ -27,35 +28,46 @@ from episodic_agent.core.sections.resolutions import (
 )
 from episodic_agent.engine.episodes.wording import LEAST
 from episodic_agent.protocols import Transaction, ref_of
-from episodic_agent.schemas import Episode, Json, Observation
+from episodic_agent.schemas import Episode, Json, Kind, Observation
 
 BY_EVENTS: Final = "events-1"  # after the name of who found the words of the events
 MUCH: Final = 0.25  # share of a part's tokens that is new from which it is asked about again
 MOST_APART: Final = 0.34  # of a part's tokens that sentences of its own may tell beside what a model told
+SHORTENINGS: Final = (3, 2, 1)  # sentences of each event that a paragraph tells which all would overfill
 _SUBJECTS: Final = 40  # tokens a macro may have where the paragraph tells all
 _MOST_LISTED: Final = 20
 
 
+class ToCome(StrEnum):
+    """What the words of a part's events wait for."""
+
+    NOTHING = ""
+    END = "end"  # one of them is open, or was closed just now
+    READING = "reading"  # all were closed, and wait for the question that tells them, or for its answer
+
+
 def events_of(
     tx: Transaction, part: Episode, last_seq: int, inside: Sequence[Observation], *, reads_once: bool = False
-) -> tuple[Sequence[Episode], bool]:
-    """Return the events that tell a part up to a seq, in order, and whether words of one are still to come.
+) -> tuple[Sequence[Episode], ToCome]:
+    """Return the events that tell a part up to a seq, in order, and what words of one still wait for.
 
     An event that reaches over a border is told where most of it is; of a part that has the smaller half of
     one alone, that one is returned. No event where any that bears on the part is open, or has no words yet;
-    where titles and facts are asked for in one question (`reads_once`), until that was asked.
+    where titles and facts are asked for in one question (`reads_once`), until that was answered.
     """
     number = tx.threads.number(part.thread_id)
     refs = np.asarray([ref_of(number, one.seq) for one in inside], dtype=np.int64)
     marks = tx.index.episode_marks(refs, covering=True)
     if len(marks) < len(refs):
-        return (), True
+        return (), ToCome.END
     episodes = tx.episodes.get(sorted({mark.ref for mark in marks.values()}))
     events = sorted(episodes.values(), key=lambda one: one.first_seq)
-    if not all(one.encoding_version and (one.consolidated_at or not reads_once) for one in events):
-        return (), True
+    if not all(one.encoding_version for one in events):
+        return (), ToCome.END
+    if reads_once and not all(one.consolidated_at for one in events):
+        return (), ToCome.READING
     mostly = [one for one in events if _mostly_in(one, part.first_seq, last_seq)]
-    return mostly or events, False
+    return mostly or events, ToCome.NOTHING
 
 
 def _mostly_in(event: Episode, first_seq: int, last_seq: int) -> bool:
@@ -69,7 +81,7 @@ def words_of_events(
     """Return a part's texts, its title with metadata, and by whom, from events a model found words for.
 
     None where more than little of it has no model's words (little is told whole by its own sentences), or
-    where the summaries of several are together more than a paragraph.
+    where the first sentences of several are together more than a paragraph.
     """
     by = next((one.encoded_by for one in events if _by_model(one)), "")
     size = source_tokens(observations)
@@ -77,20 +89,35 @@ def words_of_events(
     if not by or (max(apart, default=0) >= LEAST and sum(apart) > MOST_APART * size):
         return None
     most = min(MESO_TOKENS, size)
-    meso = " ".join(one.summary for one in events)
+    meso = _paragraph(events, most)
     if len(events) == 1:
-        meso = cut_to(meso, most)
         micro = " ".join(sentences(meso)[:MICRO_SENTENCES])
     else:
         micro = "; ".join(one.title for one in events)
         micro = " ".join(sentences(micro)[:MICRO_SENTENCES])
-    if not meso or estimate(meso) > most:
+    if not meso:
         return None
     about = _about(events)
     left = min(MACRO_TOKENS, max(size - estimate(meso), min(size, _SUBJECTS)))
     macro = _macro(about.metadata, skills, left)
     matching_resolutions = Resolutions(cut_to(micro, min(MICRO_TOKENS, size)), meso, macro, size)
     return matching_resolutions, about, f"{by} {BY_EVENTS}"
+
+
+def _paragraph(events: Sequence[Episode], most: int) -> str:
+    """Return what events were told as within some tokens: less of each where all is too much, "" at last.
+
+    One alone is cut where it has to be, and so are those of talk that is itself shorter than a paragraph: a
+    summary is never longer than what it stands for, and a model asked about so little says no more.
+    """
+    text = " ".join(one.summary for one in events)
+    if len(events) == 1 or estimate(text) <= most:
+        return cut_to(text, most)
+    for count in SHORTENINGS:
+        less = " ".join(" ".join(sentences(one.summary)[:count]) for one in events)
+        if estimate(less) <= most:
+            return less
+    return cut_to(less, most) if most < MESO_TOKENS else ""
 
 
 def previous_words(
@@ -121,7 +148,9 @@ def _is_models(by: str) -> bool:
 
 
 def _tokens_of(event: Episode, observations: Sequence[Observation]) -> int:
-    inside = [one for one in observations if event.first_seq <= one.seq <= event.last_seq]
+    """Return how much was said in an event, what tools put out apart: no model is asked to tell that."""
+    spoken = [one for one in observations if one.kind is not Kind.TOOL]
+    inside = [one for one in spoken if event.first_seq <= one.seq <= event.last_seq]
     return sum(estimate(one.text) for one in inside)
 
 
