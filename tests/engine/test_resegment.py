@@ -37,6 +37,7 @@ from episodic_agent import Memory
 from episodic_agent.data import demo_folder
 from episodic_agent.engine.boundary.generations import last_resegmenting, resegmenting_id
 from episodic_agent.engine.boundary.segmenting import inheriting
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import Conflict, InvalidInput, NotFound, ProviderUnavailable
 from episodic_agent.protocols import EPISODES, Store
 from episodic_agent.schemas import Episode, Scope, Thread
@@ -203,7 +204,7 @@ def test_flushes_and_the_clocks_cuts_stay(open_memory: OpenMemory, clock: Clock)
         assert_sound(memory)
     with store_of(memory).begin(Scope(), write=False) as tx:
         (*_, last) = tx.episodes.list(threads=[thread_of(memory).id])
-        decision = tx.relations.decision(last.decision_id) if last.decision_id else None
+        decision = stored_decision(tx, last.decision_id)
     assert decision is not None
     assert "tick" in str(decision.detail["input"])
 

@@ -18,6 +18,7 @@ from episodic_agent.core.links import link_policy
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.engine.jobs.runner import Handler
 from episodic_agent.engine.later import runner_of
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning import runs as tuning
 from episodic_agent.engine.tuning.outcomes import ask_for_outcomes
 from episodic_agent.engine.tuning.runs import guidance_in_force, policy_in_force
@@ -73,7 +74,7 @@ def judged(memory: Memory, *scores: float, earlier: Sequence[Sequence[str]] = (W
 
 def stored(memory: Memory, decision: Decision) -> Decision:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        matching_decision = tx.relations.decision(decision.id)
+        matching_decision = stored_decision(tx, decision.id)
     assert matching_decision is not None
     return matching_decision
 

@@ -24,6 +24,7 @@ from stores.builders import (
     minute,
 )
 
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import Conflict, InvalidInput, NotFound, StoreError
 from episodic_agent.protocols import Store, ref_of, split_ref
 from episodic_agent.schemas import (
@@ -172,7 +173,7 @@ class TransactionConformance(StoreFixture):
             assert tx.index.episode_marks(np.array(refs), covering=True) == tx.index.episode_marks(refs) == {}
             assert tx.episodes.get(refs) == {}
             assert tx.episodes.encodings(episode.id) == []
-            assert tx.relations.decision(decision.id) is None
+            assert stored_decision(tx, decision.id) is None
             assert tx.relations.decisions(subject=decision.subject) == []
             for attempt in (
                 lambda: tx.threads.number(kitchen),
@@ -501,7 +502,7 @@ class EpisodesConformance(StoreFixture):
         with store.begin(ANA) as tx:
             for decision in (this_decision, two, three, other, replace(this_decision, verdict="keep")):
                 tx.relations.decide(decision)
-            assert tx.relations.decision(this_decision.id) == this_decision
+            assert stored_decision(tx, this_decision.id) == this_decision
             early = sorted([two, three], key=lambda d: d.id.bytes)
             assert tx.relations.decisions() == [other, *early, this_decision]
             assert tx.relations.decisions(subject=identity("kitchen")) == [*early, this_decision]

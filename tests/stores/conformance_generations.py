@@ -7,6 +7,7 @@ import pytest
 from stores.builders import ANA, BO, episode_mark_of, fill, identity, make_episode, minute
 from stores.conformance import StoreFixture, make_decision, make_encoding
 
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import Conflict, NotFound, StoreError
 from episodic_agent.protocols import Store, Transaction, ref_of
 from episodic_agent.schemas import Episode
@@ -142,7 +143,7 @@ class GenerationsConformance(StoreFixture):
         with store.begin(ANA, write=False) as tx:
             assert tx.episodes.list(threads=[KITCHEN]) == [two, three]
             assert tx.episodes.get(episode.id) == replace(episode, generation_to=1)
-            assert tx.relations.decision(identity("first")) is not None
+            assert stored_decision(tx, identity("first")) is not None
             for refused in (
                 lambda: tx.episodes.retire([two.id], 1),
                 lambda: tx.episodes.revive(KITCHEN, 1),
@@ -160,7 +161,7 @@ class GenerationsConformance(StoreFixture):
             tx.relations.revoke(this_decision.id)
             assert tx.relations.decisions() == [two]
             tx.relations.decide(replace(this_decision, verdict="other"))
-            assert tx.relations.decision(this_decision.id) == replace(this_decision, verdict="other")
+            assert stored_decision(tx, this_decision.id) == replace(this_decision, verdict="other")
             assert (
                 tx.relations.decisions(since=this_decision.at, type=this_decision.type)
                 == tx.relations.decisions()

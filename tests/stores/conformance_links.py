@@ -7,6 +7,7 @@ import pytest
 from stores.builders import ANA, BO, NOW, fill, identity, make_frame, make_thread, minute
 from stores.conformance import StoreFixture
 
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import NotFound, StoreError
 from episodic_agent.protocols import Store
 from episodic_agent.schemas import Decision, Link, Scope
@@ -109,15 +110,18 @@ class LinksConformance(StoreFixture):
             for decision in (*reversed(later), other, first):
                 tx.relations.decide(decision)
             tx.relations.decide(known, amend=True)
-            assert tx.relations.decision(first.id) == known
+            assert stored_decision(tx, first.id) == known
             assert list(tx.relations.decisions(type="link")) == [known, *later]
             assert list(tx.relations.decisions(type="link", last=2)) == later
             assert list(tx.relations.decisions(type="boundary", last=2)) == [other]
             assert list(tx.relations.decisions(last=1)) == [other]
             assert list(tx.relations.decisions(subject=A, type="link", last=1)) == later[1:]
-            assert tx.relations.decided("link", minute(2)) == 1
-            assert tx.relations.decided("link", minute(-1)) == 3
-            assert tx.relations.decided("boundary", NOW) == 1
-            assert tx.relations.decided("link", minute(3)) == 0
+            assert list(tx.relations.decisions(ids=[later[1].id, identity("5"), first.id])) == [
+                known,
+                later[1],
+            ]
+            assert list(tx.relations.decisions(ids=[])) == []
+            assert [tx.count("link decisions", since=minute(n)) for n in (-1, 2, 3)] == [3, 1, 0]
+            assert (tx.count("link decisions"), tx.count("chain decisions")) == (3, 0)
         with pytest.raises(NotFound), store.begin(ANA) as tx:
             tx.relations.decide(replace(first, id=identity("nowhere")), amend=True)

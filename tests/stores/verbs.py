@@ -258,12 +258,11 @@ READS: Mapping[str, Verb] = {
     "episodes.list recent": lambda tx: list(tx.episodes.list(limit=9, since=NOW, before=minute(99))),
     "episodes.encodings": lambda tx: list(tx.episodes.encodings(EPISODE)),
     "episodes.list unconsolidated": lambda tx: list(tx.episodes.list(unconsolidated=True, limit=9)),
-    "relations.decision": lambda tx: tx.relations.decision(DECISION),
+    "relations.decisions by ids": lambda tx: list(tx.relations.decisions(ids=[DECISION])),
     "relations.decisions": lambda tx: [
         *tx.relations.decisions(),
         *tx.relations.decisions(subject=THREAD, type="boundary"),
     ],
-    "relations.decided": lambda tx: tx.relations.decided(_decision("").type, minute(-1)),
     "work.reviews": lambda tx: list(tx.work.reviews(THREAD)),
     "threads.section at": lambda tx: tx.threads.section(THREAD, 2),
     "threads.section last": lambda tx: tx.threads.section(THREAD),

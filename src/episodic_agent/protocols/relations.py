@@ -80,21 +80,17 @@ class Relations(Protocol):
         """Delete decisions whose effect was undone; an unknown one is gone already."""
         ...
 
-    def decision(self, decision_id: UUID) -> Decision | None:
-        """Read one decision."""
-        ...
-
     def decisions(
         self,
         *,
+        ids: Sequence[UUID] | None = None,
         subject: UUID | None = None,
         type: str | None = None,
         last: int | None = None,
         since: datetime | None = None,
     ) -> Sequence[Decision]:
-        """Return decisions (from a time on) by time, then id; only the `last` so many where that is given."""
-        ...
+        """Return decisions by time, then id: those of these ids that there are, or all of a subject and type.
 
-    def decided(self, type: str, since: datetime) -> int:
-        """Count the decisions of a type that are younger than a time."""
+        Of the latter (not of ids) those from a time on, only the `last` so many where that is given.
+        """
         ...

@@ -35,6 +35,8 @@ Countable = Literal[
     "current facts",  # those nothing has ended
     "open observations",  # those in frames that may still grow
     "waiting jobs",  # those that wait or are being done
+    "link decisions",
+    "chain decisions",
 ]
 
 
@@ -50,8 +52,8 @@ class Transaction(Protocol):
         """
         ...
 
-    def count(self, what: Countable, *, limit: int | None = None) -> int:
-        """Count what the scope holds, up to a limit where it is given."""
+    def count(self, what: Countable, *, since: datetime | None = None, limit: int | None = None) -> int:
+        """Count what the scope holds, up to a limit where it is given; of decisions those after a time."""
         ...
 
     def holdings(self, thread_id: UUID | None = None) -> Mapping[str, int]:

@@ -21,6 +21,7 @@ from episodic_agent.engine.facts.writing import fact_texts
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.explaining import unfounded
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.sections.faults import mend_sections, section_problems, section_texts
 from episodic_agent.engine.skills.faults import skill_faults
 from episodic_agent.engine.skills.job import skill_texts
@@ -204,7 +205,7 @@ class Doctor:
             yield Finding(severity, "I7", tx.scope, f"thread {thread.origin}: {text}")
 
     def _verdict(self, tx: Transaction, thread: Thread, episode: Episode) -> Iterator[Finding]:
-        decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+        decision = stored_decision(tx, episode.decision_id)
         if decision is None:
             yield self._error(tx, "I6", f"thread {thread.origin}: episode {episode.id} has no decision")
         elif not follows(decision):

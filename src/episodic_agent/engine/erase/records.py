@@ -11,6 +11,7 @@ from episodic_agent.core.erasing import Quotable
 from episodic_agent.core.language import tokens
 from episodic_agent.engine.boundary.generations import ERASED, RESEGMENT, without_history
 from episodic_agent.engine.jobs.kinds import LINK, OUTCOME, REVIEW
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.sections.faults import with_ends
 from episodic_agent.protocols import Transaction, split_ref
 from episodic_agent.schemas import Decision, Episode, Json
@@ -33,7 +34,7 @@ _REASONING: Final = ("reasoning", "failure")
 
 def erase_verdict(tx: Transaction, episode: Episode) -> None:
     """Take out of an episode's records what they say beside numbers."""
-    decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+    decision = stored_decision(tx, episode.decision_id)
     if decision is not None:
         plain = {name: value for name, value in decision.detail.items() if name in PLAIN}
         _keep(tx, decision, plain)

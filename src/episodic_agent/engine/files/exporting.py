@@ -14,6 +14,7 @@ from episodic_agent.engine.files import export_lines, header_line
 from episodic_agent.engine.files.own import CheckRecord, Joined, Noun
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, FACTS, LINK, REVIEW, TUNE
 from episodic_agent.engine.links import joining
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.skills.exports import skill_nouns
 from episodic_agent.engine.strength.reviewing import standing
 from episodic_agent.engine.threads.resolving import THREAD
@@ -101,7 +102,7 @@ def _thread(tx: Transaction, thread: Thread) -> Iterator[Noun]:
         for seq, packed in sorted(tx.observations.records(thread.id, start, last).items()):
             yield CheckRecord(thread.id, seq, packed)
     for episode in tx.episodes.list(threads=[thread.id]):
-        decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+        decision = stored_decision(tx, episode.decision_id)
         if decision is not None:
             yield decision
         yield from _episode(tx, episode)

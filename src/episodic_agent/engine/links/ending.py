@@ -40,6 +40,7 @@ from episodic_agent.engine.links.joining import HAND, MATTER, other_end, settle
 from episodic_agent.engine.links.linked import RECALL, holds
 from episodic_agent.engine.links.opinions import LinkQuestion, OpinionAnswer, opinions_of
 from episodic_agent.engine.links.sittings import around
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning.runs import policy_in_force
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Job, Json, Link, Observation, Scope, Thread, Vector
@@ -245,7 +246,7 @@ def _is_refuted(tx: Transaction, case: _EndCase, verdict: LinkVerdict, before: L
         return True
     if verdict.support >= case.policy.drop:
         return False
-    decision = None if before.decision_id is None else tx.relations.decision(before.decision_id)
+    decision = stored_decision(tx, before.decision_id)
     answer = None if decision is None else decision.detail.get("llm")
     return not (isinstance(answer, Mapping) and answer.get("related"))
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from episodic_agent.core.context import Basis
 from episodic_agent.core.links.outcomes import INCORRECT
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Link, Thread
 
@@ -51,7 +52,7 @@ def on_both_sides(tx: Transaction, thread: UUID) -> set[UUID]:
 
 def holds(tx: Transaction, link: Link) -> bool:
     """Tell whether nothing speaks against a link: whatever did, no context tells of it again."""
-    made = None if link.decision_id is None else tx.relations.decision(link.decision_id)
+    made = stored_decision(tx, link.decision_id)
     return made is None or made.outcome != INCORRECT
 
 

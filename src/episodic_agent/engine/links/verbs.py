@@ -10,7 +10,7 @@ from episodic_agent.engine.arguments import aware, clean_name, counted, worded
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.joining import unlink
-from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.engine.scoped import Scoped, find_thread, stored_decision
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
@@ -76,7 +76,7 @@ class LinkRoom:
                     link,
                     threads[link.earlier],
                     threads[link.later],
-                    tx.relations.decision(link.decision_id) if link.decision_id else None,
+                    stored_decision(tx, link.decision_id),
                 )
                 for link in links
             ]

@@ -24,6 +24,7 @@ from episodic_agent.core.threads import (
     is_reply,
 )
 from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Observation, Scope, Thread
@@ -158,7 +159,7 @@ def answered(tx: Transaction, threads: Iterable[Thread]) -> set[UUID]:
     able = {t.id: t for t in threads if is_unnamed(t) and t.selected_at is None and t.modality == "message"}
     ends = tx.threads.frame(list(able)) if able else {}
     spoken = [identity for identity, frame in ends.items() if frame.next_seq > able[identity].turn_count]
-    return {identity for identity in spoken if tx.relations.decision(_naming(identity)) is None}
+    return {identity for identity in spoken if stored_decision(tx, _naming(identity)) is None}
 
 
 def named(thread: Thread, now: datetime) -> Decision | None:

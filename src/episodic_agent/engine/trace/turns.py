@@ -18,7 +18,7 @@ from episodic_agent.core.trace import unpacked
 from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.boundary.generations import without_history
-from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.engine.scoped import Scoped, find_thread, stored_decision
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
 from episodic_agent.engine.trace.work import ADD
@@ -215,7 +215,7 @@ def _into(node: TraceNode, stage: str, verdicts: Sequence[TracedVerdict]) -> Tra
 def _resolutions(tx: Transaction, turn: Sequence[Observation], text: bool) -> list[Placed]:
     """Return why the turn is in this thread, where that needed a decision."""
     named = ((o.seq, decision_id(o.thread_id, f"{THREAD}-{o.id}")) for o in turn)
-    pairs = ((seq, tx.relations.decision(one)) for seq, one in named)
+    pairs = ((seq, stored_decision(tx, one)) for seq, one in named)
     return [(seq, _verdict(one, text)) for seq, one in pairs if one is not None]
 
 
@@ -224,7 +224,7 @@ def _boundaries(tx: Transaction, turn: Sequence[Observation], text: bool) -> lis
     thread, first, last = turn[0].thread_id, turn[0].seq, turn[-1].seq
     pairs = [(seq, _check(record)) for seq, record in sorted(read_records(tx, thread, first, last).items())]
     for episode in tx.episodes.list(threads=[thread]):
-        decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+        decision = stored_decision(tx, episode.decision_id)
         if decision is None:
             continue
         answer = decision.detail.get("decided_at_seq")

@@ -44,6 +44,7 @@ from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import LINK, OUTCOME
 from episodic_agent.engine.links.joining import section_of
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning.runs import HAND, ask_for_tuning
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
@@ -146,7 +147,7 @@ class Listener:
 
     def _label(self, tx: Transaction, outcomes: Mapping[UUID, KnownOutcome | None]) -> None:
         for identity, known in outcomes.items():
-            decision = tx.relations.decision(identity)
+            decision = stored_decision(tx, identity)
             if decision is None or is_by_hand(decision):
                 continue
             if (amended := labelled(decision, known)) != decision:
@@ -449,7 +450,7 @@ def find_decision(tx: Transaction, name: "UUID | str", type: str | None = None) 
     else:
         episode = tx.episodes.get(identity)
         named = episode.decision_id if episode is not None and episode.decision_id is not None else identity
-        decisions = [d for d in (tx.relations.decision(named),) if d is not None]
+        decisions = [d for d in (stored_decision(tx, named),) if d is not None]
     if len(decisions) != 1:
         what = f"{len(decisions)} decisions begin with" if decisions else "no decision"
         raise NotFound(f"{what} {str(name)!r} in this memory; give the whole id, as `--json` prints it")

@@ -8,7 +8,7 @@ goes back through.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 from uuid import UUID, uuid5
@@ -39,7 +39,7 @@ from episodic_agent.engine.deps import NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import CHAIN, LINK, TUNE, TUNED
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.errors import Conflict, InvalidInput
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Countable, Transaction
 from episodic_agent.schemas import Decision, Job, Json, Scope
 from episodic_agent.showing import described
 
@@ -49,7 +49,7 @@ LIMIT: Final = "kept"  # a run that changed nothing
 HAND: Final = "hand"
 READ: Final = 2_000  # decisions a run reads: at any rate of labels more than its window
 WEIGHTS: Final = ("keyword", "entity", "topic", "recency")
-BEGINNING: Final = datetime.min.replace(tzinfo=UTC)
+_DECIDED: Final[Mapping[str, Countable]] = {LINK: "link decisions", CHAIN: "chain decisions"}
 _TICK: Final = timedelta(microseconds=1)
 
 
@@ -208,7 +208,7 @@ def ask_for_tuning(tx: Transaction, default_name: str, now: datetime, what: str 
     if default_name == NO_LINKING:
         return
     last = _newest(tx, _policy(what, default_name).name, what)
-    if tx.relations.decided(what, BEGINNING if last is None else last.at) >= EVERY:
+    if tx.count(_DECIDED[what], since=None if last is None else last.at) >= EVERY:
         tx.work.ask(TUNE, what, f"{TUNE}:{what}", now=now)
 
 
