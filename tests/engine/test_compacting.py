@@ -428,7 +428,7 @@ def test_the_call_that_tells_a_part_says_what_it_is_about_too(open_memory: OpenM
     assert (about["participants"], about["tools_used"]) == (["user", "assistant"], [])
     with memory._deps.store.begin(Scope(), write=False) as tx:
         conditions = parse_filter("tag=booking outcome=success").fields
-        assert list(tx.index.matching(conditions)) == [card.episode_id]
+        assert [one.id for one in tx.episodes.list(about=conditions)] == [card.episode_id]
     assert [stage for stage, _ in model.calls] == ["compact"]
     assert errors(memory) == []
 

@@ -191,14 +191,10 @@ class CareConformance(StoreFixture):
             tx.episodes.put(later)
             tx.episodes.put(first)
             tx.episodes.put(replace(make_episode("kitchen", 9, 9), generation_to=1))
-            microseconds = [round(minute(n).timestamp() * 1e6) for n in (1, 3)]
-            assert list(tx.episodes.standings()) == [
-                Standing(
-                    first.id.hex, ref_of(number, 0), ref_of(number, 1), microseconds[0], 2.5, microseconds[0]
-                ),
-                Standing(
-                    later.id.hex, ref_of(number, 2), ref_of(number, 3), microseconds[1], 2.5, microseconds[1]
-                ),
+            begun, ended = ([round(minute(n).timestamp() * 1e6) for n in pair] for pair in ((0, 2), (1, 3)))
+            assert list(tx.index.spans([])) == [
+                Standing(one.id.hex, ref_of(number, at), ref_of(number, at + 1), start, end, 2.5, end)
+                for one, at, start, end in zip((first, later), (0, 2), begun, ended, strict=True)
             ]
 
     def test_care_is_a_scopes_own_and_refused_while_reading(self, store: Store) -> None:

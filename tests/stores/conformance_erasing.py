@@ -177,7 +177,7 @@ class ErasingConformance(StoreFixture):
         with store.begin(ANA) as tx:
             tx.work.ask("encode", "a", "a", now=NOW)
             tx.work.put_back(claimed[1][1], error="the code of the safe", retry_at=None)
-            tx.work.take_back()
+            tx.work.put_back()
         with store.begin(ANA, write=False) as tx:
             results = sorted((job.key, job.state, job.last_error or "") for job in tx.work.jobs())
         assert results == [("a", "waiting", ""), ("b", "dead", "")]

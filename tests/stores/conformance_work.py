@@ -75,7 +75,7 @@ class WorkConformance(StoreFixture):
         put(store, *rows)
         put(store, *rows, scope=BO)
         with store.begin(ANA) as tx:
-            tx.work.drop_spans(minute(1))
+            tx.work.drop(before=minute(1))
         assert of(store, 4, 4) == rows[1:]
         assert of(store, 4, 4, BO) == rows
 
@@ -102,5 +102,5 @@ class WorkConformance(StoreFixture):
             with pytest.raises(StoreError):
                 tx.work.put(ROW)
             with pytest.raises(StoreError):
-                tx.work.drop_spans(minute(99))
+                tx.work.drop(before=minute(99))
         assert of(store, 4, 4) == [ROW]

@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from stores.builders import ANA, begin_thread, make_episode, minute
+from stores.builders import ANA, begin_thread, make_episode, minute, rewrite_terms
 from stores.postgres_server import Databases, open_postgres
 
 from episodic_agent.core.chains import Condition, Term
@@ -28,8 +28,8 @@ WHOLE, PART = [[Condition("tag", ("leak",))]], [[Condition("tag", ("eak",), cont
 FIRST = make_episode("talk", 0, 0).id
 Ask = Callable[[Any], object]
 ASKED: Sequence[tuple[Ask, str]] = (
-    (lambda tx: tx.index.matching(WHOLE), "metadata_term"),
-    (lambda tx: tx.index.matching(PART), "metadata_term"),
+    (lambda tx: tx.episodes.list(about=WHOLE), "metadata_term"),
+    (lambda tx: tx.episodes.list(about=PART), "metadata_term"),
     (lambda tx: tx.index.spans(WHOLE), "metadata_term"),
     (lambda tx: tx.index.spans([], since=minute(390)), "episode_recent"),
     (lambda tx: tx.relations.described([FIRST]), "metadata_term_episode"),
@@ -46,7 +46,7 @@ def furnish(store: Store, users: int = 4) -> None:
             for seq in range(MANY):
                 episode = make_episode("talk", seq, seq)
                 tx.episodes.put(episode)
-                tx.relations.describe(episode.id, [Term("tag", "leak" if seq == 7 else f"w{seq}")])
+                rewrite_terms(tx, episode.id, Term("tag", "leak" if seq == 7 else f"w{seq}"))
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_a_part_of_a_value_is_looked_for_in_one_field_alone(postgres_url: str) -
         with store.begin(ANA) as tx:
             for seq in range(MANY):
                 more = [Term("tag", f"w{seq}"), *(Term("entity", f"x{seq}-{n}") for n in range(9))]
-                tx.relations.describe(make_episode("talk", seq, seq).id, more)
+                rewrite_terms(tx, make_episode("talk", seq, seq).id, *more)
     with psycopg.connect(postgres_url, autocommit=True) as db:
         db.execute("ANALYZE episodic.metadata_term")
     with as_the_application(postgres_url) as db:

@@ -28,7 +28,7 @@ from stores.builders import (
     random_vectors,
 )
 
-from episodic_agent.core.chains import Condition, Refusal, Term
+from episodic_agent.core.chains import Condition, Refusal
 from episodic_agent.core.facts import Category, FactCandidate, FactEvidence
 from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.protocols import (
@@ -124,7 +124,7 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.visibility.set_policy(f"count={seed}")
         tx.episodes.lead(PRIMARY, EPISODE)
         tx.relations.put(_refusal(secret))
-        tx.relations.describe(PRIMARY, [Term("tag", secret)])
+        tx.episodes.put(replace(_encoding(secret), episode_id=PRIMARY, metadata={"tags": [secret]}))
 
 
 def _encoding(secret: str, version: int = 1) -> Encoding:
@@ -279,8 +279,8 @@ READS: Mapping[str, Verb] = {
     "episodes.latest": lambda tx: list(tx.episodes.latest(limit=9, before=minute(99))),
     "relations.refusals": lambda tx: [*tx.relations.refusals(), *tx.relations.refusals(EPISODE)],
     "relations.described": lambda tx: list(tx.relations.described([PRIMARY, EPISODE])),
-    "index.matching": lambda tx: [
-        (word, list(tx.index.matching([[Condition("tag", (word), contains=part)]])))
+    "episodes.list about": lambda tx: [
+        (word, list(tx.episodes.list(about=[[Condition("tag", (word), contains=part)]])))
         for word in WORDS
         for part in (False, True)
     ],
@@ -345,7 +345,9 @@ READS: Mapping[str, Verb] = {
     "knowledge.facts concerning": lambda tx: list(tx.knowledge.facts(candidates=[_stated("other")])),
     "knowledge.facts resting on": lambda tx: list(tx.knowledge.facts(resting_on=[identity(f"{KITCHEN}/0")])),
     "knowledge.moves successor": lambda tx: tx.knowledge.moves(GONE).get(GONE),
-    "knowledge.near": lambda tx: list(tx.knowledge.near(UUID(int=0), UUID(int=2**128 - 1), limit=100)),
+    "knowledge.facts between": lambda tx: list(
+        tx.knowledge.facts(between=(UUID(int=0), UUID(int=2**128 - 1)), limit=100)
+    ),
     "knowledge.moves moves": lambda tx: dict(tx.knowledge.moves()),
     "knowledge.tombstones": lambda tx: [
         *tx.knowledge.tombstones(),
@@ -360,7 +362,6 @@ READS: Mapping[str, Verb] = {
     "visibility.expired": lambda tx: list(tx.visibility.expired([(0, int(REFS[-1]))], minute(99))),
     "visibility.expired by time": lambda tx: list(tx.visibility.expired(None, minute(99), limit=9)),
     "visibility.policy": lambda tx: tx.visibility.policy(),
-    "episodes.standings": lambda tx: list(tx.episodes.standings()),
 }
 
 
@@ -414,7 +415,7 @@ WRITES: Mapping[str, Verb] = {
     "episodes.lead": lambda tx: tx.episodes.lead(EPISODE, PRIMARY),
     "relations.put refusal": lambda tx: tx.relations.put(_refusal("written")),
     "relations.lift": lambda tx: tx.relations.lift(EPISODE, PRIMARY),
-    "relations.describe": lambda tx: tx.relations.describe(PRIMARY, [Term("tag", "written")]),
+    "episodes.put again": lambda tx: tx.episodes.put(_encoding("written")),
     "relations.put link": lambda tx: tx.relations.put(_link("written")),
     "relations.join": lambda tx: tx.relations.join(identity("other"), [THREAD]),
     "index.put_postings": lambda tx: tx.index.put_postings(
@@ -437,7 +438,7 @@ WRITES: Mapping[str, Verb] = {
     "visibility.remove unword": lambda tx: tx.visibility.remove([EPISODE, PRIMARY], words_only=True),
     "visibility.remove remove": lambda tx: tx.visibility.remove([EPISODE, PRIMARY]),
     "threads.drop": lambda tx: tx.threads.drop(THREAD),
-    "work.take_back": lambda tx: tx.work.take_back(),
+    "work.put_back all": lambda tx: tx.work.put_back(),
     "keep_request": lambda tx: tx.keep_request(b"another", b"written", now=NOW, oldest=NOW),
     "record": lambda tx: tx.record(_erasure("written")),
     "knowledge.drop_skill": lambda tx: tx.knowledge.drop_skill(SKILL),
@@ -452,9 +453,8 @@ WRITES: Mapping[str, Verb] = {
         {FACT: GONE, GONE: identity("fact/written")}
     ),
     "knowledge.bury": lambda tx: tx.knowledge.bury([make_tombstone("erased", "written", at=9)]),
-    "knowledge.unbury": lambda tx: tx.knowledge.unbury([identity("erased")]),
     "work.put spans": lambda tx: tx.work.put(*(_work(n, "written") for n in range(1, 9))),
-    "work.drop_spans": lambda tx: tx.work.drop_spans(minute(99)),
+    "work.drop spans": lambda tx: tx.work.drop(before=minute(99)),
     "visibility.mark": lambda tx: tx.visibility.mark(
         Mark(0, int(REFS[-1]), MarkKind.SUPPRESSED, NOW, "written")
     ),

@@ -6,8 +6,8 @@ from typing import Literal, Protocol, overload
 from uuid import UUID
 
 from episodic_agent.schemas import Encoding, Episode, EpisodeState
-from episodic_agent.schemas.chains import TreeNode
-from episodic_agent.schemas.strength import Standing, Strength
+from episodic_agent.schemas.chains import Condition, TreeNode
+from episodic_agent.schemas.strength import Strength
 
 Walk = Literal["self", "children", "above", "below"]
 
@@ -24,6 +24,8 @@ class Episodes(Protocol):
     def put(self, written: Episode | Encoding) -> None:
         """Write an episode, or append a version of its words; what is there already stays as it is.
 
+        What it is found by (`Index.described`) is written with the newest version, again where that is put
+        again.
         Raises Conflict when another current event episode begins at the same observation; NotFound for
         words of an unknown episode.
         """
@@ -88,13 +90,15 @@ class Episodes(Protocol):
         since: datetime | None = None,
         before: datetime | None = None,
         unconsolidated: bool = False,
+        about: Sequence[Sequence[Condition]] | None = None,
         limit: int | None = None,
     ) -> Sequence[Episode]:
         """Return current event episodes whose event time ends in [since, before), newest first.
 
         Of equals the newest thread's come first, and of one thread the latest. `threads` asks for those of
         these threads by first_seq, of their current (or the given) generation; `unconsolidated` for those
-        that have words and are not consolidated, oldest created first, ties by id.
+        that have words and are not consolidated, oldest created first, ties by id; `about` for those of
+        every kind whose metadata pass each of its fields by any condition, by id.
         """
         ...
 
@@ -128,8 +132,4 @@ class Episodes(Protocol):
 
     def latest(self, *, limit: int, before: datetime) -> Sequence[UUID]:
         """Return closed parts and sessions that ended at a time or before, newest end and last said first."""
-        ...
-
-    def standings(self) -> Sequence[Standing]:
-        """Return what retention reads of all current event episodes, by reference."""
         ...

@@ -24,6 +24,7 @@ class Knowledge(Protocol):
         self,
         *,
         ids: Sequence[UUID] | None = None,
+        between: tuple[UUID, UUID] | None = None,
         numbers: Sequence[int] | None = None,
         slots: Iterable[tuple[str, str]] | None = None,
         resting_on: Collection[UUID] | None = None,
@@ -33,7 +34,8 @@ class Knowledge(Protocol):
     ) -> Sequence[StoredFact]:
         """Return facts by `valid_at`, oldest first, ties by id.
 
-        Those of these ids, of these numbers, of these (subject, attribute), past and present (subjects are
+        Those of these ids, of ids that lie between two (both included; `limit` takes the first of these), of
+        these numbers, of these (subject, attribute), past and present (subjects are
         the same in any case; to like and to dislike are slots of their own), or with evidence in one of
         these observations; for `candidates` all that `learn` needs to weigh them as it would among all
         facts. Without any of these all, or those nothing has ended; `limit` takes the newest of them.
@@ -47,27 +49,22 @@ class Knowledge(Protocol):
         """
         ...
 
-    def moves(self, fact_id: UUID | None = None) -> Mapping[UUID, UUID]:
-        """Return for each id that is gone (or for this one) which fact holds its evidence now, by id."""
-        ...
+    def moves(self, first: UUID | None = None, last: UUID | None = None) -> Mapping[UUID, UUID]:
+        """Return for each id that is gone which fact holds its evidence now, by id.
 
-    def near(self, first: UUID, last: UUID, *, limit: int = 2) -> Sequence[UUID]:
-        """Return facts whose ids lie between two, both included, by id, `limit` at most.
-
-        Where there are none, the successors of ids that are gone and lie there, each once.
+        Only for those from a first to a last id, both included; without a last for the first alone.
         """
         ...
 
     def bury(self, tombstones: Sequence[FactTombstone]) -> None:
-        """Keep what is not to be learned again; one that is there already stays as it is."""
+        """Keep what is not to be learned again; one that is there already stays as it is.
+
+        Erasing an observation takes its tombstones away.
+        """
         ...
 
     def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[FactTombstone]:
         """Return all, or those of these observations, by observation, then mark."""
-        ...
-
-    def unbury(self, observation_ids: Sequence[UUID]) -> None:
-        """Take away the tombstones of observations, as when those are erased."""
         ...
 
     # --- skills, the turns that show them, and the episodes nobody has mined yet ------------------------

@@ -56,13 +56,6 @@ class Relations(Protocol):
 
     # --- what episodes are about ------------------------------------------------------------------------
 
-    def describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
-        """Write an episode's rows in the place of those it had.
-
-        `Episodes.encode` does so with each newest version: this is to mend what is missing.
-        """
-        ...
-
     def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
         """Return the rows of these episodes, by episode, field, value."""
         ...

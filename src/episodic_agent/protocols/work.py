@@ -21,8 +21,10 @@ class Work(Protocol):
         """Ask for work; a second request for a waiting (kind, key) coalesces with the first."""
         ...
 
-    def drop(self, *done: Job | UUID | PendingReview) -> None:
-        """Delete jobs, and recalls that are judged (what is gone already of these changes nothing).
+    def drop(self, *done: Job | UUID | PendingReview, before: datetime | None = None) -> None:
+        """Delete jobs, recalls that are judged, and what work took that was done `before` a time.
+
+        What is gone already of the latter two changes nothing.
 
         A claimed job in the transaction of its effect: Conflict when its token is not ours. By id one that
         waits or is dead: NotFound, Conflict while it is being done.
@@ -30,18 +32,17 @@ class Work(Protocol):
         ...
 
     def put_back(
-        self, job: Job | UUID, *, error: str | None = None, retry_at: datetime | None = None
+        self, job: Job | UUID | None = None, *, error: str | None = None, retry_at: datetime | None = None
     ) -> None:
         """Give a claimed job back; Conflict when its token is not ours.
+
+        None gives all of the scope that anybody claimed back, untried, and blanks what is said of errors in
+        any job of the scope: no worker keeps what it read.
 
         Without an error it is untried: it waits again and the claim counts as no attempt. With one it waits
         for `retry_at`, or is among the dead letters when None. By id it is one that waits or is dead, which
         gets all its attempts back and is due at `retry_at`: NotFound, Conflict while it is being done.
         """
-        ...
-
-    def take_back(self) -> None:
-        """Take every claimed job of the scope back and blank its errors: no worker keeps what it read."""
         ...
 
     def jobs(
@@ -72,8 +73,4 @@ class Work(Protocol):
 
     def spans(self, first_ref: int, last_ref: int) -> Sequence[WorkRow]:
         """Return the rows for any of a thread's observations `first_ref..last_ref`, by time, then place."""
-        ...
-
-    def drop_spans(self, before: datetime) -> None:
-        """Delete what was done before a time."""
         ...

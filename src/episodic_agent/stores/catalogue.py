@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 _MINE: Final = ":mine"
 _HERE: Final = "ref BETWEEN :first AND :last"
-_QUOTED: Final = "observation IN (SELECT id FROM observation WHERE :mine AND ref BETWEEN :first AND :last)"
+QUOTED: Final = "observation IN (SELECT id FROM observation WHERE :mine AND ref BETWEEN :first AND :last)"
 _OF_SKILLS: Final = "stream IN (SELECT number FROM stream WHERE :mine)"
 _EPISODES: Final = "SELECT id FROM episode WHERE :mine AND thread = :thread"
 _ABOUT: Final = f"subject = :id OR subject IN ({_EPISODES})"
@@ -40,8 +40,8 @@ _SHARED: Final = (
     StoredTable("part", "thread = :thread", "parts"),
     StoredTable("stay", "first_ref BETWEEN :first AND :last", "stays"),
     StoredTable("fact_move"),
-    StoredTable("fact_tombstone", _QUOTED),
-    StoredTable("fact_evidence", _QUOTED),
+    StoredTable("fact_tombstone", QUOTED),
+    StoredTable("fact_evidence", QUOTED),
     StoredTable("fact", noun="facts"),  # those that rest on more than a thread stay
     StoredTable("span_mark", "first_ref >= :first AND last_ref <= :last"),
     StoredTable("suppressed_words"),

@@ -65,7 +65,7 @@ class Eraser:
         None where none of them was left: nothing is written then. `name` is what the receipt's fingerprint is
         of; without one it is the ids, in order.
         """
-        tx.work.take_back()
+        tx.work.put_back()
         live = tx.observations.get(sorted(set(refs)))
         if not live:
             return None
@@ -149,7 +149,7 @@ class Eraser:
     def erase_thread(self, tx: Transaction, thread: Thread, *, reason: str, now: datetime) -> Erasure:
         """Delete a thread with every row of it, in the caller's write transaction; return the receipt."""
         tx.hold("threads")
-        tx.work.take_back()
+        tx.work.put_back()
         frame = tx.threads.frame(thread.id)  # nobody appends to it meanwhile
         number = tx.threads.number(thread.id)
         counts = dict(tx.holdings(thread.id))

@@ -50,7 +50,6 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
     for start in range(0, len(ids), _PAGE):
         identifiers = ids[start : start + _PAGE]
         _unlearn(tx, deps, identifiers, now, lambda fact, gone=set(identifiers): _without(fact, gone))  # type: ignore[misc]
-        tx.knowledge.unbury(identifiers)
     for identity in sorted(together):
         episode = tx.episodes.get(identity)
         if episode is not None:

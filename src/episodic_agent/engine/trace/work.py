@@ -150,7 +150,7 @@ class Tracer:
         """Drop what is too old, once a day for each scope that is worked for."""
         now = self._clock()
         if now - self._dropped.get(tx.scope, now - _DAY) >= _DAY:
-            tx.work.drop_spans(now - self._days * _DAY)
+            tx.work.drop(before=now - self._days * _DAY)
             self._dropped[tx.scope] = now
 
     def _tell(self, scope: Scope, turn: UUID, at: datetime, root: Span) -> None:

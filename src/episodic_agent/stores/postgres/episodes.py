@@ -13,6 +13,7 @@ from episodic_agent.core.chains import metadata_terms
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.protocols import ref_of
 from episodic_agent.schemas import Encoding, Episode
+from episodic_agent.schemas.chains import Condition, Term
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
     EPISODE,
@@ -22,7 +23,7 @@ from episodic_agent.stores.nouns import (
     own_words,
 )
 from episodic_agent.stores.postgres.chains import PostgresNodes
-from episodic_agent.stores.postgres.metadata import PostgresMetadata
+from episodic_agent.stores.postgres.metadata import PostgresConditions, PostgresMetadata
 from episodic_agent.stores.postgres.server.batches import bigints, byteas
 from episodic_agent.stores.postgres.server.session import PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
@@ -166,6 +167,9 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         keys = self._session.keys
         return self._episodes(self._session.rows(sql, (*keys, *keys, limit)))
 
+    def _about(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
+        return PostgresConditions(self._session).passing(fields)
+
     def _recent(
         self, since: datetime | None, before: datetime | None, limit: int | None
     ) -> Sequence[Episode]:
@@ -182,7 +186,7 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         threads = self._session.thread_ids([columns[1] for columns in values])
         return [episode_of(read_columns(columns), threads[columns[1]]) for columns in values]
 
-    def _encode(self, encoding: Encoding) -> None:
+    def _encode(self, encoding: Encoding) -> bool:
         keys, identity, version = self._session.own(), encoding.episode_id.bytes, encoding.version
         sql = (
             "UPDATE episode SET encoding_version = %s"
@@ -199,8 +203,11 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         words = (encoding.title, encoding.summary, to_json(encoding.metadata), encoding.by)
         self._session.execute(sql, (*keys, identity, version, *words, to_microseconds(encoding.created_at)))
         if newest:
-            terms = metadata_terms(encoding.metadata)
-            PostgresMetadata(self._session).describe(encoding.episode_id, terms)
+            self._describe(encoding.episode_id, metadata_terms(encoding.metadata))
+        return newest
+
+    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
+        PostgresMetadata(self._session).describe(episode_id, terms)
 
     def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
         keys, identifiers = self._session.own(), set(ids)

@@ -195,11 +195,6 @@ class PostgresKnowledge(FactTable, PostgresSkills):
             marks = texts([one.mark for one in tombstones])
             self._session.insert(sql, (*keys, observations, marks, times), len(tombstones))
 
-    def unbury(self, observation_ids: Sequence[UUID]) -> None:
-        """Take away the tombstones of observations, as when those are erased."""
-        self._session.hold_facts()
-        self._forget_ids("fact_tombstone", "observation", observation_ids)
-
 
 def _ids(ids: Sequence[UUID]) -> Binary:
     return byteas([identity.bytes for identity in ids])

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.protocols import CoverSpan
 from episodic_agent.schemas.chains import Condition, Term
+from episodic_agent.schemas.strength import Standing
 from episodic_agent.stores.postgres.server.batches import byteas, texts
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
@@ -25,8 +25,8 @@ _PART: Final = (
     " AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS v (part) WHERE strpos(value, v.part) > 0)"
 )
 _SPAN: Final = (
-    "(e.thread::bigint << 32) | e.first_seq AS ref, (e.thread::bigint << 32) | e.last_seq AS last,"
-    " encode(e.id, 'hex') AS name, e.start_at, e.end_at"
+    "encode(e.id, 'hex'), (e.thread::bigint << 32) | e.first_seq AS ref,"
+    " (e.thread::bigint << 32) | e.last_seq, e.start_at, e.end_at, e.stability, e.last_reviewed_at"
 )
 _CURRENT: Final = "kind = 'event' AND generation_to IS NULL"
 
@@ -77,8 +77,8 @@ class PostgresConditions(ConditionTable):
         *,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> Sequence[CoverSpan]:
-        """Return what the current event episodes that pass every field own, by reference."""
+    ) -> Sequence[Standing]:
+        """Return where the current event episodes that pass every field stand, by reference."""
         conditions, values = [_OWN, _CURRENT], list[Any](self._session.keys)
         if since is not None and not fields:  # what begins then ends later: by the index on ends
             conditions.append("end_at >= %s")
@@ -96,7 +96,7 @@ class PostgresConditions(ConditionTable):
                 f" ({source} AND id = k.key OFFSET 0) o"
             )
         sql = f"SELECT {_SPAN} FROM ({source}) e ORDER BY ref"
-        return [CoverSpan._make(columns) for columns in self._session.rows(sql, values)]
+        return [Standing._make(columns) for columns in self._session.rows(sql, values)]
 
     def _passing(self, condition: Condition) -> list[bytes]:
         values, keys = texts(condition.values), self._session.keys

@@ -15,6 +15,7 @@ from episodic_agent.core.chains import metadata_terms
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.protocols import ref_of
 from episodic_agent.schemas import Encoding, Episode
+from episodic_agent.schemas.chains import Condition, Term
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
     EPISODE,
@@ -29,7 +30,7 @@ from episodic_agent.stores.rows import (
 )
 from episodic_agent.stores.sqlite.chains import SqliteNodes
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
-from episodic_agent.stores.sqlite.metadata import SqliteMetadata
+from episodic_agent.stores.sqlite.metadata import SqliteConditions, SqliteMetadata
 from episodic_agent.stores.tables.episodes import EpisodeTable
 
 _INSERT: Final = f"INSERT INTO episode (scope, {EPISODE}) VALUES ({', '.join('?' * 22)})"
@@ -147,6 +148,9 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         sql = f"{_SELECT} WHERE {_PENDING} ORDER BY e.created_at, e.id LIMIT ?"
         return self._episodes(self._session.rows(sql, (self._session.number, -1 if limit is None else limit)))
 
+    def _about(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
+        return SqliteConditions(self._session).passing(fields)
+
     def _recent(
         self, since: datetime | None, before: datetime | None, limit: int | None
     ) -> Sequence[Episode]:
@@ -163,7 +167,7 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         threads = self._session.thread_ids([columns[1] for columns in values])
         return [episode_of(columns, threads[columns[1]]) for columns in values]
 
-    def _encode(self, encoding: Encoding) -> None:
+    def _encode(self, encoding: Encoding) -> bool:
         scope = self._session.own()
         sql = (
             "INSERT INTO encoding (scope, episode, version, title, summary, metadata, encoded_by, created_at)"
@@ -177,8 +181,13 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
             raise NotFound(f"no episode {encoding.episode_id} in this scope") from error
         sql = "UPDATE episode SET encoding_version = ? WHERE scope = ? AND id = ? AND encoding_version < ?"
         self._session.db.execute(sql, (encoding.version, scope, encoding.episode_id.bytes, encoding.version))
-        if self._session.db.changes():
-            SqliteMetadata(self._session).describe(encoding.episode_id, metadata_terms(encoding.metadata))
+        newest = self._session.db.changes() > 0
+        if newest:
+            self._describe(encoding.episode_id, metadata_terms(encoding.metadata))
+        return newest
+
+    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
+        SqliteMetadata(self._session).describe(episode_id, terms)
 
     def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
         identifiers = set(ids)

@@ -144,7 +144,3 @@ class SqliteKnowledge(FactTable, SqliteSkills):
             (scope, one.observation_id.bytes, one.mark, to_microseconds(one.deleted_at)) for one in tombstones
         ]
         self._session.db.executemany(sql, rows)
-
-    def unbury(self, observation_ids: Sequence[UUID]) -> None:
-        """Take away the tombstones of observations, as when those are erased."""
-        self._forget_ids("fact_tombstone", "observation", observation_ids)

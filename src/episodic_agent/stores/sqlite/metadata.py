@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.protocols import CoverSpan
 from episodic_agent.schemas.chains import Condition, Term
+from episodic_agent.schemas.strength import Standing
 from episodic_agent.stores.rows import to_json, to_microseconds
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list
 from episodic_agent.stores.tables.conditions import ConditionTable, passing_all
@@ -15,8 +15,8 @@ from episodic_agent.stores.tables.dialect import Table
 _FULL: Final = "m.value IN (SELECT value FROM json_each(?))"
 _PART: Final = "EXISTS (SELECT 1 FROM json_each(?) p WHERE instr(m.value, p.value))"
 _SPAN: Final = (
-    "(e.thread << 32) | e.first_seq AS ref, (e.thread << 32) | e.last_seq, lower(hex(e.id)),"
-    " e.start_at, e.end_at"
+    "lower(hex(e.id)), (e.thread << 32) | e.first_seq AS ref, (e.thread << 32) | e.last_seq,"
+    " e.start_at, e.end_at, e.stability, e.last_reviewed_at"
 )
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
 
@@ -56,8 +56,8 @@ class SqliteConditions(ConditionTable):
         *,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> Sequence[CoverSpan]:
-        """Return what the current event episodes that pass every field own, by reference."""
+    ) -> Sequence[Standing]:
+        """Return where the current event episodes that pass every field stand, by reference."""
         source, conditions, numbers = "episode e", ["e.scope = ?", _CURRENT], [self._session.number]
         bindings: list[Any] = []
         if fields:
@@ -72,7 +72,7 @@ class SqliteConditions(ConditionTable):
                 conditions.append(condition)
                 numbers.append(to_microseconds(moment))
         sql = f"SELECT {_SPAN} FROM {source} WHERE {' AND '.join(conditions)} ORDER BY ref"
-        return [CoverSpan._make(columns) for columns in self._session.rows(sql, (*bindings, *numbers))]
+        return [Standing._make(columns) for columns in self._session.rows(sql, (*bindings, *numbers))]
 
     def _passing(self, condition: Condition) -> list[bytes]:
         value = _PART if condition.contains else _FULL

@@ -29,8 +29,8 @@ def passing_all(
 class ConditionTable(Table):
     """Episodes that pass conditions, as both stores find them."""
 
-    def matching(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
-        """Return the episodes that pass every field by any condition, by id."""
+    def passing(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
+        """Return the episodes, replaced ones too, that pass every field by any condition, by id."""
         return [UUID(bytes=key) for key in sorted(passing_all(fields, self._passing))]
 
     @abstractmethod

@@ -6,9 +6,11 @@ from datetime import datetime
 from typing import Any, Final, cast, overload
 from uuid import UUID
 
+from episodic_agent.core.chains import metadata_terms
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Encoding, Episode, EpisodeState
-from episodic_agent.schemas.strength import Standing, Strength
+from episodic_agent.schemas.chains import Condition, Term
+from episodic_agent.schemas.strength import Strength
 from episodic_agent.stores.rows import from_json, to_microseconds, to_time
 from episodic_agent.stores.tables.dialect import Table, are_ids
 
@@ -25,11 +27,6 @@ _LATEST: Final = (
     "SELECT id FROM episode WHERE :mine AND kind = 'primary' AND state <> 'open' AND end_at <= :before"
     " ORDER BY end_at DESC, thread DESC, first_seq DESC LIMIT :limit"
 )
-_THREAD: Final = "(CAST(thread AS bigint) << 32)"
-_STANDINGS: Final = (
-    f"SELECT id, {_THREAD} | first_seq AS ref, {_THREAD} | last_seq, end_at, stability, last_reviewed_at"
-    " FROM episode WHERE :mine AND kind = 'event' AND generation_to IS NULL ORDER BY ref"
-)
 
 
 class EpisodeTable(Table):
@@ -38,9 +35,16 @@ class EpisodeTable(Table):
     def put(self, written: Episode | Encoding) -> None:
         """Write an episode, or append a version of its words; what is there already stays as it is."""
         if isinstance(written, Encoding):
-            self._encode(written)
+            if not self._encode(written):
+                self._describe_again(written)
         else:
             self._insert(written)
+
+    def _describe_again(self, encoding: Encoding) -> None:
+        """Write what an episode is found by again, if this version is its newest."""
+        episode = self._by_ids([encoding.episode_id])[encoding.episode_id]
+        if episode.encoding_version == encoding.version:
+            self._describe(episode.id, metadata_terms(episode.metadata))
 
     @overload
     def get(self, key: UUID) -> Episode | None: ...
@@ -69,9 +73,13 @@ class EpisodeTable(Table):
         since: datetime | None = None,
         before: datetime | None = None,
         unconsolidated: bool = False,
+        about: Sequence[Sequence[Condition]] | None = None,
         limit: int | None = None,
     ) -> Sequence[Episode]:
-        """Return current event episodes: of threads, or waiting to be consolidated, or by their ends."""
+        """Return current episodes: of threads, waiting to be consolidated, about, or by their ends."""
+        if about is not None:
+            read = self._by_ids(self._about(about))
+            return sorted((e for e in read.values() if e.generation_to is None), key=lambda e: e.id)
         if threads is not None and (len(threads) == 1 or generation is not None):
             several = [self._of_thread(one, generation) for one in threads]
             return [episode for episodes in several for episode in episodes]
@@ -93,8 +101,12 @@ class EpisodeTable(Table):
         """Write an episode; Conflict when another current event episode begins at the same observation."""
 
     @abstractmethod
-    def _encode(self, encoding: Encoding) -> None:
-        """Append a version of words; NotFound for those of an unknown episode."""
+    def _encode(self, encoding: Encoding) -> bool:
+        """Append a version of words, say whether they are the newest; NotFound for an unknown episode."""
+
+    @abstractmethod
+    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
+        """Write what an episode is found by in the place of what it was."""
 
     @abstractmethod
     def _by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
@@ -121,6 +133,10 @@ class EpisodeTable(Table):
         self, since: datetime | None, before: datetime | None, limit: int | None
     ) -> Sequence[Episode]:
         """Look up current event episodes by their ends, newest first."""
+
+    @abstractmethod
+    def _about(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
+        """Look up the episodes, replaced ones too, that pass every field by any condition."""
 
     @abstractmethod
     def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
@@ -181,7 +197,3 @@ class EpisodeTable(Table):
         """Return closed parts and sessions that ended at a time or before, newest end and last said first."""
         results = self._session.read(_LATEST, before=to_microseconds(before), limit=limit)
         return [UUID(bytes=identity) for (identity,) in results]
-
-    def standings(self) -> Sequence[Standing]:
-        """Return what retention reads of all current event episodes, by reference."""
-        return [Standing(identity.hex(), *columns) for identity, *columns in self._session.read(_STANDINGS)]

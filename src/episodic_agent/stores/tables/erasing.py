@@ -8,7 +8,7 @@ from uuid import UUID
 
 from episodic_agent.protocols import LONGEST_RUN, ref_of, split_ref
 from episodic_agent.schemas.erasures import Erasure, Tombstone, What
-from episodic_agent.stores.catalogue import StoredTable, counting, deleting, deleting_thread
+from episodic_agent.stores.catalogue import QUOTED, StoredTable, counting, deleting, deleting_thread
 from episodic_agent.stores.rows import (
     from_json,
     optional_microseconds,
@@ -50,13 +50,6 @@ _UNWORDED: Final = (
     "UPDATE episode SET encoding_version = 0, metadata = NULL, consolidated_at = NULL"
     " WHERE :mine AND id = :id",
     "UPDATE episode SET decision_id = NULL WHERE :mine AND id = :id AND kind <> 'event'",
-)
-RECALLED: Final = (
-    "DELETE FROM job WHERE :mine AND state = 'leased' AND (kind, key) IN"
-    " (SELECT kind, key FROM job WHERE :mine AND state = 'waiting')",
-    "UPDATE job SET state = 'waiting', token = token + 1, lease_owner = NULL, lease_until = NULL"
-    " WHERE :mine AND state = 'leased'",
-    "UPDATE job SET last_error = '' WHERE :mine AND last_error <> ''",
 )
 _RECORD: Final = (
     f"INSERT INTO erasure (space, {ERASURE}) VALUES (:space, :owner, :id, :at, :what, :subject,"
@@ -160,6 +153,7 @@ class ErasingTable(ActorTable):
                 self._silence(number, actor, count)
             for sql in (
                 *self.records,
+                f"DELETE FROM fact_tombstone WHERE :mine AND {QUOTED}",
                 "DELETE FROM skill_turn WHERE :mine AND ref BETWEEN :first AND :last",
                 "DELETE FROM expiry WHERE :mine AND ref BETWEEN :first AND :last",
                 "DELETE FROM work WHERE :mine AND first_ref BETWEEN :least AND :last AND last_ref >= :first",

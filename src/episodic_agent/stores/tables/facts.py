@@ -18,7 +18,7 @@ from episodic_agent.stores.fact_rows import (
     groups_of,
     tombstone_of,
 )
-from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.tables.dialect import EVERY, Table
 
 _NEWEST: Final = "ORDER BY valid_at DESC, id DESC"
 _TOMBSTONES: Final = "SELECT observation, mark, deleted_at FROM fact_tombstone WHERE :mine"
@@ -32,6 +32,7 @@ class FactTable(Table):
         self,
         *,
         ids: Sequence[UUID] | None = None,
+        between: tuple[UUID, UUID] | None = None,
         numbers: Sequence[int] | None = None,
         slots: Iterable[tuple[str, str]] | None = None,
         resting_on: Collection[UUID] | None = None,
@@ -42,6 +43,8 @@ class FactTable(Table):
         """Return the facts that are asked for, by `valid_at`, oldest first, ties by id."""
         if ids is not None:
             results = self._of_ids(ids)
+        elif between is not None:
+            results = self._between(*between, EVERY if limit is None else limit)
         elif numbers is not None:
             results = self._of_numbers(numbers)
         elif slots is not None:
@@ -55,6 +58,10 @@ class FactTable(Table):
             return self._facts(self._newest(current, limit)[::-1])
         once = {columns[0]: columns for columns in results}
         return sorted(self._facts(list(once.values())), key=lambda kept: (kept.fact.valid_at, kept.id))
+
+    def _between(self, first: UUID, last: UUID, limit: int) -> list[tuple[Any, ...]]:
+        sql = f"SELECT {FACT} FROM fact WHERE :mine AND id BETWEEN :first AND :last ORDER BY id LIMIT :limit"
+        return self._session.read(sql, first=first.bytes, last=last.bytes, limit=limit)
 
     def _newest(self, current: bool, limit: int | None) -> list[tuple[Any, ...]]:
         sql = f"SELECT {FACT} FROM fact WHERE :mine{f' AND {CURRENT}' if current else ''} {_NEWEST}"
@@ -90,25 +97,13 @@ class FactTable(Table):
 
     # --- what became of old ids, and what must not be learned again -------------------------------------
 
-    def near(self, first: UUID, last: UUID, *, limit: int = 2) -> Sequence[UUID]:
-        """Return facts whose ids lie between two, by id; else the successors of ids that are gone."""
-        for column, table in (("id", "fact"), ("now", "fact_move")):
-            sql = (
-                f"SELECT DISTINCT {column} FROM {table} WHERE :mine AND id BETWEEN :first AND :last"
-                f" ORDER BY {column} LIMIT :limit"
-            )
-            results = self._session.read(sql, first=first.bytes, last=last.bytes, limit=limit)
-            if results:
-                return [UUID(bytes=identity) for (identity,) in results]
-        return []
-
-    def moves(self, fact_id: UUID | None = None) -> Mapping[UUID, UUID]:
-        """Return for each id that is gone (or this one) where it leads, by id."""
-        sql = "SELECT id, now FROM fact_move WHERE :mine"
-        if fact_id is None:
-            results = self._session.read(f"{sql} ORDER BY id")
-        else:
-            results = self._session.read(f"{sql} AND id = :id", id=fact_id.bytes)
+    def moves(self, first: UUID | None = None, last: UUID | None = None) -> Mapping[UUID, UUID]:
+        """Return for each id that is gone (from the first to the last of these) where it leads, by id."""
+        sql, values = "SELECT id, now FROM fact_move WHERE :mine", dict[str, bytes]()
+        if first is not None:
+            sql += " AND id BETWEEN :first AND :last"
+            values = {"first": first.bytes, "last": (last or first).bytes}
+        results = self._session.read(f"{sql} ORDER BY id", **values)
         return {UUID(bytes=identity): UUID(bytes=now) for identity, now in results}
 
     def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[FactTombstone]:

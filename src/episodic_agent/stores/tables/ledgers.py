@@ -53,6 +53,15 @@ _SPANS_OF: Final = (
 )
 
 
+_RECALLED: Final = (
+    "DELETE FROM job WHERE :mine AND state = 'leased' AND (kind, key) IN"
+    " (SELECT kind, key FROM job WHERE :mine AND state = 'waiting')",
+    "UPDATE job SET state = 'waiting', token = token + 1, lease_owner = NULL, lease_until = NULL"
+    " WHERE :mine AND state = 'leased'",
+    "UPDATE job SET last_error = '' WHERE :mine AND last_error <> ''",
+)
+
+
 class LedgerTable(Table, ABC):
     """Everything of `Work` but jobs, whose rows each store has its own way with."""
 
@@ -66,8 +75,11 @@ class LedgerTable(Table, ABC):
         if spans := [record for record in records if isinstance(record, WorkRow)]:
             self._put_spans(spans)
 
-    def drop(self, *done: Job | UUID | PendingReview) -> None:
-        """Delete jobs that are claimed (or, by id, are not), and recalls that are judged."""
+    def drop(self, *done: Job | UUID | PendingReview, before: datetime | None = None) -> None:
+        """Delete jobs that are claimed (or, by id, are not), recalls that are judged, what work took."""
+        if before is not None:
+            at = to_microseconds(before)
+            self._session.change("DELETE FROM work WHERE :mine AND at < :before", before=at)
         self._drop_reviews([judged for judged in done if isinstance(judged, PendingReview)])
         for job in done:
             if isinstance(job, Job):
@@ -76,13 +88,17 @@ class LedgerTable(Table, ABC):
                 self._cancel(job)
 
     def put_back(
-        self, job: Job | UUID, *, error: str | None = None, retry_at: datetime | None = None
+        self, job: Job | UUID | None = None, *, error: str | None = None, retry_at: datetime | None = None
     ) -> None:
         """Give a claimed job back untried, or failed: then it waits for `retry_at`, or is dead when None.
 
-        One by its id is not claimed: it gets all its attempts back, and is due at `retry_at`.
+        One by its id is not claimed: it gets all its attempts back, and is due at `retry_at`. Without a job
+        all that are claimed are given back, and none says any more what went wrong.
         """
-        if isinstance(job, Job):
+        if job is None:
+            for sql in _RECALLED:
+                self._session.change(sql)
+        elif isinstance(job, Job):
             self._put_back(job, error, retry_at)
         elif retry_at is None:
             raise InvalidInput(f"job {job} is put back by its id: say when it is due, with retry_at")
@@ -147,7 +163,3 @@ class LedgerTable(Table, ABC):
             work_of(columns)
             for columns in self._session.read(_SPANS_OF, least=least, first=first_ref, last=last_ref)
         ]
-
-    def drop_spans(self, before: datetime) -> None:
-        """Delete what was done before a time."""
-        self._session.change("DELETE FROM work WHERE :mine AND at < :before", before=to_microseconds(before))
