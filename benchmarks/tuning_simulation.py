@@ -113,7 +113,7 @@ class Life:
         with self._memory._deps.store.begin(Scope()) as tx:
             policy = policy_in_force(tx, POLICY)
             decision = self._decision(first.id, first.thread_id, score, policy)
-            tx.relations.decide(decision)
+            tx.knowledge.decide(decision)
         says = self._says(truth, linked=decision.verdict == "LINK")
         if says:
             mine(self._memory).add([_item(says, 0, at + timedelta(minutes=1))], thread=name)

@@ -44,7 +44,7 @@ def tell(memory: Memory, thread: str, hours: float, texts: tuple[str, ...]) -> U
 
 def decisions(memory: Memory, episode: UUID) -> list[Decision]:
     with memory._deps.store.begin(Scope("default", "default"), write=False) as tx:
-        return list(tx.relations.decisions(subject=episode, type="chain"))
+        return list(tx.knowledge.decisions(subject=episode, type="chain"))
 
 
 def ids(memory: Memory, episode: UUID) -> list[UUID]:

@@ -111,7 +111,7 @@ def parts(memory: Memory, name: str) -> list[tuple[int, int, str, str]]:
 
 def decisions(memory: Memory) -> list[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return list(tx.relations.decisions(type="compact"))
+        return list(tx.knowledge.decisions(type="compact"))
 
 
 def errors(memory: Memory) -> list[str]:
@@ -267,7 +267,7 @@ def test_the_more_urgent_reason_is_served_first(open_memory: OpenMemory, clock: 
     mine(memory).sections.compact(thread="asked")
     with memory._deps.store.begin(Scope(), write=False) as tx:
         names = {str(p.episode_id): t.origin for t in tx.threads.list() for p in tx.threads.sections(t.id)}
-        order = [names[job.key.partition(":")[0]] for job in tx.work.jobs() if job.kind == "compact"]
+        order = [names[job.key.partition(":")[0]] for job in tx.upkeep.jobs() if job.kind == "compact"]
     assert order[:3] == ["asked", "over", "full"]
     assert order[3:].count("old") == 1
 

@@ -272,7 +272,7 @@ def test_a_link_asks_for_later_work_only_where_something_was_said_since(url: str
 
 def memory_decisions(memory: Memory) -> Sequence[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return tx.relations.decisions(type="link")
+        return tx.knowledge.decisions(type="link")
 
 
 def test_tuning_is_asked_for_where_every_thread_is_one_message(memory: Memory) -> None:
@@ -578,7 +578,7 @@ def test_nothing_is_tuned_while_linking_is_off(open_memory: OpenMemory) -> None:
     memory.close()
     off = open_memory(link_policy="none")
     with off._deps.store.begin(Scope()) as tx:
-        tx.work.ask("tune", "link", "tune:link", now=NOW)  # asked for before it was switched off
+        tx.upkeep.ask("tune", "link", "tune:link", now=NOW)  # asked for before it was switched off
     said(off, GOES_ON, 2)  # what was linked is still heard of
     off.jobs.run()
     assert [job for job in off.jobs.list() if job.attempts] == []

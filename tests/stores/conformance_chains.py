@@ -107,14 +107,14 @@ class ChainsConformance(StoreFixture):
         furnish(store)
         refusal, other = Refusal(SECOND, FIRST, minute(2), "Ana"), Refusal(THIRD, FIRST, minute(1), "")
         with store.begin(ANA) as tx:
-            tx.relations.put(replace(refusal, by="?"))
-            tx.relations.put(refusal)
-            tx.relations.put(other)
-            assert list(tx.relations.refusals()) == [other, refusal]
-            assert list(tx.relations.refusals(SECOND)) == [refusal]
-            tx.relations.lift(SECOND, FIRST)
-            tx.relations.lift(SECOND, NOWHERE)
-            assert list(tx.relations.refusals()) == [other]
+            tx.episodes.put(replace(refusal, by="?"))
+            tx.episodes.put(refusal)
+            tx.episodes.put(other)
+            assert list(tx.episodes.refusals()) == [other, refusal]
+            assert list(tx.episodes.refusals(SECOND)) == [refusal]
+            tx.episodes.drop(Refusal(SECOND, FIRST, NOW))
+            tx.episodes.drop(Refusal(SECOND, NOWHERE, NOW))
+            assert list(tx.episodes.refusals()) == [other]
 
     def test_the_newest_words_say_what_an_episode_is_found_by(self, store: Store) -> None:
         furnish(store)
@@ -123,7 +123,7 @@ class ChainsConformance(StoreFixture):
             tx.episodes.put(words(FIRST, 2, tags=["leak"]))
             tx.episodes.put(words(FIRST, 1, tags=["stale"]))
             expected = [(FIRST, term) for term in metadata_terms({"tags": ["leak"]})]
-            assert list(tx.relations.described([FIRST, SECOND])) == expected
+            assert list(tx.index.described([FIRST, SECOND])) == expected
 
     def test_every_field_must_hold_by_any_of_its_values(self, store: Store) -> None:
         furnish(store)
@@ -195,24 +195,24 @@ class ChainsConformance(StoreFixture):
             tx.episodes.put(words(FIRST, tags=["leak"]))
             tx.episodes.put(words(FIRST, 2, tags=["a"]))
             rewrite_terms(tx, FIRST)
-            assert list(tx.relations.described([FIRST])) == []
+            assert list(tx.index.described([FIRST])) == []
             tx.episodes.put(words(FIRST, 1, tags=["leak"]))  # not the newest
-            assert list(tx.relations.described([FIRST])) == []
+            assert list(tx.index.described([FIRST])) == []
             tx.episodes.put(words(FIRST, 2, tags=["another"]))  # what is there stays as it is
             again = [(FIRST, term) for term in metadata_terms({"tags": ["a"]})]
-            assert list(tx.relations.described([FIRST])) == again
+            assert list(tx.index.described([FIRST])) == again
 
     def test_what_is_erased_takes_its_rows_along(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
             for identifier in EVERY:
                 tx.episodes.put(words(identifier, tags=["leak"]))
-            tx.relations.put(Refusal(SECOND, FIRST, NOW))
-            tx.relations.put(Refusal(THIRD, SECOND, NOW))
-            tx.visibility.remove([FIRST], words_only=True)
+            tx.episodes.put(Refusal(SECOND, FIRST, NOW))
+            tx.episodes.put(Refusal(THIRD, SECOND, NOW))
+            tx.episodes.drop(FIRST, words_only=True)
             assert {one.id for one in tx.episodes.list(about=[tagged("leak")])} == {SECOND, THIRD}
-            tx.visibility.remove([FIRST])
-            assert [refusal.child for refusal in tx.relations.refusals()] == [THIRD]
+            tx.episodes.drop(FIRST)
+            assert [refusal.child for refusal in tx.episodes.refusals()] == [THIRD]
             tx.threads.drop(identity("two"))
-            assert list(tx.relations.refusals()) == []
+            assert list(tx.episodes.refusals()) == []
             assert [one.id for one in tx.episodes.list(about=[tagged("leak")])] == [THIRD]

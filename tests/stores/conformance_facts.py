@@ -225,7 +225,7 @@ class FactsConformance(StoreFixture):
             assert list(tx.knowledge.tombstones()) == ordered
             assert list(tx.knowledge.tombstones([identity(last), identity("c")])) == [stones[2]]
             assert list(tx.knowledge.tombstones([])) == []
-            tx.visibility.erase(identity("kitchen"), [0, 1], NOW)
+            tx.observations.erase(identity("kitchen"), [0, 1], NOW)
         with store.begin(ANA, write=False) as tx:
             assert list(tx.knowledge.tombstones()) == [stones[2]]
         with store.begin(BO, write=False) as tx:

@@ -32,7 +32,7 @@ ASKED: Sequence[tuple[Ask, str]] = (
     (lambda tx: tx.episodes.list(about=PART), "metadata_term"),
     (lambda tx: tx.index.spans(WHOLE), "metadata_term"),
     (lambda tx: tx.index.spans([], since=minute(390)), "episode_recent"),
-    (lambda tx: tx.relations.described([FIRST]), "metadata_term_episode"),
+    (lambda tx: tx.index.described([FIRST]), "metadata_term_episode"),
     (lambda tx: tx.episodes.nodes([FIRST], "children"), "episode_parent"),
     (lambda tx: tx.episodes.nodes([FIRST], "below"), "episode_parent"),
     (lambda tx: tx.episodes.latest(limit=5, before=minute(9)), "episode_primary"),

@@ -103,4 +103,4 @@ def find_thread(tx: Transaction, name: str) -> Thread:
 
 def stored_decision(tx: Transaction, identity: UUID | None) -> Decision | None:
     """Return the decision that an episode or a link names, None where it names none or it is gone."""
-    return None if identity is None else next(iter(tx.relations.decisions(ids=[identity])), None)
+    return None if identity is None else next(iter(tx.knowledge.decisions(ids=[identity])), None)

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from uuid import UUID
 
 from episodic_agent.lazily import late_type, module
 from episodic_agent.schemas import Vector
-from episodic_agent.schemas.chains import Condition
+from episodic_agent.schemas.chains import Condition, Term
 from episodic_agent.schemas.strength import Standing
 
 if TYPE_CHECKING:
@@ -163,6 +164,10 @@ class Index(Protocol):
         ...
 
     # --- what passes conditions on metadata -------------------------------------------------------------
+
+    def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
+        """Return the rows of metadata of these episodes, by episode, field, value."""
+        ...
 
     def spans(
         self,

@@ -1,15 +1,17 @@
-"""Facts and skills as a store keeps them: with evidence, and with what must not be learned again."""
+"""What is concluded as a store keeps it: facts and skills with their evidence, and every decision."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Protocol, overload
 from uuid import UUID
 
+from episodic_agent.schemas import Decision
 from episodic_agent.schemas.facts import FactCandidate, FactTombstone, StoredFact
 from episodic_agent.schemas.skills import SkillState, StoredSkill, TurnRef
 
 
 class Knowledge(Protocol):
-    """What is concluded from episodes. Its words and vectors in the index are the caller's to keep."""
+    """Facts, skills, and decisions. Words and vectors in the index are the caller's to keep."""
 
     # --- facts: whoever writes them holds them (`Transaction.hold`) -------------------------------
 
@@ -110,4 +112,32 @@ class Knowledge(Protocol):
 
     def awaiting(self, *, limit: int) -> Sequence[int]:
         """Return refs that were noted and not taken away, rising."""
+        ...
+
+    # --- who decided what, from what, and how it turned out ---------------------------------------------
+
+    def decide(self, decision: Decision, *, amend: bool = False) -> None:
+        """Write a decision; the same id again changes nothing.
+
+        `amend` keeps the outcome and the detail of one written before instead; NotFound.
+        """
+        ...
+
+    def revoke(self, *decision_ids: UUID) -> None:
+        """Delete decisions whose effect was undone; an unknown one is gone already."""
+        ...
+
+    def decisions(
+        self,
+        *,
+        ids: Sequence[UUID] | None = None,
+        subject: UUID | None = None,
+        type: str | None = None,
+        last: int | None = None,
+        since: datetime | None = None,
+    ) -> Sequence[Decision]:
+        """Return decisions by time, then id: those of these ids that there are, or all of a subject and type.
+
+        Of the latter (not of ids) those from a time on, only the `last` so many where that is given.
+        """
         ...

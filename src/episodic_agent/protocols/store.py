@@ -11,10 +11,8 @@ from episodic_agent.protocols.episodes import Episodes
 from episodic_agent.protocols.index import Index
 from episodic_agent.protocols.knowledge import Knowledge
 from episodic_agent.protocols.observations import Observations
-from episodic_agent.protocols.relations import Relations
 from episodic_agent.protocols.threads import Threads
-from episodic_agent.protocols.visibility import VisibilityRecords
-from episodic_agent.protocols.work import Work
+from episodic_agent.protocols.upkeep import UpkeepRecords
 from episodic_agent.schemas import (
     Backup,
     Job,
@@ -80,17 +78,13 @@ class Transaction(Protocol):
     @property
     def episodes(self) -> Episodes: ...
     @property
-    def relations(self) -> Relations: ...
-    @property
     def observations(self) -> Observations: ...
     @property
     def index(self) -> Index: ...
     @property
-    def work(self) -> Work: ...
-    @property
     def knowledge(self) -> Knowledge: ...
     @property
-    def visibility(self) -> VisibilityRecords: ...
+    def upkeep(self) -> UpkeepRecords: ...
 
 
 class Keys(Protocol):

@@ -14,7 +14,7 @@ from episodic_agent.schemas import Decision, Encoding, Episode
 
 def chain_faults(tx: Transaction) -> Iterator[tuple[str, str]]:
     """Yield (invariant, what is wrong): verdicts that do not follow, circles, lost rows of metadata."""
-    for decision in tx.relations.decisions(type=CHAIN):
+    for decision in tx.knowledge.decisions(type=CHAIN):
         if not _is_sound(decision):
             yield "I6", f"the chain verdict on {decision.subject} does not follow from its score"
     sessions = [part.episode_id for thread in tx.threads.list() for part in tx.threads.sections(thread.id)]
@@ -51,7 +51,7 @@ def mend_metadata(tx: Transaction) -> int:
             words = episode.title, episode.summary, episode.metadata
             tx.episodes.put(Encoding(episode.id, version, *words, by, episode.created_at))
         else:
-            tx.visibility.remove([episode.id], words_only=True)
+            tx.episodes.drop(episode.id, words_only=True)
     return len(lost)
 
 
@@ -69,7 +69,7 @@ def _lost(tx: Transaction) -> list[Episode]:
         parts = [part.episode_id for part in tx.threads.sections(thread.id)]
         episodes = [*tx.episodes.list(threads=[thread.id]), *tx.episodes.get(parts).values()]
         rows: dict[UUID, list[Term]] = {}
-        for identity, term in tx.relations.described([one.id for one in episodes]):
+        for identity, term in tx.index.described([one.id for one in episodes]):
             rows.setdefault(identity, []).append(term)
         lost += (e for e in episodes if sorted(rows.get(e.id, [])) != list(metadata_terms(e.metadata)))
     return lost

@@ -138,7 +138,7 @@ class Encoder:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
             for job in (*idle, *(work.job for work in works if work.job is not None)):
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
             works = _write_words(tx, works, now)
             language = self._deps.language
             again = [work.ref for work in works if work.episode.encoding_version]
@@ -274,7 +274,7 @@ def ask_again(
     due = None if after is None else now + after
     for episode in episodes:
         key = f"{episode.id}:{episode.encoding_version}"
-        tx.work.ask(ENCODE, key, f"{ENCODE}:{episode.id}", now=now, run_after=due)
+        tx.upkeep.ask(ENCODE, key, f"{ENCODE}:{episode.id}", now=now, run_after=due)
 
 
 def posting_of(

@@ -65,10 +65,10 @@ class LinkRoom:
         most = counted("limit", limit, 0)
         with self._at.read() as tx:
             if thread is None:
-                links: Sequence[Link] = tx.relations.links(limit=most, taken_back=bool(taken_back))
+                links: Sequence[Link] = tx.threads.links(limit=most, taken_back=bool(taken_back))
             else:
                 named = find_thread(tx, clean_name(thread) or "")
-                links = [*reversed(tx.relations.links([named.id], taken_back=bool(taken_back)))][:most]
+                links = [*reversed(tx.threads.links([named.id], taken_back=bool(taken_back)))][:most]
             ends = {identity for link in links for identity in (link.earlier, link.later)}
             threads = {t.id: t for t in map(tx.threads.get, ends) if t is not None}
             return [
@@ -106,7 +106,7 @@ class LinkRoom:
         with self._at.write() as tx:
             tx.hold("threads")
             this_thread, two = (find_thread(tx, clean_name(name) or "") for name in (thread, other))
-            links = tx.relations.links([this_thread.id])
+            links = tx.threads.links([this_thread.id])
             there = [link for link in links if {link.earlier, link.later} == {this_thread.id, two.id}]
             if not there:
                 raise NotFound(

@@ -133,7 +133,7 @@ def _wordless(tx: Transaction, conditions: MetadataFilter) -> list[Standing]:
     """Return the spans of closed episodes without words yet whose sessions were declared to be so."""
     if not all(any(one.field in DECLARED for one in field) for field in conditions.fields):
         return []
-    waiting = [UUID(job.key) for job in tx.work.jobs(kinds=[ENCODE]) if ":" not in job.key]
+    waiting = [UUID(job.key) for job in tx.upkeep.jobs(kinds=[ENCODE]) if ":" not in job.key]
     result = []
     for episode in tx.episodes.get(waiting).values():
         current = episode.generation_to is None and not episode.encoding_version

@@ -369,7 +369,7 @@ def _about(tx: Transaction, options: SearchOptions, visibility: Visibility) -> R
 
 
 def _scene(tx: Transaction) -> _Scene:
-    return _Scene(tuple(tx.observations.actors()), tx.observations.last_at(), dict(tx.observations.places()))
+    return _Scene(tuple(tx.observations.actors()), tx.observations.last_at(), dict(tx.threads.places()))
 
 
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:

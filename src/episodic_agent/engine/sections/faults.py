@@ -35,7 +35,7 @@ def section_problems(tx: Transaction, thread: Thread, frame: Frame) -> Iterator[
     if sections[0].first_seq:
         yield ERROR, f"its parts begin at {sections[0].first_seq}, not 0"
     episodes = tx.episodes.get([part.episode_id for part in sections])
-    waiting = {job.key for job in tx.work.jobs(kinds=[COMPACT])}
+    waiting = {job.key for job in tx.upkeep.jobs(kinds=[COMPACT])}
     for section, end in with_ends(sections, frame.next_seq):
         episode = episodes.get(section.episode_id)
         if episode is None:

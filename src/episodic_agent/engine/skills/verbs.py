@@ -106,7 +106,7 @@ def use(tx: Transaction, name: str, at: datetime, decision: UUID, *, success: bo
         "uses": skill.skill.uses,
         "successes": skill.skill.successes,
     }
-    tx.relations.decide(
+    tx.knowledge.decide(
         Decision(
             id=decision,
             type=USED,

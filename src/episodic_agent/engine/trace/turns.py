@@ -109,7 +109,7 @@ def trace_turn(tx: Transaction, name: str, *, text: bool = False) -> TurnTrace:
     turn = turn_around(tx, place)
     thread = tx.threads.get(place.thread_id)
     number = tx.threads.number(place.thread_id)
-    rows = tx.work.spans(ref_of(number, turn[0].seq), ref_of(number, turn[-1].seq))
+    rows = tx.upkeep.spans(ref_of(number, turn[0].seq), ref_of(number, turn[-1].seq))
     nodes = [_node(unpacked(row.body), row.at) for row in rows]
     if not any(node.name == ADD for node in nodes):
         nodes.insert(0, TraceNode(ADD))
@@ -251,7 +251,7 @@ def _check(record: Record) -> TracedVerdict:
 
 def _links(tx: Transaction, turn: Sequence[Observation], text: bool) -> list[TracedVerdict]:
     ids = {str(o.id) for o in turn}
-    every = tx.relations.decisions(subject=turn[0].thread_id, type=LINK)
+    every = tx.knowledge.decisions(subject=turn[0].thread_id, type=LINK)
     return [_verdict(one, text) for one in every if one.detail.get("observation") in ids]
 
 
@@ -261,7 +261,7 @@ def _about(tx: Transaction, node: TraceNode, text: bool) -> list[TracedVerdict]:
         subject = UUID(str(node.attributes.get("job", "")))
     except ValueError:
         return []
-    return [_verdict(one, text) for one in tx.relations.decisions(subject=subject, type=node.name)]
+    return [_verdict(one, text) for one in tx.knowledge.decisions(subject=subject, type=node.name)]
 
 
 def _verdict(decision: Decision, text: bool, **more: Json) -> TracedVerdict:
@@ -346,5 +346,5 @@ class TraceRoom:
         """
         most, moment = counted("limit", limit), aware(since)
         with self._at.read() as tx:
-            decisions = tx.relations.decisions(last=most if moment is None else None, since=moment)
+            decisions = tx.knowledge.decisions(last=most if moment is None else None, since=moment)
             return [without_history(one) for one in decisions[:most]]

@@ -13,7 +13,7 @@ from episodic_agent.core.chains import metadata_terms
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.protocols import ref_of
 from episodic_agent.schemas import Encoding, Episode
-from episodic_agent.schemas.chains import Condition, Term
+from episodic_agent.schemas.chains import Condition
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
     EPISODE,
@@ -59,7 +59,7 @@ _AT_PLACES: Final = (
 )
 
 
-class PostgresEpisodes(EpisodeTable, PostgresNodes):
+class PostgresEpisodes(PostgresMetadata, EpisodeTable, PostgresNodes):
     """The `Episodes` of one transaction."""
 
     _session: PostgresSession
@@ -205,9 +205,6 @@ class PostgresEpisodes(EpisodeTable, PostgresNodes):
         if newest:
             self._describe(encoding.episode_id, metadata_terms(encoding.metadata))
         return newest
-
-    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
-        PostgresMetadata(self._session).describe(episode_id, terms)
 
     def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
         keys, identifiers = self._session.own(), set(ids)

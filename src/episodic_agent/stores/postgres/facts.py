@@ -1,4 +1,4 @@
-"""Facts as rows: how they are held, written and looked up here; with skills the `Knowledge` of a scope."""
+"""Facts as rows: how they are held, written and looked up here; with skills and decisions the `Knowledge`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +22,7 @@ from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSessi
 from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.postgres.skills import PostgresSkills
 from episodic_agent.stores.rows import to_microseconds, to_time
+from episodic_agent.stores.tables.decisions import DecisionTable
 from episodic_agent.stores.tables.facts import FactTable
 
 _NAMES: Final = CHANGING.split(", ")
@@ -66,7 +67,7 @@ _REST: Final = (
 )
 
 
-class PostgresKnowledge(FactTable, PostgresSkills):
+class PostgresKnowledge(FactTable, PostgresSkills, DecisionTable):
     """The `Knowledge` of one transaction."""
 
     _session: PostgresSession

@@ -36,7 +36,7 @@ class PostgresMetadata(Table):
 
     _session: PostgresSession
 
-    def describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
+    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
         """Write an episode's rows in the place of those it had."""
         keys, once = self._session.own(), list(dict.fromkeys(terms))
         sql = f"DELETE FROM metadata_term WHERE {_OWN} AND episode = %s"
@@ -51,6 +51,12 @@ class PostgresMetadata(Table):
         columns = texts([term.field for term in once]), texts([term.value for term in once])
         self._session.insert(sql, (episode_id.bytes, *keys, *columns), len(once))
 
+
+class PostgresConditions(ConditionTable):
+    """Episodes that pass conditions."""
+
+    _session: PostgresSession
+
     def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
         """Return the rows of these episodes, by episode, field, value."""
         sql = (
@@ -64,12 +70,6 @@ class PostgresMetadata(Table):
             (UUID(bytes=bytes(episode)), Term(field, value))
             for episode, field, value in map(read_columns, rows)
         ]
-
-
-class PostgresConditions(ConditionTable):
-    """Episodes that pass conditions."""
-
-    _session: PostgresSession
 
     def spans(
         self,

@@ -23,7 +23,8 @@ from episodic_agent.stores.nouns import (
     observation_columns,
     observation_of,
 )
-from episodic_agent.stores.postgres.places import PostgresStays, go_on
+from episodic_agent.stores.postgres.erasing import PostgresErasing
+from episodic_agent.stores.postgres.places import go_on
 from episodic_agent.stores.postgres.server.batches import bigints, byteas, optional_integers, texts
 from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.session import EACH, LAST_SEQ, OWN_ROW, PostgresSession
@@ -63,7 +64,7 @@ _SPEAK: Final = (
 )
 
 
-class PostgresObservations(PostgresStays, ObservationTable):
+class PostgresObservations(PostgresErasing, ObservationTable):
     """The `Observations` of one transaction."""
 
     _session: PostgresSession

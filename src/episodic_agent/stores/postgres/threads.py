@@ -21,6 +21,8 @@ from episodic_agent.stores.nouns import (
     frame_of,
 )
 from episodic_agent.stores.postgres.erasing import PostgresActors
+from episodic_agent.stores.postgres.links import PostgresLinks
+from episodic_agent.stores.postgres.places import PostgresStays
 from episodic_agent.stores.postgres.server.batches import bigints, byteas
 from episodic_agent.stores.postgres.server.session import EACH, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
@@ -51,7 +53,7 @@ _CURRENT: Final = (
 )
 
 
-class PostgresThreads(PostgresActors, ThreadTable):
+class PostgresThreads(PostgresActors, PostgresLinks, PostgresStays, ThreadTable):
     """The `Threads` of one transaction."""
 
     _session: PostgresSession
@@ -144,5 +146,3 @@ class PostgresThreads(PostgresActors, ThreadTable):
         )
         if self._session.execute(sql, (*frame_columns(frame), *keys, number, frame.version)) == 0:
             raise Conflict(f"the frame of thread {frame.thread_id} is no longer at version {frame.version}")
-
-    # --- the scope as a whole ---------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from episodic_agent.core.chains import metadata_terms
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.protocols import ref_of
 from episodic_agent.schemas import Encoding, Episode
-from episodic_agent.schemas.chains import Condition, Term
+from episodic_agent.schemas.chains import Condition
 from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import (
     EPISODE,
@@ -49,7 +49,7 @@ _PENDING: Final = f"e.scope = ? AND {_CURRENT} AND e.consolidated_at IS NULL AND
 _FROM, _TO = "(p.value ->> 0)", "(p.value ->> 1)"
 
 
-class SqliteEpisodes(EpisodeTable, SqliteNodes):
+class SqliteEpisodes(SqliteMetadata, EpisodeTable, SqliteNodes):
     """The `Episodes` of one transaction."""
 
     _session: SqliteSession
@@ -185,9 +185,6 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         if newest:
             self._describe(encoding.episode_id, metadata_terms(encoding.metadata))
         return newest
-
-    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
-        SqliteMetadata(self._session).describe(episode_id, terms)
 
     def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
         identifiers = set(ids)

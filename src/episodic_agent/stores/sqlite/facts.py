@@ -1,4 +1,4 @@
-"""Facts as rows: how they are held, written and looked up here; with skills the `Knowledge` of a scope."""
+"""Facts as rows: how they are held, written and looked up here; with skills and decisions the `Knowledge`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +18,7 @@ from episodic_agent.stores.nouns import columns_of
 from episodic_agent.stores.rows import to_json, to_microseconds, to_time
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
 from episodic_agent.stores.sqlite.skills import SqliteSkills
+from episodic_agent.stores.tables.decisions import DecisionTable
 from episodic_agent.stores.tables.facts import FactTable
 
 _NAMES: Final = CHANGING.split(", ")
@@ -47,7 +48,7 @@ _RESTING: Final = (
 )
 
 
-class SqliteKnowledge(FactTable, SqliteSkills):
+class SqliteKnowledge(FactTable, SqliteSkills, DecisionTable):
     """The `Knowledge` of one transaction."""
 
     _session: SqliteSession

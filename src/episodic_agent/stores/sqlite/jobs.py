@@ -15,14 +15,14 @@ from episodic_agent.stores.nouns import JOB, job_of
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.file.connection import every, row, rows
 from episodic_agent.stores.sqlite.file.session import SqliteSession
-from episodic_agent.stores.tables.ledgers import LedgerTable
+from episodic_agent.stores.tables.upkeep import LedgerTable
 
 _JOB: Final = JOB.replace("id,", "number,", 1)
 _OLDEST_FIRST: Final = "ORDER BY run_after, number"
 
 
 class SqliteWork(LedgerTable):
-    """The `Work` of one transaction. A job's id is its number in the file."""
+    """The jobs of one transaction. A job's id is its number in the file."""
 
     _session: SqliteSession
 

@@ -26,7 +26,7 @@ class SqliteMetadata(Table):
 
     _session: SqliteSession
 
-    def describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
+    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
         """Write an episode's rows in the place of those it had."""
         scope = self._session.own()
         sql = "DELETE FROM metadata_term WHERE scope = ? AND episode = ?"
@@ -34,6 +34,12 @@ class SqliteMetadata(Table):
         sql = "INSERT INTO metadata_term (scope, field, value, episode) VALUES (?, ?, ?, ?)"
         rows = [(scope, term.field, term.value, episode_id.bytes) for term in dict.fromkeys(terms)]
         self._session.db.executemany(sql, rows)
+
+
+class SqliteConditions(ConditionTable):
+    """Episodes that pass conditions."""
+
+    _session: SqliteSession
 
     def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
         """Return the rows of these episodes, by episode, field, value."""
@@ -43,12 +49,6 @@ class SqliteMetadata(Table):
         )
         rows = self._session.rows(sql, (id_list(ids), self._session.number))
         return [(UUID(bytes=episode), Term(field, value)) for episode, field, value in rows]
-
-
-class SqliteConditions(ConditionTable):
-    """Episodes that pass conditions."""
-
-    _session: SqliteSession
 
     def spans(
         self,

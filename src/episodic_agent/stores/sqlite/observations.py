@@ -23,10 +23,11 @@ from episodic_agent.stores.nouns import (
 from episodic_agent.stores.rows import (
     to_json,
 )
+from episodic_agent.stores.sqlite.erasing import SqliteErasing
 from episodic_agent.stores.sqlite.file.connection import all_or_nothing
 from episodic_agent.stores.sqlite.file.content import altered
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
-from episodic_agent.stores.sqlite.places import SqliteStays, go_on
+from episodic_agent.stores.sqlite.places import go_on
 from episodic_agent.stores.sqlite.visibility import keep_expiries
 from episodic_agent.stores.tables.observations import ObservationTable
 
@@ -42,7 +43,7 @@ _INSERT_OBSERVATION: Final = (
 _LAST_SEQ: Final = 0xFFFFFFFF
 
 
-class SqliteObservations(SqliteStays, ObservationTable):
+class SqliteObservations(SqliteErasing, ObservationTable):
     """The `Observations` of one transaction."""
 
     _session: SqliteSession

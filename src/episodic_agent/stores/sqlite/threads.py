@@ -20,6 +20,8 @@ from episodic_agent.stores.nouns import (
 )
 from episodic_agent.stores.sqlite.erasing import SqliteActors
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
+from episodic_agent.stores.sqlite.links import SqliteLinks
+from episodic_agent.stores.sqlite.places import SqliteStays
 from episodic_agent.stores.tables.threads import ThreadTable
 
 _INSERT_THREAD: Final = (
@@ -46,7 +48,7 @@ _CURRENT: Final = (
 )
 
 
-class SqliteThreads(SqliteActors, ThreadTable):
+class SqliteThreads(SqliteActors, SqliteLinks, SqliteStays, ThreadTable):
     """The `Threads` of one transaction."""
 
     _session: SqliteSession

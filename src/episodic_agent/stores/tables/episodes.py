@@ -9,10 +9,11 @@ from uuid import UUID
 from episodic_agent.core.chains import metadata_terms
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Encoding, Episode, EpisodeState
-from episodic_agent.schemas.chains import Condition, Term
+from episodic_agent.schemas.chains import Condition, Refusal, Term
 from episodic_agent.schemas.strength import Strength
 from episodic_agent.stores.rows import from_json, to_microseconds, to_time
-from episodic_agent.stores.tables.dialect import Table, are_ids
+from episodic_agent.stores.tables.dialect import are_ids
+from episodic_agent.stores.tables.erasing import ErasedEpisodeTable
 
 _STRENGTHEN: Final = (
     "UPDATE episode SET stability = :stability, difficulty = :difficulty, last_reviewed_at = :reviewed"
@@ -29,14 +30,16 @@ _LATEST: Final = (
 )
 
 
-class EpisodeTable(Table):
+class EpisodeTable(ErasedEpisodeTable):
     """Episodes, as both stores keep them."""
 
-    def put(self, written: Episode | Encoding) -> None:
-        """Write an episode, or append a version of its words; what is there already stays as it is."""
+    def put(self, written: Episode | Encoding | Refusal) -> None:
+        """Write an episode, or append a version of its words; or that a chain was taken back."""
         if isinstance(written, Encoding):
             if not self._encode(written):
                 self._describe_again(written)
+        elif isinstance(written, Refusal):
+            self._refuse(written)
         else:
             self._insert(written)
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.protocols import LONGEST_RUN, ref_of, split_ref
+from episodic_agent.schemas.chains import Refusal
 from episodic_agent.schemas.erasures import Erasure, Tombstone, What
 from episodic_agent.stores.catalogue import QUOTED, StoredTable, counting, deleting, deleting_thread
 from episodic_agent.stores.rows import (
@@ -18,6 +19,7 @@ from episodic_agent.stores.rows import (
     to_time,
 )
 from episodic_agent.stores.tables.dialect import Rows, Table
+from episodic_agent.stores.tables.refusals import RefusalTable
 from episodic_agent.stores.tables.sections import SectionTable
 
 _LAST_SEQ: Final = 0xFFFFFFFF
@@ -136,9 +138,7 @@ class DroppingTable(SectionTable, ActorTable):
 class ErasingTable(ActorTable):
     """What a store takes away for good."""
 
-    records: Sequence[str]  # statements that take the check records of `:first` to `:last` away
-
-    # --- observations -----------------------------------------------------------------------------------
+    _unrecorded: Sequence[str]  # statements that take the check records of `:first` to `:last` away
 
     def erase(self, thread_id: UUID, seqs: Sequence[int], at: datetime) -> int:
         """Leave tombstones in the place of observations; return how many were none yet."""
@@ -152,7 +152,7 @@ class ErasingTable(ActorTable):
             for actor, count in spoken:
                 self._silence(number, actor, count)
             for sql in (
-                *self.records,
+                *self._unrecorded,
                 f"DELETE FROM fact_tombstone WHERE :mine AND {QUOTED}",
                 "DELETE FROM skill_turn WHERE :mine AND ref BETWEEN :first AND :last",
                 "DELETE FROM expiry WHERE :mine AND ref BETWEEN :first AND :last",
@@ -176,11 +176,16 @@ class ErasingTable(ActorTable):
             for ref, key, at in results
         ]
 
-    # --- what is derived --------------------------------------------------------------------------------
 
-    def remove(self, episode_ids: Sequence[UUID], *, words_only: bool = False) -> None:
-        """Delete episodes with their words and the decisions about them, or just the words."""
-        self._each(_UNWORDED if words_only else _GONE, episode_ids)
+class ErasedEpisodeTable(RefusalTable):
+    """Episodes with what belongs to them, as far as deleting goes."""
+
+    def drop(self, *gone: UUID | Refusal, words_only: bool = False) -> None:
+        """Delete episodes with their words and the decisions about them, or just the words; or refusals."""
+        for refusal in gone:
+            if isinstance(refusal, Refusal):
+                self._lift(refusal)
+        self._each(_UNWORDED if words_only else _GONE, [one for one in gone if isinstance(one, UUID)])
 
     def _each(self, statements: Sequence[str], ids: Sequence[UUID]) -> None:
         for start in range(0, len(ids), _PAGE):

@@ -2,16 +2,17 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, overload
 from uuid import UUID
 
 from episodic_agent.protocols import WhichThreads
-from episodic_agent.schemas import Frame, Section, Thread
+from episodic_agent.schemas import Frame, Joined, Link, Section, Thread
 from episodic_agent.stores.nouns import THREAD, thread_of
-from episodic_agent.stores.rows import span_microseconds, to_microseconds
+from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.tables.dialect import EVERY
 from episodic_agent.stores.tables.erasing import DroppingTable
+from episodic_agent.stores.tables.links import LinkTable
 
 _READ: Final = f"SELECT {THREAD} FROM thread WHERE :mine"
 _ALL: Final = f"{_READ} ORDER BY last_activity_at DESC, id LIMIT :limit"
@@ -21,14 +22,10 @@ _GROWING: Final = (
     " WHERE :mine AND first_seq < next_seq) f WHERE open = number)"
     " ORDER BY last_activity_at DESC, id LIMIT :limit"
 )
-_PUT_TIMEOUT: Final = (
-    "INSERT INTO timeout (:keys, channel, lasts) VALUES (:own, :channel, :lasts)"
-    " ON CONFLICT (:keys, channel) DO UPDATE SET lasts = excluded.lasts"
-)
 
 
-class ThreadTable(DroppingTable):
-    """Threads, as both stores keep them, and the user's own timeouts."""
+class ThreadTable(DroppingTable, LinkTable):
+    """Threads, as both stores keep them."""
 
     def get(self, key: UUID | str) -> Thread | None:
         """Read one thread, by id or by the caller's own name of it."""
@@ -89,12 +86,16 @@ class ThreadTable(DroppingTable):
         """Return the ids of those numbers that are threads of this scope."""
         return self._session.thread_ids(numbers)
 
-    def save(self, changed: Thread | Frame | Section) -> None:
-        """Write a thread's changed fields, a section, or the frame of its own version, as version + 1."""
+    def save(self, changed: Thread | Frame | Section | Link | Joined) -> None:
+        """Write a thread's changed fields, the next version of a frame, a section, a link, what is joined."""
         if isinstance(changed, Frame):
             self._save_frame(changed)
         elif isinstance(changed, Section):
             self._save_section(changed)
+        elif isinstance(changed, Link):
+            self._put_link(changed)
+        elif isinstance(changed, Joined):
+            self._join(changed.episode_id, changed.threads)
         else:
             self._save_thread(changed)
 
@@ -123,17 +124,3 @@ class ThreadTable(DroppingTable):
     @abstractmethod
     def _frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
         """Read several frames, unknown ones left out."""
-
-    # --- how long a thread of a channel may be silent, where the user said so ---------------------------
-
-    def timeouts(self) -> Mapping[str, timedelta]:
-        """Return the user's own timeouts by channel ("" for all)."""
-        results = self._session.read("SELECT channel, lasts FROM timeout WHERE :mine ORDER BY channel")
-        return {channel: timedelta(microseconds=lasts) for channel, lasts in results}
-
-    def set_timeout(self, channel: str, timeout: timedelta | None) -> None:
-        """Keep the user's own timeout of a channel ("" for all); None takes it away."""
-        if timeout is None:
-            self._session.change("DELETE FROM timeout WHERE :mine AND channel = :channel", channel=channel)
-        else:
-            self._session.change(_PUT_TIMEOUT, channel=channel, lasts=span_microseconds(timeout))

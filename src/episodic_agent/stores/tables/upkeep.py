@@ -1,4 +1,4 @@
-"""The plain tables of `Work`: recalls that wait to be judged, what models cost, what work took."""
+"""The plain tables of upkeep: recalls that wait to be judged, what models cost, what work took."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -7,7 +7,14 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import LONGEST_RUN
+from episodic_agent.protocols import (
+    LONGEST_RUN,
+    Mark,
+    OwnRetention,
+    OwnTimeout,
+    SuppressedWords,
+    UpkeepNoun,
+)
 from episodic_agent.schemas import Job, ModelUse, PendingReview, WorkRow
 from episodic_agent.stores.nouns import (
     PENDING,
@@ -22,6 +29,7 @@ from episodic_agent.stores.nouns import (
 )
 from episodic_agent.stores.rows import to_day, to_microseconds
 from episodic_agent.stores.tables.dialect import Table, placed, row_of
+from episodic_agent.stores.tables.visibility import VisibilityTable
 
 _PUT_REVIEW: Final = (
     f"INSERT INTO pending_review (:keys, {PENDING}) VALUES (:own, {placed(PENDING)})"
@@ -63,17 +71,7 @@ _RECALLED: Final = (
 
 
 class LedgerTable(Table, ABC):
-    """Everything of `Work` but jobs, whose rows each store has its own way with."""
-
-    def put(self, *records: PendingReview | ModelUse | WorkRow) -> None:
-        """Keep recalls that wait, add to what models cost, keep what work took."""
-        for record in records:
-            if isinstance(record, PendingReview):
-                self._put_review(record)
-        if uses := [record for record in records if isinstance(record, ModelUse)]:
-            self._add_usage(uses)
-        if spans := [record for record in records if isinstance(record, WorkRow)]:
-            self._put_spans(spans)
+    """Reviews and ledgers; the rows of jobs each store has its own way with."""
 
     def drop(self, *done: Job | UUID | PendingReview, before: datetime | None = None) -> None:
         """Delete jobs that are claimed (or, by id, are not), recalls that are judged, what work took."""
@@ -163,3 +161,23 @@ class LedgerTable(Table, ABC):
             work_of(columns)
             for columns in self._session.read(_SPANS_OF, least=least, first=first_ref, last=last_ref)
         ]
+
+
+class UpkeepTable(LedgerTable, VisibilityTable):
+    """Everything of `UpkeepRecords` but jobs."""
+
+    def put(self, *records: UpkeepNoun) -> None:
+        """Keep recalls that wait, what models cost, what work took, marks, and what the user set."""
+        for record in records:
+            if isinstance(record, PendingReview):
+                self._put_review(record)
+            elif isinstance(record, Mark):
+                self._mark(record)
+            elif isinstance(record, SuppressedWords):
+                self._suppress(record)
+            elif isinstance(record, OwnTimeout | OwnRetention):
+                self._set(record)
+        if uses := [record for record in records if isinstance(record, ModelUse)]:
+            self._add_usage(uses)
+        if spans := [record for record in records if isinstance(record, WorkRow)]:
+            self._put_spans(spans)
