@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from stores.builders import ANA, begin_thread, make_episode, minute, rewrite_terms
+from stores.builders import ANA, begin_thread, identity, make_episode, minute, rewrite_terms
 from stores.postgres_server import Databases, open_postgres
 
 from episodic_agent.core.chains import Condition, Term
@@ -38,6 +38,14 @@ ASKED: Sequence[tuple[Ask, str]] = (
     (lambda tx: tx.episodes.latest(limit=5, before=minute(9)), "episode_primary"),
 )
 
+TALK = identity("talk")
+STRETCHES: Sequence[Ask] = (
+    lambda tx: tx.observations.read(TALK, 3, 9),
+    lambda tx: tx.observations.read([(TALK, 3, 9), (TALK, 20, 21)]),
+    lambda tx: tx.observations.records(TALK, 3, 9),
+    lambda tx: tx.observations.erased(TALK, 3, 9),
+)
+
 
 def furnish(store: Store, users: int = 4) -> None:
     for user in range(users):
@@ -58,8 +66,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("ask", "index"), ASKED, ids=[f"{n}-{i}" for n, (_, i) in enumerate(ASKED)])
-def test_a_file_answers_from_an_index(filled: Path, ask: Ask, index: str) -> None:
+def plans_of(filled: Path, ask: Ask) -> list[str]:
+    """Return the plans of everything a file is asked for."""
     plans: list[str] = []
 
     class Explaining(SqliteSession):
@@ -70,10 +78,24 @@ def test_a_file_answers_from_an_index(filled: Path, ask: Ask, index: str) -> Non
 
     with closing(SqliteStore(filled, synchronous="off")) as store, store._connections.borrow() as db:
         ask(SqliteTransaction(Explaining(db, ANA, write=False), lambda: store._shelves))
+    return plans
+
+
+@pytest.mark.parametrize(("ask", "index"), ASKED, ids=[f"{n}-{i}" for n, (_, i) in enumerate(ASKED)])
+def test_a_file_answers_from_an_index(filled: Path, ask: Ask, index: str) -> None:
+    plans = plans_of(filled, ask)
     read = [plan for plan in plans if " m" in plan or " e" in plan or "episode" in plan]
     named = "PRIMARY KEY" if index == "metadata_term" else index
     assert any(named in plan for plan in read), plans
     assert not any(plan.startswith("SCAN") and "VIRTUAL" not in plan for plan in read), plans
+
+
+@pytest.mark.parametrize("ask", STRETCHES, ids=("read", "ranges", "records", "erased"))
+def test_a_file_finds_a_stretch_of_a_thread_by_its_refs(filled: Path, ask: Ask) -> None:
+    """Not among all of the user's messages: of a year's, twenty took fifty times as long to read."""
+    plans = plans_of(filled, ask)
+    assert any("INTEGER PRIMARY KEY (rowid>? AND rowid<?)" in plan for plan in plans), plans
+    assert not any("observation" in plan and "(scope=?)" in plan for plan in plans), plans
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.protocols import ref_of, split_ref
 from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.hashing import altered_of, content_hash
+from episodic_agent.stores.hashing import altered_of
 from episodic_agent.stores.nouns import (
     OBSERVATION,
     STORED_OBSERVATION,
@@ -201,27 +201,6 @@ class PostgresObservations(PostgresErasing, ObservationTable):
         )
         result = map(read_columns, self._session.rows(sql, (*self._session.keys, *span)))
         return altered_of(thread_id, result)
-
-    def hash_older(self, *, limit: int) -> int:
-        """Hash up to `limit` observations that have no content hash as they are now; return how many."""
-        sql = f"{_READ} AND content_hash IS NULL LIMIT %s"
-        results = [
-            read_columns(columns) for columns in self._session.rows(sql, (*self._session.own(), limit))
-        ]
-        threads = self._session.thread_ids([split_ref(ref)[0] for ref, *_ in results])
-        hashes = {
-            ref: content_hash(threads[number], seq, columns)
-            for ref, *columns in results
-            for number, seq in [split_ref(ref)]
-        }
-        sql = (
-            "UPDATE observation o SET content_hash = g.hash"
-            " FROM unnest(%s::bigint[], %s::bytea[]) AS g (ref, hash)"
-            " WHERE o.space = %s AND o.owner = %s AND o.ref = g.ref"
-        )
-        pair = bigints(list(hashes)), byteas(list(hashes.values()))
-        self._session.execute(sql, (*pair, *self._session.keys))
-        return len(results)
 
     # --- the scope as a whole ---------------------------------------------------------------------------
 

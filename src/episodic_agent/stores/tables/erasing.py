@@ -9,7 +9,7 @@ from uuid import UUID
 from episodic_agent.protocols import LONGEST_RUN, ref_of, split_ref
 from episodic_agent.schemas.chains import Refusal
 from episodic_agent.schemas.erasures import Erasure, Tombstone, What
-from episodic_agent.stores.catalogue import QUOTED, StoredTable, counting, deleting, deleting_thread
+from episodic_agent.stores.catalogue import StoredTable, counting, deleting, deleting_thread
 from episodic_agent.stores.rows import (
     from_json,
     optional_microseconds,
@@ -31,10 +31,13 @@ _BLANK: Final = (
     "UPDATE observation SET erased_at = :at, at = 0, received_at = 0, at_source = 'assumed',"
     " utc_offset = NULL, kind = 'message', actor = '', channel = NULL, external_id = NULL, text = NULL,"
     " data = NULL, content_hash = NULL"
-    " WHERE :mine AND ref BETWEEN :first AND :last AND erased_at IS NULL"
+    " WHERE :also AND ref BETWEEN :first AND :last AND erased_at IS NULL"
+)
+_ERASED: Final = (
+    "SELECT id FROM observation WHERE :also AND ref BETWEEN :first AND :last AND erased_at IS NOT NULL"
 )
 _SPOKEN: Final = (
-    "SELECT actor, count(*) FROM observation WHERE :mine AND ref BETWEEN :first AND :last"
+    "SELECT actor, count(*) FROM observation WHERE :also AND ref BETWEEN :first AND :last"
     " AND erased_at IS NULL GROUP BY actor"
 )
 _GONE: Final = (
@@ -153,7 +156,7 @@ class ErasingTable(ActorTable):
                 self._silence(number, actor, count)
             for sql in (
                 *self._unrecorded,
-                f"DELETE FROM fact_tombstone WHERE :mine AND {QUOTED}",
+                f"DELETE FROM fact_tombstone WHERE :mine AND observation IN ({_ERASED})",
                 "DELETE FROM skill_turn WHERE :mine AND ref BETWEEN :first AND :last",
                 "DELETE FROM expiry WHERE :mine AND ref BETWEEN :first AND :last",
                 "DELETE FROM work WHERE :mine AND first_ref BETWEEN :least AND :last AND last_ref >= :first",
@@ -165,7 +168,7 @@ class ErasingTable(ActorTable):
         """Return the tombstones of a span in order."""
         number = self._session.thread_number(thread_id)
         sql = (
-            "SELECT ref, id, erased_at FROM observation WHERE :mine AND ref BETWEEN :first AND :last"
+            "SELECT ref, id, erased_at FROM observation WHERE :also AND ref BETWEEN :first AND :last"
             " AND erased_at IS NOT NULL ORDER BY ref"
         )
         results = self._session.read(
