@@ -191,7 +191,7 @@ class CareConformance(StoreFixture):
             tx.episodes.put(replace(make_episode("kitchen", 9, 9), generation_to=1))
             begun, ended = ([round(minute(n).timestamp() * 1e6) for n in pair] for pair in ((0, 2), (1, 3)))
             assert list(tx.index.spans([])) == [
-                Standing(one.id.hex, ref_of(number, at), ref_of(number, at + 1), start, end, 2.5, end)
+                Standing(ref_of(number, at), ref_of(number, at + 1), one.id.hex, start, end, 2.5, end)
                 for one, at, start, end in zip((first, later), (0, 2), begun, ended, strict=True)
             ]
 

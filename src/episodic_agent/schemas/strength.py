@@ -29,9 +29,9 @@ class Standing(NamedTuple):
     owns; `start_at`, `end_at` and `last_reviewed_at` are microseconds since 1970 UTC, `stability` is in days.
     """
 
-    name: str
     first_ref: int
     last_ref: int
+    name: str
     start_at: int
     end_at: int
     stability: float

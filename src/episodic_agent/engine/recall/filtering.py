@@ -145,7 +145,7 @@ def _wordless(tx: Transaction, conditions: MetadataFilter) -> list[Standing]:
                 for at in (episode.start_at, episode.end_at, episode.last_reviewed_at)
             )
             stability = episode.stability
-            result.append(Standing(episode.id.hex, first, last, start, end, stability, reviewed))
+            result.append(Standing(first, last, episode.id.hex, start, end, stability, reviewed))
     return result
 
 

@@ -184,7 +184,7 @@ def met(standings: Sequence[Standing], marks: Sequence[Mark]) -> Mapping[str, Ma
     """Return the episodes that one of these marks meets, with the mark; both are sorted by reference.
 
     >>> at = datetime(2024, 3, 1)
-    >>> list(met([Standing("a", 1, 4, 0, 0, 1.0, 0)], [Mark(4, 9, MarkKind.PINNED, at)]))
+    >>> list(met([Standing(1, 4, "a", 0, 0, 1.0, 0)], [Mark(4, 9, MarkKind.PINNED, at)]))
     ['a']
     """
     firsts = [mark.first_ref for mark in marks]

@@ -25,8 +25,8 @@ _PART: Final = (
     " AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS v (part) WHERE strpos(value, v.part) > 0)"
 )
 _SPAN: Final = (
-    "encode(e.id, 'hex'), (e.thread::bigint << 32) | e.first_seq AS ref,"
-    " (e.thread::bigint << 32) | e.last_seq, e.start_at, e.end_at, e.stability, e.last_reviewed_at"
+    "(e.thread::bigint << 32) | e.first_seq AS ref, (e.thread::bigint << 32) | e.last_seq,"
+    " encode(e.id, 'hex'), e.start_at, e.end_at, e.stability, e.last_reviewed_at"
 )
 _CURRENT: Final = "kind = 'event' AND generation_to IS NULL"
 

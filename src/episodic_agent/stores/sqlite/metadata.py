@@ -15,7 +15,7 @@ from episodic_agent.stores.tables.dialect import Table
 _FULL: Final = "m.value IN (SELECT value FROM json_each(?))"
 _PART: Final = "EXISTS (SELECT 1 FROM json_each(?) p WHERE instr(m.value, p.value))"
 _SPAN: Final = (
-    "lower(hex(e.id)), (e.thread << 32) | e.first_seq AS ref, (e.thread << 32) | e.last_seq,"
+    "(e.thread << 32) | e.first_seq AS ref, (e.thread << 32) | e.last_seq, lower(hex(e.id)),"
     " e.start_at, e.end_at, e.stability, e.last_reviewed_at"
 )
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
