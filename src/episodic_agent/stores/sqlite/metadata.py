@@ -9,8 +9,8 @@ from episodic_agent.schemas.chains import Condition, Term
 from episodic_agent.schemas.strength import Standing
 from episodic_agent.stores.rows import to_json, to_microseconds
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list
-from episodic_agent.stores.tables.conditions import ConditionTable, passing_all
 from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.tables.spans import ConditionTable, passing_all
 
 _FULL: Final = "m.value IN (SELECT value FROM json_each(?))"
 _PART: Final = "EXISTS (SELECT 1 FROM json_each(?) p WHERE instr(m.value, p.value))"
