@@ -331,11 +331,11 @@ class Recaller:
         foreign = policy.measured and share < policy.weights.dense
 
         @cache  # of many that say the same each is read once
-        def said(row: int) -> Sequence[str]:
+        def terms_of(row: int) -> Sequence[str]:
             return words(gatherer.observations(gathered, [row])[row].text)
 
         def same(row: int, better: int) -> bool:
-            return said(row) == said(better)
+            return terms_of(row) == terms_of(better)
 
         vectors = gatherer.candidate_vectors(gathered, order)
         moved, _ = ranking.diversify(order, vectors, duplicates, same=same if foreign else None)

@@ -28,7 +28,6 @@ _PUT: Final = (
     f" VALUES ({', '.join(['%s'] * (len(_NAMES) + 5))}) ON CONFLICT (space, owner, id) DO UPDATE"
     f" SET {', '.join(f'{name} = excluded.{name}' for name in _NAMES)}"
 )
-_OWN: Final = "space = %s AND owner = %s"
 _READ: Final = columns_of(FACT, "f")
 # One look-up for each: without statistics a scope is believed to hold a row or two, and all of it is read.
 _WHERE: Final = "WHERE f.space = %s AND f.owner = %s"

@@ -9,7 +9,7 @@ from episodic_agent.stores.nouns import visit_columns, visit_label
 from episodic_agent.stores.postgres.server.batches import bigints, texts
 from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
-from episodic_agent.stores.tables.places import StayTable
+from episodic_agent.stores.tables.places import VisitTable
 from episodic_agent.stores.terms import place_number
 
 _TYPES: Final = ["bigint", "bigint", "bigint", "text", "bigint", "bigint", "bigint"]
@@ -47,7 +47,7 @@ _LABELS: Final = (
 )
 
 
-class PostgresStays(StayTable):
+class PostgresStays(VisitTable):
     """The stays of threads, and the places they name."""
 
     _session: PostgresSession

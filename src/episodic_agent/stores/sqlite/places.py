@@ -7,7 +7,7 @@ from episodic_agent.protocols import ref_of
 from episodic_agent.schemas.places import Visit, place_key
 from episodic_agent.stores.nouns import visit_columns, visit_label
 from episodic_agent.stores.sqlite.file.session import SqliteSession
-from episodic_agent.stores.tables.places import StayTable
+from episodic_agent.stores.tables.places import VisitTable
 from episodic_agent.stores.terms import place_number
 
 _INSERT: Final = (
@@ -34,7 +34,7 @@ _LABELS: Final = (
 )
 
 
-class SqliteStays(StayTable):
+class SqliteStays(VisitTable):
     """The stays of threads, and the places they name."""
 
     _session: SqliteSession

@@ -16,7 +16,7 @@ from episodic_agent.stores.terms import place_number
 _OF_THREAD: Final = "first_ref BETWEEN :first AND :last"
 
 
-class StayTable(Table):
+class VisitTable(Table):
     """The stays of threads, as both stores read and rewrite them."""
 
     def visits(
