@@ -123,7 +123,10 @@ class PostgresSession(Rows):
         """Let nobody else change facts before the transaction's end; return the number given last."""
         keys = self.own()
         if self._last_fact is None:
-            sql = "INSERT INTO fact_number (space, owner, last) VALUES (%s, %s, 0) ON CONFLICT DO NOTHING"
+            sql = (
+                "INSERT INTO fact_number (space, owner, last)"
+                f" SELECT s.space, s.owner, 0::bigint FROM {OWN_ROW} ON CONFLICT DO NOTHING"
+            )
             self.execute(sql, keys)
             sql = "SELECT last FROM fact_number WHERE space = %s AND owner = %s FOR UPDATE"
             row = self.row(sql, keys)
