@@ -92,7 +92,7 @@ def test_a_file_answers_from_an_index(filled: Path, ask: Ask, index: str) -> Non
 
 @pytest.mark.parametrize("ask", STRETCHES, ids=("read", "ranges", "records", "erased"))
 def test_a_file_finds_a_stretch_of_a_thread_by_its_refs(filled: Path, ask: Ask) -> None:
-    """Not among all of the user's messages: of a year's, twenty took fifty times as long to read."""
+    """Not among all of the user's messages: of 60,000, twenty took twenty times as long to read."""
     plans = plans_of(filled, ask)
     assert any("INTEGER PRIMARY KEY (rowid>? AND rowid<?)" in plan for plan in plans), plans
     assert not any("observation" in plan and "(scope=?)" in plan for plan in plans), plans
