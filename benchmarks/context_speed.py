@@ -93,7 +93,7 @@ def _link(memory: Memory) -> list[UUID]:
     newest = [thread.id for thread in mine(memory).threads.list()][: LINKED + 1]
     with memory._deps.store.begin(Scope()) as tx:
         for earlier in newest[1:]:
-            tx.relations.put(Link(earlier, newest[0], BEGINNING))
+            tx.threads.save(Link(earlier, newest[0], BEGINNING))
     return newest[:LINKED]
 
 

@@ -158,7 +158,7 @@ def jobs(url: str, count: int) -> dict[str, Any]:
 def _ask(store: Store, count: int) -> None:
     with store.begin(SCOPE) as tx:
         for n in range(count):
-            tx.work.ask("nothing", str(n), str(n), now=NOW)
+            tx.upkeep.ask("nothing", str(n), str(n), now=NOW)
 
 
 def _work_off(store: Store, batch: int) -> list[float]:
@@ -172,5 +172,5 @@ def _work_off(store: Store, batch: int) -> list[float]:
             return spent
         with store.begin(claimed[0]) as tx:
             for job in claimed[1]:
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
         spent.append(1000 * (time.perf_counter() - started) / len(claimed[1]))

@@ -404,7 +404,7 @@ def examine(siege: Siege, folder: Path) -> dict[str, Any]:
             scope = Scope(user, SPACE)
             with store.begin(scope, write=False) as tx:
                 stored = [o for t in tx.threads.list() for o in tx.observations.read(t.id, 0, LAST)]
-                jobs = tx.work.jobs()
+                jobs = tx.upkeep.jobs()
             lost += len(acknowledged - {str(o.id) for o in stored})
             doubled += (Counter(o.text for o in stored) - texts).total()
             dead += sum(job.state == "dead" for job in jobs)

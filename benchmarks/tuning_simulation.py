@@ -26,6 +26,7 @@ from episodic_agent.core.identity import decision_id
 from episodic_agent.core.links import LinkPolicy
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.memory import Memory
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning.runs import policy_in_force
 from episodic_agent.schemas import Decision, Scope
 from episodic_agent.stores.lease import process_owner
@@ -112,7 +113,7 @@ class Life:
         with self._memory._deps.store.begin(Scope()) as tx:
             policy = policy_in_force(tx, POLICY)
             decision = self._decision(first.id, first.thread_id, score, policy)
-            tx.relations.decide(decision)
+            tx.knowledge.decide(decision)
         says = self._says(truth, linked=decision.verdict == "LINK")
         if says:
             mine(self._memory).add([_item(says, 0, at + timedelta(minutes=1))], thread=name)
@@ -154,7 +155,7 @@ class Life:
 
     def _count(self, identity: UUID, truth: bool) -> None:
         with self._memory._deps.store.begin(Scope(), write=False) as tx:
-            decision = tx.relations.decision(identity)
+            decision = stored_decision(tx, identity)
         if decision is not None and decision.outcome is not None:
             self.labels[0] += 1
             self.labels[1] += (decision.outcome == "CORRECT") != ((decision.verdict == "LINK") == truth)

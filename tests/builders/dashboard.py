@@ -113,15 +113,15 @@ def fill(memory: Memory) -> None:
         for n in range(24):
             use = ModelUse((NOW - timedelta(days=n)).date(), "episode", "small-model", 6 + n % 5, int(n % 7 == 3),
                            4200 + 911 * (n * n % 7), 620 + 97 * (n % 5), 11.5 + n)  # fmt: skip
-            tx.work.put(use)
-        tx.work.ask("link", "0190", "dashboard", now=NOW)
+            tx.upkeep.put(use)
+        tx.upkeep.ask("link", "0190", "dashboard", now=NOW)
     store = memory._deps.store
     claimed = store.claim(
         "x:1:1", now=NOW + timedelta(hours=1), lease=timedelta(1), scope=Scope("maya"), kinds=["link"]
     )
     assert claimed is not None
     with store.begin(claimed[0]) as tx:
-        tx.work.put_back(
+        tx.upkeep.put_back(
             claimed[1][0],
             error="attempt 5: ProviderUnavailable: the model at localhost:8080 did not answer within 30 s",
             retry_at=None,
@@ -142,7 +142,7 @@ def _link(memory: Memory) -> None:
                    "confidence": 0.8, "reasoning": "Both are about who comes along and on which day they leave."}  # fmt: skip
         decision = replace(decision, detail={**decision.detail, "llm": opinion, "disagreement": not related})
         with memory._deps.store.begin(scope) as tx:
-            tx.relations.decide(decision)
+            tx.knowledge.decide(decision)
             label = "HIGH" if related else "UNCERTAIN"
-            tx.relations.put(Link(there[1].id, there[0].id, NOW, label=label, decision_id=decision.id))
+            tx.threads.save(Link(there[1].id, there[0].id, NOW, label=label, decision_id=decision.id))
     maya.links.add("cello", "home")

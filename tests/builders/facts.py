@@ -66,4 +66,4 @@ def waiting(memory: Memory) -> int:
 
 def decisions(memory: Memory) -> list[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return list(tx.relations.decisions(type="facts"))
+        return list(tx.knowledge.decisions(type="facts"))

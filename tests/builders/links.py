@@ -54,7 +54,7 @@ def decide(memory: Memory, decisions: Iterable[Decision], scope: Scope | None = 
     """Write decisions as a job does."""
     with memory._deps.store.begin(scope or Scope()) as tx:
         for decision in decisions:
-            tx.relations.decide(decision)
+            tx.knowledge.decide(decision)
 
 
 def between_70_and_72(*, policy: str = "seed-002") -> list[Decision]:

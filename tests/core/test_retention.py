@@ -21,7 +21,7 @@ POLICIES = st.builds(
 
 def standing(name: str, *, days: float, stability: float = 2.3, ref: int = 0) -> Standing:
     at = round((NOW - timedelta(days=days)).timestamp() * 1e6)
-    return Standing(name, ref, ref, at, stability, at)
+    return Standing(ref, ref, name, at, at, stability, at)
 
 
 @st.composite

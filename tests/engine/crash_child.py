@@ -192,7 +192,7 @@ def look(order: Order, memory: Memory) -> dict[str, Any]:
         stored = {
             t.origin: [str(o.id) for o in tx.observations.read(t.id, 0, 1 << 31)] for t in tx.threads.list()
         }
-        waiting = [f"{j.kind} {j.state}" for j in tx.work.jobs()]
+        waiting = [f"{j.kind} {j.state}" for j in tx.upkeep.jobs()]
         spoke = dict(tx.observations.actors())
     store.close()
     if (number := sum(map(len, stored.values()))) != (counted := sum(spoke.values())):

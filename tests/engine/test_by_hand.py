@@ -210,7 +210,7 @@ def test_the_doctor_repeats_a_correction(told: Memory) -> None:
     correct(told, join=4)
     assert findings(told) == []
     with store_of(told).begin(Scope(), write=False) as tx:
-        (decision,) = tx.relations.decisions(type="resegment")
+        (decision,) = tx.knowledge.decisions(type="resegment")
     assert (decision.verdict, decision.detail["join"]) == ("hand", 4)
     tamper(told, detail={**decision.detail, "join": 8})
     assert findings(told) == [("error", "I7")]

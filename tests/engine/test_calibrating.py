@@ -128,7 +128,7 @@ def test_frames_carry_the_calibration_in_their_policys_name(
         mine(memory).add(talk(TAP, 0))
         mine(memory).flush()
         with memory._deps.store.begin(Scope(), write=False) as tx:
-            names = {d.policy_version for d in tx.relations.decisions()}
+            names = {d.policy_version for d in tx.knowledge.decisions()}
         mean, spread = raised.scale or (0.0, 0.0)
         assert names == {f"default-2027-02?scale={mean},{spread}&embedder=raised"}
     with open_memory(embedder=Raised(), policy="default") as memory:  # the file is gone, the name is not

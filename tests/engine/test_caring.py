@@ -545,7 +545,7 @@ def test_a_policy_is_looked_at_once_an_hour_and_a_new_one_at_once(
     assert mine(memory).retention.get().archived == 1
     clock.forward(days=6)
     with memory._deps.store.begin(Scope()) as tx:
-        assert tx.visibility.take_turn(clock.now, EVERY)
+        assert tx.upkeep.take_turn(clock.now, EVERY)
     memory.upkeep()
     assert mine(memory).retention.get().archived == 1
     clock.forward(hours=1)
@@ -590,7 +590,7 @@ def test_whatever_is_set_nothing_pinned_or_open_goes_and_nothing_goes_unarchived
 
 def _archived(memory: Memory) -> list[object]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return list(tx.visibility.marks(MarkKind.ARCHIVED))
+        return list(tx.upkeep.marks(MarkKind.ARCHIVED))
 
 
 # --- exports ---------------------------------------------------------------------------------------------

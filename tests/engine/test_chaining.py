@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 from builders.chats import Clock, mine
 from builders.commands import Run
+from stores.builders import rewrite_terms
 
 from episodic_agent import Memory
 from episodic_agent.core.chains import Term, follows
@@ -43,7 +44,7 @@ def tell(memory: Memory, thread: str, hours: float, texts: tuple[str, ...]) -> U
 
 def decisions(memory: Memory, episode: UUID) -> list[Decision]:
     with memory._deps.store.begin(Scope("default", "default"), write=False) as tx:
-        return list(tx.relations.decisions(subject=episode, type="chain"))
+        return list(tx.knowledge.decisions(subject=episode, type="chain"))
 
 
 def ids(memory: Memory, episode: UUID) -> list[UUID]:
@@ -286,8 +287,8 @@ def test_what_is_found_by_is_written_again_by_the_doctor(memory: Memory) -> None
     event = mine(memory).episodes.list()[0].episode_id
     identifiers = [card.episode_id for card in mine(memory).episodes.list(where="participant=user")]
     with memory._deps.store.begin(Scope("default", "default")) as tx:
-        tx.relations.describe(first, [])  # a session that lost its rows, an event with rows of something else
-        tx.relations.describe(event, [Term("tag", "stranger")])
+        rewrite_terms(tx, first)  # a session that lost its rows, an event with rows of something else
+        rewrite_terms(tx, event, Term("tag", "stranger"))
     assert [card.episode_id for card in mine(memory).episodes.list(where="tag=stranger")] == [event]
     (finding,) = [finding for finding in memory.doctor() if finding.severity == "error"]
     assert (finding.invariant, "2 episodes" in finding.message) == ("metadata", True)

@@ -111,7 +111,7 @@ def parts(memory: Memory, name: str) -> list[tuple[int, int, str, str]]:
 
 def decisions(memory: Memory) -> list[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return list(tx.relations.decisions(type="compact"))
+        return list(tx.knowledge.decisions(type="compact"))
 
 
 def errors(memory: Memory) -> list[str]:
@@ -267,7 +267,7 @@ def test_the_more_urgent_reason_is_served_first(open_memory: OpenMemory, clock: 
     mine(memory).sections.compact(thread="asked")
     with memory._deps.store.begin(Scope(), write=False) as tx:
         names = {str(p.episode_id): t.origin for t in tx.threads.list() for p in tx.threads.sections(t.id)}
-        order = [names[job.key.partition(":")[0]] for job in tx.work.jobs() if job.kind == "compact"]
+        order = [names[job.key.partition(":")[0]] for job in tx.upkeep.jobs() if job.kind == "compact"]
     assert order[:3] == ["asked", "over", "full"]
     assert order[3:].count("old") == 1
 
@@ -428,7 +428,7 @@ def test_the_call_that_tells_a_part_says_what_it_is_about_too(open_memory: OpenM
     assert (about["participants"], about["tools_used"]) == (["user", "assistant"], [])
     with memory._deps.store.begin(Scope(), write=False) as tx:
         conditions = parse_filter("tag=booking outcome=success").fields
-        assert list(tx.index.matching(conditions)) == [card.episode_id]
+        assert [one.id for one in tx.episodes.list(about=conditions)] == [card.episode_id]
     assert [stage for stage, _ in model.calls] == ["compact"]
     assert errors(memory) == []
 

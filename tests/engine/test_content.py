@@ -110,7 +110,7 @@ def test_an_erased_observation_leaves_no_hash_to_guess_by(memory: Memory, url: s
     with open_store(url).begin(Scope()) as tx:
         thread = tx.threads.get("chat")
         assert thread is not None
-        tx.visibility.erase(thread.id, [0], tx.observations.last_at() or thread.created_at)
+        tx.observations.erase(thread.id, [0], tx.observations.last_at() or thread.created_at)
     # were a hash left in its row, `altered` would name it
     assert wrong(memory) == []
     spoil(url, "UPDATE {observation} SET erased_at = NULL, text = '' WHERE erased_at IS NOT NULL")

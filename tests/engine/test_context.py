@@ -24,7 +24,7 @@ from episodic_agent.core.ingest import read_time
 from episodic_agent.engine.context.assembling import Contexts, ThreadContext
 from episodic_agent.engine.threads.recounting import importance
 from episodic_agent.errors import InvalidInput
-from episodic_agent.schemas import Link, Scope
+from episodic_agent.schemas import Joined, Link, Scope
 
 TEN = datetime(2025, 11, 5, 10, tzinfo=UTC)
 SCENARIOS = sorted((Path(__file__).parents[1] / "scenarios" / "threads").glob("*.json"))
@@ -69,12 +69,12 @@ def told(memory: Memory, message: str, **given: Any) -> ThreadContext:
 
 def link(memory: Memory, earlier: UUID, later: UUID, **more: Any) -> None:
     with memory._deps.store.begin(Scope()) as tx:
-        tx.relations.put(Link(earlier, later, TEN, **more))
+        tx.threads.save(Link(earlier, later, TEN, **more))
 
 
 def join(memory: Memory, *threads: UUID) -> None:
     with memory._deps.store.begin(Scope()) as tx:
-        tx.relations.join(UUID(int=99), threads)
+        tx.threads.save(Joined(UUID(int=99), tuple(threads)))
 
 
 def foresee(memory: Memory, *results: tuple[UUID, str, bool]) -> None:
@@ -458,7 +458,7 @@ def test_scenarios_get_the_context_a_reader_expects(path: Path, memory: Memory) 
         if n in links:
             with memory._deps.store.begin(Scope()) as tx:
                 at_once = read_time(event["at"]).at
-                tx.relations.put(Link(thread_of[links[n]], receipt.thread_id, at_once, basis))
+                tx.threads.save(Link(thread_of[links[n]], receipt.thread_id, at_once, basis))
     assert wrong == []
 
 

@@ -234,7 +234,7 @@ def test_what_nobody_said_is_refused_and_the_rest_is_used(
     asked.user.facts.consolidate()
     assert asked.facts() == {SAID[other]}
     with asked.memory._deps.store.begin(asked.user._at.scope, write=False) as tx:
-        refused = [d.detail["refused"] for d in tx.relations.decisions(type="facts")]
+        refused = [d.detail["refused"] for d in tx.knowledge.decisions(type="facts")]
     assert why in str(refused)
 
 
@@ -261,7 +261,7 @@ def test_a_fact_of_days_is_none_and_the_decision_says_why(
     asked.user.facts.consolidate()
     assert bool(asked.facts()) is kept
     with asked.memory._deps.store.begin(asked.user._at.scope, write=False) as tx:
-        refused = [d.detail["refused"] for d in tx.relations.decisions(type="facts")]
+        refused = [d.detail["refused"] for d in tx.knowledge.decisions(type="facts")]
     assert ("over within days" in str(refused)) is not kept
 
 
@@ -295,7 +295,7 @@ def test_the_two_steps_of_the_document_stay_by_name(open_memory: OpenMemory, clo
     asked.user.facts.consolidate()
     assert [p.endswith("What do you expect?") for p in asked.prompts] == [False, True, False]
     with asked.memory._deps.store.begin(asked.user._at.scope, write=False) as tx:
-        versions = {d.policy_version for d in tx.relations.decisions(type="facts")}
+        versions = {d.policy_version for d in tx.knowledge.decisions(type="facts")}
     assert versions == {question.SEED_VERSION}
     with pytest.raises(InvalidInput, match="unknown fact policy"):
         open_memory(fact_policy="seed-004")

@@ -334,13 +334,13 @@ def exact(memory: Memory, url: str) -> None:
         sessions = [
             part.episode_id for thread in tx.threads.list() for part in tx.threads.sections(thread.id)
         ]
-        links = tx.relations.links(limit=99, taken_back=True)
+        links = tx.threads.links(limit=99, taken_back=True)
         joined = set(
-            tx.relations.joined([end for link in links for end in (link.earlier, link.later)]).values()
+            tx.threads.joined([end for link in links for end in (link.earlier, link.later)]).values()
         )
         there = tx.episodes.get([*{e.id for e in every}, *sessions, *joined])
         expected = [(one.id, term) for one in there.values() for term in metadata_terms(one.metadata)]
-        assert sorted(tx.relations.described(list(there))) == sorted(expected)
+        assert sorted(tx.index.described(list(there))) == sorted(expected)
     assert rows(url) == len(expected)
     assert [f.message for f in memory.doctor() if f.severity == "error"] == []
 

@@ -269,7 +269,7 @@ def test_what_a_model_repeats_of_a_fact_it_was_shown_goes_with_what_told_it(url:
             mine(memory).facts.consolidate()
         assert sum(SECRET in card.fact.fact for card in mine(memory).facts.list(history=True)) == 4
         with memory._deps.store.begin(Scope(), write=False) as tx:
-            shown = [d.detail["known"] for d in tx.relations.decisions(type="facts")]
+            shown = [d.detail["known"] for d in tx.knowledge.decisions(type="facts")]
         assert shown[0] == {}
         assert str(ids[SAFE]) in shown[1].values()
         assert str(ids[SAFE]) not in shown[3].values()  # what it told itself was all that still held

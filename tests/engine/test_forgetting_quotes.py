@@ -37,7 +37,7 @@ def say(memory: Memory, thread: str, *texts: str) -> list[UUID]:
 
 def waiting(memory: Memory) -> set[str]:
     with memory._deps.store.begin(ANA, write=False) as tx:
-        return {one.query for one in tx.work.reviews()}
+        return {one.query for one in tx.upkeep.reviews()}
 
 
 def ask(memory: Memory, thread: str, query: str, *shown: UUID) -> None:
@@ -45,7 +45,7 @@ def ask(memory: Memory, thread: str, query: str, *shown: UUID) -> None:
     with memory._deps.store.begin(ANA) as tx:
         asking = tx.threads.get(thread)
         assert asking is not None
-        tx.work.put(PendingReview(uuid4(), asking.id, 99, TEN, query, shown))
+        tx.upkeep.put(PendingReview(uuid4(), asking.id, 99, TEN, query, shown))
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["a message", "its thread"])
@@ -81,10 +81,10 @@ def test_queries_of_judged_recalls_go_where_they_rest_on_it(memory: Memory, cloc
             ]
         ):
             detail = {"thread": str(desk.id), "query": query, "why": f"took up: {query}", "rank": 1}
-            tx.relations.decide(record(subject, f"{number}", REVIEW, detail=detail))
+            tx.knowledge.decide(record(subject, f"{number}", REVIEW, detail=detail))
     mine(memory).erase(observation=secret)
     with memory._deps.store.begin(ANA, write=False) as tx:
-        queries = [one.detail["query"] for one in tx.relations.decisions(type=REVIEW)]
+        queries = [one.detail["query"] for one in tx.knowledge.decisions(type=REVIEW)]
     assert sorted(queries) == ["", "", "who teaches me?"]
     assert everywhere(url, SECRET) == []
 
@@ -106,11 +106,11 @@ def test_what_a_model_said_of_another_candidate_in_the_same_answer_goes(
             "llm": {"reasoning": f"not {SECRET} but the teacher", "score": 0.8},
         }
         others = ({"candidate": str(safe.id), "score": 0.1},)
-        tx.relations.decide(record(music.id, "m", LINK, detail=texts, alternatives=others))
+        tx.knowledge.decide(record(music.id, "m", LINK, detail=texts, alternatives=others))
     mine(memory).erase(observation=secret)
     assert everywhere(url, SECRET) == []
     with memory._deps.store.begin(ANA, write=False) as tx:
-        (decision,) = tx.relations.decisions(type=LINK)
+        (decision,) = tx.knowledge.decisions(type=LINK)
     assert decision.alternatives == others
     assert decision.detail["llm"] == {"reasoning": "", "score": 0.8}
 

@@ -408,8 +408,8 @@ def test_doctor_sees_and_mends_a_frame_that_waits_for_nobody(open_memory: OpenMe
     store = SqliteStore(database)
     for scope in store.scopes():
         with store.begin(scope) as tx:
-            for job in tx.work.jobs(state="waiting"):
-                tx.work.drop(job.id)
+            for job in tx.upkeep.jobs(state="waiting"):
+                tx.upkeep.drop(job.id)
     store.close()
     embedder.down = False
     memory.jobs.run()

@@ -407,7 +407,7 @@ def check(w: World) -> None:
     w.settle()
     assert [f for f in w.memory.doctor() if f.severity == "error"] == []
     for tx in w.scopes():
-        assert tx.work.jobs() == []
+        assert tx.upkeep.jobs() == []
         for thread in tx.threads.list():
             assert_taken_in(w, tx, thread.id, thread.origin)
             if len(w.policies) == 1 and not w.oracle.answered and not w.closed_blind:
@@ -693,7 +693,7 @@ def test_work_that_lost_its_lease_is_left_to_who_took_it_and_is_done_in_the_end(
 
         w.embedder.meanwhile = take
         assert w.memory.user("ana").flush() == 1
-        (waiting,) = [job for tx in w.scopes() for job in tx.work.jobs()]
+        (waiting,) = [job for tx in w.scopes() for job in tx.upkeep.jobs()]
         assert (waiting.kind, waiting.state) == ("encode", "leased")
         check(w)
         (card,) = w.memory.user("ana").episodes.list()

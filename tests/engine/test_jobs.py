@@ -46,7 +46,7 @@ class Bench:
     def put(self, *keys: str, kind: str = "do", scope: Scope = ANA) -> None:
         with self.store.inner.begin(scope) as tx:
             for key in keys:
-                tx.work.ask(kind, key, key, now=self.clock())
+                tx.upkeep.ask(kind, key, key, now=self.clock())
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
         self.handled.append([job.key for job in jobs])
@@ -56,8 +56,8 @@ class Bench:
                 raise self.errors[job.key].pop(0)
         with self.store.begin(scope) as tx:
             for job in jobs:
-                tx.work.drop(job)
-                tx.work.ask("did", f"{job.key} {job.token}", job.key, now=self.clock())
+                tx.upkeep.drop(job)
+                tx.upkeep.ask("did", f"{job.key} {job.token}", job.key, now=self.clock())
 
     def runner(self, owner: str = "elsewhere:1:1", **how: Any) -> Runner:
         handlers: Mapping[str, Handler] = {"do": self.handle, "ask": self.handle}
@@ -67,11 +67,11 @@ class Bench:
 
     def jobs(self, state: str | None = None, scope: Scope = ANA) -> dict[str, Job]:
         with self.store.inner.begin(scope, write=False) as tx:
-            return {job.key: job for job in tx.work.jobs(state=state) if job.kind != "did"}
+            return {job.key: job for job in tx.upkeep.jobs(state=state) if job.kind != "did"}
 
     def did(self, scope: Scope = ANA) -> list[str]:
         with self.store.inner.begin(scope, write=False) as tx:
-            return sorted(job.serial for job in tx.work.jobs() if job.kind == "did")
+            return sorted(job.serial for job in tx.upkeep.jobs() if job.kind == "did")
 
 
 @pytest.fixture
@@ -302,7 +302,7 @@ def test_a_worker_that_loses_its_lease_cannot_commit(bench: Bench, clock: Clock)
     assert batch is not None
     assert (batch.done, batch.failed, batch.lost) == (0, 0, 2)
     with bench.store.begin(ANA, write=False) as tx:
-        assert sorted(job.key for job in tx.work.jobs()) == ["a 2", "b 2"]  # the other's tokens, once each
+        assert sorted(job.key for job in tx.upkeep.jobs()) == ["a 2", "b 2"]  # the other's tokens, once each
 
 
 def test_a_heartbeat_that_finds_a_job_lost_says_so(
@@ -384,7 +384,7 @@ def test_a_dead_letter_tried_again_by_hand_has_all_its_lives_back(bench: Bench, 
         die_with(bench.store, clock)
     bench.runner().run_due()
     with bench.store.begin(ANA) as tx:
-        tx.work.put_back(bench.jobs("dead")["poison"].id, retry_at=clock())
+        tx.upkeep.put_back(bench.jobs("dead")["poison"].id, retry_at=clock())
     bench.runner().run_due()
     assert bench.did() == ["poison"]
 

@@ -53,7 +53,7 @@ def matters(memory: Memory) -> list[Thread]:
 
 def decisions(memory: Memory, thread: Thread) -> Sequence[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return tx.relations.decisions(subject=thread.id, type=LINK)
+        return tx.knowledge.decisions(subject=thread.id, type=LINK)
 
 
 def sound(memory: Memory) -> bool:
@@ -96,8 +96,8 @@ def test_the_doctor_finds_a_loser_that_was_better_than_its_rival(opened: Opened)
     asked = tell(memory, 135, THURSDAY)
     loser = next(d for d in decisions(memory, asked) if d.features.get("yields"))
     with memory._deps.store.begin(Scope()) as tx:
-        tx.relations.revoke(loser.id)
-        tx.relations.decide(replace(loser, features={**loser.features, "rival": loser.score - 0.1}))
+        tx.knowledge.revoke(loser.id)
+        tx.knowledge.decide(replace(loser, features={**loser.features, "rival": loser.score - 0.1}))
     assert [f.invariant for f in memory.doctor() if f.severity == "error"] == ["I6"]
 
 

@@ -60,7 +60,7 @@ def links(memory: Memory) -> list[tuple[str, str]]:
 
 def ends(memory: Memory, thread: Thread) -> Sequence[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        decisions = tx.relations.decisions(subject=thread.id, type=LINK)
+        decisions = tx.knowledge.decisions(subject=thread.id, type=LINK)
     return [d for d in decisions if d.detail.get("stage") == "end"]
 
 
@@ -127,11 +127,11 @@ def wrongly_linked(
     threads = five_matters(memory)
     back, wrong = tell(memory, 26 * HOUR, *MATTERS["tax"]), threads["bread"]
     with memory._deps.store.begin(Scope()) as tx:
-        made = tx.relations.decisions(subject=back.id, type=LINK)[0]
+        made = tx.knowledge.decisions(subject=back.id, type=LINK)[0]
         if agreed:
             opinion = {"related": True, "confidence": 0.9}
-            tx.relations.decide(replace(made, detail={**made.detail, "llm": opinion}), amend=True)
-        tx.relations.put(Link(wrong.id, back.id, TEN, basis, "HIGH", made.id))
+            tx.knowledge.decide(replace(made, detail={**made.detail, "llm": opinion}), amend=True)
+        tx.threads.save(Link(wrong.id, back.id, TEN, basis, "HIGH", made.id))
         settle(tx, [back.id, wrong.id], TEN)
     return wrong, back
 
@@ -171,7 +171,7 @@ def test_an_end_is_judged_once_and_again_after_more_was_said(opened: Opened, clo
     silence(memory, clock, 28 * HOUR)
     before = [d.id for d in ends(memory, back)]
     with memory._deps.store.begin(Scope()) as tx:
-        tx.work.ask(LINK_END, str(back.id), LINK, now=clock.now)
+        tx.upkeep.ask(LINK_END, str(back.id), LINK, now=clock.now)
     memory.jobs.run()
     assert [d.id for d in ends(memory, back)] == before
     assert len({d.detail["through"] for d in ends(memory, back)}) == 1

@@ -86,7 +86,7 @@ def links(memory: Memory) -> list[tuple[str, str]]:
 
 def decisions(memory: Memory, thread: Thread) -> Sequence[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return tx.relations.decisions(subject=thread.id, type=LINK)
+        return tx.knowledge.decisions(subject=thread.id, type=LINK)
 
 
 def sound(memory: Memory) -> bool:

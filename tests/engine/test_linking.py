@@ -30,7 +30,7 @@ from episodic_agent.engine.links.joining import faults
 from episodic_agent.errors import BadReply, InvalidInput, NotFound, ProviderUnavailable
 from episodic_agent.providers.embedders.minilm import MiniLM, is_present
 from episodic_agent.providers.models.staged import StagedModel
-from episodic_agent.schemas import Decision, Json, Scope, Thread
+from episodic_agent.schemas import Decision, Joined, Json, Scope, Thread
 from episodic_agent.testing.models import Answer, ScriptedModel
 from episodic_agent.wiring import load_settings
 
@@ -82,7 +82,7 @@ def pairs(memory: Memory) -> set[tuple[UUID, UUID]]:
 
 def decisions(memory: Memory, thread: Thread | None = None) -> Sequence[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return tx.relations.decisions(subject=None if thread is None else thread.id, type=LINK)
+        return tx.knowledge.decisions(subject=None if thread is None else thread.id, type=LINK)
 
 
 def wholes(memory: Memory, *threads: Thread) -> list[list[str]]:
@@ -223,8 +223,8 @@ def test_unlinking_leaves_a_tombstone_that_linking_respects(single: Opened) -> N
     assert pairs(memory) == {(second.id, first.id)}
     assert wholes(memory, first, second, third) == [[str(episode.id)], [str(episode.id)], []]
     with memory._deps.store.begin(Scope()) as tx:
-        for decision in tx.relations.decisions(subject=third.id, type=LINK):
-            tx.relations.revoke(decision.id)
+        for decision in tx.knowledge.decisions(subject=third.id, type=LINK):
+            tx.knowledge.revoke(decision.id)
         put_job(tx, third.id, memory._deps.clock())
     memory.jobs.run()
     assert pairs(memory) == {(second.id, first.id)}
@@ -643,7 +643,7 @@ def test_the_doctor_finds_and_mends_episodes_that_no_link_explains(single: Opene
     first, second, third = (tell(memory, 45 * n, t) for n, t in enumerate((NEW_YORK, THURSDAY, TOKYO)))
     (episode,) = mine(memory).links.episodes()
     with memory._deps.store.begin(Scope()) as tx:
-        tx.relations.join(episode.id, [first.id, third.id])
+        tx.threads.save(Joined(episode.id, (*[first.id, third.id],)))
         assert len(list(faults(tx))) == 1
     assert [f.invariant for f in memory.doctor() if f.severity == "error"] == ["I3"]
     memory.doctor(repair=True)
@@ -657,8 +657,8 @@ def test_the_doctor_finds_a_verdict_that_does_not_follow(single: Opened) -> None
     tell(memory, 45, THURSDAY)
     (decision,) = decisions(memory)
     with memory._deps.store.begin(Scope()) as tx:
-        tx.relations.revoke(decision.id)
-        tx.relations.decide(replace(decision, verdict="DON'T_LINK"))
+        tx.knowledge.revoke(decision.id)
+        tx.knowledge.decide(replace(decision, verdict="DON'T_LINK"))
     assert [f.invariant for f in memory.doctor() if f.severity == "error"] == ["I6"]
 
 

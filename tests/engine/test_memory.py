@@ -14,6 +14,7 @@ from episodic_agent import Memory
 from episodic_agent.core.boundary.policies import policy
 from episodic_agent.core.boundary.records import unpack_record
 from episodic_agent.core.strength.decay import initial_strength
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import EpisodicError, InvalidInput, NotFound
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, ref_of
 from episodic_agent.schemas import Scope
@@ -120,7 +121,7 @@ def test_every_cut_has_a_decision_from_which_the_verdict_follows(memory: Memory)
         episode = mine(memory).episodes.get(card.episode_id)
         with store.begin(SCOPE, write=False) as tx:
             assert episode.decision_id is not None
-            decision = tx.relations.decision(episode.decision_id)
+            decision = stored_decision(tx, episode.decision_id)
         assert decision is not None
         assert (decision.type, decision.subject) == ("boundary", episode.id)
         assert decision.verdict == episode.reason

@@ -21,6 +21,7 @@ from episodic_agent.core.boundary.records import unpack_record
 from episodic_agent.engine.boundary.explain import replay
 from episodic_agent.engine.boundary.pending import LONGEST_TAIL
 from episodic_agent.engine.doctor.examining import follows
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import ProviderUnavailable
 from episodic_agent.providers.models.openai import ModelLimits, OpenAIModel
 from episodic_agent.schemas import Json, Scope
@@ -80,7 +81,7 @@ def told(memory: Memory) -> list[Any]:
         thread = tx.threads.list()[0].id
         results: list[Any] = [dict(tx.observations.records(thread, 0, 500))]
         for e in tx.episodes.list(threads=[thread]):
-            decision = tx.relations.decision(e.decision_id) if e.decision_id else None
+            decision = stored_decision(tx, e.decision_id)
             results.append((e, decision))
         frame = tx.threads.frame(thread)
         return [*results, frame.state, frame.policy, frame.first_seq, frame.cursor]

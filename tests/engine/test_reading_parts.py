@@ -161,7 +161,7 @@ def test_the_doctor_repeats_a_reading(open_memory: OpenMemory) -> None:
     memory = told(open_memory, (0, 3), (4, 7), (8, 9), (10, 11))
     scope = Scope(user_id="gem")
     with store_of(memory).begin(scope, write=False) as tx:
-        (decision,) = tx.relations.decisions(type="resegment")
+        (decision,) = tx.knowledge.decisions(type="resegment")
     assert (decision.verdict, decision.detail["cuts"], decision.detail["joins"]) == ("reading", [10], [])
 
 

@@ -37,6 +37,7 @@ from episodic_agent import Memory
 from episodic_agent.data import demo_folder
 from episodic_agent.engine.boundary.generations import last_resegmenting, resegmenting_id
 from episodic_agent.engine.boundary.segmenting import inheriting
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import Conflict, InvalidInput, NotFound, ProviderUnavailable
 from episodic_agent.protocols import EPISODES, Store
 from episodic_agent.schemas import Episode, Scope, Thread
@@ -203,7 +204,7 @@ def test_flushes_and_the_clocks_cuts_stay(open_memory: OpenMemory, clock: Clock)
         assert_sound(memory)
     with store_of(memory).begin(Scope(), write=False) as tx:
         (*_, last) = tx.episodes.list(threads=[thread_of(memory).id])
-        decision = tx.relations.decision(last.decision_id) if last.decision_id else None
+        decision = stored_decision(tx, last.decision_id)
     assert decision is not None
     assert "tick" in str(decision.detail["input"])
 
@@ -639,8 +640,8 @@ def tamper(memory: Memory, **changed: Any) -> None:
         thread = tx.threads.list()[0]
         made = last_resegmenting(tx, thread)
         assert made is not None
-        tx.relations.revoke(made.id)
-        tx.relations.decide(replace(made, **changed))
+        tx.knowledge.revoke(made.id)
+        tx.knowledge.decide(replace(made, **changed))
 
 
 def findings(memory: Memory) -> list[tuple[str, str]]:
@@ -661,7 +662,7 @@ def test_the_doctor_repeats_the_pass(memory: Memory, open_memory: OpenMemory, ur
     tamper(memory, verdict="online")
     assert findings(memory) == []
     with store_of(memory).begin(Scope()) as tx:
-        tx.relations.revoke(resegmenting_id(tx.threads.list()[0].id, 1))
+        tx.knowledge.revoke(resegmenting_id(tx.threads.list()[0].id, 1))
     assert findings(memory) == [("error", "I6")]
 
 
@@ -670,7 +671,7 @@ def test_the_decision_tells_who_segmented_and_what_became_of_the_episodes(memory
     mine(memory).flush()
     mine(memory).boundaries.resegment(THREAD, "seed-001?max_messages=4", complete=False)
     with store_of(memory).begin(Scope(), write=False) as tx:
-        (decision,) = tx.relations.decisions(type="resegment")
+        (decision,) = tx.knowledge.decisions(type="resegment")
     assert (decision.verdict, decision.policy_version) == ("online", "seed-001?max_messages=4")
     assert decision.features == {"kept": 3.0, "replaced": 1.0, "new": 2.0}
 
@@ -681,7 +682,7 @@ def test_cuts_of_a_whole_pass_say_so(open_memory: OpenMemory) -> None:
     mine(memory).boundaries.resegment(THREAD, "default?max_length=4")
     assert max(e.size for e in episodes(memory)) == 3
     with store_of(memory).begin(Scope(), write=False) as tx:
-        decisions = tx.relations.decisions(type="boundary")
+        decisions = tx.knowledge.decisions(type="boundary")
     assert {d.detail.get("mode") for d in decisions} >= {"whole-2026-12"}
     assert any(
         "too long" in mine(memory).boundaries.explain(c.episode_id).ends.sentence

@@ -153,7 +153,7 @@ def test_an_export_takes_along_what_was_judged_and_what_waits_to_be(
 
 def waiting(memory: Memory) -> int:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return sum(len(tx.work.reviews(thread.id)) for thread in tx.threads.list())
+        return sum(len(tx.upkeep.reviews(thread.id)) for thread in tx.threads.list())
 
 
 def test_a_recall_that_showed_nothing_waits_for_no_judgement(open_memory: OpenMemory, clock: Clock) -> None:
@@ -168,7 +168,7 @@ def test_a_pasted_page_is_judged_by_its_beginning(open_memory: OpenMemory, clock
     remember(memory, clock)
     mine(memory).search(f"{QUERY} {'and so on and on ' * 500}", asking="today")
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        kept = [one for thread in tx.threads.list() for one in tx.work.reviews(thread.id)]
+        kept = [one for thread in tx.threads.list() for one in tx.upkeep.reviews(thread.id)]
     assert [(len(one.query), one.query.startswith(QUERY), bool(one.shown)) for one in kept] == [
         (1000, True, True)
     ]
@@ -274,7 +274,7 @@ def test_old_recalls_of_a_thread_that_never_ends_an_event_are_let_go(
     for _ in range(60):
         mine(memory).search(QUERY, asking="today")
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        waiting = tx.work.reviews(find_thread(tx, "today").id)
+        waiting = tx.upkeep.reviews(find_thread(tx, "today").id)
     assert len(waiting) == 50
     assert waiting[-1].at - waiting[0].at < timedelta(seconds=1)
 
@@ -286,10 +286,10 @@ def test_a_recall_without_an_episode_waits_for_nothing_and_a_long_query_is_cut(
     mine(memory).add("The tap drips at night", thread="today", timestamp=clock.now)
     assert mine(memory).search("tap", asking="today").hits  # of an episode that is open yet
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        assert tx.work.reviews() == []
+        assert tx.upkeep.reviews() == []
     remember(memory, clock)
     mine(memory).search(f"{QUERY} {'and the tap ' * 200}", asking="today")
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        (waiting,) = tx.work.reviews()
+        (waiting,) = tx.upkeep.reviews()
     assert len(waiting.query) == 1_000
     assert waiting.shown

@@ -45,7 +45,7 @@ class Angles:
 
 def decisions(memory: Memory, episode: UUID) -> list[Decision]:
     with memory._deps.store.begin(Scope("default", "default"), write=False) as tx:
-        decisions = tx.relations.decisions(subject=episode, type="chain")
+        decisions = tx.knowledge.decisions(subject=episode, type="chain")
         return sorted(decisions, key=lambda one: one.detail["stage"] == "close")
 
 
@@ -473,7 +473,7 @@ def test_links_that_are_taken_back_raise_the_threshold_of_chains(memory: Memory,
     ]
     with memory._deps.store.begin(Scope("default", "default")) as tx:
         for decision in matching_decisions:
-            tx.relations.decide(decision)
+            tx.knowledge.decide(decision)
     clock.forward(days=1)
     assert mine(memory).tuning.run("chain", dry_run=True).decision_id is None
     run = mine(memory).tuning.run("chain")

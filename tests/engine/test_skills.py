@@ -40,7 +40,7 @@ def kept(memory: Memory, user: str = "default") -> list[StoredSkill]:
 
 def decisions(memory: Memory, kind: str = "skill") -> list[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return list(tx.relations.decisions(type=kind))
+        return list(tx.knowledge.decisions(type=kind))
 
 
 def put(memory: Memory, **fields: object) -> Skill:
@@ -408,7 +408,7 @@ def test_doctor_tells_what_is_wrong_with_a_skill_and_mends_what_can_be_derived(l
         bad = replace(skill.skill, confidence=1.5, successes=9)
         turn = tx.knowledge.evidence(skill.id)[0]
         tx.knowledge.put_skill(replace(skill, skill=bad), [replace(turn, seq=999)])
-        tx.relations.revoke(tx.relations.decisions(type="skill")[0].id)
+        tx.knowledge.revoke(tx.knowledge.decisions(type="skill")[0].id)
     texts = [finding.message for finding in learned.doctor()]
     assert [message.partition(": ")[2][:30] for message in texts[:3]] == [
         "its confidence 1.5 is not betw",
@@ -427,7 +427,7 @@ def test_what_is_compacted_names_the_skills_it_shows(learned: Memory, clock: Clo
     mine(learned).flush()
     (card, *_) = mine(learned).sections.compact()
     with learned._deps.store.begin(Scope(), write=False) as tx:
-        (*_, decision) = tx.relations.decisions(subject=card.episode_id, type=COMPACT)
+        (*_, decision) = tx.knowledge.decisions(subject=card.episode_id, type=COMPACT)
     assert decision.detail["steps"] == {"skills": 1}
     assert NAME in card.macro
 

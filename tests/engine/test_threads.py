@@ -44,7 +44,7 @@ def tell(memory: Memory, minute: float, text: str = "What about New York?", **mo
 
 def decisions(memory: Memory) -> Sequence[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return list(tx.relations.decisions(type="thread"))
+        return list(tx.knowledge.decisions(type="thread"))
 
 
 @pytest.mark.parametrize(("minutes", "same"), [(15, True), (30, True), (30.0001, False), (45, False)])

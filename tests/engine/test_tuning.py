@@ -18,6 +18,7 @@ from episodic_agent.core.links import link_policy
 from episodic_agent.core.prompts import thread_link
 from episodic_agent.engine.jobs.runner import Handler
 from episodic_agent.engine.later import runner_of
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning import runs as tuning
 from episodic_agent.engine.tuning.outcomes import ask_for_outcomes
 from episodic_agent.engine.tuning.runs import guidance_in_force, policy_in_force
@@ -73,7 +74,7 @@ def judged(memory: Memory, *scores: float, earlier: Sequence[Sequence[str]] = (W
 
 def stored(memory: Memory, decision: Decision) -> Decision:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        matching_decision = tx.relations.decision(decision.id)
+        matching_decision = stored_decision(tx, decision.id)
     assert matching_decision is not None
     return matching_decision
 
@@ -271,7 +272,7 @@ def test_a_link_asks_for_later_work_only_where_something_was_said_since(url: str
 
 def memory_decisions(memory: Memory) -> Sequence[Decision]:
     with memory._deps.store.begin(Scope(), write=False) as tx:
-        return tx.relations.decisions(type="link")
+        return tx.knowledge.decisions(type="link")
 
 
 def test_tuning_is_asked_for_where_every_thread_is_one_message(memory: Memory) -> None:
@@ -577,7 +578,7 @@ def test_nothing_is_tuned_while_linking_is_off(open_memory: OpenMemory) -> None:
     memory.close()
     off = open_memory(link_policy="none")
     with off._deps.store.begin(Scope()) as tx:
-        tx.work.ask("tune", "link", "tune:link", now=NOW)  # asked for before it was switched off
+        tx.upkeep.ask("tune", "link", "tune:link", now=NOW)  # asked for before it was switched off
     said(off, GOES_ON, 2)  # what was linked is still heard of
     off.jobs.run()
     assert [job for job in off.jobs.list() if job.attempts] == []

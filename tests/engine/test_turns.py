@@ -36,7 +36,7 @@ def child(node: TraceNode, name: str) -> TraceNode:
 
 def decide(memory: Memory, decision: Decision) -> None:
     with memory._deps.store.begin(HERE) as tx:
-        tx.relations.decide(decision)
+        tx.knowledge.decide(decision)
 
 
 def linked(thread: UUID, observation: UUID, **more: object) -> Decision:
@@ -203,7 +203,7 @@ def test_many_messages_together_share_one_row(open_memory: OpenMemory) -> None:
     mine(memory).add(["hello"] * 300, thread=CHAT)
     with memory._deps.store.begin(HERE, write=False) as tx:
         number = tx.threads.number(mine(memory).threads.get(CHAT).thread.id)
-        spans = tx.work.spans(ref_of(number, 0), ref_of(number, 299))
+        spans = tx.upkeep.spans(ref_of(number, 0), ref_of(number, 299))
     rows = sorted((row for row in spans if row.name == "add"), key=lambda row: row.first_ref)
     assert [row.last_ref - row.first_ref + 1 for row in rows] == [CHUNK, 300 - CHUNK]
     assert CHUNK == LONGEST_RUN
@@ -224,7 +224,7 @@ def test_steps_of_an_agent_leave_no_row(open_memory: OpenMemory) -> None:
     memory = open_memory(embedder="none")
     mine(memory).add([{"location": "kitchen", "text": "walk", "timestamp": NOW.isoformat()}], thread="robot")
     with memory._deps.store.begin(HERE, write=False) as tx:
-        assert tx.work.spans(0, 1 << 40) == []
+        assert tx.upkeep.spans(0, 1 << 40) == []
 
 
 def test_nothing_is_kept_where_it_is_switched_off_and_decisions_are_told_all_the_same(

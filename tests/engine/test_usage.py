@@ -191,7 +191,7 @@ def test_many_threads_count_every_call_once(store: FaultyStore) -> None:
     assert (calls(store), calls(store, "work")) == (75, 25)
     assert meter._waiting == {}
     with store.begin(ANA, write=False) as tx:
-        assert [use.calls for use in tx.work.usage(TODAY, TODAY)] == [50]
+        assert [use.calls for use in tx.upkeep.usage(TODAY, TODAY)] == [50]
 
 
 def test_who_is_writing_takes_along_what_others_counted_meanwhile(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def begin(store: Store) -> None:
 def put(store: Store, keys: Sequence[str]) -> None:
     with store.begin(SCOPE) as tx:
         for n, key in enumerate(keys):
-            tx.work.ask(COUNT, key, SERIALS[n % len(SERIALS)], now=utc_now())
+            tx.upkeep.ask(COUNT, key, SERIALS[n % len(SERIALS)], now=utc_now())
 
 
 def happened(store: Store) -> list[str]:
@@ -143,7 +143,7 @@ def happened(store: Store) -> list[str]:
 
 def dead(store: Store) -> dict[str, str]:
     with store.begin(SCOPE, write=False) as tx:
-        return {job.key: job.last_error or "" for job in tx.work.jobs(state="dead")}
+        return {job.key: job.last_error or "" for job in tx.upkeep.jobs(state="dead")}
 
 
 def torment_counting(

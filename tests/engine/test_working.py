@@ -250,7 +250,7 @@ def dead_letters(memory: Memory, store: FaultyStore, users: tuple[str, ...] = ("
         claimed = store.claim("x:1:1", now=memory._deps.clock(), lease=timedelta(1), scope=Scope(user))
         assert claimed is not None
         with store.begin(claimed[0]) as tx:
-            tx.work.put_back(claimed[1][0], error="attempt 5: ValueError: no", retry_at=None)
+            tx.upkeep.put_back(claimed[1][0], error="attempt 5: ValueError: no", retry_at=None)
 
 
 def test_jobs_are_listed_tried_again_and_cancelled(store: FaultyStore, make: Make) -> None:

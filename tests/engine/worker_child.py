@@ -68,7 +68,7 @@ class Counting:
                 append_indexed(
                     tx, tx.threads.number(thread), make_observations(job.serial, [job.key], first=seq)
                 )
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
 
 
 def count_all(order: Order, say: Say) -> None:

@@ -40,7 +40,7 @@ def bury(database: Path, user: str) -> None:
     claimed = store.claim("x:1:1", now=utc_now(), lease=timedelta(1), scope=Scope(user))
     assert claimed is not None
     with store.begin(claimed[0]) as tx:
-        tx.work.put_back(claimed[1][0], error="attempt 5: ValueError: no words", retry_at=None)
+        tx.upkeep.put_back(claimed[1][0], error="attempt 5: ValueError: no words", retry_at=None)
     store.close()
 
 

@@ -109,11 +109,11 @@ def test_an_operation_runs_until_a_worker_did_it_and_fails_where_it_cannot(tmp_p
         operation = ana.jobs.follow(ana.add(["One", "Two"], thread="t", wait=False))
         assert (operation.state, operation.waiting) == ("running", 1)
         with memory._deps.store.begin(ana._at.scope) as tx:
-            assert len(tx.work.jobs()) == 1
+            assert len(tx.upkeep.jobs()) == 1
         claimed = memory._deps.store.claim("us", now=utc_now(), lease=timedelta(minutes=1), space="default")
         assert claimed is not None
         with memory._deps.store.begin(ana._at.scope) as tx:
-            tx.work.put_back(claimed[1][0], error="the disk is full")
+            tx.upkeep.put_back(claimed[1][0], error="the disk is full")
         failed = ana.jobs.operation(operation.id)
         assert (failed.state, failed.error) == ("failed", "the disk is full")
         (dead,) = ana.jobs.list(state="dead")

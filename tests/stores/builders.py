@@ -10,7 +10,9 @@ import numpy as np
 from episodic_agent.core.skills import Skill, SkillKind, SkillState, StoredSkill
 from episodic_agent.protocols import EpisodeMark, ObservationMark, Posting, Store, Transaction
 from episodic_agent.schemas import Episode, Frame, Observation, Scope, Thread, TimeSource, Vector
+from episodic_agent.schemas.chains import Term
 from episodic_agent.schemas.facts import Category, Fact, FactEvidence, FactTombstone, StoredFact, Version
+from episodic_agent.stores.tables.dialect import Rows
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 ANA, BO = Scope("ana", "home"), Scope("bo", "home")
@@ -195,3 +197,11 @@ def bm25(
 def random_vectors(seed: int, count: int, width: int = 8) -> Vector:
     rows = np.random.default_rng(seed).standard_normal((count, width)).astype(np.float32)
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def rewrite_terms(tx: Transaction, episode_id: UUID, *terms: Term) -> None:
+    """Leave an episode with just these rows of metadata, as damage or an older release would."""
+    session: Rows = tx.episodes._session  # type: ignore[attr-defined]
+    session.alter("DELETE FROM metadata_term WHERE :mine AND episode = :id", id=episode_id.bytes)
+    sql = "INSERT INTO metadata_term (:keys, field, value, episode) VALUES (:own, :field, :value, :id)"
+    session.change_all(sql, [{"field": t.field, "value": t.value, "id": episode_id.bytes} for t in terms])

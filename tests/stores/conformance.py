@@ -73,7 +73,7 @@ class TransactionConformance(StoreFixture):
     def test_a_block_that_raises_leaves_nothing(self, store: Store) -> None:
         with pytest.raises(ZeroDivisionError), store.begin(ANA) as tx:  # noqa: PT012 the block is the case
             begin_thread(tx, "kitchen", ["a"])
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
             raise ZeroDivisionError
         assert not store.scopes(ANA)
         assert store.waiting() == 0
@@ -85,11 +85,11 @@ class TransactionConformance(StoreFixture):
             assert reader.count("observations") == 3
             with store.begin(ANA) as writer:
                 writer.observations.append(make_observations("kitchen", ["d"], first=3))
-                writer.work.ask("encode", "k", "s", now=NOW)
+                writer.upkeep.ask("encode", "k", "s", now=NOW)
             assert reader.count("observations") == 3
             assert len(reader.observations.read(identity("kitchen"), 0, 9)) == 3
             assert reader.observations.get([ref_of(number, 3)]) == {}
-            assert reader.work.jobs() == []
+            assert reader.upkeep.jobs() == []
 
     def test_a_read_transaction_cannot_write(self, store: Store) -> None:
         fill(store)
@@ -99,7 +99,7 @@ class TransactionConformance(StoreFixture):
             with pytest.raises(StoreError):
                 tx.index.drop("o", [1])
             with pytest.raises(StoreError):
-                tx.work.ask("encode", "k", "s", now=NOW)
+                tx.upkeep.ask("encode", "k", "s", now=NOW)
 
     def test_a_scope_exists_from_its_first_write_on(self, store: Store) -> None:
         with store.begin(ANA) as tx:
@@ -129,7 +129,7 @@ class TransactionConformance(StoreFixture):
                 tx.index.vector_scores("o", "small", np.ones(8, dtype=np.float32), limit=3)[0].tolist() == []
             )
             assert tx.index.unindexed("o", "small", limit=3) == []
-            assert tx.work.jobs() == []
+            assert tx.upkeep.jobs() == []
 
     def test_a_second_write_in_the_same_thread_is_refused_instead_of_hanging(self, store: Store) -> None:
         with store.begin(ANA), pytest.raises(StoreError, match="already open"), store.begin(ANA):
@@ -151,9 +151,9 @@ class TransactionConformance(StoreFixture):
         episode, decision = make_episode("kitchen", 0, 1), make_decision("d")
         with store.begin(ANA) as tx:
             tx.episodes.put(episode)
-            tx.relations.decide(decision)
+            tx.knowledge.decide(decision)
             tx.observations.save_records(kitchen, {0: b"r"})
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         ids = [identity(f"kitchen/{seq}") for seq in range(3)]
         with store.begin(BO) as tx:
             assert tx.threads.get(kitchen) is None
@@ -172,8 +172,8 @@ class TransactionConformance(StoreFixture):
             assert tx.index.episode_marks(np.array(refs), covering=True) == tx.index.episode_marks(refs) == {}
             assert tx.episodes.get(refs) == {}
             assert tx.episodes.encodings(episode.id) == []
-            assert tx.relations.decision(decision.id) is None
-            assert tx.relations.decisions(subject=decision.subject) == []
+            assert list(tx.knowledge.decisions(ids=[decision.id])) == []
+            assert tx.knowledge.decisions(subject=decision.subject) == []
             for attempt in (
                 lambda: tx.threads.number(kitchen),
                 lambda: tx.threads.frame(kitchen),
@@ -183,15 +183,15 @@ class TransactionConformance(StoreFixture):
                 lambda: tx.observations.save_records(kitchen, {0: b"x"}),
                 lambda: tx.episodes.put(make_episode("kitchen", 2, 2)),
                 lambda: tx.episodes.put(make_encoding(episode.id, 1)),
-                lambda: tx.work.drop(UUID(int=1)),
-                lambda: tx.work.put_back(UUID(int=1), retry_at=NOW),
+                lambda: tx.upkeep.drop(UUID(int=1)),
+                lambda: tx.upkeep.put_back(UUID(int=1), retry_at=NOW),
             ):
                 with pytest.raises(NotFound):
                     attempt()
         assert store.claim("h:1:1", now=NOW, lease=LEASE, scope=BO) is None
         job = claim_one(store, scope=ANA)
         with pytest.raises(Conflict), store.begin(BO) as tx:
-            tx.work.drop(job)
+            tx.upkeep.drop(job)
         assert store.waiting(BO) == 0
         assert store.waiting(ANA) == 1
 
@@ -500,22 +500,22 @@ class EpisodesConformance(StoreFixture):
         other = make_decision("4", subject="attic")
         with store.begin(ANA) as tx:
             for decision in (this_decision, two, three, other, replace(this_decision, verdict="keep")):
-                tx.relations.decide(decision)
-            assert tx.relations.decision(this_decision.id) == this_decision
+                tx.knowledge.decide(decision)
+            assert list(tx.knowledge.decisions(ids=[this_decision.id])) == [this_decision]
             early = sorted([two, three], key=lambda d: d.id.bytes)
-            assert tx.relations.decisions() == [other, *early, this_decision]
-            assert tx.relations.decisions(subject=identity("kitchen")) == [*early, this_decision]
-            assert tx.relations.decisions(subject=identity("kitchen"), type="link") == [two]
+            assert tx.knowledge.decisions() == [other, *early, this_decision]
+            assert tx.knowledge.decisions(subject=identity("kitchen")) == [*early, this_decision]
+            assert tx.knowledge.decisions(subject=identity("kitchen"), type="link") == [two]
 
 
 class JobsConformance(StoreFixture):
     def test_a_second_request_for_waiting_work_coalesces(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=minute(5))
-            tx.work.ask("encode", "k", "s", now=minute(1))
-            tx.work.ask("encode", "k", "s", now=minute(9))
-            tx.work.ask("embed", "k", "s", now=minute(1), run_after=minute(7))
-            listed = [(job.kind, job.run_after) for job in tx.work.jobs()]
+            tx.upkeep.ask("encode", "k", "s", now=minute(5))
+            tx.upkeep.ask("encode", "k", "s", now=minute(1))
+            tx.upkeep.ask("encode", "k", "s", now=minute(9))
+            tx.upkeep.ask("embed", "k", "s", now=minute(1), run_after=minute(7))
+            listed = [(job.kind, job.run_after) for job in tx.upkeep.jobs()]
         assert listed == [("encode", minute(1)), ("embed", minute(7))]
         assert store.waiting() == 2
         assert store.waiting(ANA, due=minute(2)) == 1
@@ -523,30 +523,30 @@ class JobsConformance(StoreFixture):
 
     def test_a_request_during_the_work_is_work_of_its_own(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         job = claim_one(store)
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         assert store.waiting() == 2
         with store.begin(ANA) as tx:
-            tx.work.drop(job)
+            tx.upkeep.drop(job)
         assert claim_one(store).id != job.id
 
     def test_work_is_not_there_before_it_is_due(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW, run_after=minute(3))
+            tx.upkeep.ask("encode", "k", "s", now=NOW, run_after=minute(3))
         assert store.claim("h:1:1", now=minute(2), lease=LEASE) is None
         job = claim_one(store, at=3)
         assert (job.kind, job.key, job.serial, job.state, job.attempts) == ("encode", "k", "s", "leased", 1)
 
     def test_a_claim_takes_one_job_a_serial_of_one_scope_and_kind_oldest_first(self, store: Store) -> None:
         with store.begin(BO) as tx:
-            tx.work.ask("encode", "b", "s", now=minute(2))
+            tx.upkeep.ask("encode", "b", "s", now=minute(2))
         with store.begin(ANA) as tx:
             for at, (kind, key, serial) in enumerate(
                 [("encode", "1", "s"), ("encode", "2", "s"), ("embed", "3", "u"), ("encode", "4", "t")]
             ):
-                tx.work.ask(kind, key, serial, now=minute(at))
+                tx.upkeep.ask(kind, key, serial, now=minute(at))
         claimed = store.claim("h:1:1", now=minute(9), lease=LEASE, limit=9)
         assert claimed is not None
         assert (claimed[0], [job.key for job in claimed[1]]) == (ANA, ["1", "4"])
@@ -555,14 +555,14 @@ class JobsConformance(StoreFixture):
         # Serial s is being done, so its second job waits.
         assert store.claim("h:1:1", now=minute(9), lease=LEASE) is None
         with store.begin(ANA) as tx:
-            tx.work.drop(claimed[1][0])
+            tx.upkeep.drop(claimed[1][0])
         assert claim_one(store, at=9).key == "2"
 
     def test_a_claim_may_be_narrowed_to_a_scope_or_to_kinds(self, store: Store) -> None:
         for scope in (ANA, BO):
             with store.begin(scope) as tx:
-                tx.work.ask("encode", "1", "s", now=NOW)
-                tx.work.ask("embed", "2", "t", now=minute(1))
+                tx.upkeep.ask("encode", "1", "s", now=NOW)
+                tx.upkeep.ask("embed", "2", "t", now=minute(1))
         assert store.claim("h:1:1", now=minute(9), lease=LEASE, kinds=["link"]) is None
         assert store.claim("h:1:1", now=minute(9), lease=LEASE, scope=Scope("?")) is None
         claimed = store.claim("h:1:1", now=minute(9), lease=LEASE, scope=BO, kinds=["embed", "link"])
@@ -571,29 +571,29 @@ class JobsConformance(StoreFixture):
 
     def test_an_expired_lease_is_taken_over_and_the_first_owner_is_fenced_off(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         slow = claim_one(store)
         assert store.claim("elsewhere:2:2", now=minute(4.9), lease=LEASE) is None
         fast = claim_one(store, "elsewhere:2:2", at=5)
         assert (fast.id, fast.attempts, fast.token) == (slow.id, 2, slow.token + 1)
-        for effect in (lambda tx: tx.work.drop(slow), lambda tx: tx.work.put_back(slow, error="late")):
+        for effect in (lambda tx: tx.upkeep.drop(slow), lambda tx: tx.upkeep.put_back(slow, error="late")):
             with pytest.raises(Conflict), store.begin(ANA) as tx:  # noqa: PT012 the block is the case
                 tx.threads.create(make_thread(), make_frame())
                 effect(tx)
         with store.begin(ANA) as tx:
             assert tx.threads.list() == []  # the fenced owner's effect is gone with it
-            tx.work.drop(fast)
+            tx.upkeep.drop(fast)
         assert store.waiting() == 0
 
     def test_a_failed_job_waits_for_its_time_and_keeps_its_history(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         job = claim_one(store)
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)  # asked again meanwhile: one job comes of it
-            tx.work.put_back(job, error="model down", retry_at=minute(7))
-            tx.work.ask("encode", "k", "s", now=NOW)  # new requests do not cut the waiting short
-            (waiting,) = tx.work.jobs(state="waiting")
+            tx.upkeep.ask("encode", "k", "s", now=NOW)  # asked again meanwhile: one job comes of it
+            tx.upkeep.put_back(job, error="model down", retry_at=minute(7))
+            tx.upkeep.ask("encode", "k", "s", now=NOW)  # new requests do not cut the waiting short
+            (waiting,) = tx.upkeep.jobs(state="waiting")
         assert (waiting.id, waiting.attempts, waiting.last_error) == (job.id, 1, "model down")
         assert waiting.run_after == minute(7)
         assert claim_one(store, at=7).attempts == 2
@@ -601,36 +601,36 @@ class JobsConformance(StoreFixture):
     def test_a_job_given_up_is_a_dead_letter_until_someone_decides(self, store: Store) -> None:
         for key in ("retried", "cancelled"):
             with store.begin(ANA) as tx:
-                tx.work.ask("encode", key, key, now=NOW)
+                tx.upkeep.ask("encode", key, key, now=NOW)
             job = claim_one(store)
             with store.begin(ANA) as tx:
-                tx.work.put_back(job, error="bad", retry_at=None)
+                tx.upkeep.put_back(job, error="bad", retry_at=None)
         assert store.waiting() == 0
         with store.begin(ANA) as tx:
-            dead = {job.key: job for job in tx.work.jobs(state="dead")}
+            dead = {job.key: job for job in tx.upkeep.jobs(state="dead")}
             assert dead["retried"].last_error == "bad"
-            tx.work.put_back(dead["retried"].id, retry_at=minute(3))
-            tx.work.drop(dead["cancelled"].id)
+            tx.upkeep.put_back(dead["retried"].id, retry_at=minute(3))
+            tx.upkeep.drop(dead["cancelled"].id)
             with pytest.raises(NotFound):
-                tx.work.drop(dead["cancelled"].id)
+                tx.upkeep.drop(dead["cancelled"].id)
         job = claim_one(store, at=3)
         assert (job.key, job.attempts) == ("retried", 1)
         with pytest.raises(Conflict), store.begin(ANA) as tx:
-            tx.work.drop(job.id)
+            tx.upkeep.drop(job.id)
 
     def test_retrying_a_dead_letter_joins_the_same_request_waiting(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         job = claim_one(store)
         with store.begin(ANA) as tx:
-            tx.work.put_back(job, error="bad", retry_at=None)
-            tx.work.ask("encode", "k", "s", now=NOW)
-            tx.work.put_back(job.id, retry_at=NOW)
-            assert [waiting.state for waiting in tx.work.jobs()] == ["waiting"]
+            tx.upkeep.put_back(job, error="bad", retry_at=None)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.put_back(job.id, retry_at=NOW)
+            assert [waiting.state for waiting in tx.upkeep.jobs()] == ["waiting"]
 
     def test_a_renewed_lease_is_not_taken_over_and_never_cut_short(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         job = claim_one(store)
         assert [j.id for j in store.renew(ANA, [job], now=minute(4), lease=LEASE)] == [job.id]
         assert [j.id for j in store.renew(ANA, [job], now=minute(1), lease=LEASE)] == [
@@ -642,13 +642,13 @@ class JobsConformance(StoreFixture):
     def test_only_who_holds_a_job_renews_it(self, store: Store) -> None:
         with store.begin(ANA) as tx:
             for key in ("lost", "done", "kept"):
-                tx.work.ask("encode", key, key, now=NOW)
+                tx.upkeep.ask("encode", key, key, now=NOW)
         claimed = store.claim("elsewhere:1:1", now=NOW, lease=LEASE, limit=3)
         assert claimed is not None
         jobs = {job.key: job for job in claimed[1]}
         with store.begin(ANA) as tx:
-            tx.work.drop(jobs["done"])
-            tx.work.put_back(jobs["lost"])
+            tx.upkeep.drop(jobs["done"])
+            tx.upkeep.put_back(jobs["lost"])
         taken = claim_one(store, "elsewhere:2:2", at=1)
         assert store.renew(BO, list(jobs.values()), now=minute(1), lease=LEASE) == []
         ours = store.renew(ANA, list(jobs.values()), now=minute(1), lease=LEASE)
@@ -660,34 +660,34 @@ class JobsConformance(StoreFixture):
 
     def test_a_job_given_back_waits_again_and_the_claim_counts_as_no_attempt(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         job = claim_one(store)
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=minute(1))  # asked again meanwhile: one job comes of it
-            tx.work.put_back(job)
-            (waiting,) = tx.work.jobs()
+            tx.upkeep.ask("encode", "k", "s", now=minute(1))  # asked again meanwhile: one job comes of it
+            tx.upkeep.put_back(job)
+            (waiting,) = tx.upkeep.jobs()
         assert (waiting.id, waiting.state, waiting.attempts) == (job.id, "waiting", 0)
         again = claim_one(store)
         assert (again.id, again.attempts, again.token > job.token) == (job.id, 1, True)
 
     def test_only_who_holds_a_job_gives_it_back(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         slow = claim_one(store)
         fast = claim_one(store, "elsewhere:2:2", at=5)
         with pytest.raises(Conflict), store.begin(ANA) as tx:
-            tx.work.put_back(slow)
+            tx.upkeep.put_back(slow)
         with store.begin(ANA) as tx:
-            tx.work.drop(fast)
+            tx.upkeep.drop(fast)
         with pytest.raises(Conflict), store.begin(ANA) as tx:
-            tx.work.put_back(fast)
+            tx.upkeep.put_back(fast)
 
     def test_claims_counts_and_scopes_may_be_narrowed_to_a_space(self, store: Store) -> None:
         work = Scope("ana", "work")
         for at, scope in enumerate((ANA, BO, work)):
             fill(store, scope)
             with store.begin(scope) as tx:
-                tx.work.ask("encode", "k", "s", now=minute(at))
+                tx.upkeep.ask("encode", "k", "s", now=minute(at))
         assert [store.scopes(name) for name in ("home", "work", "attic")] == [[ANA, BO], [work], []]
         assert [store.waiting(space=name) for name in ("home", "work", "attic")] == [2, 1, 0]
         assert store.waiting(space="home", due=NOW) == 1

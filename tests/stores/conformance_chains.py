@@ -5,13 +5,12 @@ from random import Random
 from uuid import UUID
 
 import pytest
-from stores.builders import ANA, BO, NOW, begin_thread, identity, make_episode, minute
+from stores.builders import ANA, BO, NOW, begin_thread, identity, make_episode, minute, rewrite_terms
 from stores.conformance import StoreFixture
 
 from episodic_agent.core.chains import (
     Condition,
     Refusal,
-    Term,
     TreeNode,
     matches,
     metadata_terms,
@@ -108,14 +107,14 @@ class ChainsConformance(StoreFixture):
         furnish(store)
         refusal, other = Refusal(SECOND, FIRST, minute(2), "Ana"), Refusal(THIRD, FIRST, minute(1), "")
         with store.begin(ANA) as tx:
-            tx.relations.put(replace(refusal, by="?"))
-            tx.relations.put(refusal)
-            tx.relations.put(other)
-            assert list(tx.relations.refusals()) == [other, refusal]
-            assert list(tx.relations.refusals(SECOND)) == [refusal]
-            tx.relations.lift(SECOND, FIRST)
-            tx.relations.lift(SECOND, NOWHERE)
-            assert list(tx.relations.refusals()) == [other]
+            tx.episodes.put(replace(refusal, by="?"))
+            tx.episodes.put(refusal)
+            tx.episodes.put(other)
+            assert list(tx.episodes.refusals()) == [other, refusal]
+            assert list(tx.episodes.refusals(SECOND)) == [refusal]
+            tx.episodes.drop(Refusal(SECOND, FIRST, NOW))
+            tx.episodes.drop(Refusal(SECOND, NOWHERE, NOW))
+            assert list(tx.episodes.refusals()) == [other]
 
     def test_the_newest_words_say_what_an_episode_is_found_by(self, store: Store) -> None:
         furnish(store)
@@ -124,7 +123,7 @@ class ChainsConformance(StoreFixture):
             tx.episodes.put(words(FIRST, 2, tags=["leak"]))
             tx.episodes.put(words(FIRST, 1, tags=["stale"]))
             expected = [(FIRST, term) for term in metadata_terms({"tags": ["leak"]})]
-            assert list(tx.relations.described([FIRST, SECOND])) == expected
+            assert list(tx.index.described([FIRST, SECOND])) == expected
 
     def test_every_field_must_hold_by_any_of_its_values(self, store: Store) -> None:
         furnish(store)
@@ -134,7 +133,7 @@ class ChainsConformance(StoreFixture):
             tx.episodes.put(words(THIRD, tags=["bread"], entities=["leak"]))
 
             def result(*fields: list[Condition]) -> set[object]:
-                return set(tx.index.matching(fields))
+                return {one.id for one in tx.episodes.list(about=fields)}
 
             assert result(tagged("leak")) == {FIRST}
             assert result(tagged("leak", contains=True)) == {FIRST, SECOND}
@@ -144,7 +143,7 @@ class ChainsConformance(StoreFixture):
             assert result([*tagged("bread"), *tagged("mem", contains=True)]) == {SECOND, THIRD}
             assert result(tagged("none")) == set()
             everything = sorted(EVERY, key=lambda one: one.bytes)
-            assert list(tx.index.matching([tagged("a", contains=True)])) == everything
+            assert [one.id for one in tx.episodes.list(about=[tagged("a", contains=True)])] == everything
 
     def test_spans_are_of_exactly_the_current_events_that_pass(self, store: Store) -> None:
         random_, about = Random(7), {}
@@ -171,12 +170,15 @@ class ChainsConformance(StoreFixture):
                 ):
                     conditions = replace(parse_filter(text), since=since, until=until)
                     spans = tx.index.spans(conditions.fields, since=since, until=until)
+                    of_every_kind = tx.episodes.list(about=conditions.fields)
                     expected = {
                         one.id.hex: seq
                         for one, seq in about.values()
                         if matches(one.metadata, conditions, one.start_at)
                     }
                     assert [split_ref(span.first_ref)[1] for span in spans] == sorted(expected.values())
+                    assert {span.name for span in spans} <= {one.id.hex for one in of_every_kind} or not text
+                    assert gone not in {one.id for one in of_every_kind}
                     for span in spans:
                         seq = expected[span.name]
                         assert split_ref(span.last_ref)[1] == seq + 1
@@ -191,22 +193,26 @@ class ChainsConformance(StoreFixture):
         furnish(store)
         with store.begin(ANA) as tx:
             tx.episodes.put(words(FIRST, tags=["leak"]))
-            tx.relations.describe(FIRST, [])
-            assert list(tx.relations.described([FIRST])) == []
-            tx.relations.describe(FIRST, [Term("tag", "a"), Term("tag", "a")])
-            assert list(tx.relations.described([FIRST])) == [(FIRST, Term("tag", "a"))]
+            tx.episodes.put(words(FIRST, 2, tags=["a"]))
+            rewrite_terms(tx, FIRST)
+            assert list(tx.index.described([FIRST])) == []
+            tx.episodes.put(words(FIRST, 1, tags=["leak"]))  # not the newest
+            assert list(tx.index.described([FIRST])) == []
+            tx.episodes.put(words(FIRST, 2, tags=["another"]))  # what is there stays as it is
+            again = [(FIRST, term) for term in metadata_terms({"tags": ["a"]})]
+            assert list(tx.index.described([FIRST])) == again
 
     def test_what_is_erased_takes_its_rows_along(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
             for identifier in EVERY:
                 tx.episodes.put(words(identifier, tags=["leak"]))
-            tx.relations.put(Refusal(SECOND, FIRST, NOW))
-            tx.relations.put(Refusal(THIRD, SECOND, NOW))
-            tx.visibility.remove([FIRST], words_only=True)
-            assert set(tx.index.matching([tagged("leak")])) == {SECOND, THIRD}
-            tx.visibility.remove([FIRST])
-            assert [refusal.child for refusal in tx.relations.refusals()] == [THIRD]
+            tx.episodes.put(Refusal(SECOND, FIRST, NOW))
+            tx.episodes.put(Refusal(THIRD, SECOND, NOW))
+            tx.episodes.drop(FIRST, words_only=True)
+            assert {one.id for one in tx.episodes.list(about=[tagged("leak")])} == {SECOND, THIRD}
+            tx.episodes.drop(FIRST)
+            assert [refusal.child for refusal in tx.episodes.refusals()] == [THIRD]
             tx.threads.drop(identity("two"))
-            assert list(tx.relations.refusals()) == []
-            assert list(tx.index.matching([tagged("leak")])) == [THIRD]
+            assert list(tx.episodes.refusals()) == []
+            assert [one.id for one in tx.episodes.list(about=[tagged("leak")])] == [THIRD]

@@ -39,38 +39,38 @@ class ErasingConformance(StoreFixture):
         number = fill(store, texts=("a", "b", "c"))
         with store.begin(ANA) as tx:
             tx.observations.save_records(THREAD, dict.fromkeys(range(3), b"x"))
-            tx.work.put(WorkRow(ref_of(number, 0), ref_of(number, 1), NOW, "add", "b"))
+            tx.upkeep.put(WorkRow(ref_of(number, 0), ref_of(number, 1), NOW, "add", "b"))
             tx.knowledge.put_skill(make_skill("known"), [TurnRef(THREAD, 0), TurnRef(THREAD, 1)])
-            assert tx.visibility.erase(THREAD, [1, 7], minute(9)) == 1
-            assert tx.visibility.erase(THREAD, [1], minute(10)) == 0
+            assert tx.observations.erase(THREAD, [1, 7], minute(9)) == 1
+            assert tx.observations.erase(THREAD, [1], minute(10)) == 0
         with store.begin(ANA, write=False) as tx:
             assert [o.text for o in tx.observations.read(THREAD, 0, 9)] == ["a", "c"]
-            assert tx.visibility.erased(THREAD, 0, 9) == [
+            assert tx.observations.erased(THREAD, 0, 9) == [
                 Tombstone(THREAD, 1, identity("kitchen/1"), minute(9))
             ]
-            assert tx.visibility.erased(THREAD, 2, 9) == []
+            assert tx.observations.erased(THREAD, 2, 9) == []
             assert tx.observations.known([identity("kitchen/1")])[identity("kitchen/1")].seq == 1
             assert tx.observations.get([identity("kitchen/1")]) == {}
             assert sorted(tx.observations.records(THREAD, 0, 9)) == [0, 2]
             assert (tx.count("observations"), dict(tx.observations.actors())) == (2, {"ana": 2})
-            assert list(tx.work.spans(ref_of(number, 0), ref_of(number, 2))) == []
+            assert list(tx.upkeep.spans(ref_of(number, 0), ref_of(number, 2))) == []
             assert list(tx.knowledge.evidence(make_skill("known").id)) == [TurnRef(THREAD, 0)]
 
     def test_stretches_with_holes_are_erased_and_counted_once_each(self, store: Store) -> None:
         fill(store, texts=[f"word{n}" for n in range(9)])
         with store.begin(ANA) as tx:
-            assert tx.visibility.erase(THREAD, [4], NOW) == 1
-            assert tx.visibility.erase(THREAD, [8, 2, 3, 4, 5, 0, 5], NOW) == 5
-            assert tx.visibility.erase(THREAD, [3, 4, 5], NOW) == 0
-            assert tx.visibility.erase(THREAD, [], NOW) == 0
+            assert tx.observations.erase(THREAD, [4], NOW) == 1
+            assert tx.observations.erase(THREAD, [8, 2, 3, 4, 5, 0, 5], NOW) == 5
+            assert tx.observations.erase(THREAD, [3, 4, 5], NOW) == 0
+            assert tx.observations.erase(THREAD, [], NOW) == 0
             assert [o.seq for o in tx.observations.read(THREAD, 0, 99)] == [1, 6, 7]
-            assert [one.seq for one in tx.visibility.erased(THREAD, 0, 99)] == [0, 2, 3, 4, 5, 8]
+            assert [one.seq for one in tx.observations.erased(THREAD, 0, 99)] == [0, 2, 3, 4, 5, 8]
             assert (tx.count("observations"), dict(tx.observations.actors())) == (3, {"ana": 3})
 
     def test_a_thread_goes_on_behind_a_tombstone(self, store: Store) -> None:
         fill(store, texts=("a", "b"))
         with store.begin(ANA) as tx:
-            tx.visibility.erase(THREAD, [0, 1], NOW)
+            tx.observations.erase(THREAD, [0, 1], NOW)
             tx.observations.append(make_observations("kitchen", ["c"], first=2))
         with store.begin(ANA, write=False) as tx:
             assert [o.seq for o in tx.observations.read(THREAD, 0, 9)] == [2]
@@ -79,7 +79,7 @@ class ErasingConformance(StoreFixture):
         furnish(store, ANA, "secret")
         episode = make_episode(KITCHEN, 0, 2).id
         with store.begin(ANA) as tx:
-            tx.visibility.remove([episode], words_only=True)
+            tx.episodes.drop(episode, words_only=True)
             matching_episode = tx.episodes.get(episode)
             assert matching_episode is not None
             assert (
@@ -88,7 +88,7 @@ class ErasingConformance(StoreFixture):
                 dict(matching_episode.metadata),
             ) == (0, "", {})
             assert list(tx.episodes.encodings(episode)) == []
-            tx.visibility.remove([episode])
+            tx.episodes.drop(episode)
             assert tx.episodes.get(episode) is None
             first = ref_of(tx.threads.number(THREAD), 0)
             assert tx.index.covers([(first, first + 1)], replaced=True) == []
@@ -118,7 +118,7 @@ class ErasingConformance(StoreFixture):
             assert [thread.origin for thread in tx.threads.list()] == [PORCH]
             assert (tx.count("observations"), dict(tx.observations.actors())) == (0, {})
             assert tx.index.statistics(OBSERVATIONS, ["secret"]).documents == 0
-            assert list(tx.relations.links(limit=9)) == []
+            assert list(tx.threads.links(limit=9)) == []
         assert everything(store, BO) == before
 
     def test_the_number_of_a_dropped_thread_is_never_given_again(self, store: Store) -> None:
@@ -171,18 +171,18 @@ class ErasingConformance(StoreFixture):
     def test_a_recalled_job_is_nobodys(self, store: Store) -> None:
         with store.begin(ANA) as tx:
             for key in ("a", "b"):
-                tx.work.ask("encode", key, key, now=NOW)
+                tx.upkeep.ask("encode", key, key, now=NOW)
         claimed = store.claim("elsewhere:1:1", now=NOW, lease=LATER, limit=2)
         assert claimed is not None
         with store.begin(ANA) as tx:
-            tx.work.ask("encode", "a", "a", now=NOW)
-            tx.work.put_back(claimed[1][1], error="the code of the safe", retry_at=None)
-            tx.work.take_back()
+            tx.upkeep.ask("encode", "a", "a", now=NOW)
+            tx.upkeep.put_back(claimed[1][1], error="the code of the safe", retry_at=None)
+            tx.upkeep.put_back()
         with store.begin(ANA, write=False) as tx:
-            results = sorted((job.key, job.state, job.last_error or "") for job in tx.work.jobs())
+            results = sorted((job.key, job.state, job.last_error or "") for job in tx.upkeep.jobs())
         assert results == [("a", "waiting", ""), ("b", "dead", "")]
         with pytest.raises(Conflict), store.begin(ANA) as tx:
-            tx.work.drop(claimed[1][0])
+            tx.upkeep.drop(claimed[1][0])
         again = store.claim("elsewhere:1:1", now=NOW, lease=LATER, limit=2)
         assert again is not None
         assert [job.key for job in again[1]] == ["a"]
@@ -203,12 +203,12 @@ class ErasingConformance(StoreFixture):
         fill(store, texts=("the code of the safe is 4711", "and the key hangs there"))
         assert list(store.residue(ANA, ["code of the safe", "nowhere to be found"])) == []  # it is kept
         with store.begin(ANA) as tx:
-            tx.visibility.erase(THREAD, [0], NOW)
-            tx.work.ask("encode", "a job that tells the code of the safe", "s", now=NOW)
+            tx.observations.erase(THREAD, [0], NOW)
+            tx.upkeep.ask("encode", "a job that tells the code of the safe", "s", now=NOW)
         assert store.sweep().hindrance == ""
         assert list(store.residue(ANA, ["code of the safe", "hangs there"])) == ["code of the safe"]
         with store.begin(ANA) as tx:
-            tx.work.drop(tx.work.jobs()[0].id)
+            tx.upkeep.drop(tx.upkeep.jobs()[0].id)
         assert store.sweep().hindrance == ""
         assert list(store.residue(ANA, ["code of the safe"])) == []
 
@@ -224,16 +224,16 @@ class ErasingConformance(StoreFixture):
             ]
             assert tx.observations.quoting(["nowhere", "code is"], limit=1) == [ref_of(number, 0)]
             assert tx.observations.quoting([], limit=9) == []
-            tx.visibility.erase(THREAD, [0], NOW)
+            tx.observations.erase(THREAD, [0], NOW)
             assert tx.observations.quoting(["the code is 100%"], limit=9) == [ref_of(number, 2)]
 
     def test_nothing_is_erased_in_a_read_or_a_broken_transaction(self, store: Store) -> None:
         fill(store)
         with pytest.raises(ZeroDivisionError), store.begin(ANA) as tx:  # noqa: PT012 the block is the case
-            tx.visibility.erase(THREAD, [0], NOW)
+            tx.observations.erase(THREAD, [0], NOW)
             tx.threads.drop(THREAD)
             raise ZeroDivisionError
         with store.begin(ANA, write=False) as tx:
             assert tx.count("observations") == 3
             with pytest.raises(StoreError):
-                tx.visibility.erase(THREAD, [0], NOW)
+                tx.observations.erase(THREAD, [0], NOW)

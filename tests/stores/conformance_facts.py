@@ -203,15 +203,19 @@ class FactsConformance(StoreFixture):
         put(store, *(replace(one, fact=replace(one.fact, id=i)) for one, i in zip(facts, ids, strict=True)))
         put(store, make_fact("bo's"), scope=BO)
         with store.begin(ANA) as tx:
-            assert list(tx.knowledge.near(ids[1], ids[3], limit=9)) == ids[1:4]
-            assert list(tx.knowledge.near(ids[0], ids[-1])) == ids[:2]
+            assert {one.id for one in tx.knowledge.facts(between=(ids[1], ids[3]))} == {*ids[1:4]}
+            assert {one.id for one in tx.knowledge.facts(between=(ids[0], ids[-1]), limit=2)} == {*ids[:2]}
             tx.knowledge.move_facts({ids[1]: ids[4], ids[2]: ids[4]})
-            assert list(tx.knowledge.near(ids[1], ids[2])) == [ids[4]]
-            assert list(tx.knowledge.near(ids[1], ids[3])) == [ids[3]]
-            assert list(tx.knowledge.near(UUID(int=3), UUID(int=6))) == []
+            assert [one.id for one in tx.knowledge.facts(between=(ids[1], ids[3]))] == [ids[3]]
+            assert list(tx.knowledge.facts(between=(UUID(int=3), UUID(int=6)))) == []
+            assert tx.knowledge.moves(ids[1], ids[3]) == {ids[1]: ids[4], ids[2]: ids[4]}
+            assert tx.knowledge.moves(ids[2], ids[2]) == tx.knowledge.moves(ids[2]) == {ids[2]: ids[4]}
+            assert tx.knowledge.moves(ids[3], ids[4]) == {}
 
     def test_a_tombstone_stays_until_its_observation_is_erased(self, store: Store) -> None:
-        stones = [make_tombstone("a"), make_tombstone("a", "cd34", at=1), make_tombstone("b", at=2)]
+        first, last = (f"kitchen/{n}" for n in (0, 2))
+        stones = [make_tombstone(first), make_tombstone(first, "cd34", at=1), make_tombstone(last, at=2)]
+        fill(store)
         with store.begin(ANA) as tx:
             tx.knowledge.bury(stones[:2])
             tx.knowledge.bury([replace(stones[0], deleted_at=minute(50)), stones[2]])
@@ -219,9 +223,9 @@ class FactsConformance(StoreFixture):
         ordered = sorted(stones, key=lambda one: (one.observation_id, one.mark))
         with store.begin(ANA) as tx:
             assert list(tx.knowledge.tombstones()) == ordered
-            assert list(tx.knowledge.tombstones([identity("b"), identity("c")])) == [stones[2]]
+            assert list(tx.knowledge.tombstones([identity(last), identity("c")])) == [stones[2]]
             assert list(tx.knowledge.tombstones([])) == []
-            tx.knowledge.unbury([identity("a"), identity("c")])
+            tx.observations.erase(identity("kitchen"), [0, 1], NOW)
         with store.begin(ANA, write=False) as tx:
             assert list(tx.knowledge.tombstones()) == [stones[2]]
         with store.begin(BO, write=False) as tx:
@@ -292,7 +296,6 @@ class FactsConformance(StoreFixture):
                 lambda: tx.knowledge.move_facts(dict.fromkeys([fact.id])),
                 lambda: tx.knowledge.move_facts({}),
                 lambda: tx.knowledge.bury([]),
-                lambda: tx.knowledge.unbury([]),
                 lambda: tx.episodes.consolidate([], NOW),
             ):
                 with pytest.raises(StoreError):

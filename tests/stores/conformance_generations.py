@@ -33,7 +33,7 @@ def begin(tx: Transaction) -> tuple[Episode, Episode, Episode]:
         tx.episodes.put(episode)
     first = episodes[0]
     tx.episodes.put(make_encoding(first.id, 1))
-    tx.relations.decide(replace(make_decision("first"), subject=first.id))
+    tx.knowledge.decide(replace(make_decision("first"), subject=first.id))
     return worded(first, 1), episodes[1], episodes[2]
 
 
@@ -59,7 +59,7 @@ class GenerationsConformance(StoreFixture):
                 refs[2]: episode_mark_of(refs[2], three),
             }
             assert len(tx.episodes.encodings(episode.id)) == 1
-            assert [d.id for d in tx.relations.decisions(subject=episode.id)] == [identity("first")]
+            assert [d.id for d in tx.knowledge.decisions(subject=episode.id)] == [identity("first")]
 
     def test_only_what_is_current_can_be_retired(self, store: Store) -> None:
         fill(store, texts=list("abcdefgh"))
@@ -86,7 +86,7 @@ class GenerationsConformance(StoreFixture):
             for episode in (new, later):
                 tx.episodes.put(episode)
                 tx.episodes.put(make_encoding(episode.id, 1))
-                tx.relations.decide(replace(make_decision(f"of {episode.id}"), subject=episode.id))
+                tx.knowledge.decide(replace(make_decision(f"of {episode.id}"), subject=episode.id))
         with store.begin(ANA) as tx:
             tx.episodes.revive(KITCHEN, 1)
         with store.begin(ANA, write=False) as tx:
@@ -94,8 +94,8 @@ class GenerationsConformance(StoreFixture):
             for gone in (new, later):
                 assert tx.episodes.get(gone.id) is None
                 assert tx.episodes.encodings(gone.id) == []
-                assert tx.relations.decisions(subject=gone.id) == []
-            assert tx.relations.decisions(subject=this_episode.id) != []
+                assert tx.knowledge.decisions(subject=gone.id) == []
+            assert tx.knowledge.decisions(subject=this_episode.id) != []
         assert store.check() == []
 
     def test_generations_are_undone_one_by_one_and_made_again(self, store: Store) -> None:
@@ -138,15 +138,15 @@ class GenerationsConformance(StoreFixture):
             tx.episodes.revive(KITCHEN, 0)  # of the same name, but its own
             with pytest.raises(NotFound):
                 tx.episodes.revive(identity("attic"), 0)
-            tx.relations.revoke(identity("first"))
+            tx.knowledge.revoke(identity("first"))
         with store.begin(ANA, write=False) as tx:
             assert tx.episodes.list(threads=[KITCHEN]) == [two, three]
             assert tx.episodes.get(episode.id) == replace(episode, generation_to=1)
-            assert tx.relations.decision(identity("first")) is not None
+            assert len(tx.knowledge.decisions(ids=[identity("first")])) == 1
             for refused in (
                 lambda: tx.episodes.retire([two.id], 1),
                 lambda: tx.episodes.revive(KITCHEN, 1),
-                lambda: tx.relations.revoke(identity("first")),
+                lambda: tx.knowledge.revoke(identity("first")),
             ):
                 with pytest.raises(StoreError):
                     refused()
@@ -155,25 +155,27 @@ class GenerationsConformance(StoreFixture):
         this_decision, two = make_decision("one"), make_decision("two")
         with store.begin(ANA) as tx:
             for decision in (this_decision, two):
-                tx.relations.decide(decision)
-            tx.relations.revoke(this_decision.id)
-            tx.relations.revoke(this_decision.id)
-            assert tx.relations.decisions() == [two]
-            tx.relations.decide(replace(this_decision, verdict="other"))
-            assert tx.relations.decision(this_decision.id) == replace(this_decision, verdict="other")
+                tx.knowledge.decide(decision)
+            tx.knowledge.revoke(this_decision.id)
+            tx.knowledge.revoke(this_decision.id)
+            assert tx.knowledge.decisions() == [two]
+            tx.knowledge.decide(replace(this_decision, verdict="other"))
+            assert list(tx.knowledge.decisions(ids=[this_decision.id])) == [
+                replace(this_decision, verdict="other")
+            ]
             assert (
-                tx.relations.decisions(since=this_decision.at, type=this_decision.type)
-                == tx.relations.decisions()
+                tx.knowledge.decisions(since=this_decision.at, type=this_decision.type)
+                == tx.knowledge.decisions()
             )
             assert (
-                tx.relations.decisions(
+                tx.knowledge.decisions(
                     since=this_decision.at + timedelta(seconds=1), subject=this_decision.subject
                 )
                 == []
             )
-            tx.relations.revoke(two.id, this_decision.id)
-            tx.relations.revoke()
-            assert tx.relations.decisions() == []
+            tx.knowledge.revoke(two.id, this_decision.id)
+            tx.knowledge.revoke()
+            assert tx.knowledge.decisions() == []
 
     def test_a_record_is_taken_away_by_none(self, store: Store) -> None:
         fill(store)

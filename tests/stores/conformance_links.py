@@ -9,7 +9,7 @@ from stores.conformance import StoreFixture
 
 from episodic_agent.errors import NotFound, StoreError
 from episodic_agent.protocols import Store
-from episodic_agent.schemas import Decision, Link, Scope
+from episodic_agent.schemas import Decision, Joined, Link, Scope
 
 A, B, C, D = (identity(name) for name in "abcd")
 WHOLE, OTHER = identity("whole"), identity("other")
@@ -31,73 +31,73 @@ class LinksConformance(StoreFixture):
         furnish(store)
         full_link = link("a", "b", 1, basis="recall", label="UNCERTAIN", decision_id=identity("d"))
         with store.begin(ANA) as tx:
-            tx.relations.put(full_link)
-            tx.relations.put(link("b", "c", 2))
-            assert list(tx.relations.links([A])) == [full_link]
+            tx.threads.save(full_link)
+            tx.threads.save(link("b", "c", 2))
+            assert list(tx.threads.links([A])) == [full_link]
             assert (
-                list(tx.relations.links([B]))
-                == list(tx.relations.links([A, C, D]))
+                list(tx.threads.links([B]))
+                == list(tx.threads.links([A, C, D]))
                 == [full_link, link("b", "c", 2)]
             )
-            assert list(tx.relations.links([D])) == list(tx.relations.links([identity("nowhere")])) == []
-            assert list(tx.relations.links(limit=1)) == [link("b", "c", 2)]
-            assert tx.relations.links([A])[0].at.tzinfo is UTC
+            assert list(tx.threads.links([D])) == list(tx.threads.links([identity("nowhere")])) == []
+            assert list(tx.threads.links(limit=1)) == [link("b", "c", 2)]
+            assert tx.threads.links([A])[0].at.tzinfo is UTC
 
     def test_two_threads_have_one_link_whichever_way_it_points(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            tx.relations.put(link("a", "b"))
-            tx.relations.put(link("b", "a", 3, basis="hand"))
-            tx.relations.put(link("b", "a", 4))
-            assert list(tx.relations.links([A, B])) == [link("b", "a", 4)]
+            tx.threads.save(link("a", "b"))
+            tx.threads.save(link("b", "a", 3, basis="hand"))
+            tx.threads.save(link("b", "a", 4))
+            assert list(tx.threads.links([A, B])) == [link("b", "a", 4)]
 
     def test_a_link_that_was_taken_back_is_shown_only_where_wanted(self, store: Store) -> None:
         furnish(store)
         gone = link("a", "b", unlinked_at=minute(5))
         with store.begin(ANA) as tx:
-            tx.relations.put(gone)
-            assert list(tx.relations.links([A])) == list(tx.relations.links(limit=9)) == []
+            tx.threads.save(gone)
+            assert list(tx.threads.links([A])) == list(tx.threads.links(limit=9)) == []
             assert (
-                list(tx.relations.links([A], taken_back=True))
-                == list(tx.relations.links(limit=9, taken_back=True))
+                list(tx.threads.links([A], taken_back=True))
+                == list(tx.threads.links(limit=9, taken_back=True))
                 == [gone]
             )
 
     def test_threads_form_one_cross_thread_episode_at_most(self, store: Store) -> None:
         furnish(store)
         with store.begin(ANA) as tx:
-            tx.relations.join(WHOLE, [C, A])
-            assert list(tx.relations.joined(WHOLE)) == [A, C]
-            tx.relations.join(OTHER, [A, D])
-            assert dict(tx.relations.joined([A, B, C, identity("nowhere")])) == {A: OTHER, C: WHOLE}
-            tx.relations.join(WHOLE, [B])
-            assert (list(tx.relations.joined(WHOLE)), list(tx.relations.joined(OTHER))) == ([B], [A, D])
-            tx.relations.join(OTHER, [])
-            assert dict(tx.relations.joined([A, B, C, D])) == {B: WHOLE}
+            tx.threads.save(Joined(WHOLE, (*[C, A],)))
+            assert list(tx.threads.joined(WHOLE)) == [A, C]
+            tx.threads.save(Joined(OTHER, (*[A, D],)))
+            assert dict(tx.threads.joined([A, B, C, identity("nowhere")])) == {A: OTHER, C: WHOLE}
+            tx.threads.save(Joined(WHOLE, (*[B],)))
+            assert (list(tx.threads.joined(WHOLE)), list(tx.threads.joined(OTHER))) == ([B], [A, D])
+            tx.threads.save(Joined(OTHER, (*[],)))
+            assert dict(tx.threads.joined([A, B, C, D])) == {B: WHOLE}
 
     def test_what_is_not_there_cannot_be_linked(self, store: Store) -> None:
         furnish(store)
         for act in (
-            lambda tx: tx.relations.put(link("a", "nowhere")),
-            lambda tx: tx.relations.put(link("nowhere", "a")),
-            lambda tx: tx.relations.join(WHOLE, [A, identity("nowhere")]),
+            lambda tx: tx.threads.save(link("a", "nowhere")),
+            lambda tx: tx.threads.save(link("nowhere", "a")),
+            lambda tx: tx.threads.save(Joined(WHOLE, (*[A, identity("nowhere")],))),
         ):
             with pytest.raises(NotFound), store.begin(ANA) as tx:
                 act(tx)
         with pytest.raises(StoreError), store.begin(ANA, write=False) as tx:
-            tx.relations.put(link("a", "b"))
+            tx.threads.save(link("a", "b"))
 
     def test_links_of_one_scope_are_nothing_to_another(self, store: Store) -> None:
         furnish(store)
         furnish(store, BO)
         with store.begin(ANA) as tx:
-            tx.relations.put(link("a", "b"))
-            tx.relations.join(WHOLE, [A, B])
+            tx.threads.save(link("a", "b"))
+            tx.threads.save(Joined(WHOLE, (*[A, B],)))
         with store.begin(BO) as tx:
-            assert list(tx.relations.links([A])) == list(tx.relations.joined(WHOLE)) == []
-            tx.relations.join(WHOLE, [C])
+            assert list(tx.threads.links([A])) == list(tx.threads.joined(WHOLE)) == []
+            tx.threads.save(Joined(WHOLE, (*[C],)))
         with store.begin(ANA, write=False) as tx:
-            assert list(tx.relations.joined(WHOLE)) == [A, B]
+            assert list(tx.threads.joined(WHOLE)) == [A, B]
 
     def test_a_decision_keeps_what_came_of_it(self, store: Store) -> None:
         fill(store)
@@ -107,17 +107,20 @@ class LinksConformance(StoreFixture):
         known = replace(first, outcome="correct", detail={"strength": 1.0})
         with store.begin(ANA) as tx:
             for decision in (*reversed(later), other, first):
-                tx.relations.decide(decision)
-            tx.relations.decide(known, amend=True)
-            assert tx.relations.decision(first.id) == known
-            assert list(tx.relations.decisions(type="link")) == [known, *later]
-            assert list(tx.relations.decisions(type="link", last=2)) == later
-            assert list(tx.relations.decisions(type="boundary", last=2)) == [other]
-            assert list(tx.relations.decisions(last=1)) == [other]
-            assert list(tx.relations.decisions(subject=A, type="link", last=1)) == later[1:]
-            assert tx.relations.decided("link", minute(2)) == 1
-            assert tx.relations.decided("link", minute(-1)) == 3
-            assert tx.relations.decided("boundary", NOW) == 1
-            assert tx.relations.decided("link", minute(3)) == 0
+                tx.knowledge.decide(decision)
+            tx.knowledge.decide(known, amend=True)
+            assert list(tx.knowledge.decisions(ids=[first.id])) == [known]
+            assert list(tx.knowledge.decisions(type="link")) == [known, *later]
+            assert list(tx.knowledge.decisions(type="link", last=2)) == later
+            assert list(tx.knowledge.decisions(type="boundary", last=2)) == [other]
+            assert list(tx.knowledge.decisions(last=1)) == [other]
+            assert list(tx.knowledge.decisions(subject=A, type="link", last=1)) == later[1:]
+            assert list(tx.knowledge.decisions(ids=[later[1].id, identity("5"), first.id])) == [
+                known,
+                later[1],
+            ]
+            assert list(tx.knowledge.decisions(ids=[])) == []
+            assert [tx.count("link decisions", since=minute(n)) for n in (-1, 2, 3)] == [3, 1, 0]
+            assert (tx.count("link decisions"), tx.count("chain decisions")) == (3, 0)
         with pytest.raises(NotFound), store.begin(ANA) as tx:
-            tx.relations.decide(replace(first, id=identity("nowhere")), amend=True)
+            tx.knowledge.decide(replace(first, id=identity("nowhere")), amend=True)

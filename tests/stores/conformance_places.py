@@ -56,7 +56,7 @@ def naive(number: int, steps: Sequence[Observation]) -> list[Visit]:
 
 
 def told(tx: Transaction, **narrower: object) -> list[tuple[str, int, int, int]]:
-    visits = tx.observations.visits(**narrower)  # type: ignore[arg-type]
+    visits = tx.threads.visits(**narrower)  # type: ignore[arg-type]
     return [(s.label, s.first_ref & 0xFFFF, s.last_ref & 0xFFFF, s.steps) for s in visits]
 
 
@@ -67,7 +67,7 @@ class PlacesConformance(StoreFixture):
         walk(store, [None, "Hall", "unknown", " hall", "", "Kitchen", "kitchen", None, "hall"])
         with store.begin(ANA, write=False) as tx:
             assert told(tx) == [("Hall", 1, 3, 2), ("Kitchen", 5, 6, 2), ("hall", 8, 8, 1)]
-            first = tx.observations.visits()[0]
+            first = tx.threads.visits()[0]
             assert (first.start_at, first.end_at) == (minute(1), minute(3))
 
     def test_a_chunk_goes_on_with_the_stay_before_it(self, store: Store) -> None:
@@ -85,7 +85,7 @@ class PlacesConformance(StoreFixture):
             begin_thread(tx, "robot")
             tx.observations.append([replace(s, at=at) for s, at in zip(steps[:2], times, strict=False)])
             tx.observations.append([replace(steps[2], at=times[2])])
-            (visit,) = tx.observations.visits()
+            (visit,) = tx.threads.visits()
         assert (visit.start_at, visit.end_at, visit.steps) == (minute(1), minute(9), 3)
 
     def test_random_walks_of_several_threads_and_users_are_told_as_step_by_step(self, store: Store) -> None:
@@ -115,7 +115,7 @@ class PlacesConformance(StoreFixture):
         for scope, name in keys:
             expected = naive(numbers[scope, name], written[scope, name])
             with store.begin(scope, write=False) as tx:
-                assert tx.observations.visits(thread_id=identity(name)) == expected
+                assert tx.threads.visits(thread_id=identity(name)) == expected
         for scope in (ANA, BO):
             visits = [s for key in keys if key[0] == scope for s in naive(numbers[key], written[key])]
             with store.begin(scope, write=False) as tx:
@@ -128,37 +128,37 @@ class PlacesConformance(StoreFixture):
             place: min((s for s in visits if s.place == place), key=lambda s: (s.start_at, s.first_ref)).label
             for place in places
         }
-        assert tx.observations.places() == earliest
+        assert tx.threads.places() == earliest
         since, until = minute(100), minute(150)
         for place in (None, *places):
             here = sorted(s for s in visits if place in (None, s.place))
-            assert tx.observations.visits(place=place) == here
-            assert tx.observations.visits(place=place, since=since, until=until) == [
+            assert tx.threads.visits(place=place) == here
+            assert tx.threads.visits(place=place, since=since, until=until) == [
                 s for s in here if s.end_at >= since and s.start_at < until
             ]
 
     def test_a_place_is_named_in_any_case(self, store: Store) -> None:
         walk(store, ["Küche", "Hall"])
         with store.begin(ANA, write=False) as tx:
-            assert [s.label for s in tx.observations.visits(place=" KÜCHE")] == ["Küche"]
-            assert tx.observations.visits(place="nowhere") == []
-            assert tx.observations.visits(thread_id=identity("nobody")) == []
+            assert [s.label for s in tx.threads.visits(place=" KÜCHE")] == ["Küche"]
+            assert tx.threads.visits(place="nowhere") == []
+            assert tx.threads.visits(thread_id=identity("nobody")) == []
 
     def test_labels_hold_any_characters_and_any_length(self, store: Store) -> None:
         labels = ["x" * 9000, "a\0b\x1a", "\ud800", "猫", "'; --"]
         walk(store, [f" {label}" for label in labels])
         with store.begin(ANA, write=False) as tx:
-            assert [s.label for s in tx.observations.visits()] == labels
-            assert sorted(tx.observations.places().values()) == sorted(labels)
-            assert [len(tx.observations.visits(place=label)) for label in labels] == [1] * 5
+            assert [s.label for s in tx.threads.visits()] == labels
+            assert sorted(tx.threads.places().values()) == sorted(labels)
+            assert [len(tx.threads.visits(place=label)) for label in labels] == [1] * 5
 
     def test_places_beyond_the_limit_are_left_out(self, store: Store) -> None:
         walk(store, [f"room {n}" for n in range(20)])
         with store.begin(ANA, write=False) as tx:
-            assert len(tx.observations.places()) == 20
-            assert len(tx.observations.places(limit=7)) == 7
+            assert len(tx.threads.places()) == 20
+            assert len(tx.threads.places(limit=7)) == 7
         with store.begin(BO, write=False) as tx:
-            assert tx.observations.places() == {}
+            assert tx.threads.places() == {}
 
     def test_a_chunk_that_does_not_fit_leaves_no_stay(self, store: Store) -> None:
         walk(store, ["hall"])
@@ -175,17 +175,17 @@ class PlacesConformance(StoreFixture):
         number = walk(store, ["hall", "den"])
         walk(store, ["attic"], "other")
         with store.begin(ANA) as tx:
-            visits = tx.observations.visits(thread_id=identity("robot"))
-            tx.observations.rewrite_stays(identity("robot"), visits[1:])
-            assert [s.label for s in tx.observations.visits()] == ["den", "attic"]
-            tx.observations.rewrite_stays(identity("robot"), naive(number, walked("robot", ["hall", "den"])))
-            assert tx.observations.visits(thread_id=identity("robot")) == visits
-            tx.observations.rewrite_stays(identity("robot"), [])
-            assert [s.label for s in tx.observations.visits()] == ["attic"]
+            visits = tx.threads.visits(thread_id=identity("robot"))
+            tx.threads.rewrite_stays(identity("robot"), visits[1:])
+            assert [s.label for s in tx.threads.visits()] == ["den", "attic"]
+            tx.threads.rewrite_stays(identity("robot"), naive(number, walked("robot", ["hall", "den"])))
+            assert tx.threads.visits(thread_id=identity("robot")) == visits
+            tx.threads.rewrite_stays(identity("robot"), [])
+            assert [s.label for s in tx.threads.visits()] == ["attic"]
             with pytest.raises(NotFound):
-                tx.observations.rewrite_stays(identity("nobody"), [])
+                tx.threads.rewrite_stays(identity("nobody"), [])
         with store.begin(ANA, write=False) as tx, pytest.raises(StoreError):
-            tx.observations.rewrite_stays(identity("robot"), [])
+            tx.threads.rewrite_stays(identity("robot"), [])
 
     def test_covers_are_the_current_episodes_that_own_some_of_the_spans(self, store: Store) -> None:
         number = fill(store, texts=[str(n) for n in range(12)])

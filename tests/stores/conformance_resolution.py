@@ -8,7 +8,7 @@ from stores.builders import ANA, BO, NOW, fill, identity, make_episode, make_fra
 from stores.conformance import StoreFixture
 
 from episodic_agent.errors import StoreError
-from episodic_agent.protocols import Store, Transaction
+from episodic_agent.protocols import OwnTimeout, Store, Transaction
 from episodic_agent.schemas import EpisodeKind, Thread
 
 
@@ -100,17 +100,17 @@ class ResolutionConformance(StoreFixture):
 
     def test_timeouts_are_the_users_own_by_channel(self, store: Store) -> None:
         with store.begin(ANA) as tx:
-            assert tx.threads.timeouts() == {}
-            tx.threads.set_timeout("sms", timedelta(minutes=60))
-            tx.threads.set_timeout("", timedelta(minutes=5))
-            tx.threads.set_timeout("sms", timedelta(minutes=45))
+            assert tx.upkeep.settings().timeouts == {}
+            tx.upkeep.put(OwnTimeout("sms", timedelta(minutes=60)))
+            tx.upkeep.put(OwnTimeout("", timedelta(minutes=5)))
+            tx.upkeep.put(OwnTimeout("sms", timedelta(minutes=45)))
         with store.begin(ANA) as tx:
-            assert tx.threads.timeouts() == {"": timedelta(minutes=5), "sms": timedelta(minutes=45)}
-            tx.threads.set_timeout("", None)
-            tx.threads.set_timeout("email", None)
-            assert tx.threads.timeouts() == {"sms": timedelta(minutes=45)}
+            assert tx.upkeep.settings().timeouts == {"": timedelta(minutes=5), "sms": timedelta(minutes=45)}
+            tx.upkeep.put(OwnTimeout("", None))
+            tx.upkeep.put(OwnTimeout("email", None))
+            assert tx.upkeep.settings().timeouts == {"sms": timedelta(minutes=45)}
         with store.begin(BO, write=False) as tx:
-            assert tx.threads.timeouts() == {}
+            assert tx.upkeep.settings().timeouts == {}
 
     def test_only_a_writer_holds_the_scope(self, store: Store) -> None:
         with store.begin(ANA) as tx:

@@ -22,29 +22,29 @@ class ReviewsConformance(StoreFixture):
         fill(store)
         earlier = replace(ASKED, id=identity("r0"), after_seq=1, policy="seed-003", query="später? 水")
         with store.begin(ANA) as tx:
-            tx.work.put(ASKED)
-            tx.work.put(earlier)
-            tx.work.put(replace(ASKED, query="again"))
-            assert list(tx.work.reviews(KITCHEN)) == [earlier, ASKED]
-            assert list(tx.work.reviews(identity("nowhere"))) == []
-            assert list(tx.work.reviews()) == [earlier, ASKED]
-            tx.work.drop(earlier, replace(earlier, id=identity("nobody")))
-            assert list(tx.work.reviews(KITCHEN)) == [ASKED]
+            tx.upkeep.put(ASKED)
+            tx.upkeep.put(earlier)
+            tx.upkeep.put(replace(ASKED, query="again"))
+            assert list(tx.upkeep.reviews(KITCHEN)) == [earlier, ASKED]
+            assert list(tx.upkeep.reviews(identity("nowhere"))) == []
+            assert list(tx.upkeep.reviews()) == [earlier, ASKED]
+            tx.upkeep.drop(earlier, replace(earlier, id=identity("nobody")))
+            assert list(tx.upkeep.reviews(KITCHEN)) == [ASKED]
         with pytest.raises(NotFound), store.begin(ANA) as tx:
-            tx.work.put(replace(ASKED, thread_id=identity("nowhere")))
+            tx.upkeep.put(replace(ASKED, thread_id=identity("nowhere")))
         with pytest.raises(StoreError), store.begin(ANA, write=False) as tx:
-            tx.work.put(ASKED)
+            tx.upkeep.put(ASKED)
 
     def test_a_recall_waits_in_its_own_scope(self, store: Store) -> None:
         fill(store)
         fill(store, BO)
         with store.begin(ANA) as tx:
-            tx.work.put(ASKED)
+            tx.upkeep.put(ASKED)
         with store.begin(BO) as tx:
-            assert list(tx.work.reviews(KITCHEN)) == []
-            tx.work.drop(ASKED)
+            assert list(tx.upkeep.reviews(KITCHEN)) == []
+            tx.upkeep.drop(ASKED)
         with store.begin(ANA, write=False) as tx:
-            assert list(tx.work.reviews(KITCHEN)) == [ASKED]
+            assert list(tx.upkeep.reviews(KITCHEN)) == [ASKED]
 
     def test_a_strength_changes_only_from_what_was_read(self, store: Store) -> None:
         fill(store)

@@ -18,12 +18,12 @@ ONE = ModelUse(TODAY, "topic_shift", "openai:small", 2, 1, 300, 40, 1.25, refuse
 
 def add(store: Store, *uses: ModelUse, scope: Scope = ANA) -> None:
     with store.begin(scope) as tx:
-        tx.work.put(*uses)
+        tx.upkeep.put(*uses)
 
 
 def totals(store: Store, first: date = TODAY, last: date = TODAY, scope: Scope = ANA) -> list[ModelUse]:
     with store.begin(scope, write=False) as tx:
-        return list(tx.work.usage(first, last))
+        return list(tx.upkeep.usage(first, last))
 
 
 class UsageConformance(StoreFixture):
@@ -65,11 +65,11 @@ class UsageConformance(StoreFixture):
     def test_what_an_undone_transaction_counted_is_not_counted(self, store: Store) -> None:
         fill(store)
         with pytest.raises(ZeroDivisionError), store.begin(ANA) as tx:  # noqa: PT012 the block is the case
-            tx.work.put(ONE)
+            tx.upkeep.put(ONE)
             raise ZeroDivisionError
         assert totals(store) == []
         with store.begin(ANA, write=False) as tx, pytest.raises(StoreError):
-            tx.work.put(ONE)
+            tx.upkeep.put(ONE)
 
     def test_writers_at_the_same_time_lose_nothing(self, store: Store) -> None:
         uses = [replace(ONE, stage=stage) for stage in ("a", "b", "c")]

@@ -16,32 +16,32 @@ ROW = WorkRow(ref_of(3, 4), ref_of(3, 4), NOW, "add", '["add",0,5]')
 
 def put(store: Store, *rows: WorkRow, scope: Scope = ANA) -> None:
     with store.begin(scope) as tx:
-        tx.work.put(*rows)
+        tx.upkeep.put(*rows)
 
 
 def of(store: Store, first: int, last: int, scope: Scope = ANA, thread: int = 3) -> list[WorkRow]:
     with store.begin(scope, write=False) as tx:
-        return list(tx.work.spans(ref_of(thread, first), ref_of(thread, last)))
+        return list(tx.upkeep.spans(ref_of(thread, first), ref_of(thread, last)))
 
 
 class WorkConformance(StoreFixture):
     def test_jobs_are_listed_by_state_and_kind_up_to_a_limit_and_counted_by_state(self, store: Store) -> None:
         with store.begin(ANA) as tx:
             for n, kind in enumerate(("encode", "embed", "encode", "link")):
-                tx.work.ask(kind, f"k{n}", f"s{n}", now=minute(n))
+                tx.upkeep.ask(kind, f"k{n}", f"s{n}", now=minute(n))
         job = claim_one(store)
         with store.begin(ANA) as tx:
-            tx.work.put_back(job, error="broken")
+            tx.upkeep.put_back(job, error="broken")
         with store.begin(BO) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         with store.begin(ANA, write=False) as tx:
-            assert [job.key for job in tx.work.jobs(kinds=["encode"])] == ["k0", "k2"]
-            assert [job.key for job in tx.work.jobs(state="waiting", kinds=["encode", "link"])] == [
+            assert [job.key for job in tx.upkeep.jobs(kinds=["encode"])] == ["k0", "k2"]
+            assert [job.key for job in tx.upkeep.jobs(state="waiting", kinds=["encode", "link"])] == [
                 "k2",
                 "k3",
             ]
-            assert [job.key for job in tx.work.jobs(state="waiting", limit=2)] == ["k1", "k2"]
-            assert tx.work.jobs(limit=0) == tx.work.jobs(kinds=[]) == []
+            assert [job.key for job in tx.upkeep.jobs(state="waiting", limit=2)] == ["k1", "k2"]
+            assert tx.upkeep.jobs(limit=0) == tx.upkeep.jobs(kinds=[]) == []
             assert tx.count("waiting jobs") == 3
         counts = [store.waiting(ANA, state=state) for state in ("waiting", "leased", "dead")]
         assert counts == [3, 0, 1]
@@ -75,7 +75,7 @@ class WorkConformance(StoreFixture):
         put(store, *rows)
         put(store, *rows, scope=BO)
         with store.begin(ANA) as tx:
-            tx.work.drop_spans(minute(1))
+            tx.upkeep.drop(before=minute(1))
         assert of(store, 4, 4) == rows[1:]
         assert of(store, 4, 4, BO) == rows
 
@@ -100,7 +100,7 @@ class WorkConformance(StoreFixture):
         put(store, ROW)
         with store.begin(ANA, write=False) as tx:
             with pytest.raises(StoreError):
-                tx.work.put(ROW)
+                tx.upkeep.put(ROW)
             with pytest.raises(StoreError):
-                tx.work.drop_spans(minute(99))
+                tx.upkeep.drop(before=minute(99))
         assert of(store, 4, 4) == [ROW]

@@ -69,7 +69,7 @@ class WritersConformance(StoreFixture):
             fill(store, name=name, texts=[])
             with store.begin(ANA) as tx:
                 for n in range(10):
-                    tx.work.ask("note", f"{name} {n}", name, now=NOW)
+                    tx.upkeep.ask("note", f"{name} {n}", name, now=NOW)
         run_processes(work_off, [(*opener, n) for n in range(2)])
         for name in ("kitchen", "attic"):
             with store.begin(ANA, write=False) as tx:

@@ -22,7 +22,7 @@ def write_chunks(opener: Opener, path: str, scope: Scope, name: str, chunks: int
         items = make_observations(name, [f"{name} {chunk} {n}" for n in range(3)], first=3 * chunk)
         with store.begin(scope) as tx:
             append_indexed(tx, number, items)
-            tx.work.ask("count", name, name, now=NOW)
+            tx.upkeep.ask("count", name, name, now=NOW)
         with store.begin(scope, write=False) as tx:
             results, _ = tx.index.vector_scores(OBSERVATIONS, "small", vector_of(items[-1]), limit=1)
             assert results.tolist() == [ref_of(number, items[-1].seq)]
@@ -57,5 +57,5 @@ def work_off(opener: Opener, path: str, worker: int) -> None:
                 seq = tx.threads.frame(identity(job.serial)).next_seq
                 items = make_observations(job.serial, [job.key], first=seq, actor=f"worker {worker}")
                 append_indexed(tx, tx.threads.number(identity(job.serial)), items)
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
     store.close()

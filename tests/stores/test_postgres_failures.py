@@ -160,7 +160,7 @@ def test_a_hot_standby_serves_readers_and_sends_writers_to_the_primary(server: S
     with closing(PostgresStore(server.url(), QUICK)) as primary:
         fill(primary)
         with primary.begin(ANA) as tx:
-            tx.work.ask("encode", "k", "s", now=NOW)
+            tx.upkeep.ask("encode", "k", "s", now=NOW)
         standby = server.copy()
         try:
             with closing(PostgresStore(standby.url(), QUICK)) as replica:

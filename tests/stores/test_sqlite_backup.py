@@ -162,7 +162,7 @@ def test_erased_words_are_in_no_later_backup(store: SqliteStore, target: Path) -
     with store.begin(ANA) as tx:
         thread = tx.threads.get("attic")
         assert thread is not None
-        tx.visibility.erase(thread.id, [0], thread.created_at)
+        tx.observations.erase(thread.id, [0], thread.created_at)
     assert store.sweep().hindrance == ""
     assert store.backup(target).observations == 3
     assert b"a very secret thing" not in target.read_bytes()

@@ -296,7 +296,7 @@ def write_second_chunk(store: SqliteStore) -> None:
         append_indexed(
             tx, tx.threads.number(identity("kitchen")), make_observations("kitchen", list("de"), first=3)
         )
-        tx.work.ask("encode", "k", "s", now=NOW)
+        tx.upkeep.ask("encode", "k", "s", now=NOW)
     store.claim("elsewhere:1:1", now=NOW, lease=LEASE)
 
 
@@ -304,7 +304,7 @@ def assert_whole(store: SqliteStore, *, second: bool) -> None:
     assert texts_of(store) == list("abcde" if second else "abc")
     with store.begin(ANA, write=False) as tx:
         assert tx.index.statistics(OBSERVATIONS, []).documents == (2 if second else 0)
-        assert len(tx.work.jobs()) == (1 if second else 0)
+        assert len(tx.upkeep.jobs()) == (1 if second else 0)
     assert store.check() == []
 
 
@@ -374,7 +374,7 @@ def test_a_lease_of_a_process_that_is_gone_is_taken_over_at_once(path: Path) -> 
     store = SqliteStore(path)
     with store.begin(ANA) as tx:
         for key in "123":
-            tx.work.ask("encode", key, key, now=NOW)
+            tx.upkeep.ask("encode", key, key, now=NOW)
     taken = [store.claim(owner, now=NOW, lease=LEASE) for owner in (gone, process_owner(), "elsewhere:1:1")]
     assert [claimed[1][0].key for claimed in taken if claimed] == ["1", "1", "2"]
     claimed = store.claim(process_owner(), now=minute(1), lease=LEASE, limit=9)

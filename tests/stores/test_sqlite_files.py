@@ -14,6 +14,7 @@ from stores.builders import ANA, begin_thread, fill
 from stores.test_sqlite_failures import in_child, needs_fork, texts_of
 
 from episodic_agent.errors import StoreError
+from episodic_agent.protocols import OwnTimeout
 from episodic_agent.stores import faults
 from episodic_agent.stores.sqlite import SqliteStore
 
@@ -84,7 +85,7 @@ def test_nothing_is_acknowledged_into_a_file_that_was_replaced(path: Path, suffi
 def test_a_log_whose_file_is_gone_is_not_taken_for_nothing(path: Path) -> None:
     store = SqliteStore(path)
     with store.begin(ANA) as tx:
-        tx.threads.set_timeout("sms", timedelta(minutes=9))
+        tx.upkeep.put(OwnTimeout("sms", timedelta(minutes=9)))
     log = Path(f"{path}-wal").read_bytes()
     path.unlink()
     with pytest.raises(StoreError, match=r"is missing, but its log .* is there"):

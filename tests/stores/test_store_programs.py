@@ -241,7 +241,7 @@ class Ask:
     at: int
 
     def run(self, tx: Transaction, model: Model) -> None:
-        tx.work.ask(self.kind, self.key, self.key, now=minute(self.at))
+        tx.upkeep.ask(self.kind, self.key, self.key, now=minute(self.at))
         request = (self.kind, self.key)
         model.waiting[request] = min(model.waiting.get(request, self.at), self.at)
 
@@ -300,9 +300,9 @@ def compare(store: Store, scope: Scope, model: Model) -> None:
         assert tx.count("episodes") == len(shown)
         assert tx.episodes.list(limit=99) == recent
         visits = {t: visits_of(n, model.observations[t]) for t, n in model.numbers.items()}
-        assert tx.observations.visits() == sorted(stay for of in visits.values() for stay in of)
-        assert all(tx.observations.visits(thread_id=thread) == of for thread, of in visits.items())
-        asked = {(job.kind, job.key): job.run_after for job in tx.work.jobs()}
+        assert tx.threads.visits() == sorted(stay for of in visits.values() for stay in of)
+        assert all(tx.threads.visits(thread_id=thread) == of for thread, of in visits.items())
+        asked = {(job.kind, job.key): job.run_after for job in tx.upkeep.jobs()}
         assert asked == {request: minute(at) for request, at in model.waiting.items()}
         compare_index(tx, model)
 
@@ -550,14 +550,14 @@ def run_history(store: Store, steps: Sequence[tuple[str, int]]) -> None:
             job, mine = claimed.pop(pick % len(claimed))
             end(store, held, (job, mine), verb, now + pick)
         with store.begin(ANA, write=False) as tx:
-            results = sorted((j.key, j.state, j.attempts) for j in tx.work.jobs())
+            results = sorted((j.key, j.state, j.attempts) for j in tx.upkeep.jobs())
         assert results == sorted((h.key, h.state, h.attempts) for h in held)
     store.close()
 
 
 def ask(store: Store, held: list[Held], *, key: str, now: int) -> None:
     with store.begin(ANA) as tx:
-        tx.work.ask("note", key, "serial " + key, now=minute(now))
+        tx.upkeep.ask("note", key, "serial " + key, now=minute(now))
     if not any(h.key == key and h.state == "waiting" for h in held):
         held.append(Held("note", key, now))
 
@@ -595,9 +595,9 @@ def end(store: Store, held: list[Held], claim: tuple[Job, Held], verb: str, late
     try:
         with store.begin(ANA) as tx:
             if verb == "finish":
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
             else:
-                tx.work.put_back(job, error="bad", retry_at=minute(later) if verb == "fail" else None)
+                tx.upkeep.put_back(job, error="bad", retry_at=minute(later) if verb == "fail" else None)
     except Conflict:
         assert not ours
         return

@@ -28,7 +28,7 @@ from stores.builders import (
     random_vectors,
 )
 
-from episodic_agent.core.chains import Condition, Refusal, Term
+from episodic_agent.core.chains import Condition, Refusal
 from episodic_agent.core.facts import Category, FactCandidate, FactEvidence
 from episodic_agent.core.skills import SkillState, TurnRef
 from episodic_agent.protocols import (
@@ -37,6 +37,8 @@ from episodic_agent.protocols import (
     Countable,
     Mark,
     MarkKind,
+    OwnRetention,
+    OwnTimeout,
     Store,
     SuppressedWords,
     Transaction,
@@ -48,6 +50,7 @@ from episodic_agent.schemas import (
     EpisodeKind,
     EpisodeState,
     Job,
+    Joined,
     Link,
     ModelUse,
     PendingReview,
@@ -92,10 +95,10 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.observations.save_records(identity(KITCHEN), {n: secret.encode() for n in range(3)})
         tx.episodes.put(replace(make_episode(KITCHEN, 0, 2), surprise=seed % 100 / 100))
         tx.episodes.put(_encoding(secret))
-        tx.relations.decide(_decision(secret))
+        tx.knowledge.decide(_decision(secret))
         tx.episodes.put(replace(make_episode(KITCHEN, 0, 3, generation=9), kind=EpisodeKind.PRIMARY))
         tx.threads.save(_part(secret))
-        tx.threads.set_timeout(secret, timedelta(seconds=seed))
+        tx.upkeep.put(OwnTimeout(secret, timedelta(seconds=seed)))
         tx.keep_request(b"key", secret.encode(), now=NOW, oldest=NOW)
         number = tx.threads.number(identity(KITCHEN))
         refs = [ref_of(number, seq) for seq in range(4)]
@@ -104,14 +107,14 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
             tx.index.put_vectors(kind, EMBEDDER, refs[:3], random_vectors(seed, 3))
         tx.threads.create(make_thread(PORCH), make_frame(PORCH))
         tx.observations.append(make_observations(PORCH, [secret]))
-        tx.visibility.erase(identity(PORCH), [0], minute(seed))
+        tx.observations.erase(identity(PORCH), [0], minute(seed))
         tx.record(_erasure(secret))
-        tx.relations.put(_link(secret))
-        tx.work.put(_pending(secret))
-        tx.relations.join(WHOLE, [identity(KITCHEN), identity(PORCH)])
-        tx.work.ask("encode", secret, "serial", now=NOW)
-        tx.work.put(_use(secret))
-        tx.work.put(_work(number, secret))
+        tx.threads.save(_link(secret))
+        tx.upkeep.put(_pending(secret))
+        tx.threads.save(Joined(WHOLE, (*[identity(KITCHEN), identity(PORCH)],)))
+        tx.upkeep.ask("encode", secret, "serial", now=NOW)
+        tx.upkeep.put(_use(secret))
+        tx.upkeep.put(_work(number, secret))
         tx.knowledge.put_skill(
             make_skill("known", secret), [TurnRef(identity(KITCHEN), n) for n in range(len(secret) % 3)]
         )
@@ -119,12 +122,12 @@ def furnish(store: Store, scope: Scope, secret: str) -> None:
         tx.knowledge.put_facts([make_fact("known", f"{secret} told", _said(secret))])
         tx.knowledge.move_facts({identity("fact/gone"): identity(f"fact/{secret}")})
         tx.knowledge.bury([make_tombstone("erased", secret)])
-        tx.visibility.mark(Mark(refs[0], refs[seed % 3], MarkKind.SUPPRESSED, NOW, secret))
-        tx.visibility.mark(SuppressedWords(secret, NOW))
-        tx.visibility.set_policy(f"count={seed}")
+        tx.upkeep.put(Mark(refs[0], refs[seed % 3], MarkKind.SUPPRESSED, NOW, secret))
+        tx.upkeep.put(SuppressedWords(secret, NOW))
+        tx.upkeep.put(OwnRetention(f"count={seed}"))
         tx.episodes.lead(PRIMARY, EPISODE)
-        tx.relations.put(_refusal(secret))
-        tx.relations.describe(PRIMARY, [Term("tag", secret)])
+        tx.episodes.put(_refusal(secret))
+        tx.episodes.put(replace(_encoding(secret), episode_id=PRIMARY, metadata={"tags": [secret]}))
 
 
 def _encoding(secret: str, version: int = 1) -> Encoding:
@@ -223,7 +226,7 @@ READS: Mapping[str, Verb] = {
     "threads.list unfinished": lambda tx: list(tx.threads.list("unfinished")),
     "threads.list growing": lambda tx: list(tx.threads.list("growing", limit=9)),
     "threads.list oldest": lambda tx: list(tx.threads.list("oldest", limit=9)),
-    "threads.timeouts": lambda tx: dict(tx.threads.timeouts()),
+    "upkeep.settings": lambda tx: tx.upkeep.settings(),
     "threads.frame": lambda tx: tx.threads.frame(THREAD),
     "threads.frame several": lambda tx: dict(tx.threads.frame([THREAD, identity(PORCH)])),
     "observations.known": lambda tx: dict(
@@ -258,13 +261,12 @@ READS: Mapping[str, Verb] = {
     "episodes.list recent": lambda tx: list(tx.episodes.list(limit=9, since=NOW, before=minute(99))),
     "episodes.encodings": lambda tx: list(tx.episodes.encodings(EPISODE)),
     "episodes.list unconsolidated": lambda tx: list(tx.episodes.list(unconsolidated=True, limit=9)),
-    "relations.decision": lambda tx: tx.relations.decision(DECISION),
-    "relations.decisions": lambda tx: [
-        *tx.relations.decisions(),
-        *tx.relations.decisions(subject=THREAD, type="boundary"),
+    "knowledge.decisions by ids": lambda tx: list(tx.knowledge.decisions(ids=[DECISION])),
+    "knowledge.decisions": lambda tx: [
+        *tx.knowledge.decisions(),
+        *tx.knowledge.decisions(subject=THREAD, type="boundary"),
     ],
-    "relations.decided": lambda tx: tx.relations.decided(_decision("").type, minute(-1)),
-    "work.reviews": lambda tx: list(tx.work.reviews(THREAD)),
+    "upkeep.reviews": lambda tx: list(tx.upkeep.reviews(THREAD)),
     "threads.section at": lambda tx: tx.threads.section(THREAD, 2),
     "threads.section last": lambda tx: tx.threads.section(THREAD),
     "threads.sections of thread": lambda tx: list(tx.threads.sections(THREAD)),
@@ -278,10 +280,10 @@ READS: Mapping[str, Verb] = {
     "episodes.nodes above": lambda tx: list(tx.episodes.nodes([EPISODE, PRIMARY], "above")),
     "episodes.nodes below": lambda tx: list(tx.episodes.nodes([EPISODE, PRIMARY], "below")),
     "episodes.latest": lambda tx: list(tx.episodes.latest(limit=9, before=minute(99))),
-    "relations.refusals": lambda tx: [*tx.relations.refusals(), *tx.relations.refusals(EPISODE)],
-    "relations.described": lambda tx: list(tx.relations.described([PRIMARY, EPISODE])),
-    "index.matching": lambda tx: [
-        (word, list(tx.index.matching([[Condition("tag", (word), contains=part)]])))
+    "episodes.refusals": lambda tx: [*tx.episodes.refusals(), *tx.episodes.refusals(EPISODE)],
+    "index.described": lambda tx: list(tx.index.described([PRIMARY, EPISODE])),
+    "episodes.list about": lambda tx: [
+        (word, list(tx.episodes.list(about=[[Condition("tag", (word), contains=part)]])))
         for word in WORDS
         for part in (False, True)
     ],
@@ -289,14 +291,14 @@ READS: Mapping[str, Verb] = {
         *tx.index.spans([[Condition("tag", (word)) for word in WORDS]]),
         *tx.index.spans([], since=NOW, until=minute(99)),
     ],
-    "relations.links of": lambda tx: list(tx.relations.links([THREAD], taken_back=True)),
-    "relations.links list": lambda tx: list(tx.relations.links(limit=9)),
-    "relations.joined": lambda tx: dict(tx.relations.joined([THREAD])),
-    "relations.joined of an episode": lambda tx: list(tx.relations.joined(WHOLE)),
-    "observations.places": lambda tx: dict(tx.observations.places()),
-    "observations.visits": lambda tx: [
-        *tx.observations.visits(),
-        *tx.observations.visits(place=KITCHEN, thread_id=THREAD, since=NOW, until=minute(99)),
+    "threads.links of": lambda tx: list(tx.threads.links([THREAD], taken_back=True)),
+    "threads.links list": lambda tx: list(tx.threads.links(limit=9)),
+    "threads.joined": lambda tx: dict(tx.threads.joined([THREAD])),
+    "threads.joined of an episode": lambda tx: list(tx.threads.joined(WHOLE)),
+    "threads.places": lambda tx: dict(tx.threads.places()),
+    "threads.visits": lambda tx: [
+        *tx.threads.visits(),
+        *tx.threads.visits(place=KITCHEN, thread_id=THREAD, since=NOW, until=minute(99)),
     ],
     "index.statistics": lambda tx: tx.index.statistics(OBSERVATIONS, list(WORDS)),
     "index.text_scores": lambda tx: _numbered(tx.index.text_scores(OBSERVATIONS, WORDS, **BM25, limit=9)),
@@ -309,15 +311,17 @@ READS: Mapping[str, Verb] = {
         ref: v.tolist() for ref, v in tx.index.vectors(OBSERVATIONS, EMBEDDER, REFS.tolist()).items()
     },
     "index.unindexed": lambda tx: list(tx.index.unindexed(OBSERVATIONS, EMBEDDER, limit=9)),
-    "work.jobs": lambda tx: [
-        replace(job, id=UUID(int=0)) for job in (*tx.work.jobs(), *tx.work.jobs(state="waiting"))
+    "upkeep.jobs": lambda tx: [
+        replace(job, id=UUID(int=0)) for job in (*tx.upkeep.jobs(), *tx.upkeep.jobs(state="waiting"))
     ],
-    "work.spans": lambda tx: [row for n in range(1, 9) for row in tx.work.spans(ref_of(n, 0), ref_of(n, 9))],
+    "upkeep.spans": lambda tx: [
+        row for n in range(1, 9) for row in tx.upkeep.spans(ref_of(n, 0), ref_of(n, 9))
+    ],
     "observations.near": lambda tx: list(
         tx.observations.near(UUID(int=0), UUID(int=(1 << 128) - 1), limit=99)
     ),
-    "work.usage": lambda tx: list(tx.work.usage(date.min, date.max)),
-    "visibility.erased": lambda tx: list(tx.visibility.erased(identity(PORCH), 0, 9)),
+    "upkeep.usage": lambda tx: list(tx.upkeep.usage(date.min, date.max)),
+    "observations.erased": lambda tx: list(tx.observations.erased(identity(PORCH), 0, 9)),
     "index.covers replaced": lambda tx: list(
         tx.index.covers([(int(ref), int(ref)) for ref in REFS], replaced=True)
     ),
@@ -346,28 +350,27 @@ READS: Mapping[str, Verb] = {
     "knowledge.facts concerning": lambda tx: list(tx.knowledge.facts(candidates=[_stated("other")])),
     "knowledge.facts resting on": lambda tx: list(tx.knowledge.facts(resting_on=[identity(f"{KITCHEN}/0")])),
     "knowledge.moves successor": lambda tx: tx.knowledge.moves(GONE).get(GONE),
-    "knowledge.near": lambda tx: list(tx.knowledge.near(UUID(int=0), UUID(int=2**128 - 1), limit=100)),
+    "knowledge.facts between": lambda tx: list(
+        tx.knowledge.facts(between=(UUID(int=0), UUID(int=2**128 - 1)), limit=100)
+    ),
     "knowledge.moves moves": lambda tx: dict(tx.knowledge.moves()),
     "knowledge.tombstones": lambda tx: [
         *tx.knowledge.tombstones(),
         *tx.knowledge.tombstones([identity("erased")]),
     ],
-    "visibility.marks": lambda tx: list(tx.visibility.marks()),
-    "visibility.touched": lambda tx: dict(
-        tx.visibility.touched(list(MarkKind), [(int(ref), int(ref)) for ref in REFS])
+    "upkeep.marks": lambda tx: list(tx.upkeep.marks()),
+    "upkeep.touched": lambda tx: dict(
+        tx.upkeep.touched(list(MarkKind), [(int(ref), int(ref)) for ref in REFS])
     ),
-    "visibility.in_force": lambda tx: tx.visibility.in_force(minute(99)),
-    "visibility.words": lambda tx: list(tx.visibility.words()),
-    "visibility.expired": lambda tx: list(tx.visibility.expired([(0, int(REFS[-1]))], minute(99))),
-    "visibility.expired by time": lambda tx: list(tx.visibility.expired(None, minute(99), limit=9)),
-    "visibility.policy": lambda tx: tx.visibility.policy(),
-    "episodes.standings": lambda tx: list(tx.episodes.standings()),
+    "upkeep.in_force": lambda tx: tx.upkeep.in_force(minute(99)),
+    "upkeep.expired": lambda tx: list(tx.upkeep.expired([(0, int(REFS[-1]))], minute(99))),
+    "upkeep.expired by time": lambda tx: list(tx.upkeep.expired(None, minute(99), limit=9)),
 }
 
 
 def _claimed(tx: Transaction) -> Job:
     """A job as a worker holds it, though nobody leased it: writing to it must be refused or change nothing."""
-    return replace(tx.work.jobs()[0], state="leased", token=99)
+    return replace(tx.upkeep.jobs()[0], state="leased", token=99)
 
 
 def _wrongly_claimed(verb: Callable[[Transaction, Job], object]) -> Verb:
@@ -378,16 +381,14 @@ WRITES: Mapping[str, Verb] = {
     "threads.create": lambda tx: tx.threads.create(make_thread("attic"), make_frame("attic")),
     "threads.save": lambda tx: tx.threads.save(replace(make_thread(KITCHEN), title="written")),
     "hold threads": lambda tx: tx.hold("threads"),
-    "threads.set_timeout": lambda tx: tx.threads.set_timeout("written", timedelta(1)),
+    "upkeep.put timeout": lambda tx: tx.upkeep.put(OwnTimeout("written", timedelta(1))),
     "threads.save again": lambda tx: tx.threads.save(replace(tx.threads.frame(THREAD), state=b"w")),
     "observations.append": lambda tx: tx.observations.append(
         [replace(o, location=KITCHEN) for o in make_observations(KITCHEN, ["written"], first=4)]
     ),
     "observations.save_records": lambda tx: tx.observations.save_records(THREAD, {3: b"written", 0: None}),
     "observations.hash_older": lambda tx: tx.observations.hash_older(limit=9),
-    "observations.rewrite_stays": lambda tx: tx.observations.rewrite_stays(
-        THREAD, tx.observations.visits()[:1]
-    ),
+    "threads.rewrite_stays": lambda tx: tx.threads.rewrite_stays(THREAD, tx.threads.visits()[:1]),
     "episodes.put insert": lambda tx: tx.episodes.put(make_episode(KITCHEN, 3, 3)),
     "episodes.change": lambda tx: tx.episodes.change(PRIMARY, state=EpisodeState.COMPACTED, last_seq=2),
     "episodes.archive": lambda tx: tx.episodes.archive(THREAD, 0, 9),
@@ -397,12 +398,12 @@ WRITES: Mapping[str, Verb] = {
     ],
     "episodes.retire": lambda tx: tx.episodes.retire([EPISODE], 1),
     "episodes.revive": lambda tx: tx.episodes.revive(THREAD, 0),
-    "relations.revoke": lambda tx: tx.relations.revoke(DECISION),
+    "knowledge.revoke": lambda tx: tx.knowledge.revoke(DECISION),
     "episodes.put encode": lambda tx: tx.episodes.put(_encoding("written", 2)),
-    "relations.decide decide": lambda tx: tx.relations.decide(
+    "knowledge.decide decide": lambda tx: tx.knowledge.decide(
         replace(_decision("written"), id=identity("other"))
     ),
-    "relations.decide amend": lambda tx: tx.relations.decide(
+    "knowledge.decide amend": lambda tx: tx.knowledge.decide(
         replace(_decision("written"), outcome="correct"), amend=True
     ),
     "episodes.strengthen": lambda tx: tx.episodes.strengthen(
@@ -410,14 +411,14 @@ WRITES: Mapping[str, Verb] = {
     ),
     "episodes.consolidate": lambda tx: tx.episodes.consolidate([EPISODE], None),
     "episodes.consolidate again": lambda tx: tx.episodes.consolidate([EPISODE], minute(99)),
-    "work.put review": lambda tx: tx.work.put(replace(_pending("written"), id=identity("other"))),
-    "work.drop reviews": lambda tx: tx.work.drop(_pending("written")),
+    "upkeep.put review": lambda tx: tx.upkeep.put(replace(_pending("written"), id=identity("other"))),
+    "upkeep.drop reviews": lambda tx: tx.upkeep.drop(_pending("written")),
     "episodes.lead": lambda tx: tx.episodes.lead(EPISODE, PRIMARY),
-    "relations.put refusal": lambda tx: tx.relations.put(_refusal("written")),
-    "relations.lift": lambda tx: tx.relations.lift(EPISODE, PRIMARY),
-    "relations.describe": lambda tx: tx.relations.describe(PRIMARY, [Term("tag", "written")]),
-    "relations.put link": lambda tx: tx.relations.put(_link("written")),
-    "relations.join": lambda tx: tx.relations.join(identity("other"), [THREAD]),
+    "episodes.put refusal": lambda tx: tx.episodes.put(_refusal("written")),
+    "episodes.drop refusal": lambda tx: tx.episodes.drop(_refusal("written")),
+    "episodes.put again": lambda tx: tx.episodes.put(_encoding("written")),
+    "threads.save link": lambda tx: tx.threads.save(_link("written")),
+    "threads.save joined": lambda tx: tx.threads.save(Joined(identity("other"), (*[THREAD],))),
     "index.put_postings": lambda tx: tx.index.put_postings(
         OBSERVATIONS, [posting(int(ref), "written") for ref in REFS]
     ),
@@ -425,20 +426,22 @@ WRITES: Mapping[str, Verb] = {
         OBSERVATIONS, EMBEDDER, REFS.tolist(), random_vectors(99, len(REFS))
     ),
     "index.drop": lambda tx: tx.index.drop(OBSERVATIONS, REFS.tolist()),
-    "work.ask": lambda tx: tx.work.ask("encode", "written", "other", now=NOW),
-    "work.drop claimed": _wrongly_claimed(lambda tx, job: tx.work.drop(job)),
-    "work.put_back failed": _wrongly_claimed(
-        lambda tx, job: tx.work.put_back(job, error="x", retry_at=NOW + timedelta(1))
+    "upkeep.ask": lambda tx: tx.upkeep.ask("encode", "written", "other", now=NOW),
+    "upkeep.drop claimed": _wrongly_claimed(lambda tx, job: tx.upkeep.drop(job)),
+    "upkeep.put_back failed": _wrongly_claimed(
+        lambda tx, job: tx.upkeep.put_back(job, error="x", retry_at=NOW + timedelta(1))
     ),
-    "work.put_back untried": _wrongly_claimed(lambda tx, job: tx.work.put_back(job)),
-    "work.put_back by id": lambda tx: [tx.work.put_back(job.id, retry_at=NOW) for job in tx.work.jobs()],
-    "work.put usage": lambda tx: tx.work.put(*(_use(secret) for secret in ("written", *WORDS))),
+    "upkeep.put_back untried": _wrongly_claimed(lambda tx, job: tx.upkeep.put_back(job)),
+    "upkeep.put_back by id": lambda tx: [
+        tx.upkeep.put_back(job.id, retry_at=NOW) for job in tx.upkeep.jobs()
+    ],
+    "upkeep.put usage": lambda tx: tx.upkeep.put(*(_use(secret) for secret in ("written", *WORDS))),
     "knowledge.put_skill": lambda tx: tx.knowledge.put_skill(make_skill("known", "written"), TURNS),
-    "visibility.erase": lambda tx: tx.visibility.erase(THREAD, [0, 2], NOW),
-    "visibility.remove unword": lambda tx: tx.visibility.remove([EPISODE, PRIMARY], words_only=True),
-    "visibility.remove remove": lambda tx: tx.visibility.remove([EPISODE, PRIMARY]),
+    "observations.erase": lambda tx: tx.observations.erase(THREAD, [0, 2], NOW),
+    "episodes.drop words": lambda tx: tx.episodes.drop(EPISODE, PRIMARY, words_only=True),
+    "episodes.drop": lambda tx: tx.episodes.drop(EPISODE, PRIMARY),
     "threads.drop": lambda tx: tx.threads.drop(THREAD),
-    "work.take_back": lambda tx: tx.work.take_back(),
+    "upkeep.put_back all": lambda tx: tx.upkeep.put_back(),
     "keep_request": lambda tx: tx.keep_request(b"another", b"written", now=NOW, oldest=NOW),
     "record": lambda tx: tx.record(_erasure("written")),
     "knowledge.drop_skill": lambda tx: tx.knowledge.drop_skill(SKILL),
@@ -453,22 +456,17 @@ WRITES: Mapping[str, Verb] = {
         {FACT: GONE, GONE: identity("fact/written")}
     ),
     "knowledge.bury": lambda tx: tx.knowledge.bury([make_tombstone("erased", "written", at=9)]),
-    "knowledge.unbury": lambda tx: tx.knowledge.unbury([identity("erased")]),
-    "work.put spans": lambda tx: tx.work.put(*(_work(n, "written") for n in range(1, 9))),
-    "work.drop_spans": lambda tx: tx.work.drop_spans(minute(99)),
-    "visibility.mark": lambda tx: tx.visibility.mark(
-        Mark(0, int(REFS[-1]), MarkKind.SUPPRESSED, NOW, "written")
-    ),
-    "visibility.release": lambda tx: tx.visibility.release(MarkKind.SUPPRESSED, 0, int(REFS[-1])),
-    "visibility.mark words": lambda tx: tx.visibility.mark(SuppressedWords("written", NOW)),
-    "visibility.unsuppress_words": lambda tx: [
-        tx.visibility.unsuppress_words(w.words) for w in tx.visibility.words()
-    ],
-    "visibility.settle": lambda tx: tx.visibility.settle(REFS.tolist()),
-    "visibility.set_policy": lambda tx: tx.visibility.set_policy("none"),
-    "visibility.take_turn": lambda tx: tx.visibility.take_turn(minute(99), timedelta(minutes=1)),
-    "visibility.set_policy again": lambda tx: tx.visibility.set_policy(tx.visibility.policy()),
-    "work.drop waiting": lambda tx: [tx.work.drop(job.id) for job in tx.work.jobs()],
+    "upkeep.put spans": lambda tx: tx.upkeep.put(*(_work(n, "written") for n in range(1, 9))),
+    "upkeep.drop spans": lambda tx: tx.upkeep.drop(before=minute(99)),
+    "upkeep.put mark": lambda tx: tx.upkeep.put(Mark(0, int(REFS[-1]), MarkKind.SUPPRESSED, NOW, "written")),
+    "upkeep.release": lambda tx: tx.upkeep.release(MarkKind.SUPPRESSED, 0, int(REFS[-1])),
+    "upkeep.put words": lambda tx: tx.upkeep.put(SuppressedWords("written", NOW)),
+    "upkeep.release words": lambda tx: [tx.upkeep.release(w.words) for w in tx.upkeep.settings().words],
+    "upkeep.release expiries": lambda tx: tx.upkeep.release(REFS.tolist()),
+    "upkeep.put retention": lambda tx: tx.upkeep.put(OwnRetention("none")),
+    "upkeep.take_turn": lambda tx: tx.upkeep.take_turn(minute(99), timedelta(minutes=1)),
+    "upkeep.put retention again": lambda tx: tx.upkeep.put(OwnRetention(tx.upkeep.settings().retention)),
+    "upkeep.drop waiting": lambda tx: [tx.upkeep.drop(job.id) for job in tx.upkeep.jobs()],
 }
 
 

@@ -138,12 +138,6 @@ class Later:
         """Do what is due of a scope (None: of the space); return how many jobs ran."""
         return self._runner.run_due(scope) if self.here else 0
 
-    def run_and_finish(self, scopes: Sequence[Scope]) -> int:
-        """Do what is due of the space, then what follows from it in these scopes; count the former."""
-        ran = self.run()
-        self.finish(scopes)
-        return ran
-
     def try_run(self, scope: Scope) -> None:
         """Do what is due of a scope, but for the pieces of long messages, which nobody waits for."""
         if self.here:

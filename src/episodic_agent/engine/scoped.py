@@ -11,7 +11,7 @@ from episodic_agent.engine.arguments import clean_name
 from episodic_agent.engine.deps import Deps
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Store, Transaction
-from episodic_agent.schemas import Scope, Thread
+from episodic_agent.schemas import Decision, Scope, Thread
 
 RANDOM_BITS: Final = 74  # of a UUIDv7
 _NAMED: Final = 10  # threads and users an error message names
@@ -99,3 +99,8 @@ def find_thread(tx: Transaction, name: str) -> Thread:
         known = ", ".join(t.origin for t in tx.threads.list(limit=_NAMED)) or "none yet"
         raise NotFound(f"no thread {name!r} in this memory; threads: {known}")
     return thread
+
+
+def stored_decision(tx: Transaction, identity: UUID | None) -> Decision | None:
+    """Return the decision that an episode or a link names, None where it names none or it is gone."""
+    return None if identity is None else next(iter(tx.knowledge.decisions(ids=[identity])), None)

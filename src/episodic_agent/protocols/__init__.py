@@ -40,7 +40,6 @@ from episodic_agent.protocols.index import (
     PARTS,
     SKILLS,
     Cover,
-    CoverSpan,
     EpisodeMark,
     Index,
     ObservationMark,
@@ -53,11 +52,19 @@ from episodic_agent.protocols.index import (
 )
 from episodic_agent.protocols.knowledge import Knowledge
 from episodic_agent.protocols.observations import Observations
-from episodic_agent.protocols.relations import Relations
 from episodic_agent.protocols.store import Countable, Keys, Store, Transaction
 from episodic_agent.protocols.threads import Threads, WhichThreads
-from episodic_agent.protocols.visibility import Mark, MarkKind, SuppressedWords, VisibilityRecords
-from episodic_agent.protocols.work import LONGEST_RUN, Work
+from episodic_agent.protocols.upkeep import (
+    LONGEST_RUN,
+    Mark,
+    MarkKind,
+    OwnRetention,
+    OwnSettings,
+    OwnTimeout,
+    SuppressedWords,
+    UpkeepNoun,
+    UpkeepRecords,
+)
 
 __all__ = [
     "EPISODES",
@@ -71,7 +78,6 @@ __all__ = [
     "BoundaryDetector",
     "Countable",
     "Cover",
-    "CoverSpan",
     "Embedder",
     "EpisodeMark",
     "Episodes",
@@ -83,10 +89,12 @@ __all__ = [
     "MarkKind",
     "ObservationMark",
     "Observations",
+    "OwnRetention",
+    "OwnSettings",
+    "OwnTimeout",
     "Posting",
     "Preloading",
     "Refs",
-    "Relations",
     "Reply",
     "Routed",
     "Scores",
@@ -97,10 +105,10 @@ __all__ = [
     "TextStatistics",
     "Threads",
     "Transaction",
-    "VisibilityRecords",
+    "UpkeepNoun",
+    "UpkeepRecords",
     "Walk",
     "WhichThreads",
-    "Work",
     "ref_of",
     "split_ref",
 ]

@@ -6,14 +6,14 @@ from typing import Literal, Protocol, overload
 from uuid import UUID
 
 from episodic_agent.schemas import Encoding, Episode, EpisodeState
-from episodic_agent.schemas.chains import TreeNode
-from episodic_agent.schemas.strength import Standing, Strength
+from episodic_agent.schemas.chains import Condition, Refusal, TreeNode
+from episodic_agent.schemas.strength import Strength
 
 Walk = Literal["self", "children", "above", "below"]
 
 
 class Episodes(Protocol):
-    """Episodes, their encodings (versions) and which goes on from which.
+    """Episodes, their encodings (versions), which goes on from which, and which does not.
 
     Replaced episodes (those with a `generation_to`) stay, with their words and decisions, for undo and for
     references to them. Only `get`, `encodings` and `list` with a generation show them. Whoever
@@ -21,9 +21,11 @@ class Episodes(Protocol):
     frame and the records from before.
     """
 
-    def put(self, written: Episode | Encoding) -> None:
+    def put(self, written: Episode | Encoding | Refusal) -> None:
         """Write an episode, or append a version of its words; what is there already stays as it is.
 
+        Or that a chain was taken back, in the place of what was refused of the same pair. What an episode is
+        found by (`Index.described`) is written with its newest version, again where that is put again.
         Raises Conflict when another current event episode begins at the same observation; NotFound for
         words of an unknown episode.
         """
@@ -88,13 +90,15 @@ class Episodes(Protocol):
         since: datetime | None = None,
         before: datetime | None = None,
         unconsolidated: bool = False,
+        about: Sequence[Sequence[Condition]] | None = None,
         limit: int | None = None,
     ) -> Sequence[Episode]:
         """Return current event episodes whose event time ends in [since, before), newest first.
 
         Of equals the newest thread's come first, and of one thread the latest. `threads` asks for those of
         these threads by first_seq, of their current (or the given) generation; `unconsolidated` for those
-        that have words and are not consolidated, oldest created first, ties by id.
+        that have words and are not consolidated, oldest created first, ties by id; `about` for those of
+        every kind whose metadata pass each of its fields by any condition, by id.
         """
         ...
 
@@ -130,6 +134,14 @@ class Episodes(Protocol):
         """Return closed parts and sessions that ended at a time or before, newest end and last said first."""
         ...
 
-    def standings(self) -> Sequence[Standing]:
-        """Return what retention reads of all current event episodes, by reference."""
+    def refusals(self, child: UUID | None = None) -> Sequence[Refusal]:
+        """Return the refusals of an episode, or all, oldest first, ties by child, then parent."""
+        ...
+
+    def drop(self, *gone: UUID | Refusal, words_only: bool = False) -> None:
+        """Delete episodes, replaced ones too, with their words and the decisions about them; or refusals.
+
+        `words_only` deletes every version of their words, and who decided them where others make them up.
+        What is gone already changes nothing.
+        """
         ...

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from episodic_agent.lazily import late_type, module
 from episodic_agent.schemas import Vector
-from episodic_agent.schemas.chains import Condition
+from episodic_agent.schemas.chains import Condition, Term
+from episodic_agent.schemas.strength import Standing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,16 +90,6 @@ class Cover(NamedTuple):
     name: str
 
 
-class CoverSpan(NamedTuple):
-    """A `Cover` with the event time of its episode, in microseconds since 1970 UTC."""
-
-    first_ref: int
-    last_ref: int
-    name: str
-    start_at: int
-    end_at: int
-
-
 @dataclass(frozen=True, slots=True)
 class Posting:
     """The searchable words of one document: term -> count, and the length in terms (counts' sum)."""
@@ -174,11 +165,8 @@ class Index(Protocol):
 
     # --- what passes conditions on metadata -------------------------------------------------------------
 
-    def matching(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
-        """Return the episodes that pass every field by any condition, by id.
-
-        Episodes that were replaced have their rows still: whoever asks reads what is current.
-        """
+    def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
+        """Return the rows of metadata of these episodes, by episode, field, value."""
         ...
 
     def spans(
@@ -187,8 +175,8 @@ class Index(Protocol):
         *,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> Sequence[CoverSpan]:
-        """Return what the current event episodes that pass every field own, by reference.
+    ) -> Sequence[Standing]:
+        """Return where the current event episodes that pass every field stand, by reference.
 
         Those that begin at `since` or after and before `until`; without fields every one of these passes.
         """

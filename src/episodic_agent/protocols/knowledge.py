@@ -1,15 +1,17 @@
-"""Facts and skills as a store keeps them: with evidence, and with what must not be learned again."""
+"""What is concluded as a store keeps it: facts and skills with their evidence, and every decision."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Protocol, overload
 from uuid import UUID
 
+from episodic_agent.schemas import Decision
 from episodic_agent.schemas.facts import FactCandidate, FactTombstone, StoredFact
 from episodic_agent.schemas.skills import SkillState, StoredSkill, TurnRef
 
 
 class Knowledge(Protocol):
-    """What is concluded from episodes. Its words and vectors in the index are the caller's to keep."""
+    """Facts, skills, and decisions. Words and vectors in the index are the caller's to keep."""
 
     # --- facts: whoever writes them holds them (`Transaction.hold`) -------------------------------
 
@@ -24,6 +26,7 @@ class Knowledge(Protocol):
         self,
         *,
         ids: Sequence[UUID] | None = None,
+        between: tuple[UUID, UUID] | None = None,
         numbers: Sequence[int] | None = None,
         slots: Iterable[tuple[str, str]] | None = None,
         resting_on: Collection[UUID] | None = None,
@@ -33,7 +36,8 @@ class Knowledge(Protocol):
     ) -> Sequence[StoredFact]:
         """Return facts by `valid_at`, oldest first, ties by id.
 
-        Those of these ids, of these numbers, of these (subject, attribute), past and present (subjects are
+        Those of these ids, of ids that lie between two (both included; `limit` takes the first of these), of
+        these numbers, of these (subject, attribute), past and present (subjects are
         the same in any case; to like and to dislike are slots of their own), or with evidence in one of
         these observations; for `candidates` all that `learn` needs to weigh them as it would among all
         facts. Without any of these all, or those nothing has ended; `limit` takes the newest of them.
@@ -47,27 +51,22 @@ class Knowledge(Protocol):
         """
         ...
 
-    def moves(self, fact_id: UUID | None = None) -> Mapping[UUID, UUID]:
-        """Return for each id that is gone (or for this one) which fact holds its evidence now, by id."""
-        ...
+    def moves(self, first: UUID | None = None, last: UUID | None = None) -> Mapping[UUID, UUID]:
+        """Return for each id that is gone which fact holds its evidence now, by id.
 
-    def near(self, first: UUID, last: UUID, *, limit: int = 2) -> Sequence[UUID]:
-        """Return facts whose ids lie between two, both included, by id, `limit` at most.
-
-        Where there are none, the successors of ids that are gone and lie there, each once.
+        Only for those from a first to a last id, both included; without a last for the first alone.
         """
         ...
 
     def bury(self, tombstones: Sequence[FactTombstone]) -> None:
-        """Keep what is not to be learned again; one that is there already stays as it is."""
+        """Keep what is not to be learned again; one that is there already stays as it is.
+
+        Erasing an observation takes its tombstones away.
+        """
         ...
 
     def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[FactTombstone]:
         """Return all, or those of these observations, by observation, then mark."""
-        ...
-
-    def unbury(self, observation_ids: Sequence[UUID]) -> None:
-        """Take away the tombstones of observations, as when those are erased."""
         ...
 
     # --- skills, the turns that show them, and the episodes nobody has mined yet ------------------------
@@ -113,4 +112,32 @@ class Knowledge(Protocol):
 
     def awaiting(self, *, limit: int) -> Sequence[int]:
         """Return refs that were noted and not taken away, rising."""
+        ...
+
+    # --- who decided what, from what, and how it turned out ---------------------------------------------
+
+    def decide(self, decision: Decision, *, amend: bool = False) -> None:
+        """Write a decision; the same id again changes nothing.
+
+        `amend` keeps the outcome and the detail of one written before instead; NotFound.
+        """
+        ...
+
+    def revoke(self, *decision_ids: UUID) -> None:
+        """Delete decisions whose effect was undone; an unknown one is gone already."""
+        ...
+
+    def decisions(
+        self,
+        *,
+        ids: Sequence[UUID] | None = None,
+        subject: UUID | None = None,
+        type: str | None = None,
+        last: int | None = None,
+        since: datetime | None = None,
+    ) -> Sequence[Decision]:
+        """Return decisions by time, then id: those of these ids that there are, or all of a subject and type.
+
+        Of the latter (not of ids) those from a time on, only the `last` so many where that is given.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Observations as a store keeps them, with the records of their checks and where they were made."""
+"""Observations as a store keeps them, with the records of their checks, until they are erased."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -6,11 +6,11 @@ from typing import Protocol, overload
 from uuid import UUID
 
 from episodic_agent.schemas import Observation, Receipt
-from episodic_agent.schemas.places import Visit
+from episodic_agent.schemas.erasures import Tombstone
 
 
 class Observations(Protocol):
-    """What was observed, and the stays that `append` writes (`core/places.py`)."""
+    """What was observed, and what is left of what was erased for good (docs/forgetting.md)."""
 
     def known(self, ids: Sequence[UUID]) -> Mapping[UUID, Receipt]:
         """Return first receipts (added=False) of those observation ids that are stored already."""
@@ -78,29 +78,17 @@ class Observations(Protocol):
         """Return the newest event time in the scope."""
         ...
 
-    # --- where threads were -----------------------------------------------------------------------------
+    # --- erasing for good (I12) -------------------------------------------------------------------------
 
-    def places(self, *, limit: int = 1000) -> Mapping[str, str]:
-        """Return the scope's places by key, each with its label as written at the earliest event time.
+    def erase(self, thread_id: UUID, seqs: Sequence[int], at: datetime) -> int:
+        """Leave tombstones in the place of a thread's observations; return how many were none yet.
 
-        Where there are more, some of them.
+        Their check records, what their work took, the tombstones of facts that rested on them and the turns
+        of skills that begin with them go too; how often their actors spoke is put right. Index, stays and
+        episodes are left alone: what is derived is the engine's to derive again.
         """
         ...
 
-    def visits(
-        self,
-        *,
-        place: str | None = None,
-        thread_id: UUID | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> Sequence[Visit]:
-        """Return stays that touch [since, until) in event time, by reference.
-
-        `place` is a key or a label of it in any case.
-        """
-        ...
-
-    def rewrite_stays(self, thread_id: UUID, visits: Sequence[Visit]) -> None:
-        """Put these in the place of all stays of a thread; raises NotFound for an unknown one."""
+    def erased(self, thread_id: UUID, first_seq: int, last_seq: int) -> Sequence[Tombstone]:
+        """Return the tombstones of `first_seq..last_seq` (inclusive) in order."""
         ...

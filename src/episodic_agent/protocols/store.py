@@ -11,10 +11,8 @@ from episodic_agent.protocols.episodes import Episodes
 from episodic_agent.protocols.index import Index
 from episodic_agent.protocols.knowledge import Knowledge
 from episodic_agent.protocols.observations import Observations
-from episodic_agent.protocols.relations import Relations
 from episodic_agent.protocols.threads import Threads
-from episodic_agent.protocols.visibility import VisibilityRecords
-from episodic_agent.protocols.work import Work
+from episodic_agent.protocols.upkeep import UpkeepRecords
 from episodic_agent.schemas import (
     Backup,
     Job,
@@ -35,6 +33,8 @@ Countable = Literal[
     "current facts",  # those nothing has ended
     "open observations",  # those in frames that may still grow
     "waiting jobs",  # those that wait or are being done
+    "link decisions",
+    "chain decisions",
 ]
 
 
@@ -50,8 +50,8 @@ class Transaction(Protocol):
         """
         ...
 
-    def count(self, what: Countable, *, limit: int | None = None) -> int:
-        """Count what the scope holds, up to a limit where it is given."""
+    def count(self, what: Countable, *, since: datetime | None = None, limit: int | None = None) -> int:
+        """Count what the scope holds, up to a limit where it is given; of decisions those after a time."""
         ...
 
     def holdings(self, thread_id: UUID | None = None) -> Mapping[str, int]:
@@ -78,17 +78,13 @@ class Transaction(Protocol):
     @property
     def episodes(self) -> Episodes: ...
     @property
-    def relations(self) -> Relations: ...
-    @property
     def observations(self) -> Observations: ...
     @property
     def index(self) -> Index: ...
     @property
-    def work(self) -> Work: ...
-    @property
     def knowledge(self) -> Knowledge: ...
     @property
-    def visibility(self) -> VisibilityRecords: ...
+    def upkeep(self) -> UpkeepRecords: ...
 
 
 class Keys(Protocol):

@@ -1,17 +1,18 @@
-"""Threads as a store keeps them: with their open frames, their sections, and the user's timeouts."""
+"""Threads as a store keeps them: with their frames, their sections, their links, and where they were."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal, Protocol, overload
 from uuid import UUID
 
-from episodic_agent.schemas import Frame, Section, Thread
+from episodic_agent.schemas import Frame, Joined, Link, Section, Thread
+from episodic_agent.schemas.places import Visit
 
 WhichThreads = Literal["all", "current", "unfinished", "growing", "oldest"]
 
 
 class Threads(Protocol):
-    """Threads, their open frames and their sections (`core/compaction`)."""
+    """Threads, their open frames, their sections, their links, and the stays that `append` writes."""
 
     def get(self, key: UUID | str) -> Thread | None:
         """Read one, by id or by the caller's own name of it (unique in a scope)."""
@@ -49,11 +50,13 @@ class Threads(Protocol):
         """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
         ...
 
-    def save(self, changed: Thread | Frame | Section) -> None:
-        """Write a thread's changed fields, a frame or a section; NotFound. A thread's origin never changes.
+    def save(self, changed: Thread | Frame | Section | Link | Joined) -> None:
+        """Write a thread's changed fields, a frame, a section, a link, or which threads form an episode.
 
-        A frame is written as version + 1 where the stored version is its own; Conflict otherwise. A section
-        takes the place of the one that begins at the same observation.
+        NotFound for an unknown thread. A thread's origin never changes. A frame is written as version + 1
+        where the stored version is its own; Conflict otherwise. A section takes the place of the one that
+        begins at the same observation, a link that of what stood of the two threads. Just the threads joined
+        form the cross-thread episode then (none: there is no such episode), and leave those they were in.
         """
         ...
 
@@ -63,14 +66,6 @@ class Threads(Protocol):
         With the seq that a section begins at only that row: an unknown one is gone already, and its episode
         is left alone.
         """
-        ...
-
-    def timeouts(self) -> Mapping[str, timedelta]:
-        """Return the user's own timeouts by channel ("" for all channels)."""
-        ...
-
-    def set_timeout(self, channel: str, timeout: timedelta | None) -> None:
-        """Keep the user's own timeout of a channel ("" for all); None takes it away."""
         ...
 
     @overload
@@ -106,4 +101,52 @@ class Threads(Protocol):
         was by an event time: oldest first, ties by thread. `compacted` asks for those (of a thread) that
         have words: newest first turn first, ties as stored last.
         """
+        ...
+
+    # --- threads that belong together, and the cross-thread episodes they form --------------------------
+
+    def links(
+        self, threads: Sequence[UUID] | None = None, *, limit: int | None = None, taken_back: bool = False
+    ) -> Sequence[Link]:
+        """Return the links of these threads, oldest first, ties as their threads were made.
+
+        Without threads the newest of the scope, up to a limit, newest first. Tombstones only where wanted.
+        """
+        ...
+
+    @overload
+    def joined(self, key: Sequence[UUID]) -> Mapping[UUID, UUID]:
+        """Return the cross-thread episode of each of these threads that is in one."""
+        ...
+
+    @overload
+    def joined(self, key: UUID) -> Sequence[UUID]:
+        """Return the threads of a cross-thread episode in order of creation, ties by id."""
+        ...
+
+    # --- where threads were -----------------------------------------------------------------------------
+
+    def places(self, *, limit: int = 1000) -> Mapping[str, str]:
+        """Return the scope's places by key, each with its label as written at the earliest event time.
+
+        Where there are more, some of them.
+        """
+        ...
+
+    def visits(
+        self,
+        *,
+        place: str | None = None,
+        thread_id: UUID | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Visit]:
+        """Return stays that touch [since, until) in event time, by reference.
+
+        `place` is a key or a label of it in any case.
+        """
+        ...
+
+    def rewrite_stays(self, thread_id: UUID, visits: Sequence[Visit]) -> None:
+        """Put these in the place of all stays of a thread; raises NotFound for an unknown one."""
         ...

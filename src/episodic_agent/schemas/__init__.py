@@ -22,7 +22,7 @@ noun, put it where its idea is; a value that only one room uses stays in that ro
 from episodic_agent.schemas.decisions import Decision
 from episodic_agent.schemas.episodes import Encoding, Episode, EpisodeKind, EpisodeState, Frame, Reason
 from episodic_agent.schemas.jobs import Job, ModelUse, WorkRow
-from episodic_agent.schemas.links import Link, PendingReview
+from episodic_agent.schemas.links import Joined, Link, PendingReview
 from episodic_agent.schemas.observations import Kind, Observation, Receipt, TimeSource
 from episodic_agent.schemas.readings import ActiveContextFrame, Entity, Reading
 from episodic_agent.schemas.sections import Section
@@ -40,6 +40,7 @@ __all__ = [
     "EpisodeState",
     "Frame",
     "Job",
+    "Joined",
     "Json",
     "Kind",
     "Link",

@@ -29,6 +29,14 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """The threads of a cross-thread episode, in order of creation."""
+
+    episode_id: UUID
+    threads: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PendingReview:
     """A recall that waits to be judged by what its thread says from `after_seq` on.
 

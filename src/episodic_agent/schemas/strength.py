@@ -23,14 +23,16 @@ class Strength:
 
 
 class Standing(NamedTuple):
-    """What retention reads of a current event episode: its id in hex, its first and last ref, its strength.
+    """What filters and retention read of a current event episode: its place, its time and its strength.
 
-    `end_at` and `last_reviewed_at` are microseconds since 1970 UTC, `stability` is in days.
+    `name` is the id in 32 hexadecimal digits; the refs are those of the first and the last observation it
+    owns; `start_at`, `end_at` and `last_reviewed_at` are microseconds since 1970 UTC, `stability` is in days.
     """
 
-    name: str
     first_ref: int
     last_ref: int
+    name: str
+    start_at: int
     end_at: int
     stability: float
     last_reviewed_at: int

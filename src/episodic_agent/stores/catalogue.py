@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 _MINE: Final = ":mine"
 _HERE: Final = "ref BETWEEN :first AND :last"
-_QUOTED: Final = "observation IN (SELECT id FROM observation WHERE :mine AND ref BETWEEN :first AND :last)"
+_QUOTED: Final = "observation IN (SELECT id FROM observation WHERE :also AND ref BETWEEN :first AND :last)"
 _OF_SKILLS: Final = "stream IN (SELECT number FROM stream WHERE :mine)"
 _EPISODES: Final = "SELECT id FROM episode WHERE :mine AND thread = :thread"
 _ABOUT: Final = f"subject = :id OR subject IN ({_EPISODES})"
@@ -20,13 +20,14 @@ class StoredTable(NamedTuple):
     """A table: how a thread's rows are found (`of_thread`; "" where none is a thread's) and what they are.
 
     `noun` is what counts call its rows ("" of those nobody asks for); `whose` is the condition on the scope
-    where it is not the usual one.
+    where it is not the usual one, `also` that on rows found by their own number.
     """
 
     table: str
     of_thread: str = ""
     noun: str = ""
     whose: str = _MINE
+    also: str = _MINE
 
 
 _SHARED: Final = (
@@ -38,7 +39,7 @@ _SHARED: Final = (
     StoredTable("joined", "thread = :thread"),
     StoredTable("link", "later = :thread OR earlier = :thread", "links"),
     StoredTable("part", "thread = :thread", "parts"),
-    StoredTable("stay", "first_ref BETWEEN :first AND :last", "stays"),
+    StoredTable("stay", "first_ref BETWEEN :first AND :last", "stays", also=":also"),
     StoredTable("fact_move"),
     StoredTable("fact_tombstone", _QUOTED),
     StoredTable("fact_evidence", _QUOTED),
@@ -58,7 +59,7 @@ _SHARED: Final = (
     StoredTable("episode", "thread = :thread", "episodes"),
 )
 _THREADS: Final = (
-    StoredTable("observation", _HERE, "observations"),
+    StoredTable("observation", _HERE, "observations", also=":also"),
     StoredTable("frame", "thread = :thread"),
     StoredTable("thread", "number = :thread", "threads"),
     StoredTable("scope", whose=":this"),
@@ -110,5 +111,5 @@ def counting(tables: Sequence[StoredTable], *, of_thread: bool) -> Sequence[tupl
 
 
 def _of_thread(table: StoredTable) -> str:
-    whose = "" if table.whose != _MINE else f"{_MINE} AND "
+    whose = "" if table.whose != _MINE else f"{table.also} AND "
     return f"{whose}({table.of_thread})"

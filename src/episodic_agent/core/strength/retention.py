@@ -131,7 +131,7 @@ def let_go(
     `pinned` and `archived` are names. Where there are more than `count`, those archived already go first,
     then the weakest, of equals the oldest; pinned ones count.
 
-    >>> ana = Standing("a", 1, 2, 0, 2.3, 0)
+    >>> ana = Standing(1, 2, "a", 0, 0, 2.3, 0)
     >>> [c.reason for c in let_go(Retention(age=30), [ana], datetime.fromisoformat("1970-03-01T00:00Z"))]
     ['older than 30 days']
     """

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from episodic_agent.core.boundary.contract import Boundary, Input
 from episodic_agent.engine.boundary.explain import HAND, JOINED, recorded_drains
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Episode, Frame, Json, Reason
@@ -96,7 +97,7 @@ def _cut(tx: Transaction, stored: Sequence[Episode], frame: Frame, edit: HandEdi
         raise InvalidInput(f"an episode begins with message {seq} already; nothing is to be cut there")
     owner = next((e for e in stored if e.first_seq < seq <= e.last_seq), None)
     if owner is not None:
-        old = decision_of(tx, owner)
+        old = stored_decision(tx, owner.decision_id)
         joins = joins_of(old)
         first = HandSpan(owner.first_seq, seq - 1, _by_hand(seq, [s for s in joins if s < seq]))
         drain = recorded_drains(tx, [owner]).get(owner.last_seq)
@@ -115,16 +116,11 @@ def _joined(tx: Transaction, stored: Sequence[Episode], frame: Frame, edit: Hand
         raise InvalidInput(f"no episode begins with message {seq} right after another: nothing to join")
     if after is None:
         return HandChange([before], [], before.first_seq)
-    old = decision_of(tx, after)
-    joins = [*joins_of(decision_of(tx, before)), seq, *joins_of(old)]
+    old = stored_decision(tx, after.decision_id)
+    joins = [*joins_of(stored_decision(tx, before.decision_id)), seq, *joins_of(old)]
     drain = recorded_drains(tx, [after]).get(after.last_seq)
     span = HandSpan(before.first_seq, after.last_seq, again(after, old, joins), drain)
     return HandChange([before, after], [span], frame.first_seq)
-
-
-def decision_of(tx: Transaction, episode: Episode) -> Decision | None:
-    """Return the decision that ended a stored episode."""
-    return tx.relations.decision(episode.decision_id) if episode.decision_id else None
 
 
 def joins_of(decision: Decision | None) -> list[int]:

@@ -28,6 +28,7 @@ from episodic_agent.core.echo import echo_of, own_words
 from episodic_agent.core.language import plural
 from episodic_agent.engine.deps import NO_EMBEDDER
 from episodic_agent.engine.episodes.listing import open_frame, successor, with_words
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
@@ -150,8 +151,8 @@ def explain(tx: Transaction, episode_id: UUID) -> Explanation:
     records = read_records(tx, episode.thread_id, episode.first_seq, ends)
     around = max(0, episode.first_seq - 1), ends
     words = {o.seq: o for o in tx.observations.read(episode.thread_id, *around)}
-    began = tx.relations.decision(before.decision_id) if before and before.decision_id else None
-    ended = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+    began = stored_decision(tx, before.decision_id if before else None)
+    ended = stored_decision(tx, episode.decision_id)
     within = set(range(episode.first_seq + 1, episode.last_seq + 1)) - _looked_back(began)
     inner = [r for seq, r in records.items() if seq in within and r.probability > 0]
     nearest = sorted(inner, key=lambda r: (-r.probability, r.seq))[:NEAR]
@@ -196,7 +197,7 @@ _DUE: Final = {
 def _explain_section(tx: Transaction, episode: Episode) -> Explanation:
     """Explain a part of a thread: why it was begun, and why and how it was compacted."""
     section = tx.threads.section(episode.thread_id, episode.first_seq)
-    decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+    decision = stored_decision(tx, episode.decision_id)
     ends = episode.last_seq + 1
     words = {
         seq: o for seq in (episode.first_seq, ends) for o in tx.observations.read(episode.thread_id, seq, seq)
@@ -431,7 +432,7 @@ def recorded_drains(tx: Transaction, episodes: Sequence[Episode]) -> Mapping[int
     """Return the flushes, thread ends and ticks that closed episodes, each by the last seq it closed."""
     results: dict[int, Input] = {}
     for episode in episodes:
-        decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+        decision = stored_decision(tx, episode.decision_id)
         arguments = decision.detail.get("input") if decision is not None else None
         if not isinstance(arguments, Mapping):
             continue

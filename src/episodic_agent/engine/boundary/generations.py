@@ -17,6 +17,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.core.identity import decision_id
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Frame, Json, Thread
 
@@ -57,7 +58,7 @@ def resegmenting_id(thread_id: UUID, generation: int) -> UUID:
 
 def last_resegmenting(tx: Transaction, thread: Thread) -> Decision | None:
     """Return the decision that made a thread's generation; None where it was never segmented again."""
-    return tx.relations.decision(resegmenting_id(thread.id, thread.generation)) if thread.generation else None
+    return stored_decision(tx, resegmenting_id(thread.id, thread.generation)) if thread.generation else None
 
 
 def record_pass(

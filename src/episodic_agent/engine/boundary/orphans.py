@@ -69,7 +69,7 @@ class Orphans:
     def close_left(self, scope: Scope) -> int:
         """Close what dead runs of a scope left open; return how many frames that closed."""
         with self._deps.store.begin(scope, write=False) as tx:
-            left = [job for job in tx.work.jobs(state="waiting", kinds=[RUN]) if self._is_left(job)]
+            left = [job for job in tx.upkeep.jobs(state="waiting", kinds=[RUN]) if self._is_left(job)]
         return sum(until_unopposed(lambda one=job: self._close_one(scope, one)) for job in left)  # type: ignore[misc]
 
     def handle(self, scope: Scope, jobs: Sequence[Job]) -> None:
@@ -77,7 +77,7 @@ class Orphans:
         for job in jobs:
             note = OpenRun.of(job)
             with self._deps.store.begin(scope) as tx:
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
                 if self._deps.gone(note.owner) or self._is_silent(tx, note):
                     self._close(tx, note)
                 else:
@@ -89,14 +89,14 @@ class Orphans:
     def _close_one(self, scope: Scope, job: Job) -> int:
         with self._deps.store.begin(scope) as tx:
             try:
-                tx.work.drop(job.id)
+                tx.upkeep.drop(job.id)
             except (NotFound, Conflict):  # somebody else is closing it
                 return 0
             return self._close(tx, OpenRun.of(job))
 
     def _close(self, tx: Transaction, note: OpenRun) -> int:
         """Close a thread's open frame as the end of its stream, unless another run fills the thread."""
-        others = [OpenRun.of(job) for job in tx.work.jobs(kinds=[RUN])]
+        others = [OpenRun.of(job) for job in tx.upkeep.jobs(kinds=[RUN])]
         if any(one.thread == note.thread and not self._deps.gone(one.owner) for one in others):
             return 0
         thread = tx.threads.get(note.thread)
@@ -114,13 +114,13 @@ class Orphans:
 
     def _put(self, tx: Transaction, note: OpenRun) -> None:
         now = self._deps.clock()
-        tx.work.ask(RUN, note.key(), f"{RUN}:{note.thread}", now=now, run_after=now + LOOK)
+        tx.upkeep.ask(RUN, note.key(), f"{RUN}:{note.thread}", now=now, run_after=now + LOOK)
 
     def _take_away(self, scope: Scope, note: OpenRun) -> None:
         with self._deps.store.begin(scope) as tx:
-            for job in tx.work.jobs(state="waiting", kinds=[RUN]):
+            for job in tx.upkeep.jobs(state="waiting", kinds=[RUN]):
                 if job.key == note.key():
-                    tx.work.drop(job.id)
+                    tx.upkeep.drop(job.id)
 
 
 def _machine(owner: str) -> str:

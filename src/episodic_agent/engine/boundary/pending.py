@@ -63,7 +63,7 @@ class Asker:
             else None
         )
         with self._deps.store.begin(scope) as tx:
-            tx.work.drop(job)
+            tx.upkeep.drop(job)
             frame = tx.threads.frame(thread)
             question = load_question(frame)
             if question is None or question.id != job.key:
@@ -113,7 +113,7 @@ class Embedding:
             for texts in chain(self._awaited(scope, thread), self._closed(scope, thread)):
                 self._fill(scope, self._deps.embedder, texts)
         with self._deps.store.begin(scope) as tx:
-            tx.work.drop(job)
+            tx.upkeep.drop(job)
             segmenter, before = self._segmenter.of(tx.threads.get(thread)), tx.threads.frame(thread)
             frame = segmenter.restarted(before, self._deps.embedder_name)
             frame = segmenter.go_on(tx, frame, self._deps.clock(), load_ends(before))
@@ -175,7 +175,7 @@ class PieceEmbedding:
                 pieces = {ref: windows(text) for ref, text in texts.items() if text.strip()}
                 _fill(self._deps.store, scope, self._deps.embedder, pieces)
             with self._deps.store.begin(scope) as tx:
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
 
 
 def _fill(
@@ -204,7 +204,7 @@ def _fill(
 def awaits_vectors(store: Store, scope: Scope) -> bool:
     """Tell whether some text of a scope is still to be embedded."""
     with store.begin(scope, write=False) as tx:
-        return any(tx.work.jobs(state=state, kinds=[EMBED], limit=1) for state in ("waiting", "leased"))
+        return any(tx.upkeep.jobs(state=state, kinds=[EMBED], limit=1) for state in ("waiting", "leased"))
 
 
 def _in_turn(texts: Sequence[str]) -> Iterator[Sequence[str]]:

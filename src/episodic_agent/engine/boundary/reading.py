@@ -15,8 +15,9 @@ from typing import Any, Final
 from episodic_agent.core.boundary.contract import DRAIN_ALL, Boundary, Policy, Record
 from episodic_agent.core.boundary.conversation import asking, reading
 from episodic_agent.core.boundary.conversation.default import DefaultPolicy
-from episodic_agent.engine.boundary.by_hand import HandChange, HandSpan, again, decision_of, joins_of
+from episodic_agent.engine.boundary.by_hand import HandChange, HandSpan, again, joins_of
 from episodic_agent.engine.boundary.explain import JOINED, read_records, recorded_drains
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Episode, Frame, Json, Reason
 
@@ -89,7 +90,7 @@ def _named_inside(
     weighed = {}
     for seq in sorted(named & set(records)):
         owner = next((e for e in stored if e.first_seq < seq <= e.last_seq), None)
-        if owner is not None and seq not in joins_of(decision_of(tx, owner)):
+        if owner is not None and seq not in joins_of(stored_decision(tx, owner.decision_id)):
             weighed[seq] = _weighed(records[seq], named=True)
     return weighed
 
@@ -105,7 +106,7 @@ def _gone_on(
     for before, after in pairwise(stored):
         seq = after.first_seq
         inside = any(first < seq <= last for first, last in parts)
-        if inside and seq in records and not _is_certain(decision_of(tx, before), seq):
+        if inside and seq in records and not _is_certain(stored_decision(tx, before.decision_id), seq):
             weighed[seq] = _weighed(records[seq], named=False)
     return weighed
 
@@ -154,9 +155,9 @@ def _runs(stored: Sequence[Episode], joins: Sequence[int]) -> list[list[Episode]
 
 def _spans(tx: Transaction, run: Sequence[Episode], cuts: Sequence[int], edit: ReadEdit) -> list[HandSpan]:
     """Return the episodes that a run of joined ones becomes, cut where a reader named it."""
-    last, old = run[-1], decision_of(tx, run[-1])
+    last, old = run[-1], stored_decision(tx, run[-1].decision_id)
     records = read_records(tx, last.thread_id, run[0].first_seq, last.last_seq)
-    by_hand = [seq for one in run for seq in joins_of(decision_of(tx, one))]
+    by_hand = [seq for one in run for seq in joins_of(stored_decision(tx, one.decision_id))]
     starts = [run[0].first_seq, *cuts]
     spans = []
     for first, following in zip(starts, [*cuts, last.last_seq + 1], strict=True):

@@ -180,7 +180,7 @@ class Resegmenter:
                 plan.embedded,
             )
             counts = {"kept": resegmented.kept, "replaced": resegmented.replaced, "new": resegmented.new}
-            tx.relations.decide(record_pass(thread_id, made, former, counts, now))
+            tx.knowledge.decide(record_pass(thread_id, made, former, counts, now))
             tx.observations.save_records(thread_id, {r.seq: pack_record(r) for r in plan.records})
             frame = replace(
                 frame,
@@ -324,7 +324,7 @@ class Resegmenter:
         )
         counts = {"kept": report.kept, "replaced": report.replaced, "new": report.new}
         decision = record_pass(thread_id, made, former, counts, now)
-        tx.relations.decide(replace(decision, detail={**decision.detail, **edit.record()}))
+        tx.knowledge.decide(replace(decision, detail={**decision.detail, **edit.record()}))
         _save_records(tx, thread_id, records)
         if edited is None or edited == frame:
             tx.threads.save(frame)  # its version tells others that the thread was changed
@@ -377,7 +377,7 @@ class Resegmenter:
             drains = {s: d for s, d in recorded_drains(tx, there).items() if s >= before.first_seq}
             undone = [e for e in there if e.generation_from >= thread.generation]
             tx.episodes.revive(thread_id, thread.generation)
-            tx.relations.revoke(decision.id)
+            tx.knowledge.revoke(decision.id)
             number = tx.threads.number(thread_id)
             tx.index.drop(EPISODES, [ref_of(number, e.first_seq) for e in undone])
             self._index(tx, number, restored, vectors, now)
@@ -433,7 +433,7 @@ class Resegmenter:
             tx.index.put_vectors(EPISODES, self.deps.embedder_name, refs, rows)
         for episode in episodes:
             if not episode.encoding_version:
-                tx.work.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=now)
+                tx.upkeep.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=now)
 
 
 def check_pass(tx: Transaction, decision: Decision, deps: Deps) -> tuple[str, str] | None:

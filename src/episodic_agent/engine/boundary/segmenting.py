@@ -213,7 +213,7 @@ class Segmenter:
         if question is None:
             return frame
         if self.asks:  # however many wait behind it: one by one they would be asked about, too (I7)
-            tx.work.ask(ASK, question.id, str(frame.thread_id), now=now)
+            tx.upkeep.ask(ASK, question.id, str(frame.thread_id), now=now)
             return frame
         fallback = settle(step.memory, question, None, policy)
         return self._write(tx, replace(frame, question=None), policy, fallback, (), now)
@@ -311,7 +311,7 @@ def write_episode(
     cover = tx.observations.read(frame.thread_id, frame.first_seq, cut.before_seq - 1)
     identity = episode_id(frame.thread_id, frame.first_seq, generation)
     decision = _decision(identity, cut, policy, now, clock)
-    tx.relations.decide(decision)
+    tx.knowledge.decide(decision)
     episode = inheriting(make_episode(decision, cut, cover, generation, now), replaced)
     section = tx.threads.section(frame.thread_id, episode.last_seq)
     if section is not None and covers(
@@ -320,7 +320,7 @@ def write_episode(
         episode = replace(episode, state=EpisodeState.ARCHIVED)
     tx.episodes.put(episode)
     # before other later work: what is told of several events rests on the words of each
-    tx.work.ask(ENCODE, str(identity), f"{ENCODE}:{identity}", now=now, run_after=now - FIRST)
+    tx.upkeep.ask(ENCODE, str(identity), f"{ENCODE}:{identity}", now=now, run_after=now - FIRST)
     return identity
 
 
@@ -431,21 +431,21 @@ def await_vectors(tx: Transaction, frame: Frame, now: datetime) -> None:
 
 def ask_for_vectors(tx: Transaction, thread_id: UUID, now: datetime) -> None:
     """Ask for the vectors that observations of a thread lack, whether its frame waits for them or not."""
-    tx.work.ask(EMBED, str(thread_id), str(thread_id), now=now)
+    tx.upkeep.ask(EMBED, str(thread_id), str(thread_id), now=now)
 
 
 def ask_for_pieces(tx: Transaction, observations: Iterable[Observation], now: datetime) -> None:
     """Ask for the vectors of all pieces of long observations, of which only the beginnings have one."""
     for observation in observations:
         if is_long(own_words(observation).text):
-            tx.work.ask(PIECES, str(observation.id), str(observation.thread_id), now=now)
+            tx.upkeep.ask(PIECES, str(observation.id), str(observation.thread_id), now=now)
 
 
 def take_up(tx: Transaction, frame: Frame, now: datetime) -> bool:
     """Ask again for whatever the frame waits for, a verdict or vectors; tell whether it waits at all."""
     question = load_question(frame)
     if question is not None:
-        tx.work.ask(ASK, question.id, str(frame.thread_id), now=now)
+        tx.upkeep.ask(ASK, question.id, str(frame.thread_id), now=now)
     else:
         await_vectors(tx, frame, now)
     return question is not None or frame.cursor < frame.next_seq

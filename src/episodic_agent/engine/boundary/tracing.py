@@ -10,6 +10,7 @@ from episodic_agent.core.boundary.policies import STEP
 from episodic_agent.core.boundary.steps.trail import label_of
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.boundary.traces import BoundaryTrace
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Episode, TimeSource
@@ -35,7 +36,7 @@ def trace(tx: Transaction, thread_id: UUID, resolve: Resolve) -> BoundaryTrace:
     episodes = tx.episodes.list(threads=[thread_id])
     starts = [e.last_seq + 1 for e in episodes if e.last_seq < last]
     steps = thread.modality == STEP
-    decisions = [tx.relations.decision(e.decision_id) if e.decision_id else None for e in episodes]
+    decisions = [stored_decision(tx, e.decision_id) for e in episodes]
     spans = [
         (e.last_seq, d.policy_version) for e, d in zip(episodes, decisions, strict=True) if d is not None
     ]

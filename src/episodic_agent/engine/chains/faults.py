@@ -1,6 +1,6 @@
 """What may be wrong with chains and with what episodes are found by, and how the latter is written again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from uuid import UUID
 
 from episodic_agent.core.chains import Term, ancestors, follows, metadata_terms
@@ -9,12 +9,12 @@ from episodic_agent.engine.chains.ancestry import parents_above, reversed_links
 from episodic_agent.engine.jobs.kinds import CHAIN
 from episodic_agent.errors import InvalidInput
 from episodic_agent.protocols import Transaction
-from episodic_agent.schemas import Decision
+from episodic_agent.schemas import Decision, Encoding, Episode
 
 
 def chain_faults(tx: Transaction) -> Iterator[tuple[str, str]]:
     """Yield (invariant, what is wrong): verdicts that do not follow, circles, lost rows of metadata."""
-    for decision in tx.relations.decisions(type=CHAIN):
+    for decision in tx.knowledge.decisions(type=CHAIN):
         if not _is_sound(decision):
             yield "I6", f"the chain verdict on {decision.subject} does not follow from its score"
     sessions = [part.episode_id for thread in tx.threads.list() for part in tx.threads.sections(thread.id)]
@@ -45,8 +45,13 @@ def chain_faults(tx: Transaction) -> Iterator[tuple[str, str]]:
 def mend_metadata(tx: Transaction) -> int:
     """Write the rows of metadata again where they are not what the newest words say; return how many."""
     lost = _lost(tx)
-    for identity, terms in lost.items():
-        tx.relations.describe(identity, terms)
+    for episode in lost:
+        if episode.encoding_version:
+            version, by = episode.encoding_version, episode.encoded_by
+            words = episode.title, episode.summary, episode.metadata
+            tx.episodes.put(Encoding(episode.id, version, *words, by, episode.created_at))
+        else:
+            tx.episodes.drop(episode.id, words_only=True)
     return len(lost)
 
 
@@ -57,17 +62,14 @@ def _is_sound(decision: Decision) -> bool:
         return False
 
 
-def _lost(tx: Transaction) -> dict[UUID, Sequence[Term]]:
-    """Return the terms of every current episode whose rows are others."""
-    matching_terms: dict[UUID, Sequence[Term]] = {}
+def _lost(tx: Transaction) -> list[Episode]:
+    """Return every current episode whose rows are not what its newest words say."""
+    lost: list[Episode] = []
     for thread in tx.threads.list():
         parts = [part.episode_id for part in tx.threads.sections(thread.id)]
         episodes = [*tx.episodes.list(threads=[thread.id]), *tx.episodes.get(parts).values()]
         rows: dict[UUID, list[Term]] = {}
-        for identity, term in tx.relations.described([one.id for one in episodes]):
+        for identity, term in tx.index.described([one.id for one in episodes]):
             rows.setdefault(identity, []).append(term)
-        for episode in episodes:
-            terms = metadata_terms(episode.metadata)
-            if sorted(rows.get(episode.id, [])) != list(terms):
-                matching_terms[episode.id] = terms
-    return matching_terms
+        lost += (e for e in episodes if sorted(rows.get(e.id, [])) != list(metadata_terms(e.metadata)))
+    return lost

@@ -113,7 +113,7 @@ class Chainer:
             choice = None if case is None else self._chosen(case)
             now = self._deps.clock()
             with self._deps.store.begin(scope) as tx:
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
                 if case is not None and choice is not None:
                     _write(tx, case, choice, now)
                     ask_for_tuning(tx, self._deps.chain_policy, now, CHAIN)
@@ -136,7 +136,7 @@ class Chainer:
         if self._deps.chain_policy == OFF or new is None or is_settled(tx, new):
             return None
         policy = chain_policy_in_force(tx, self._deps.chain_policy)
-        section, refusals = tx.threads.section(new.thread_id, new.first_seq), tx.relations.refusals(new.id)
+        section, refusals = tx.threads.section(new.thread_id, new.first_seq), tx.episodes.refusals(new.id)
         rolled = None if section is None or section.opened_for in ("", SESSION) else went_on(tx, section)
         if rolled is not None and rolled not in {one.parent for one in refusals}:
             (view,) = self._views(tx, [new])  # nothing is compared: the words went on
@@ -203,7 +203,7 @@ def is_settled(tx: Transaction, episode: Episode) -> bool:
 
 def chain_decisions(tx: Transaction, episode_id: UUID) -> Sequence[Decision]:
     """Return what was decided of an episode's parent, oldest first."""
-    return tx.relations.decisions(subject=episode_id, type=CHAIN)
+    return tx.knowledge.decisions(subject=episode_id, type=CHAIN)
 
 
 def _write(tx: Transaction, case: _ChainCase, choice: ChainChoice, now: datetime) -> None:
@@ -214,17 +214,17 @@ def _write(tx: Transaction, case: _ChainCase, choice: ChainChoice, now: datetime
     parent = None if choice.parent is None else choice.parent.parent
     if parent is not None:
         above = parents_above(tx, [parent])
-        refused = {refusal.parent for refusal in tx.relations.refusals(child.id)}
+        refused = {refusal.parent for refusal in tx.episodes.refusals(child.id)}
         if parent not in above or parent in refused or child.id in ancestors(parent, above).ids:
             return
     for earlier in chain_decisions(tx, child.id):
         if earlier.detail.get("stage") == "close":  # judged again, since more was said
-            tx.relations.revoke(earlier.id)
+            tx.knowledge.revoke(earlier.id)
     if parent != child.parent_episode_id:
         tx.episodes.lead(child.id, parent)
     decision = decision_of(child.id, choice, now, "close")
     if decision is not None:
-        tx.relations.decide(decision)
+        tx.knowledge.decide(decision)
 
 
 def _messages(observations: Sequence[Observation]) -> list[Observation]:

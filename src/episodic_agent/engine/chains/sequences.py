@@ -33,8 +33,9 @@ from episodic_agent.engine.scoped import Scoped
 from episodic_agent.engine.threads.session_records import declared, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.errors import InvalidInput, ProviderError
-from episodic_agent.protocols import EPISODES, OBSERVATIONS, CoverSpan, Refs, Transaction
+from episodic_agent.protocols import EPISODES, OBSERVATIONS, Refs, Transaction
 from episodic_agent.schemas import Episode, Scope, Vector
+from episodic_agent.schemas.strength import Standing
 from episodic_agent.showing import described
 
 EACH: Final = 10  # observations looked for of an episode that is wanted: a long one takes many places
@@ -250,7 +251,7 @@ def _enough(
     return [episode for episode, _ in pairs], {episode.id: relevance for episode, relevance in pairs}
 
 
-def _newest(tx: Transaction, spans: Sequence[CoverSpan] | None) -> Callable[[int], Ranked]:
+def _newest(tx: Transaction, spans: Sequence[Standing] | None) -> Callable[[int], Ranked]:
     """Return what finds the newest episodes, of these where they are given."""
     ordered = sorted(spans or (), key=lambda span: (-span.end_at, -span.first_ref))
 
@@ -274,7 +275,7 @@ class _Finder:
     query: Query
     gatherer: Gatherer
     wish: _Wish
-    spans: Sequence[CoverSpan] | None  # of the episodes that a filter leaves
+    spans: Sequence[Standing] | None  # of the episodes that a filter leaves
 
     def best(self, asked: int) -> Ranked:
         """Return episodes by relevance, ties by time, from as many candidates as are asked for."""

@@ -58,7 +58,7 @@ def _surely_below(tx: Transaction, here: Collection[UUID], nodes: Sequence[TreeN
     reached, result = set(here), []
     for node in nodes:
         if node.id not in here:
-            made = [d for d in tx.relations.decisions(subject=node.id, type=CHAIN) if d.verdict == LINKED]
+            made = [d for d in tx.knowledge.decisions(subject=node.id, type=CHAIN) if d.verdict == LINKED]
             judged = [d for d in made if d.detail.get("candidate") == str(node.parent)][-1:]
             doubted = any(d.detail.get("method") == AUTO and d.score < SURE for d in judged)
             if doubted or node.parent not in reached:

@@ -100,7 +100,7 @@ class ChainRoom:
             check_parent(child, above, parents_above(tx, [above]))
             earlier = _session(tx, above)
             check_order(_node(_there(tx, child)), _node(earlier))
-            tx.relations.lift(child, above)
+            tx.episodes.drop(*(one for one in tx.episodes.refusals(child) if one.parent == above))
             _judge(tx, child, above, belongs=True)
             if before == above:
                 return None
@@ -121,14 +121,14 @@ class ChainRoom:
                 raise NotFound(f"episode {child} goes on from none; `episodic chain {child}` shows its chain")
             refusal = Refusal(child, parent, self._deps.clock(), clean_name(by) or "")
             tx.episodes.lead(child, None)
-            tx.relations.put(refusal)
+            tx.episodes.put(refusal)
             _judge(tx, child, parent, belongs=False)
             return refusal
 
     def refusals(self) -> Sequence[Refusal]:
         """Return the links of sessions that were taken back, oldest first."""
         with self._at.read() as tx:
-            return list(tx.relations.refusals())
+            return list(tx.episodes.refusals())
 
     def arc(self, episode: "UUID | str") -> Arc:
         """Return the tree a session stands in, placed for a picture; NotFound for an unknown session.
@@ -209,9 +209,9 @@ def _judge(tx: Transaction, child: UUID, parent: UUID, *, belongs: bool) -> None
         chained, same = decision.verdict == LINKED, decision.detail.get("candidate") == str(parent)
         if same:
             outcome = CORRECT if chained == belongs else INCORRECT
-            tx.relations.decide(replace(decision, outcome=outcome), amend=True)
+            tx.knowledge.decide(replace(decision, outcome=outcome), amend=True)
         elif chained and belongs:  # it goes on from another one
-            tx.relations.decide(replace(decision, outcome=INCORRECT), amend=True)
+            tx.knowledge.decide(replace(decision, outcome=INCORRECT), amend=True)
 
 
 def keep_above(tx: Transaction, episode_id: UUID) -> None:
@@ -219,7 +219,7 @@ def keep_above(tx: Transaction, episode_id: UUID) -> None:
     for decision in _judged(tx, episode_id):
         if decision.verdict == LINKED and decision.outcome is None:
             label = KnownOutcome(CORRECT, BEHAVIOUR, "behaviour", why="it was gone on with")
-            tx.relations.decide(labelled(decision, label), amend=True)
+            tx.knowledge.decide(labelled(decision, label), amend=True)
 
 
 def _judged(tx: Transaction, episode_id: UUID) -> list[Decision]:
@@ -233,7 +233,7 @@ def _by_hand(tx: Transaction, child: UUID, parent: UUID, now: datetime) -> Decis
     assert made is not None  # there is a parent
     count = len(_of_hand(chain_decisions(tx, child)))
     made = replace(made, id=decision_id(child, f"{CHAIN}:{HAND}:{count}"))
-    tx.relations.decide(made)
+    tx.knowledge.decide(made)
     return made
 
 

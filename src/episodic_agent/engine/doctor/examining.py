@@ -21,6 +21,7 @@ from episodic_agent.engine.facts.writing import fact_texts
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.explaining import unfounded
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.sections.faults import mend_sections, section_problems, section_texts
 from episodic_agent.engine.skills.faults import skill_faults
 from episodic_agent.engine.skills.job import skill_texts
@@ -153,14 +154,14 @@ class Doctor:
         if not frame.first_seq <= frame.cursor <= frame.next_seq:
             yield self._error(tx, "I1", f"thread {thread.origin}: the frame's cursor lies outside the frame")
         stored, visits = _read(tx, thread, frame.next_seq)
-        if visits != list(tx.observations.visits(thread_id=thread.id)):
+        if visits != list(tx.threads.visits(thread_id=thread.id)):
             yield self._error(
                 tx,
                 "places",
                 f"thread {thread.origin}: what is kept of its places is not what its observations say (a "
                 "memory from before places were kept?); `doctor --repair` writes it again",
             )
-        stored += len(tx.visibility.erased(thread.id, 0, frame.next_seq))
+        stored += len(tx.observations.erased(thread.id, 0, frame.next_seq))
         if stored != frame.next_seq:
             yield self._error(
                 tx,
@@ -170,7 +171,7 @@ class Doctor:
 
     def _cover(self, tx: Transaction, thread: Thread, open_from: int) -> Iterator[Finding]:
         expected = 0
-        gone = {one.seq for one in tx.visibility.erased(thread.id, 0, open_from)}
+        gone = {one.seq for one in tx.observations.erased(thread.id, 0, open_from)}
         for episode in tx.episodes.list(threads=[thread.id]):
             while expected in gone and expected < episode.first_seq:
                 expected += 1
@@ -204,7 +205,7 @@ class Doctor:
             yield Finding(severity, "I7", tx.scope, f"thread {thread.origin}: {text}")
 
     def _verdict(self, tx: Transaction, thread: Thread, episode: Episode) -> Iterator[Finding]:
-        decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+        decision = stored_decision(tx, episode.decision_id)
         if decision is None:
             yield self._error(tx, "I6", f"thread {thread.origin}: episode {episode.id} has no decision")
         elif not follows(decision):
@@ -215,7 +216,7 @@ class Doctor:
             )
 
     def _derived(self, tx: Transaction) -> Iterator[Finding]:
-        waiting = tx.work.jobs(state="waiting")
+        waiting = tx.upkeep.jobs(state="waiting")
         if waiting:
             yield Finding(
                 "note",
@@ -224,14 +225,14 @@ class Doctor:
                 f"{plural(len(waiting), 'job waits', 'jobs wait')}; a worker or the next opening "
                 "runs what waits",
             )
-        for job in tx.work.jobs(state="dead"):
+        for job in tx.upkeep.jobs(state="dead"):
             yield self._error(
                 tx,
                 "jobs",
                 f"job {job.kind} {job.key} was given up ({job.last_error}); "
                 f"`episodic jobs retry {job.id}` tries again, `doctor --repair` all of them",
             )
-        serials = {job.serial for job in (*waiting, *tx.work.jobs(state="leased"))}
+        serials = {job.serial for job in (*waiting, *tx.upkeep.jobs(state="leased"))}
         for thread in tx.threads.list():
             frame = tx.threads.frame(thread.id)
             if frame.cursor < frame.next_seq and str(thread.id) not in serials:
@@ -244,7 +245,7 @@ class Doctor:
                     "undecided "
                     "and no job will decide them; the next message, a flush or `doctor --repair` does",
                 )
-        asked = {job.key for job in (*waiting, *tx.work.jobs(state="leased"))}
+        asked = {job.key for job in (*waiting, *tx.upkeep.jobs(state="leased"))}
         for thread in tx.threads.list():
             for episode in tx.episodes.list(threads=[thread.id]):
                 if not episode.encoding_version and str(episode.id) not in asked:
@@ -273,21 +274,21 @@ class Doctor:
         for thread in wrong:
             with self.deps.store.begin(scope) as tx:
                 frame = tx.threads.frame(thread.id)  # nobody appends to the thread meanwhile
-                tx.observations.rewrite_stays(thread.id, _read(tx, thread, frame.next_seq)[1])
+                tx.threads.rewrite_stays(thread.id, _read(tx, thread, frame.next_seq)[1])
         return len(wrong)
 
     def _queue_encodings(self, scope: Scope) -> int:
         queued = 0
         now = self.deps.clock()
         with self.deps.store.begin(scope) as tx:
-            for job in tx.work.jobs(state="dead"):
-                tx.work.put_back(job.id, retry_at=now)
+            for job in tx.upkeep.jobs(state="dead"):
+                tx.upkeep.put_back(job.id, retry_at=now)
                 queued += 1
             for thread in tx.threads.list():
                 queued += take_up(tx, tx.threads.frame(thread.id), now)
                 for episode in tx.episodes.list(threads=[thread.id]):
                     if not episode.encoding_version:
-                        tx.work.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=now)
+                        tx.upkeep.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=now)
                         queued += 1
         return queued
 
@@ -334,7 +335,7 @@ def _read(tx: Transaction, thread: Thread, count: int) -> tuple[int, list[Visit]
 
 def _visits_fit(tx: Transaction, thread: Thread) -> bool:
     expected = _read(tx, thread, tx.threads.frame(thread.id).next_seq)[1]
-    return expected == list(tx.observations.visits(thread_id=thread.id))
+    return expected == list(tx.threads.visits(thread_id=thread.id))
 
 
 def _texts(tx: Transaction, kind: str, refs: list[int]) -> dict[int, str]:

@@ -36,6 +36,7 @@ from episodic_agent.engine.facts.parts import EpisodeAnswer
 from episodic_agent.engine.facts.transcripts import earlier_than, speaks_for_people
 from episodic_agent.engine.jobs.asking import ROUNDS
 from episodic_agent.engine.jobs.kinds import ENCODE
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.skills.job import note_episodes
 from episodic_agent.engine.strength.reviewing import call_reviews
 from episodic_agent.engine.threads.session_records import SessionFacts, session_of_episode, topic_at
@@ -137,7 +138,7 @@ class Encoder:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
             for job in (*idle, *(work.job for work in works if work.job is not None)):
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
             works = _write_words(tx, works, now)
             language = self._deps.language
             again = [work.ref for work in works if work.episode.encoding_version]
@@ -193,7 +194,7 @@ class Encoder:
     def _words(self, tx: Transaction, episode: Episode, cover: Sequence[Observation]) -> EpisodeText:
         if not cover:
             return RECALLED
-        decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+        decision = stored_decision(tx, episode.decision_id)
         return encode_steps(cover, decision.detail if decision is not None else None)
 
     def _extracted(self, scope: Scope, work: _EncodingWork) -> EpisodeText:
@@ -273,7 +274,7 @@ def ask_again(
     due = None if after is None else now + after
     for episode in episodes:
         key = f"{episode.id}:{episode.encoding_version}"
-        tx.work.ask(ENCODE, key, f"{ENCODE}:{episode.id}", now=now, run_after=due)
+        tx.upkeep.ask(ENCODE, key, f"{ENCODE}:{episode.id}", now=now, run_after=due)
 
 
 def posting_of(

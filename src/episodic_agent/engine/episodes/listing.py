@@ -463,7 +463,7 @@ def spoken(tx: Transaction, episode: Episode) -> list[Observation]:
     """Return what was said in the threads of a cross-thread episode, by event time."""
     observations = [
         o
-        for thread in tx.relations.joined(episode.id)
+        for thread in tx.threads.joined(episode.id)
         for o in tx.observations.read(thread, 0, tx.threads.frame(thread).next_seq - 1)
     ]
     return sorted(observations, key=lambda o: o.at)

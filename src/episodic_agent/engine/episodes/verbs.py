@@ -134,7 +134,7 @@ class EpisodeRoom:
         """Return how an episode served each time it was judged, oldest first."""
         with self._at.read() as tx:
             subject = listing.episode(tx, episode_identity(episode_id)).id
-            return [*tx.relations.decisions(subject=subject, type=REVIEW)]
+            return [*tx.knowledge.decisions(subject=subject, type=REVIEW)]
 
     def successor(self, episode_id: "UUID | str") -> UUID:
         """Return the id under which an episode's messages are found today: another one once it was replaced.
@@ -208,7 +208,7 @@ class EpisodeRoom:
         with self._at.write() as tx:
             if words is None:
                 return marking.take_off(tx, MarkKind.SUPPRESSED, episode_id, thread)
-            return tx.visibility.unsuppress_words(marking.words_of(words, episode_id, thread))
+            return tx.upkeep.release(marking.words_of(words, episode_id, thread)) > 0
 
     def suppressed(self) -> "Sequence[marking.Marked]":
         """Return what is suppressed, with reason and time: words first, then by thread and place in it."""

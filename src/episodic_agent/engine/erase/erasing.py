@@ -32,7 +32,7 @@ from episodic_agent.engine.erase.skills import drop_skills, shown_by
 from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.links import joining
 from episodic_agent.protocols import EPISODES, OBSERVATIONS, PARTS, Transaction, ref_of, split_ref
-from episodic_agent.schemas import Episode, Frame, Scope, Thread
+from episodic_agent.schemas import Episode, Frame, Joined, Scope, Thread
 from episodic_agent.schemas.erasures import Erasure, What
 from episodic_agent.schemas.places import Visit
 
@@ -65,7 +65,7 @@ class Eraser:
         None where none of them was left: nothing is written then. `name` is what the receipt's fingerprint is
         of; without one it is the ids, in order.
         """
-        tx.work.take_back()
+        tx.upkeep.put_back()
         live = tx.observations.get(sorted(set(refs)))
         if not live:
             return None
@@ -94,21 +94,21 @@ class Eraser:
         thread_id, seqs, now = cascade.thread_id, cascade.seqs, cascade.now
         frame = tx.threads.frame(thread_id)  # nobody appends to the thread meanwhile
         shown = shown_by(tx, thread_id, seqs)
-        placed = bool(tx.observations.visits(thread_id=thread_id))
-        tx.visibility.erase(thread_id, seqs, now)
+        placed = bool(tx.threads.visits(thread_id=thread_id))
+        tx.observations.erase(thread_id, seqs, now)
         refs = [ref_of(cascade.number, seq) for seq in seqs]
         tx.index.drop(OBSERVATIONS, refs)
         cascade.counts["skills"] += drop_skills(tx, shown, now)
         replaced = tx.index.covers([(ref, ref) for ref in refs], replaced=True)
-        tx.visibility.remove([UUID(hex=cover.name) for cover in replaced])
+        tx.episodes.drop(*[UUID(hex=cover.name) for cover in replaced])
         erase_pass(tx, thread_id)
         self._episodes(tx, cascade)
         cascade.counts["parts"] += retell_sections(tx, thread_id, seqs, frame, now)
-        for identifier in tx.relations.joined([thread_id]).values():
-            tx.visibility.remove([identifier], words_only=True)
+        for identifier in tx.threads.joined([thread_id]).values():
+            tx.episodes.drop(identifier, words_only=True)
             joining.reword(tx, identifier, now)
         if placed:
-            tx.observations.rewrite_stays(thread_id, _visits(tx, thread_id, cascade.number, frame.next_seq))
+            tx.threads.rewrite_stays(thread_id, _visits(tx, thread_id, cascade.number, frame.next_seq))
         self._judge_again(tx, frame, now)
 
     def _episodes(self, tx: Transaction, cascade: "_Cascade") -> None:
@@ -124,13 +124,13 @@ class Eraser:
             if not heard
         }
         tx.index.drop(EPISODES, [ref_of(cascade.number, episode.first_seq) for episode in episodes])
-        tx.visibility.remove([episode.id for episode in left], words_only=True)
+        tx.episodes.drop(*[episode.id for episode in left], words_only=True)
         for episode in left:
             erase_verdict(tx, episode)
-            tx.work.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=cascade.now)
+            tx.upkeep.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=cascade.now)
         if gone:
             hand_down(tx, gone.keys())
-            tx.visibility.remove(list(gone))
+            tx.episodes.drop(*gone)
             tx.knowledge.note_mining(list(gone.values()), done=True)
         cascade.counts["summaries"] += len(left)
         cascade.counts["episodes"] += len(gone)
@@ -149,7 +149,7 @@ class Eraser:
     def erase_thread(self, tx: Transaction, thread: Thread, *, reason: str, now: datetime) -> Erasure:
         """Delete a thread with every row of it, in the caller's write transaction; return the receipt."""
         tx.hold("threads")
-        tx.work.take_back()
+        tx.upkeep.put_back()
         frame = tx.threads.frame(thread.id)  # nobody appends to it meanwhile
         number = tx.threads.number(thread.id)
         counts = dict(tx.holdings(thread.id))
@@ -244,16 +244,16 @@ def _cancel_jobs(tx: Transaction, thread_id: UUID) -> None:
     about = [e.id for e in tx.episodes.list(threads=[thread_id])]
     about += [part.episode_id for part in tx.threads.sections(thread_id)]
     names = {str(identity) for identity in (thread_id, *about)}
-    for job in tx.work.jobs():
+    for job in tx.upkeep.jobs():
         if any(name in job.key or name in job.serial for name in names):
-            tx.work.drop(job.id)
+            tx.upkeep.drop(job.id)
 
 
 def _apart(tx: Transaction, thread_id: UUID) -> list[UUID]:
     """Dissolve the cross-thread episode a thread is in; return the other threads of it."""
     neighbours: list[UUID] = []
-    for identifier in tx.relations.joined([thread_id]).values():
-        neighbours += [t for t in tx.relations.joined(identifier) if t != thread_id]
-        tx.relations.join(identifier, [])
-        tx.visibility.remove([identifier])
+    for identifier in tx.threads.joined([thread_id]).values():
+        neighbours += [t for t in tx.threads.joined(identifier) if t != thread_id]
+        tx.threads.save(Joined(identifier, ()))
+        tx.episodes.drop(identifier)
     return neighbours

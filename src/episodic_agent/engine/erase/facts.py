@@ -50,7 +50,6 @@ def drop_facts(deps: Deps, tx: Transaction, refs: Sequence[int], now: datetime) 
     for start in range(0, len(ids), _PAGE):
         identifiers = ids[start : start + _PAGE]
         _unlearn(tx, deps, identifiers, now, lambda fact, gone=set(identifiers): _without(fact, gone))  # type: ignore[misc]
-        tx.knowledge.unbury(identifiers)
     for identity in sorted(together):
         episode = tx.episodes.get(identity)
         if episode is not None:
@@ -137,7 +136,7 @@ def _erase_shown(
     if not gone:
         return set(), set()
     # nobody read of a message before it was received
-    records = tx.relations.decisions(type=DECIDED, since=min(gone.values()) - _APART)
+    records = tx.knowledge.decisions(type=DECIDED, since=min(gone.values()) - _APART)
     names, together, tainted = set(map(str, concerned)), set[UUID](), set(map(str, gone))
     worded = set[UUID]()
     secret = _secret(tx, deps, sorted(gone)) if any(map(_shown, records)) else set[str]()
@@ -154,10 +153,10 @@ def _erase_shown(
             together.update(map(UUID, group))
             tainted.update(str(row["observation"]) for row in _rows(decision))
     revoked = {d.id for d in records if not names.isdisjoint((str(d.subject), *_group(d)))}
-    tx.relations.revoke(*revoked)
+    tx.knowledge.revoke(*revoked)
     for decision in records:
         if decision.id not in revoked and (now := _unexpecting(decision, tainted)) is not decision:
-            tx.relations.decide(now, amend=True)
+            tx.knowledge.decide(now, amend=True)
     return together, worded
 
 

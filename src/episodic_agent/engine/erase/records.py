@@ -11,6 +11,7 @@ from episodic_agent.core.erasing import Quotable
 from episodic_agent.core.language import tokens
 from episodic_agent.engine.boundary.generations import ERASED, RESEGMENT, without_history
 from episodic_agent.engine.jobs.kinds import LINK, OUTCOME, REVIEW
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.sections.faults import with_ends
 from episodic_agent.protocols import Transaction, split_ref
 from episodic_agent.schemas import Decision, Episode, Json
@@ -33,17 +34,17 @@ _REASONING: Final = ("reasoning", "failure")
 
 def erase_verdict(tx: Transaction, episode: Episode) -> None:
     """Take out of an episode's records what they say beside numbers."""
-    decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+    decision = stored_decision(tx, episode.decision_id)
     if decision is not None:
         plain = {name: value for name, value in decision.detail.items() if name in PLAIN}
         _keep(tx, decision, plain)
-    for review in tx.relations.decisions(subject=episode.id, type=REVIEW):
+    for review in tx.knowledge.decisions(subject=episode.id, type=REVIEW):
         _keep(tx, review, {**review.detail, "why": ""})
 
 
 def erase_pass(tx: Transaction, thread_id: UUID) -> None:
     """Take the frames and check records of before out of a thread's resegmentations: none can be undone."""
-    for decision in tx.relations.decisions(subject=thread_id, type=RESEGMENT):
+    for decision in tx.knowledge.decisions(subject=thread_id, type=RESEGMENT):
         _keep(tx, decision, {**without_history(decision).detail, ERASED: True})
 
 
@@ -69,7 +70,7 @@ def what_goes(tx: Transaction, refs: Sequence[int], language: str | None) -> Goe
     for number, group in groupby(sorted(refs), key=lambda ref: split_ref(ref)[0]):
         seqs = [split_ref(ref)[1] for ref in group]
         for thread in tx.threads.by_numbers([number]).values():
-            episodes.update(tx.relations.joined([thread]).values())
+            episodes.update(tx.threads.joined([thread]).values())
             sections = tx.threads.sections(thread)
             for section, last in with_ends(sections, tx.threads.frame(thread).next_seq) if sections else []:
                 if bisect_left(seqs, section.first_seq) < bisect_right(seqs, last):
@@ -86,9 +87,9 @@ def episodes_of(tx: Transaction, refs: Sequence[int]) -> set[UUID]:
 
 def erase_asked(tx: Transaction, threads: Collection[UUID], goes: Goes) -> None:
     """Let recalls that wait to be judged go: those of threads, and those that rest on what goes."""
-    waiting = tx.work.reviews()
+    waiting = tx.upkeep.reviews()
     gone = [one for one in waiting if one.thread_id in threads or goes.appears_in(one.query, one.shown)]
-    tx.work.drop(*gone)
+    tx.upkeep.drop(*gone)
 
 
 def erase_history(tx: Transaction, threads: Iterable[UUID], goes: Goes, *, gone: bool = False) -> None:
@@ -98,22 +99,22 @@ def erase_history(tx: Transaction, threads: Iterable[UUID], goes: Goes, *, gone:
     erasure. `gone` tells that the threads themselves go: then no record names them any more.
     """
     names = set(map(str, threads))
-    for review in tx.relations.decisions(type=REVIEW):
+    for review in tx.knowledge.decisions(type=REVIEW):
         query, asking = str(review.detail.get("query", "")), str(review.detail.get("thread")) in names
         if asking or goes.appears_in(query, [review.subject]):
             blank = {**review.detail, "query": "", "why": ""}
             _keep(tx, review, {**blank, "thread": ""} if gone and asking else blank)
-    for decision in tx.relations.decisions(type=LINK):
+    for decision in tx.knowledge.decisions(type=LINK):
         about = not names.isdisjoint((str(decision.subject), str(decision.detail.get("candidate"))))
         if about and gone:
-            tx.relations.revoke(decision.id)
+            tx.knowledge.revoke(decision.id)
             continue
         # one answer of a model judges all candidates: what it says of one may tell of another
         others = tuple(one for one in decision.alternatives if str(one.get("candidate")) not in names)
         beside = len(others) < len(decision.alternatives)
         stored_decision = _keep(tx, decision, _silent(decision.detail)) if about or beside else decision
         if beside and gone:
-            tx.relations.decide(replace(stored_decision, alternatives=others), amend=True)
+            tx.knowledge.decide(replace(stored_decision, alternatives=others), amend=True)
 
 
 def _silent(detail: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -132,5 +133,5 @@ def _keep(tx: Transaction, decision: Decision, detail: Mapping[str, Json]) -> De
     if detail == decision.detail:
         return decision
     changed = replace(decision, detail=detail)
-    tx.relations.decide(changed, amend=True)
+    tx.knowledge.decide(changed, amend=True)
     return changed

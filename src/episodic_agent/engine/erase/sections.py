@@ -31,9 +31,9 @@ def retell_sections(
             continue
         answer += 1
         followed = place < len(pairs)
-        for decision in tx.relations.decisions(subject=section.episode_id, type=COMPACT):
-            tx.relations.revoke(decision.id)
-        tx.visibility.remove([section.episode_id], words_only=True)
+        for decision in tx.knowledge.decisions(subject=section.episode_id, type=COMPACT):
+            tx.knowledge.revoke(decision.id)
+        tx.episodes.drop(section.episode_id, words_only=True)
         tx.index.drop(PARTS, [ref_of(number, section.first_seq)])
         bare = replace(section, compacted_through=None, compacted_at=None, grown=False)
         tx.threads.save(bare)
@@ -48,6 +48,6 @@ def _erase_session(tx: Transaction, section: Section, number: int) -> None:
     """Take away what a caller said a session was about when nothing of what was said in it is left."""
     facts = facts_of(tx, section.episode_id) if section.opened_for == SESSION else None
     if facts is not None:
-        tx.relations.decide(record_of(blanked(facts)), amend=True)
-        tx.visibility.remove([section.episode_id], words_only=True)
+        tx.knowledge.decide(record_of(blanked(facts)), amend=True)
+        tx.episodes.drop(section.episode_id, words_only=True)
         tx.index.drop(PARTS, [ref_of(number, section.first_seq)])

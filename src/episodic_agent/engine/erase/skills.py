@@ -59,8 +59,8 @@ def drop_skills(
         if skill is None or skill.state is SkillState.DROPPED:
             continue
         evidence = [turn for turn in tx.knowledge.evidence(identity) if turn.thread_id != leaving]
-        for decision in tx.relations.decisions(subject=identity):
-            tx.relations.revoke(decision.id)
+        for decision in tx.knowledge.decisions(subject=identity):
+            tx.knowledge.revoke(decision.id)
         tx.index.drop(SKILLS, [skill.number])
         tx.knowledge.drop_skill(identity)
         refs = [ref_of(tx.threads.number(turn.thread_id), turn.seq) for turn in evidence]

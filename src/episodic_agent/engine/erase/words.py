@@ -19,9 +19,9 @@ def retell_episodes(tx: Transaction, ids: Iterable[UUID], now: datetime) -> None
         number = tx.threads.number(episode.thread_id)
         frame = tx.threads.frame(episode.thread_id)  # nobody appends to the thread meanwhile
         tx.index.drop(EPISODES, [ref_of(number, episode.first_seq)])
-        tx.visibility.remove([episode.id], words_only=True)
-        tx.work.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=now)
+        tx.episodes.drop(episode.id, words_only=True)
+        tx.upkeep.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=now)
         retell_sections(tx, episode.thread_id, [episode.first_seq, episode.last_seq], frame, now)
-        for identifier in tx.relations.joined([episode.thread_id]).values():
-            tx.visibility.remove([identifier], words_only=True)
+        for identifier in tx.threads.joined([episode.thread_id]).values():
+            tx.episodes.drop(identifier, words_only=True)
             joining.reword(tx, identifier, now)

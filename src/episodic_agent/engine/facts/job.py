@@ -109,7 +109,7 @@ def due(tx: Transaction, deps: Deps, ended_before: datetime | None = None) -> bo
 
 def request_facts(tx: Transaction, now: datetime, *, run_after: datetime | None = None) -> None:
     """Ask for a run; asking twice asks once."""
-    tx.work.ask(FACTS, FACTS, FACTS, now=now, run_after=run_after)
+    tx.upkeep.ask(FACTS, FACTS, FACTS, now=now, run_after=run_after)
 
 
 def request_quotes(tx: Transaction, deps: Deps, observations: Sequence[Observation], now: datetime) -> None:
@@ -125,7 +125,7 @@ def request_quotes(tx: Transaction, deps: Deps, observations: Sequence[Observati
     if not spoken:
         return
     key = f"{observations[0].thread_id}:{spoken[0]}:{spoken[-1]}"
-    tx.work.ask(FACTS, key, FACTS, now=now)
+    tx.upkeep.ask(FACTS, key, FACTS, now=now)
 
 
 def note_encoded(
@@ -158,7 +158,7 @@ def request_where_due(
         waiting = tx.count("unconsolidated")
         if not waiting or not (any_waiting or due(tx, deps, ended_before)):
             return 0
-        if not any_waiting and tx.work.jobs(state="dead", kinds=[FACTS], limit=1):
+        if not any_waiting and tx.upkeep.jobs(state="dead", kinds=[FACTS], limit=1):
             return 0
     with deps.store.begin(scope) as tx:
         request_facts(tx, now)
@@ -202,7 +202,7 @@ class Consolidator:
         spoken = quoted(deps, statements, there)
         if not spoken:
             with deps.store.begin(scope) as tx:
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
             return
 
         def keep() -> None:
@@ -214,7 +214,7 @@ class Consolidator:
                 left = [one for one in spoken if one.candidate.evidence.observation_id in present]
                 new = weighed(tx, deps, left, vectors)
                 write_facts(tx, deps, new.known, new.changes, vectors, now=now)
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
 
         until_unopposed(keep, tries=WRITES)
 
@@ -243,7 +243,7 @@ class Consolidator:
         if refused is not None:
             raise refused
         with self._deps.store.begin(scope) as tx:
-            tx.work.drop(job)
+            tx.upkeep.drop(job)
             self._go_on(tx, more=more)
 
     def _tell(self, scope: Scope, group: Sequence[Transcript], parts: Sequence[ReadPart]) -> None:
@@ -325,7 +325,7 @@ class Consolidator:
             for transcript in group:
                 if transcript.people:
                     read_here = replace(read, candidates=new.candidates)
-                    tx.relations.decide(_decision(transcript, group, read_here, known, changes, now=now))
+                    tx.knowledge.decide(_decision(transcript, group, read_here, known, changes, now=now))
 
 
 def _is_there(tx: Transaction, group: Sequence[Transcript], asked: FactReply) -> bool:

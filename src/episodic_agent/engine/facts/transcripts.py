@@ -64,7 +64,7 @@ def read_page(
     page: list[Transcript] = []
     left = MOST_READ
     spans = [span_of(tx, e.thread_id, e.first_seq, e.last_seq) for e in waiting[:most]]
-    suppressed = tx.visibility.touched([MarkKind.SUPPRESSED], spans) if spans else {}
+    suppressed = tx.upkeep.touched([MarkKind.SUPPRESSED], spans) if spans else {}
     for place, episode in enumerate(waiting[:most]):
         before, spoken = _read(tx, episode.thread_id, episode.first_seq, episode.last_seq)
         earlier = earlier_than(tx, episode)
@@ -81,7 +81,7 @@ def earlier_than(tx: Transaction, episode: Episode) -> Sequence[Observation]:
     first = max(0, episode.first_seq - LOOKED_BACK)
     last = episode.first_seq - 1
     span = span_of(tx, episode.thread_id, first, last)
-    if last < first or tx.visibility.touched([MarkKind.SUPPRESSED], [span]):
+    if last < first or tx.upkeep.touched([MarkKind.SUPPRESSED], [span]):
         return ()
     spoken = silenced(tx.observations.read(episode.thread_id, first, last))
     return [one for one in spoken if one.kind is not Kind.TOOL][-MOST_BEFORE:]
@@ -89,7 +89,7 @@ def earlier_than(tx: Transaction, episode: Episode) -> Sequence[Observation]:
 
 def read_messages(tx: Transaction, thread: UUID, first: int, last: int) -> Sequence[Statement]:
     """Read what people said at these places of a thread; of what is suppressed nothing is heard."""
-    if tx.visibility.touched([MarkKind.SUPPRESSED], [span_of(tx, thread, first, last)]):
+    if tx.upkeep.touched([MarkKind.SUPPRESSED], [span_of(tx, thread, first, last)]):
         return ()
     before, spoken = _read(tx, thread, first, last)
     return statements_of(spoken, before)

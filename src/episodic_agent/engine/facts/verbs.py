@@ -106,9 +106,12 @@ def find_fact(tx: Transaction, value: "UUID | str") -> StoredFact:
         fact = next(iter(tx.knowledge.facts(ids=[heir])), None) if heir is not None else fact
         if fact is not None:
             return fact
-    near = tx.knowledge.near(*span) if (span := _span(text)) is not None else ()
-    if len(near) == 1 and (this_fact := next(iter(tx.knowledge.facts(ids=[near[0]])), None)) is not None:
-        return this_fact
+    span = _span(text)
+    near = () if span is None else tx.knowledge.facts(between=span, limit=2)
+    if span is not None and not near:
+        near = tx.knowledge.facts(ids=sorted(set(tx.knowledge.moves(*span).values())))
+    if len(near) == 1:
+        return near[0]
     problem = "no fact begins with" if not near else "more than one fact begins with"
     raise NotFound(f"{problem} {text!r}; `episodic facts list` shows the ids")
 

@@ -31,6 +31,7 @@ from episodic_agent.engine.skills.exports import restore_skills, without_skills
 from episodic_agent.engine.tuning.runs import keep_tunings
 from episodic_agent.engine.visibility.exports import restore_visibility, without_visibility
 from episodic_agent.errors import InvalidInput
+from episodic_agent.protocols import OwnTimeout
 from episodic_agent.schemas import Decision, Episode, Link, Observation, Scope, Thread
 
 COUNTED = {"thread": Thread, "observation": Observation, "episode": Episode}  # what a header announces
@@ -151,9 +152,9 @@ class Importer:
         if not timeouts:
             return
         with self._deps.store.begin(scope) as tx:
-            own = tx.threads.timeouts()
+            own = tx.upkeep.settings().timeouts
             for channel in timeouts.keys() - own.keys():
-                tx.threads.set_timeout(channel, timeouts[channel])
+                tx.upkeep.put(OwnTimeout(channel, timeouts[channel]))
 
     def _restore(self, path: Path, scope: Scope) -> tuple[int, int, int, list[str]]:
         limits = self._deps.limits

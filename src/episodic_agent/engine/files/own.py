@@ -27,6 +27,7 @@ from episodic_agent.schemas import (
     Encoding,
     Episode,
     Frame,
+    Joined,
     Json,
     Link,
     Observation,
@@ -99,14 +100,6 @@ class RetentionLine:
     """The user's own retention policy, as its rules."""
 
     policy: str
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """The threads of a cross-thread episode, in order of creation."""
-
-    episode_id: UUID
-    threads: tuple[UUID, ...]
 
 
 Noun: TypeAlias = (

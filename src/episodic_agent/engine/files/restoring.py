@@ -14,7 +14,7 @@ from episodic_agent.core.threads import turn_count
 from episodic_agent.engine.boundary.segmenting import await_vectors, load_question
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.episodes.encoding import stored_posting
-from episodic_agent.engine.files.own import CheckRecord, Joined, Noun
+from episodic_agent.engine.files.own import CheckRecord, Noun
 from episodic_agent.engine.ingest.appending import (
     Counts,
     Incoming,
@@ -38,6 +38,7 @@ from episodic_agent.schemas import (
     Episode,
     EpisodeKind,
     Frame,
+    Joined,
     Link,
     Observation,
     PendingReview,
@@ -98,10 +99,10 @@ class Restorer:
             tx.hold("threads")
             links = [n for n in _of(nouns, Link) if all(map(tx.threads.get, (n.earlier, n.later)))]
             ends = list(dict.fromkeys(t for n in links for t in (n.earlier, n.later)))
-            known = {frozenset((n.earlier, n.later)) for n in tx.relations.links(ends, taken_back=True)}
+            known = {frozenset((n.earlier, n.later)) for n in tx.threads.links(ends, taken_back=True)}
             for link in links:
                 if frozenset((link.earlier, link.later)) not in known:
-                    tx.relations.put(link)
+                    tx.threads.save(link)
             self._join(tx, nouns, set(ends), exported_at)
             settle(tx, ends, self._deps.clock())
 
@@ -111,7 +112,7 @@ class Restorer:
         for whole_of in _of(nouns, Joined):
             threads = [t for t in whole_of.threads if t in there]
             episode = episodes.get(whole_of.episode_id)
-            if episode is None or not threads or tx.relations.joined(threads):
+            if episode is None or not threads or tx.threads.joined(threads):
                 continue
             if erased_after(tx, threads, exported_at):
                 continue  # its words may tell of what is gone; it is made anew from the links
@@ -123,8 +124,8 @@ class Restorer:
                         tx.episodes.put(encoding)
                 for decision in _of(nouns, Decision):
                     if decision.subject == episode.id:
-                        tx.relations.decide(decision)
-            tx.relations.join(episode.id, threads)
+                        tx.knowledge.decide(decision)
+            tx.threads.save(Joined(episode.id, tuple(threads)))
 
     def _written(self, scope: Scope, exported: _Exported) -> bool:
         """Write the thread, or return False where another writer made it while this one embedded."""
@@ -157,7 +158,7 @@ class Restorer:
             tx, number, exported.prepared, exported.observations, self._deps.embedder_name, now
         )
         for decision in _of(exported.others, Decision):
-            tx.relations.decide(decision)
+            tx.knowledge.decide(decision)
         worded = {encoding.episode_id for encoding in _of(exported.others, Encoding)}
         for episode in (*exported.episodes, *exported.primaries):
             # its words come with the time they were made; the row alone would say it was made with them
@@ -166,7 +167,7 @@ class Restorer:
             tx.threads.save(section)
         self._write_words(tx, exported, number)
         for pending in _of(exported.others, PendingReview):
-            tx.work.put(pending)
+            tx.upkeep.put(pending)
         records = {r.seq: r.packed for r in _of(exported.others, CheckRecord)}
         tx.observations.save_records(thread.id, records)
         self._await(tx, frame)
@@ -178,7 +179,7 @@ class Restorer:
         now = self._deps.clock()
         await_vectors(tx, frame, now)
         if question := load_question(frame):
-            tx.work.ask(ASK, question.id, str(frame.thread_id), now=now)
+            tx.upkeep.ask(ASK, question.id, str(frame.thread_id), now=now)
 
     def _write_words(self, tx: Transaction, exported: _Exported, number: int) -> None:
         refs = {e.id: ref_of(number, e.first_seq) for e in exported.episodes}
@@ -196,7 +197,7 @@ class Restorer:
             self._index_section(tx, exported, part, ref_of(number, part.first_seq))
         for episode in exported.episodes:
             if not episode.encoding_version:
-                tx.work.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=self._deps.clock())
+                tx.upkeep.ask(ENCODE, str(episode.id), f"{ENCODE}:{episode.id}", now=self._deps.clock())
 
     def _index_section(self, tx: Transaction, exported: _Exported, part: Episode, ref: int) -> None:
         if part.id in exported.newest:
@@ -213,10 +214,10 @@ def _append(tx: Transaction, exported: _Exported) -> None:
     if exported.observations or blank:
         tx.observations.append(sorted([*exported.observations, *blank], key=lambda o: o.seq))
     for tombstone in erased:
-        tx.visibility.erase(thread.id, [tombstone.seq], tombstone.at)
-    visits = tx.observations.visits(thread_id=thread.id) if erased else ()
+        tx.observations.erase(thread.id, [tombstone.seq], tombstone.at)
+    visits = tx.threads.visits(thread_id=thread.id) if erased else ()
     if visits:  # those on both sides of what was erased are one
-        tx.observations.rewrite_stays(
+        tx.threads.rewrite_stays(
             thread.id, list(joined(visits_of(tx.threads.number(thread.id), exported.observations)))
         )
 
@@ -225,7 +226,7 @@ def erased_after(tx: Transaction, thread_ids: Iterable[UUID], moment: datetime) 
     """Tell whether something of these threads was erased after a time: an export of then still tells it."""
     there = [one for one in dict.fromkeys(thread_ids) if tx.threads.get(one) is not None]
     ends = {one: tx.threads.frame(one).next_seq for one in there}
-    return any(t.at > moment for one in there for t in tx.visibility.erased(one, 0, ends[one]))
+    return any(t.at > moment for one in there for t in tx.observations.erased(one, 0, ends[one]))
 
 
 def _of(nouns: Sequence[Noun], kind: type[N]) -> list[N]:

@@ -309,7 +309,7 @@ class Ingest:
         thread, frame = self._thread(tx, origin, fresh, now)
         naming = named(thread, now)
         if naming is not None:
-            tx.relations.decide(naming)
+            tx.knowledge.decide(naming)
         return [*known.values(), *self._append(tx, thread, frame, fresh, now)]
 
     def _resolve(
@@ -343,7 +343,7 @@ class Ingest:
                 end_thread(tx, self._segmenter, where.resolution.closes, INACTIVITY, now, waits=True)
             decision = resolved(where, p.incoming.id, now)
             if decision is not None:
-                tx.relations.decide(decision)
+                tx.knowledge.decide(decision)
         if first.origin is not None:
             self._open(tx, Thread(first.thread, first.origin, last.created_at, last.last_activity_at))
         thread = tx.threads.get(first.thread)

@@ -202,7 +202,7 @@ class Listening:
         thread = current[0] if current else None if origin is None else tx.threads.get(origin)
         if thread is None:
             return _EchoThread()
-        waiting = tx.work.reviews(thread.id)[-RECALLS:]
+        waiting = tx.upkeep.reviews(thread.id)[-RECALLS:]
         shown = list(dict.fromkeys(identity for one in waiting for identity in one.shown))
         passing = [one.id for one in self._passing if one.origin == origin]
         stored = len(tx.observations.known(passing)) if passing else 0

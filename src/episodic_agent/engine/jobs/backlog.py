@@ -56,7 +56,7 @@ class Backlog:
             if left == 0:
                 break
             with self._store.begin(scope, write=False) as tx:
-                entries.extend(entry(scope, job) for job in tx.work.jobs(state=state, limit=left))
+                entries.extend(entry(scope, job) for job in tx.upkeep.jobs(state=state, limit=left))
         return entries
 
     def find(self, value: "UUID | str") -> tuple[Scope, JobEntry]:
@@ -80,7 +80,7 @@ class Backlog:
         """
         scope, chosen = self.find(value)
         with self._store.begin(scope) as tx:
-            tx.work.put_back(chosen.id, retry_at=self.deps.clock())
+            tx.upkeep.put_back(chosen.id, retry_at=self.deps.clock())
         return chosen
 
     def retry_dead(self) -> int:
@@ -88,11 +88,11 @@ class Backlog:
         count = 0
         for scope in self.scopes:
             with self._store.begin(scope, write=False) as tx:
-                if not tx.work.jobs(state="dead"):
+                if not tx.upkeep.jobs(state="dead"):
                     continue  # a scope is not written to for nothing
             with self._store.begin(scope) as tx:
-                for job in tx.work.jobs(state="dead"):
-                    tx.work.put_back(job.id, retry_at=self.deps.clock())
+                for job in tx.upkeep.jobs(state="dead"):
+                    tx.upkeep.put_back(job.id, retry_at=self.deps.clock())
                     count += 1
         return count
 
@@ -100,7 +100,7 @@ class Backlog:
         """Delete a waiting or dead job; raises NotFound, and Conflict while it is being done."""
         scope, chosen = self.find(value)
         with self._store.begin(scope) as tx:
-            tx.work.drop(chosen.id)
+            tx.upkeep.drop(chosen.id)
         return chosen
 
 

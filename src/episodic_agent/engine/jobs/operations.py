@@ -63,7 +63,7 @@ def operation_of(at: Scoped, identity: str) -> Operation:
     """Return how an operation stands; InvalidInput for what is no id, NotFound for an unknown user."""
     reach = _read(identity)
     with at.read() as tx:
-        jobs = tx.work.jobs()
+        jobs = tx.upkeep.jobs()
         late = {str(thread) for thread, seq in reach.items() if _undecided(tx, thread, seq)}
     now = at.deps.clock()
     own = [job for job in jobs if job.kind in OF_MESSAGES and job.serial in late]

@@ -312,7 +312,7 @@ class Runner:
 
     def _fail(self, scope: Scope, job: Job, reason: str, retry_at: datetime | None) -> None:
         with self._store.begin(scope) as tx:
-            tx.work.put_back(job, error=reason, retry_at=retry_at)
+            tx.upkeep.put_back(job, error=reason, retry_at=retry_at)
 
     def _give_back(self, held: HeldJobs, batch: Batch | None, jobs: Sequence[Job]) -> None:
         """Let others have jobs that were claimed and not begun; those no longer ours are let go of."""
@@ -322,7 +322,7 @@ class Runner:
             try:
                 with self._store.begin(held.scope) as tx:
                     for job in jobs:
-                        tx.work.put_back(job)
+                        tx.upkeep.put_back(job)
             except Conflict:  # one of them at least is not ours: find out which are
                 ours = {
                     job.id

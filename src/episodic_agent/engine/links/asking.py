@@ -16,7 +16,7 @@ PAUSE: Final = timedelta(minutes=30)  # silence that ends a sitting
 def ask_for_end(tx: Transaction, deps: Deps, thread_id: UUID, now: datetime) -> None:
     """Ask for the second judgement of a thread that ended, where the policy makes one."""
     if deps.judges_ends:
-        tx.work.ask(LINK_END, str(thread_id), LINK, now=now)
+        tx.upkeep.ask(LINK_END, str(thread_id), LINK, now=now)
 
 
 def unjudged(tx: Transaction, deps: Deps, threads: Sequence[Thread], now: datetime) -> list[UUID]:
@@ -35,5 +35,5 @@ def unjudged(tx: Transaction, deps: Deps, threads: Sequence[Thread], now: dateti
 
 def judged_through(tx: Transaction, thread: UUID) -> int | None:
     """Return the last seq of the newest end of a thread that was judged."""
-    ends = [d.detail.get("through") for d in tx.relations.decisions(subject=thread, type=LINK)]
+    ends = [d.detail.get("through") for d in tx.knowledge.decisions(subject=thread, type=LINK)]
     return max((end for end in ends if isinstance(end, int)), default=None)

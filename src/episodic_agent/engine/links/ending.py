@@ -40,6 +40,7 @@ from episodic_agent.engine.links.joining import HAND, MATTER, other_end, settle
 from episodic_agent.engine.links.linked import RECALL, holds
 from episodic_agent.engine.links.opinions import LinkQuestion, OpinionAnswer, opinions_of
 from episodic_agent.engine.links.sittings import around
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning.runs import policy_in_force
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Job, Json, Link, Observation, Scope, Thread, Vector
@@ -105,7 +106,7 @@ class Ender:
                 tx.hold("threads")
                 if case is not None:
                     self._write(tx, case, self._deps.clock())
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
 
     def _read(self, tx: Transaction, identity: UUID, *, asks: bool) -> _EndCase | None:
         thread = tx.threads.get(identity)
@@ -127,7 +128,7 @@ class Ender:
             number=tx.threads.number(group[0].id),
             apart_from=frozenset(t.id for t in group),
         )
-        links = tx.relations.links([identity], taken_back=True)
+        links = tx.threads.links([identity], taken_back=True)
         apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)
         linked = [other_end(link, identity) for link in links if link.unlinked_at is None]
         options = self._linker.options(tx, query, also=linked, but=apart)
@@ -165,7 +166,7 @@ class Ender:
     def _write(self, tx: Transaction, case: _EndCase, now: datetime) -> None:
         identity = case.thread.id
         there: dict[UUID, Link] = {}
-        for link in tx.relations.links([identity], taken_back=True):
+        for link in tx.threads.links([identity], taken_back=True):
             other = case.named.get(other_end(link, identity), other_end(link, identity))
             if other not in there or there[other].unlinked_at is not None:
                 there[other] = link
@@ -178,10 +179,10 @@ class Ender:
             if not (gone or verdict.link or place < BEST or before is not None or asked):
                 continue
             decision = _decision(case, verdict, place, before, now, gone=gone)
-            tx.relations.decide(decision)
+            tx.knowledge.decide(decision)
             after = _after(case, verdict, decision, before, now, gone=gone)
             if after is not None and (before is None or gone or holds(tx, before)):
-                tx.relations.put(after)
+                tx.threads.save(after)
                 touched.add(other_end(after, identity))
         if touched:
             settle(tx, [identity, *sorted(touched)], now)
@@ -196,7 +197,7 @@ def _centre(talk: Talk) -> Vector | None:
 
 def _opinions(tx: Transaction, identity: UUID, options: Options) -> dict[str, Opinion]:
     """Return what a model thought of the candidates while the thread began, by what stands for them now."""
-    opinions = opinions_of(tx.relations.decisions(subject=identity, type=LINK))
+    opinions = opinions_of(tx.knowledge.decisions(subject=identity, type=LINK))
     return {str(options.named.get(UUID(name), name)): opinion for name, opinion in opinions.items()}
 
 
@@ -226,7 +227,7 @@ def _together(
     tx: Transaction, candidates: Sequence[UUID], named: Mapping[UUID, UUID]
 ) -> dict[str, frozenset[str]]:
     """Return for each candidate those that are in one cross-thread episode with it, itself among them."""
-    held = tx.relations.joined(list(named))
+    held = tx.threads.joined(list(named))
     episodes: dict[UUID, set[str]] = {}
     for thread, episode in held.items():
         episodes.setdefault(episode, set()).add(str(named[thread]))
@@ -246,7 +247,7 @@ def _is_refuted(tx: Transaction, case: _EndCase, verdict: LinkVerdict, before: L
         return True
     if verdict.support >= case.policy.drop:
         return False
-    decision = None if before.decision_id is None else tx.relations.decision(before.decision_id)
+    decision = stored_decision(tx, before.decision_id)
     answer = None if decision is None else decision.detail.get("llm")
     return not (isinstance(answer, Mapping) and answer.get("related"))
 

@@ -73,13 +73,13 @@ class LinkExplanation:
 
 def explain_links(tx: Transaction, thread: Thread, other: Thread | None = None) -> LinkExplanation:
     """Explain a thread's links (to one other thread) and what was not linked."""
-    decisions = [*tx.relations.decisions(subject=thread.id, type=LINK)]
+    decisions = [*tx.knowledge.decisions(subject=thread.id, type=LINK)]
     if other is not None:  # whichever of the two came later was judged
         decisions = [d for d in decisions if d.detail.get("candidate") == str(other.id)]
-        turned = tx.relations.decisions(subject=other.id, type=LINK)
+        turned = tx.knowledge.decisions(subject=other.id, type=LINK)
         decisions += [d for d in turned if d.detail.get("candidate") == str(thread.id)]
     decisions.sort(key=_moment)
-    links = tx.relations.links([thread.id], taken_back=True)
+    links = tx.threads.links([thread.id], taken_back=True)
     ends = {thread.id} if other is None else {thread.id, other.id}
     return LinkExplanation(
         thread,
@@ -219,7 +219,7 @@ def _terms(policy: LinkPolicy, features: Mapping[str, float]) -> list[tuple[str,
 
 def unfounded(tx: Transaction) -> Iterator[str]:
     """Yield the linking decisions whose verdict does not follow from what they recorded (I6)."""
-    for decision in tx.relations.decisions(type=LINK):
+    for decision in tx.knowledge.decisions(type=LINK):
         try:
             again = recomputed(str(decision.detail["candidate"]), decision.policy_version, decision.features)
         except (InvalidInput, KeyError) as error:

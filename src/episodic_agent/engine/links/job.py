@@ -93,12 +93,12 @@ def ask_for_link(tx: Transaction, thread: Thread, observations: Sequence[Observa
 def _is_doubted(tx: Transaction, thread: Thread) -> bool:
     if thread.explicit or thread.turn_count >= LAST_TRY:
         return False
-    return is_unsettled(tx.relations.decisions(subject=thread.id, type=LINK))
+    return is_unsettled(tx.knowledge.decisions(subject=thread.id, type=LINK))
 
 
 def put_job(tx: Transaction, thread: UUID, now: datetime) -> None:
     """Ask for the job of a thread; those of a scope run one after another, as their threads came."""
-    tx.work.ask(LINK, str(thread), LINK, now=now)
+    tx.upkeep.ask(LINK, str(thread), LINK, now=now)
 
 
 def is_unsettled(decisions: Sequence[Decision]) -> bool:
@@ -228,7 +228,7 @@ class Linker:
             now = self._deps.clock()
             if case is not None and judged is not None:
                 self._write(tx, case, judged, now)
-            tx.work.drop(job)
+            tx.upkeep.drop(job)
             if case is not None and _leaves_open(case, judged) and self._due(tx, thread) is not None:
                 put_job(tx, thread, now)  # the next message came meanwhile, or with this one
 
@@ -243,7 +243,7 @@ class Linker:
             return None
         page = all_own_words(tx.observations.read(identity, 0, PAGE - 1))
         observations = [o for o in page if opens_turn(o)][:LAST_TRY]
-        decisions = tx.relations.decisions(subject=identity, type=LINK)
+        decisions = tx.knowledge.decisions(subject=identity, type=LINK)
         judged = {d.detail.get("observation") for d in decisions}
         unsettled = is_unsettled(decisions)
         for number, message in enumerate(observations, 1):
@@ -290,7 +290,7 @@ class Linker:
             number=own,
             apart_from=frozenset([identity]),
         )
-        links = tx.relations.links([identity], taken_back=True)
+        links = tx.threads.links([identity], taken_back=True)
         apart = frozenset(str(other_end(link, identity)) for link in links if link.unlinked_at is not None)
         policy = policy_in_force(tx, self._deps.link_policy)
         talk, options = None, Options()
@@ -407,18 +407,18 @@ class Linker:
         return _Judged(verdicts, answer, paths)
 
     def _write(self, tx: Transaction, case: _LinkCase, judged: _Judged, now: datetime) -> None:
-        links = tx.relations.links([case.thread.id], taken_back=True)
+        links = tx.threads.links([case.thread.id], taken_back=True)
         there = {other_end(link, case.thread.id): link for link in links}
         joined = []
         for decision in self._decisions(case, judged, there, now):
-            tx.relations.decide(decision)
+            tx.knowledge.decide(decision)
             other = UUID(str(decision.detail["candidate"]))
             before = there.get(other)
             if before is not None and not holds(tx, before):
                 continue  # what turned out wrong is made no surer
             link = self._link(case, decision, before, now)
             if link is not None:
-                tx.relations.put(link)
+                tx.threads.save(link)
                 joined.append(other)
         self._ask_what_came(tx, case, now)
         if joined:
@@ -675,6 +675,6 @@ def link_by_hand(tx: Transaction, thread: Thread, other: Thread, now: datetime) 
     tx.hold("threads")
     earlier, later = sorted((thread, other), key=lambda t: (t.created_at, tx.threads.number(t.id)))
     link = Link(earlier.id, later.id, now, HAND)
-    tx.relations.put(link)
+    tx.threads.save(link)
     grow(tx, later.id, [earlier.id], now)
     return link

@@ -15,7 +15,7 @@ from episodic_agent.core.identity import cross_thread_id
 from episodic_agent.core.links.grouping import Tie, Ties, groups_of, taken_by, ties_of
 from episodic_agent.core.strength.decay import initial_strength
 from episodic_agent.protocols import Transaction
-from episodic_agent.schemas import Encoding, Episode, EpisodeKind, Json, Link, Thread
+from episodic_agent.schemas import Encoding, Episode, EpisodeKind, Joined, Json, Link, Thread
 
 BY: Final = "links-1"
 HAND: Final = "hand"  # the basis of a link that a person made
@@ -42,10 +42,10 @@ def grow(tx: Transaction, thread: UUID, others: Sequence[UUID], now: datetime) -
     costs what it may join and no more, however many threads are linked further off. Whoever calls holds the
     scope.
     """
-    held = tx.relations.joined([thread, *others])
+    held = tx.threads.joined([thread, *others])
     episodes = dict.fromkeys(held[other] for other in others if other in held)
-    groups = [list(tx.relations.joined(one)) for one in episodes] + [[o] for o in others if o not in held]
-    links = tx.relations.links([thread, *(one for group in groups for one in group)])
+    groups = [list(tx.threads.joined(one)) for one in episodes] + [[o] for o in others if o not in held]
+    links = tx.threads.links([thread, *(one for group in groups for one in group)])
     own = {other_end(link, thread) for link in links if thread in (link.earlier, link.later)}
     reached = {thread} | {end for link in links for end in (link.earlier, link.later)}
     newest = max(_there(tx, reached), key=_created)
@@ -62,7 +62,7 @@ def settle(tx: Transaction, threads: Sequence[UUID], now: datetime) -> None:
 
     Whoever calls holds the scope.
     """
-    around = [t for one in tx.relations.joined(threads).values() for t in tx.relations.joined(one)]
+    around = [t for one in tx.threads.joined(threads).values() for t in tx.threads.joined(one)]
     groups = _groups(tx, [*threads, *around])
     _form(tx, [*threads, *around, *(t.id for group in groups for t in group)], groups, now)
 
@@ -71,14 +71,14 @@ def unlink(tx: Transaction, link: Link, now: datetime) -> Link:
     """Take a link back; it stays as a tombstone, so that nobody but a person links the two again."""
     tx.hold("threads")
     gone = replace(link, unlinked_at=now)
-    tx.relations.put(gone)
+    tx.threads.save(gone)
     settle(tx, [link.earlier, link.later], now)
     return gone
 
 
 def section_of(tx: Transaction, thread: UUID, other: UUID, now: datetime) -> None:
     """Take the automatic link of two threads back, if there is one; what a person linked stays."""
-    for link in tx.relations.links([thread]):
+    for link in tx.threads.links([thread]):
         if other_end(link, thread) == other and link.basis != HAND:
             unlink(tx, link, now)
 
@@ -90,7 +90,7 @@ def _form(
 
     The episode made first stays where groups meet, and goes with the oldest thread where one splits.
     """
-    held = tx.relations.joined(threads)
+    held = tx.threads.joined(threads)
     made = tx.episodes.get(sorted(set(held.values())))
     chosen: dict[UUID, Sequence[Thread]] = {}
     for group in groups:
@@ -100,10 +100,10 @@ def _form(
         oldest = min((made[one] for one in there), key=_age, default=None)
         chosen[oldest.id if oldest is not None else _fresh(tx, group, chosen)] = group
     for gone in sorted(set(held.values()) - chosen.keys()):
-        tx.relations.join(gone, [])
+        tx.threads.save(Joined(gone, ()))
     for identity, group in chosen.items():
         members = [t.id for t in group]
-        if list(tx.relations.joined(identity)) != members or tx.episodes.get(identity) is None:
+        if list(tx.threads.joined(identity)) != members or tx.episodes.get(identity) is None:
             _join(tx, identity, members, now)
 
 
@@ -123,7 +123,7 @@ def _groups(tx: Transaction, threads: Sequence[UUID]) -> list[list[Thread]]:
     reached, edge = set(threads), sorted(set(threads))
     links: dict[tuple[UUID, UUID], Link] = {}
     while edge:
-        fresh = tx.relations.links(edge)
+        fresh = tx.threads.links(edge)
         links |= {(link.earlier, link.later): link for link in fresh}
         edge = sorted({end for link in fresh for end in (link.earlier, link.later)} - reached)
         reached.update(edge)
@@ -143,15 +143,15 @@ def _created(thread: Thread) -> tuple[datetime, bytes]:
 def _fresh(tx: Transaction, group: Sequence[Thread], taken: Collection[UUID]) -> UUID:
     """Name a new episode by its first two threads; by a number more where others bear the name."""
     number = 0
-    while (name := cross_thread_id(group[0].id, group[1].id, number)) in taken or tx.relations.joined(name):
+    while (name := cross_thread_id(group[0].id, group[1].id, number)) in taken or tx.threads.joined(name):
         number += 1
     return name
 
 
 def _join(tx: Transaction, identity: UUID, threads: Sequence[UUID], now: datetime) -> None:
     """Let these threads form the episode: its row, if it is new, and a version of its words."""
-    tx.relations.join(identity, threads)
-    members = tx.relations.joined(identity)
+    tx.threads.save(Joined(identity, tuple(threads)))
+    members = tx.threads.joined(identity)
     before = tx.episodes.get(identity)
     if before is None:
         tx.episodes.put(_made(identity, _there(tx, members), now))
@@ -163,7 +163,7 @@ def _join(tx: Transaction, identity: UUID, threads: Sequence[UUID], now: datetim
 
 def reword(tx: Transaction, identity: UUID, now: datetime) -> None:
     """Give a cross-thread episode another version of its words, from its threads as they are now."""
-    _join(tx, identity, tx.relations.joined(identity), now)
+    _join(tx, identity, tx.threads.joined(identity), now)
 
 
 def _made(identity: UUID, group: Sequence[Thread], now: datetime) -> Episode:
@@ -228,18 +228,18 @@ def _cut(text: str, longest: int) -> str:
 
 def heir(tx: Transaction, episode: Episode) -> UUID:
     """Return the cross-thread episode that holds the threads of this one today; else its own id."""
-    if tx.relations.joined(episode.id):
+    if tx.threads.joined(episode.id):
         return episode.id
     newest = tx.episodes.encodings(episode.id)
     named = newest[-1].metadata.get(THREADS) if newest else None
     threads = [UUID(str(name)) for name in named] if isinstance(named, Sequence) else []
-    joined = tx.relations.joined(threads)
+    joined = tx.threads.joined(threads)
     return next((joined[t] for t in threads if t in joined), episode.id)
 
 
 def shown(tx: Transaction, episode: Episode) -> Episode:
     """Return a cross-thread episode with threads, their primary episodes and span as they are today."""
-    threads = _there(tx, tx.relations.joined(episode.id))
+    threads = _there(tx, tx.threads.joined(episode.id))
     members = [str(part.episode_id) for t in threads for part in tx.threads.sections(t.id)]
     listed: dict[str, Json] = {THREADS: [str(t.id) for t in threads], MEMBERS: members}
     return replace(
@@ -252,22 +252,22 @@ def shown(tx: Transaction, episode: Episode) -> Episode:
 
 def episodes(tx: Transaction) -> list[Episode]:
     """Return the scope's cross-thread episodes by start of event time."""
-    ends = dict.fromkeys(t for link in tx.relations.links(limit=EVERY) for t in (link.earlier, link.later))
-    episodes = tx.episodes.get(sorted(set(tx.relations.joined(list(ends)).values())))
+    ends = dict.fromkeys(t for link in tx.threads.links(limit=EVERY) for t in (link.earlier, link.later))
+    episodes = tx.episodes.get(sorted(set(tx.threads.joined(list(ends)).values())))
     return sorted((shown(tx, e) for e in episodes.values()), key=lambda e: (e.start_at, e.id.bytes))
 
 
 def faults(tx: Transaction) -> Iterator[str]:
     """Yield what is wrong with the cross-thread episodes: each is what the live links say, and is there."""
-    links = tx.relations.links(limit=EVERY, taken_back=True)
+    links = tx.threads.links(limit=EVERY, taken_back=True)
     ends = list(dict.fromkeys(t for link in links for t in (link.earlier, link.later)))
-    joined = tx.relations.joined(ends)
+    joined = tx.threads.joined(ends)
     there = tx.episodes.get(sorted(set(joined.values())))
     for gone in sorted(set(joined.values()) - there.keys()):
         yield f"threads are joined in a cross-thread episode {gone} that is not there"
     for group in _groups(tx, ends):
         first, episode = group[0], joined.get(group[0].id)
-        members = [] if episode is None else list(tx.relations.joined(episode))
+        members = [] if episode is None else list(tx.threads.joined(episode))
         if len(group) < 2 and episode is not None:
             yield f"thread {first.origin} is in a cross-thread episode though it is linked to nothing there"
         elif len(group) > 1 and members != [t.id for t in group]:
@@ -279,6 +279,6 @@ def mend(tx: Transaction, now: datetime) -> int:
     tx.hold("threads")
     wrong = len(list(faults(tx)))
     if wrong:
-        links = tx.relations.links(limit=EVERY, taken_back=True)
+        links = tx.threads.links(limit=EVERY, taken_back=True)
         settle(tx, list(dict.fromkeys(t for link in links for t in (link.earlier, link.later))), now)
     return wrong

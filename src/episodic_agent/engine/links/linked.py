@@ -6,6 +6,7 @@ from uuid import UUID
 
 from episodic_agent.core.context import Basis
 from episodic_agent.core.links.outcomes import INCORRECT
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Link, Thread
 
@@ -38,20 +39,20 @@ def links_of(tx: Transaction, thread: UUID) -> list[Near]:
     """
     return [
         Near(_other(link, thread), _seen_from(link, thread), link.label == UNCERTAIN)
-        for link in tx.relations.links([thread])
+        for link in tx.threads.links([thread])
         if holds(tx, link)
     ]
 
 
 def on_both_sides(tx: Transaction, thread: UUID) -> set[UUID]:
     """Return the threads that a thread was linked to, wrongly as it turned out."""
-    links = tx.relations.links([thread], taken_back=True)
+    links = tx.threads.links([thread], taken_back=True)
     return {_other(link, thread) for link in links if link.unlinked_at is not None or not holds(tx, link)}
 
 
 def holds(tx: Transaction, link: Link) -> bool:
     """Tell whether nothing speaks against a link: whatever did, no context tells of it again."""
-    made = None if link.decision_id is None else tx.relations.decision(link.decision_id)
+    made = stored_decision(tx, link.decision_id)
     return made is None or made.outcome != INCORRECT
 
 
@@ -88,13 +89,13 @@ def _joined(tx: Transaction, direct: Sequence[Near], own: UUID | None) -> list[N
     A way of links leads to it of which none turned out wrong; one of certain links makes it certain.
     """
     named = [one.thread_id for one in direct]
-    episodes = tx.relations.joined(named if own is None else [own, *named]).values()
-    members = [m for e in dict.fromkeys(episodes) for m in tx.relations.joined(e)[-_MEMBERS:]]
+    episodes = tx.threads.joined(named if own is None else [own, *named]).values()
+    members = [m for e in dict.fromkeys(episodes) for m in tx.threads.joined(e)[-_MEMBERS:]]
     apart = set() if own is None else on_both_sides(tx, own)
     others = [m for m in members if m != own and m not in named and m not in apart]
     if not others:
         return []
-    ways = [link for link in tx.relations.links(members) if holds(tx, link)]
+    ways = [link for link in tx.threads.links(members) if holds(tx, link)]
     led_to = _reached({*named} if own is None else {own, *named}, ways)
     certain = {one.thread_id for one in direct if not one.uncertain}
     sure = [link for link in ways if link.label != UNCERTAIN]

@@ -10,7 +10,7 @@ from episodic_agent.engine.arguments import aware, clean_name, counted, worded
 from episodic_agent.engine.jobs.kinds import LINK
 from episodic_agent.engine.links import joining
 from episodic_agent.engine.links.joining import unlink
-from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.engine.scoped import Scoped, find_thread, stored_decision
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
@@ -65,10 +65,10 @@ class LinkRoom:
         most = counted("limit", limit, 0)
         with self._at.read() as tx:
             if thread is None:
-                links: Sequence[Link] = tx.relations.links(limit=most, taken_back=bool(taken_back))
+                links: Sequence[Link] = tx.threads.links(limit=most, taken_back=bool(taken_back))
             else:
                 named = find_thread(tx, clean_name(thread) or "")
-                links = [*reversed(tx.relations.links([named.id], taken_back=bool(taken_back)))][:most]
+                links = [*reversed(tx.threads.links([named.id], taken_back=bool(taken_back)))][:most]
             ends = {identity for link in links for identity in (link.earlier, link.later)}
             threads = {t.id: t for t in map(tx.threads.get, ends) if t is not None}
             return [
@@ -76,7 +76,7 @@ class LinkRoom:
                     link,
                     threads[link.earlier],
                     threads[link.later],
-                    tx.relations.decision(link.decision_id) if link.decision_id else None,
+                    stored_decision(tx, link.decision_id),
                 )
                 for link in links
             ]
@@ -106,7 +106,7 @@ class LinkRoom:
         with self._at.write() as tx:
             tx.hold("threads")
             this_thread, two = (find_thread(tx, clean_name(name) or "") for name in (thread, other))
-            links = tx.relations.links([this_thread.id])
+            links = tx.threads.links([this_thread.id])
             there = [link for link in links if {link.earlier, link.later} == {this_thread.id, two.id}]
             if not there:
                 raise NotFound(

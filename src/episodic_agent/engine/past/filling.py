@@ -19,7 +19,16 @@ from episodic_agent.engine.threads.session_records import topic_of
 from episodic_agent.engine.visibility.exports import restore_visibility
 from episodic_agent.errors import ProviderError
 from episodic_agent.lazily import module
-from episodic_agent.protocols import EPISODES, FACTS, OBSERVATIONS, PARTS, SKILLS, Transaction, ref_of
+from episodic_agent.protocols import (
+    EPISODES,
+    FACTS,
+    OBSERVATIONS,
+    PARTS,
+    SKILLS,
+    OwnTimeout,
+    Transaction,
+    ref_of,
+)
 from episodic_agent.schemas import Episode, Scope, Vector
 
 if TYPE_CHECKING:
@@ -57,8 +66,8 @@ class Filling:
         restore_visibility(self.then, scope, nouns.visibility)
         with self.then.store.begin(scope) as past:
             for channel, timeout in nouns.timeouts.items():
-                past.threads.set_timeout(channel, timeout)
-            past.work.drop(*(job.id for job in past.work.jobs()))  # nothing is done any more in a past
+                past.upkeep.put(OwnTimeout(channel, timeout))
+            past.upkeep.drop(*(job.id for job in past.upkeep.jobs()))  # nothing is done any more in a past
             if self.deps.embedder is not None:
                 self._vectors(tx, past)
 

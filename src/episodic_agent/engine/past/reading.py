@@ -15,7 +15,7 @@ from episodic_agent.core.threads import turn_count
 from episodic_agent.core.threads.channels import channel_name
 from episodic_agent.core.threads.records import CLOSED, INACTIVITY, OPEN
 from episodic_agent.engine.boundary.generations import RESEGMENT
-from episodic_agent.engine.files.own import CheckRecord, FactLine, Joined, MarkLine, Moved, Noun, SkillLine
+from episodic_agent.engine.files.own import CheckRecord, FactLine, MarkLine, Moved, Noun, SkillLine
 from episodic_agent.engine.jobs.kinds import CHAIN, COMPACT, OUTCOME, REVIEW
 from episodic_agent.engine.links.joining import EVERY, NAMED, THREADS, live_ties
 from episodic_agent.engine.skills.exports import skill_nouns
@@ -31,6 +31,7 @@ from episodic_agent.schemas import (
     EpisodeKind,
     EpisodeState,
     Frame,
+    Joined,
     Link,
     Observation,
     Reason,
@@ -69,18 +70,18 @@ class PastReader:
         self._now = now
         self._decided: dict[UUID, Decision] = {}
         self._about: dict[UUID, list[Decision]] = defaultdict(list)
-        for decision in tx.relations.decisions():
+        for decision in tx.knowledge.decisions():
             self._decided[decision.id] = decision
             self._about[decision.subject].append(decision)
         turns = {turn for one in self._decided.values() if (turn := _turn(one)) is not None}
         self._turns = tx.observations.get(sorted(turns)) if turns else {}
         self._refusals: dict[UUID, list[Refusal]] = defaultdict(list)
-        for refusal in tx.relations.refusals():
+        for refusal in tx.episodes.refusals():
             self._refusals[refusal.child].append(refusal)
         self._ids: set[UUID] = set()  # of the observations and episodes that were there
         self._consolidated: set[UUID] = set()
         self._created: dict[UUID, datetime] = {}  # event time at which threads began, as known then
-        self._nouns = PastNouns(timeouts=tx.threads.timeouts())
+        self._nouns = PastNouns(timeouts=tx.upkeep.settings().timeouts)
 
     def read(self) -> PastNouns:
         """Return what stood; empty where nothing had been received yet."""
@@ -121,7 +122,7 @@ class PastReader:
         yield from self._decisions(thread.id)
         yield from observations
         if end:
-            yield from tx.visibility.erased(thread.id, 0, end - 1)
+            yield from tx.observations.erased(thread.id, 0, end - 1)
             for seq, packed in sorted(tx.observations.records(thread.id, 0, end - 1).items()):
                 yield CheckRecord(thread.id, seq, packed)
         compactions = self._compactions(thread)
@@ -331,7 +332,7 @@ class PastReader:
     # --- what lies beside threads -----------------------------------------------------------------------
 
     def _links(self) -> Iterator[Noun]:
-        stored = reversed(self._tx.relations.links(limit=EVERY, taken_back=True))
+        stored = reversed(self._tx.threads.links(limit=EVERY, taken_back=True))
         links = [
             link for one in stored if (link := link_at(one, self._about[one.later], self._moment)) is not None
         ]
@@ -343,7 +344,7 @@ class PastReader:
         tx = self._tx
         ends = sorted({end for one in links for end in (one.earlier, one.later)}, key=self._birth)
         groups = groups_of(dict.fromkeys(ends), live_ties(one for one in links if one.unlinked_at is None))
-        names = {*tx.relations.joined(ends).values(), *_names(links, ends)}
+        names = {*tx.threads.joined(ends).values(), *_names(links, ends)}
         newest: dict[tuple[UUID, ...], tuple[datetime, Episode]] = {}
         for episode in tx.episodes.get(sorted(names)).values():
             encodings = self._encodings(episode)

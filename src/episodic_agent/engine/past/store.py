@@ -138,9 +138,9 @@ def _withheld(tx: Transaction, erased: Sequence[UUID], now: datetime) -> object:
     return (
         tuple(erased),
         tuple(sorted((one.observation_id, one.mark) for one in tx.knowledge.tombstones())),
-        tuple(tx.visibility.marks(MarkKind.SUPPRESSED)),
-        tuple(tx.visibility.words()),
-        tuple(tx.visibility.expired(None, now)),
+        tuple(tx.upkeep.marks(MarkKind.SUPPRESSED)),
+        tuple(tx.upkeep.settings().words),
+        tuple(tx.upkeep.expired(None, now)),
     )
 
 

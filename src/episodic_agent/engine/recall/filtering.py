@@ -23,8 +23,9 @@ from episodic_agent.engine.jobs.kinds import ENCODE
 from episodic_agent.engine.results import EpisodeCard
 from episodic_agent.engine.threads.session_records import session_at, session_of_episode
 from episodic_agent.engine.visibility.hidden import Visibility
-from episodic_agent.protocols import CoverSpan, Refs, Transaction, ref_of
+from episodic_agent.protocols import Refs, Transaction, ref_of
 from episodic_agent.schemas import Episode, Json
+from episodic_agent.schemas.strength import Standing
 
 DECLARED: Final = frozenset(("participant", "tool", "decision", "outcome", *SESSION))  # said of sessions
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -32,7 +33,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 def passing(
     tx: Transaction, conditions: MetadataFilter, visibility: Visibility | None = None
-) -> Sequence[CoverSpan]:
+) -> Sequence[Standing]:
     """Return what the current event episodes that pass own, by reference; hidden ones are among them.
 
     An episode whose words are still to be found passes by what was said of its session.
@@ -56,7 +57,7 @@ def passing(
     return [one for one in spans if one.first_ref in shown]
 
 
-def refs_of(spans: Iterable[CoverSpan | tuple[int, int]]) -> Refs:
+def refs_of(spans: Iterable[Standing | tuple[int, int]]) -> Refs:
     """Return every ref of these spans, in their order."""
     return np.concatenate(
         [np.zeros(0, np.int64), *(np.arange(span[0], span[1] + 1, dtype=np.int64) for span in spans)]
@@ -65,7 +66,7 @@ def refs_of(spans: Iterable[CoverSpan | tuple[int, int]]) -> Refs:
 
 def refs_about(tx: Transaction, conditions: MetadataFilter, visibility: Visibility | None = None) -> Refs:
     """Return the refs of all that episodes hold which pass; open frames pass where only time is asked for."""
-    spans: list[CoverSpan | tuple[int, int]] = [*passing(tx, conditions, visibility)]
+    spans: list[Standing | tuple[int, int]] = [*passing(tx, conditions, visibility)]
     for card in _open(tx, conditions, visibility):
         frame, number = tx.threads.frame(card.thread_id), tx.threads.number(card.thread_id)
         spans.append((ref_of(number, frame.first_seq), ref_of(number, frame.next_seq - 1)))
@@ -108,8 +109,8 @@ def threads_about(tx: Transaction, now: datetime, conditions: MetadataFilter) ->
     """Return the threads of which an episode, an open frame or a part passes."""
     visibility = Visibility(tx, now, lifted=True)
     there = {card.thread_id for card in cards_about(tx, now, conditions)}
-    stored = tx.episodes.get(tx.index.matching(conditions.fields)) if conditions.fields else {}
-    episodes = (visibility.worded(one) for one in stored.values() if one.generation_to is None)
+    stored = tx.episodes.list(about=conditions.fields) if conditions.fields else ()
+    episodes = (visibility.worded(one) for one in stored)
     return there | {one.thread_id for one in episodes if matches(one.metadata, conditions, one.start_at)}
 
 
@@ -121,28 +122,30 @@ def threads_of_channel(tx: Transaction, channel: str) -> set[UUID]:
 
 def refs_of_channel(tx: Transaction, channel: str) -> Refs:
     """Return the refs of all that the threads of a channel hold."""
-    spans: list[CoverSpan | tuple[int, int]] = []
+    spans: list[Standing | tuple[int, int]] = []
     for identity in threads_of_channel(tx, channel):
         number, end = tx.threads.number(identity), tx.threads.frame(identity).next_seq
         spans += [(ref_of(number, 0), ref_of(number, end - 1))] if end else []
     return np.sort(refs_of(spans))
 
 
-def _wordless(tx: Transaction, conditions: MetadataFilter) -> list[CoverSpan]:
+def _wordless(tx: Transaction, conditions: MetadataFilter) -> list[Standing]:
     """Return the spans of closed episodes without words yet whose sessions were declared to be so."""
     if not all(any(one.field in DECLARED for one in field) for field in conditions.fields):
         return []
-    waiting = [UUID(job.key) for job in tx.work.jobs(kinds=[ENCODE]) if ":" not in job.key]
+    waiting = [UUID(job.key) for job in tx.upkeep.jobs(kinds=[ENCODE]) if ":" not in job.key]
     result = []
     for episode in tx.episodes.get(waiting).values():
         current = episode.generation_to is None and not episode.encoding_version
         if current and matches(_declared(tx, episode), conditions, episode.start_at):
             number = tx.threads.number(episode.thread_id)
             first, last = ref_of(number, episode.first_seq), ref_of(number, episode.last_seq)
-            start, end = (
-                (at - _EPOCH) // timedelta(microseconds=1) for at in (episode.start_at, episode.end_at)
+            start, end, reviewed = (
+                (at - _EPOCH) // timedelta(microseconds=1)
+                for at in (episode.start_at, episode.end_at, episode.last_reviewed_at)
             )
-            result.append(CoverSpan(first, last, episode.id.hex, start, end))
+            stability = episode.stability
+            result.append(Standing(first, last, episode.id.hex, start, end, stability, reviewed))
     return result
 
 

@@ -124,7 +124,7 @@ class Gatherer:
         self._query = query
         self._vector = vector
         self._embedder = embedder
-        self._visits = [stay for place in query.places for stay in tx.observations.visits(place=place)]
+        self._visits = [stay for place in query.places for stay in tx.threads.visits(place=place)]
         self._legs = {kind: self._leg(kind) for kind in (OBSERVATIONS, EPISODES)}
 
     def _leg(self, kind: str) -> _Leg:

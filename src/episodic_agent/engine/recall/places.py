@@ -144,10 +144,10 @@ class Owners:
 
 def count_places(tx: Transaction, asked: Stretch) -> PlaceSummary:
     """Count the places and the moves between them; visits that touch the stretch count whole."""
-    everywhere = tx.observations.visits(thread_id=asked.thread_id)
+    everywhere = tx.threads.visits(thread_id=asked.thread_id)
     labels = _labels(everywhere)
     if asked.thread_id is not None:
-        labels |= {key: label for key, label in tx.observations.places().items() if key in labels}
+        labels |= {key: label for key, label in tx.threads.places().items() if key in labels}
     shown = {stay.label: labels[stay.place] for stay in everywhere}
     by_place: defaultdict[str, list[Visit]] = defaultdict(list)
     moves: Counter[tuple[str, str]] = Counter()
@@ -220,10 +220,10 @@ def visits_of(
 
 def known_visits(tx: Transaction, place: str, thread_id: UUID | None = None) -> Sequence[Visit]:
     """Return the stays at a place (in a thread); NotFound naming the nearest where nobody ever was there."""
-    visits = tx.observations.visits(place=place, thread_id=thread_id)
-    if visits or (thread_id is not None and tx.observations.visits(place=place)):
+    visits = tx.threads.visits(place=place, thread_id=thread_id)
+    if visits or (thread_id is not None and tx.threads.visits(place=place)):
         return visits
-    labels = tx.observations.places()
+    labels = tx.threads.places()
     nearest = get_close_matches(place_key(place), labels, n=1, cutoff=0.0)
     if not nearest:
         raise NotFound(
@@ -245,7 +245,7 @@ def owners_of(tx: Transaction, visits: Sequence[Visit]) -> tuple[list[UUID], lis
 
 def route_of(tx: Transaction, asked: Stretch) -> list[VisitCard]:
     """Return a thread's visits in order, each linked to those of the same place in this thread."""
-    visits = tx.observations.visits(thread_id=asked.thread_id)
+    visits = tx.threads.visits(thread_id=asked.thread_id)
     return _cards(tx, [stay for stay in visits if asked.touches(stay)], _neighbours(visits))
 
 
@@ -270,7 +270,7 @@ def _cards(tx: Transaction, visits: Sequence[Visit], beside: Beside) -> list[Vis
     origins = {number: _origin(tx, identity) for number, identity in threads.items()}
     owners = Owners(tx, [(stay.first_ref, stay.last_ref) for stay in visits])
     opened: dict[int, UUID] = {}
-    labels = tx.observations.places() if visits else {}
+    labels = tx.threads.places() if visits else {}
 
     def episodes(visit: Visit) -> Sequence[UUID]:
         closed = owners.closed(visit)

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from functools import cache
 from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
@@ -329,9 +330,12 @@ class Recaller:
         )
         foreign = policy.measured and share < policy.weights.dense
 
+        @cache  # of many that say the same each is read once
+        def terms_of(row: int) -> Sequence[str]:
+            return words(gatherer.observations(gathered, [row])[row].text)
+
         def same(row: int, better: int) -> bool:
-            texts = gatherer.observations(gathered, [row, better])
-            return words(texts[row].text) == words(texts[better].text)
+            return terms_of(row) == terms_of(better)
 
         vectors = gatherer.candidate_vectors(gathered, order)
         moved, _ = ranking.diversify(order, vectors, duplicates, same=same if foreign else None)
@@ -369,7 +373,7 @@ def _about(tx: Transaction, options: SearchOptions, visibility: Visibility) -> R
 
 
 def _scene(tx: Transaction) -> _Scene:
-    return _Scene(tuple(tx.observations.actors()), tx.observations.last_at(), dict(tx.observations.places()))
+    return _Scene(tuple(tx.observations.actors()), tx.observations.last_at(), dict(tx.threads.places()))
 
 
 def _by_place(query: ranking.Query, policy: str, options: SearchOptions) -> bool:

@@ -131,7 +131,7 @@ def _visits(tx: Transaction, query: Query, bounds: SearchBounds) -> list[Visit]:
     return [
         stay
         for place in (query.places if bounds.place is None else [bounds.place])
-        for stay in tx.observations.visits(
+        for stay in tx.threads.visits(
             place=place, thread_id=bounds.thread_id, since=bounds.since, until=bounds.until
         )
         if not ranges or any(part.touches(stay) for part in ranges)

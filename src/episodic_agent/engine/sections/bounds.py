@@ -137,7 +137,7 @@ class Dealer:
         arguments = deciding.unjudged_verdict(parent, deciding.ROLL)
         made = deciding.decision_of(section.episode_id, deciding.ChainChoice(arguments), now, "open")
         if made is not None:
-            tx.relations.decide(made)
+            tx.knowledge.decide(made)
 
     def _done(self, tx: Transaction, growing: Growing, now: datetime, latest: datetime) -> None:
         section = seen(growing.section, growing.last_seq, growing.turns, followed=True)
@@ -240,11 +240,11 @@ def abandon(tx: Transaction, section: Section, now: datetime) -> None:
     """Take the part of a session away in which nothing was said; what its caller told of it stays."""
     facts = facts_of(tx, section.episode_id)
     hand_down(tx, {section.episode_id})
-    tx.visibility.remove([section.episode_id])
+    tx.episodes.drop(section.episode_id)
     tx.threads.drop(section.thread_id, section.first_seq)
     tx.index.drop(PARTS, [ref_of(tx.threads.number(section.thread_id), section.first_seq)])
     if facts is not None and facts.ended_at is None:
-        tx.relations.decide(
+        tx.knowledge.decide(
             record_of(replace(facts, ended_at=now, last_seq=section.first_seq - 1)), amend=True
         )
 
@@ -293,7 +293,7 @@ def request(
     )
     ahead = AHEAD * (len(PRIORITY) - 1 - PRIORITY[trigger])
     work = Due(trigger, section.episode_id, last_seq)
-    tx.work.ask(COMPACT, work.key, f"{COMPACT}:{section.episode_id}", now=now, run_after=now - ahead)
+    tx.upkeep.ask(COMPACT, work.key, f"{COMPACT}:{section.episode_id}", now=now, run_after=now - ahead)
 
 
 def covers(section: Section, last_seq: int) -> bool:

@@ -8,6 +8,7 @@ from episodic_agent.core.sections import Trigger
 from episodic_agent.core.threads.records import OPEN
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import COMPACT
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.sections.bounds import covers, current, end_section, request
 from episodic_agent.engine.sections.job import embeddable
 from episodic_agent.engine.threads.session_records import SESSION, topic_of
@@ -34,7 +35,7 @@ def section_problems(tx: Transaction, thread: Thread, frame: Frame) -> Iterator[
     if sections[0].first_seq:
         yield ERROR, f"its parts begin at {sections[0].first_seq}, not 0"
     episodes = tx.episodes.get([part.episode_id for part in sections])
-    waiting = {job.key for job in tx.work.jobs(kinds=[COMPACT])}
+    waiting = {job.key for job in tx.upkeep.jobs(kinds=[COMPACT])}
     for section, end in with_ends(sections, frame.next_seq):
         episode = episodes.get(section.episode_id)
         if episode is None:
@@ -66,7 +67,7 @@ def _span(section: Section, episode: Episode, end: int, *, is_last: bool) -> Ite
 def _words(tx: Transaction, section: Section, episode: Episode) -> Iterator[tuple[str, str]]:
     if section.compacted_through is None:
         return
-    decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+    decision = stored_decision(tx, episode.decision_id)
     if decision is None or not episode.encoding_version:
         yield ERROR, f"nothing tells how the part at {section.first_seq} was compacted"
         return

@@ -140,9 +140,9 @@ class Compactor:
         now = self._deps.clock()
         with self._deps.store.begin(scope) as tx:
             for job in (*idle, *waiting, *(work.job for work in works)):
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
             for job in waiting:
-                tx.work.ask(COMPACT, job.key, job.serial, now=now, run_after=now + LOOK_AGAIN)
+                tx.upkeep.ask(COMPACT, job.key, job.serial, now=now, run_after=now + LOOK_AGAIN)
             # in one order everywhere: each holds the frame of its thread
             for work in sorted(works, key=lambda w: (w.episode.thread_id.bytes, w.episode.first_seq)):
                 self._write(tx, work, now)
@@ -194,7 +194,7 @@ class Compactor:
         if section.trigger in at_once:  # a thread's end tells nothing that is asked for soon after
             return False
         if to_come is ToCome.READING:
-            return not tx.work.jobs(state="dead", kinds=[FACTS], limit=1)
+            return not tx.upkeep.jobs(state="dead", kinds=[FACTS], limit=1)
         return self._deps.clock() - ended_at < LONGEST_WAIT
 
     def _tell(self, scope: Scope, work: _SectionWork) -> SectionWords:
@@ -262,7 +262,7 @@ class Compactor:
         tx.episodes.archive(thread_id, first_seq, work.last_seq)
         thread = tx.threads.get(thread_id)
         decision = _decision(section, thread, work, recently_shown, now)
-        tx.relations.decide(decision)
+        tx.knowledge.decide(decision)
         tx.episodes.put(_encoding(episode, recently_shown, now))
         tx.episodes.change(
             episode.id,
@@ -274,9 +274,9 @@ class Compactor:
         tx.threads.save(replace(section, compacted_through=work.last_seq, compacted_at=now))
         closed = episode.state is EpisodeState.CLOSED and work.last_seq >= end
         if closed and self._deps.chain_policy != UNCHAINED:
-            tx.work.ask(CHAIN, str(episode.id), CHAIN, now=now)  # one after another, as sessions ended
+            tx.upkeep.ask(CHAIN, str(episode.id), CHAIN, now=now)  # one after another, as sessions ended
         if recently_shown.again:
-            tx.work.ask(COMPACT, work.job.key, work.job.serial, now=now, run_after=now + LATER)
+            tx.upkeep.ask(COMPACT, work.job.key, work.job.serial, now=now, run_after=now + LATER)
         index_section(
             tx,
             ref_of(tx.threads.number(thread_id), first_seq),

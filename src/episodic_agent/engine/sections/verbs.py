@@ -17,7 +17,7 @@ from episodic_agent.engine.sections.bounds import with_end
 from episodic_agent.engine.sections.job import ask_all
 from episodic_agent.errors import InvalidInput, ProviderError
 from episodic_agent.protocols import OBSERVATIONS, PARTS, Refs, Transaction, ref_of, split_ref
-from episodic_agent.schemas import Episode, Scope, Section, Vector
+from episodic_agent.schemas import Episode, Section, Vector
 from episodic_agent.showing import described
 
 _CANDIDATES: Final = 200  # parts each way of searching names
@@ -142,9 +142,6 @@ class SectionRoom:
         except ProviderError:
             return None  # words will do
         return row
-
-    def _run_here(self, scope: Scope | None = None) -> int:
-        raise NotImplementedError
 
 
 def _refs_of(tx: Transaction, thread_id: UUID) -> Refs:

@@ -24,8 +24,8 @@ _APART: Final = ("kind", "last_used", "evidence")  # fields that are no plain JS
 def skill_nouns(tx: Transaction) -> Iterator[Noun]:
     """Yield every skill of a scope with its decisions, what may become one and what was forgotten too."""
     for skill in tx.knowledge.skills():
-        yield from tx.relations.decisions(subject=skill.id, type=DECISION)
-        yield from tx.relations.decisions(subject=skill.id, type=USED)
+        yield from tx.knowledge.decisions(subject=skill.id, type=DECISION)
+        yield from tx.knowledge.decisions(subject=skill.id, type=USED)
         evidence = tuple(f"{turn.thread_id}:{turn.seq}" for turn in tx.knowledge.evidence(skill.id))
         yield SkillLine(skill.id, skill.pattern, skill.state, skill.created_at, _plain(skill.skill), evidence)
 
@@ -64,7 +64,7 @@ def restore_skills(deps: Deps, scope: Scope, nouns: Sequence[Noun], exported_at:
                 index_skill(tx, deps, written, vectors[written.id])
         for decision in decisions:
             if decision.subject in restored:
-                tx.relations.decide(decision)
+                tx.knowledge.decide(decision)
         if not nouns:
             take_up(tx, deps.clock())
 

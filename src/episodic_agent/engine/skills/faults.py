@@ -7,6 +7,7 @@ from episodic_agent.core.identity import decision_id
 from episodic_agent.core.language import plural
 from episodic_agent.core.skills import SkillState, StoredSkill, TurnRef, follows
 from episodic_agent.core.skills.keeping import DECISION
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.protocols import Transaction, ref_of
 
 _PAGE: Final = 512
@@ -33,7 +34,7 @@ def _there(tx: Transaction, turns: Sequence[TurnRef]) -> int:
 
 
 def _verdict(tx: Transaction, skill: StoredSkill) -> Iterator[tuple[str, str]]:
-    decision = tx.relations.decision(decision_id(skill.id, DECISION))
+    decision = stored_decision(tx, decision_id(skill.id, DECISION))
     if decision is None:
         yield "I6", f"skill {skill.skill.name!r} ({skill.id}) has no decision"
     elif not follows(decision):

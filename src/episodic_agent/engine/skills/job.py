@@ -98,7 +98,7 @@ def note_episodes(tx: Transaction, refs: Sequence[int], now: datetime) -> None:
 
 def ask_for_mining(tx: Transaction, now: datetime) -> None:
     """Ask for a run; asking twice asks once."""
-    tx.work.ask(MINE, MINE, MINE, now=now)
+    tx.upkeep.ask(MINE, MINE, MINE, now=now)
 
 
 def ask_where_awaited(store: Store, scope: Scope, now: datetime, *, least: int = 1) -> bool:
@@ -146,7 +146,7 @@ class Miner:
             names = _names(tx.knowledge.skills(state=SkillState.ACTIVE))
         prepared = self._prepare(scope, job, [change for change in planned if change.created], names)
         with self._deps.store.begin(scope) as tx:
-            tx.work.drop(job)
+            tx.upkeep.drop(job)
             self._keep(tx, _changes(tx, skills, now), prepared, now)
             tx.knowledge.note_mining([ref for ref in refs if ref not in window.left], done=True)
             if window.left or (len(refs) == PAGE and tx.knowledge.awaiting(limit=1)):
@@ -193,7 +193,7 @@ class Miner:
         for skill in given_up.values():
             if skill.number:
                 tx.knowledge.drop_skill(skill.id)
-                tx.relations.revoke(decision_id(skill.id, DECISION))
+                tx.knowledge.revoke(decision_id(skill.id, DECISION))
 
     def _write(
         self, tx: Transaction, change: Change, prepared: Mapping[str, _Prepared], now: datetime
@@ -207,8 +207,8 @@ class Miner:
         if change.created or skill.state is SkillState.CANDIDATE:
             # only the newest verdict on a pattern stays: a candidate is judged again whenever it is seen
             verdict = verdict_on(skill, now)
-            tx.relations.revoke(verdict.id)
-            tx.relations.decide(verdict)
+            tx.knowledge.revoke(verdict.id)
+            tx.knowledge.decide(verdict)
         if change.created:
             index_skill(tx, self._deps, skill, prepared[skill.pattern].vectors)
 
@@ -315,7 +315,7 @@ def _spoken(tx: Transaction, episodes: Iterable[Episode]) -> Iterator[Episode]:
     steps: dict[UUID, bool] = {}
     supplied_episodes = list(episodes)
     spans = [span_of(tx, e.thread_id, e.first_seq, e.last_seq) for e in supplied_episodes]
-    suppressed = tx.visibility.touched([MarkKind.SUPPRESSED], spans) if spans else {}
+    suppressed = tx.upkeep.touched([MarkKind.SUPPRESSED], spans) if spans else {}
     for place, episode in enumerate(supplied_episodes):
         if place in suppressed:
             continue

@@ -20,7 +20,7 @@ from episodic_agent.core.skills import (
 from episodic_agent.core.skills.keeping import DECISION, POLICY
 from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.deps import Deps
-from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.scoped import Scoped, stored_decision
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.lazily import module
 from episodic_agent.protocols import SKILLS, Transaction
@@ -106,7 +106,7 @@ def use(tx: Transaction, name: str, at: datetime, decision: UUID, *, success: bo
         "uses": skill.skill.uses,
         "successes": skill.skill.successes,
     }
-    tx.relations.decide(
+    tx.knowledge.decide(
         Decision(
             id=decision,
             type=USED,
@@ -183,7 +183,7 @@ class SkillRoom:
             full_skill = replace(
                 skill, skill=replace(skill.skill, evidence=tuple(tx.knowledge.evidence(skill.id)))
             )
-            decision = tx.relations.decision(decision_id(skill.id, DECISION))
+            decision = stored_decision(tx, decision_id(skill.id, DECISION))
             return replace(card_of(full_skill, at), decision=decision)
 
     def used(self, name: "str | UUID", success: bool, *, at: datetime | None = None) -> SkillCard:

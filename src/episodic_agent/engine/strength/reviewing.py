@@ -58,10 +58,10 @@ def note_recall(
     """Let a recall be judged later, best effort: an answer is not lost because its review cannot be kept."""
     try:
         with deps.store.begin(scope) as tx:
-            waiting = tx.work.reviews(thread)
-            tx.work.drop(*waiting[: max(0, len(waiting) - MOST_WAITING + 1)])
+            waiting = tx.upkeep.reviews(thread)
+            tx.upkeep.drop(*waiting[: max(0, len(waiting) - MOST_WAITING + 1)])
             after = tx.threads.frame(thread).next_seq
-            tx.work.put(
+            tx.upkeep.put(
                 PendingReview(
                     identity, thread, after, deps.clock(), query[:LONGEST_QUERY], tuple(shown), policy
                 )
@@ -76,8 +76,8 @@ def call_reviews(tx: Transaction, closed: Sequence[Episode], now: datetime) -> N
     for episode in closed:
         ends[episode.thread_id] = max(ends.get(episode.thread_id, -1), episode.last_seq)
     for thread in sorted(ends, key=lambda thread: thread.bytes):
-        if any(one.after_seq <= ends[thread] for one in tx.work.reviews(thread)):
-            tx.work.ask(REVIEW, str(thread), f"{REVIEW}:{thread}", now=now)
+        if any(one.after_seq <= ends[thread] for one in tx.upkeep.reviews(thread)):
+            tx.upkeep.ask(REVIEW, str(thread), f"{REVIEW}:{thread}", now=now)
 
 
 class Reviewer:
@@ -92,17 +92,17 @@ class Reviewer:
             transcripts = self._read(scope, UUID(job.key))
             judged = [(one, *self._grade(scope, job, one)) for one in transcripts]
             with self._deps.store.begin(scope) as tx:
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
                 for transcript, matching_grades, by in judged:
                     for grade in matching_grades:
                         self._apply(tx, transcript.pending, grade, by)
-                tx.work.drop(*(one.pending for one in transcripts))
+                tx.upkeep.drop(*(one.pending for one in transcripts))
 
     def _read(self, scope: Scope, thread: UUID) -> list[_PendingTranscript]:
         with self._deps.store.begin(scope, write=False) as tx:
             open_from = tx.threads.frame(thread).first_seq
             return [
-                _pending_transcript(tx, one) for one in tx.work.reviews(thread) if one.after_seq < open_from
+                _pending_transcript(tx, one) for one in tx.upkeep.reviews(thread) if one.after_seq < open_from
             ]
 
     def _grade(self, scope: Scope, job: Job, transcript: _PendingTranscript) -> tuple[Sequence[Grade], str]:
@@ -140,7 +140,7 @@ class Reviewer:
         tx.episodes.strengthen(episode, after.strength, after.last_reviewed_at)
         rank = standing(tx, pending.shown).index(episode.id) + 1
         grade = replace(grade, episode_id=episode.id)
-        tx.relations.decide(_decision(pending, grade, before, after, by, rank=rank))
+        tx.knowledge.decide(_decision(pending, grade, before, after, by, rank=rank))
 
 
 def standing(tx: Transaction, shown: Sequence[UUID]) -> tuple[UUID, ...]:
@@ -177,7 +177,7 @@ def _shown(tx: Transaction, episode: Episode) -> Shown:
 
 
 def _last_rated(tx: Transaction, episode: Episode) -> datetime | None:
-    rated = tx.relations.decisions(subject=episode.id, type=REVIEW, last=1)
+    rated = tx.knowledge.decisions(subject=episode.id, type=REVIEW, last=1)
     return rated[-1].at if rated else None
 
 

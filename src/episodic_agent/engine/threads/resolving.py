@@ -24,6 +24,7 @@ from episodic_agent.core.threads import (
     is_reply,
 )
 from episodic_agent.core.threads.channels import channel_name
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.lazily import module
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Observation, Scope, Thread
@@ -70,7 +71,7 @@ class Placement:
         if hold:
             tx.hold("threads")
         self._tx = tx
-        self._channels = own_channels(channels, tx.scope, tx.threads.timeouts())
+        self._channels = own_channels(channels, tx.scope, tx.upkeep.settings().timeouts)
         self._names: dict[UUID, str] = {}
         threads = {thread.id: thread for thread in self._candidates(items)}
         threads |= {t.id: t for t in map(tx.threads.get, opened.values()) if t is not None}
@@ -158,7 +159,7 @@ def answered(tx: Transaction, threads: Iterable[Thread]) -> set[UUID]:
     able = {t.id: t for t in threads if is_unnamed(t) and t.selected_at is None and t.modality == "message"}
     ends = tx.threads.frame(list(able)) if able else {}
     spoken = [identity for identity, frame in ends.items() if frame.next_seq > able[identity].turn_count]
-    return {identity for identity in spoken if tx.relations.decision(_naming(identity)) is None}
+    return {identity for identity in spoken if stored_decision(tx, _naming(identity)) is None}
 
 
 def named(thread: Thread, now: datetime) -> Decision | None:
@@ -192,7 +193,7 @@ def lapsed(tx: Transaction, channels: Channels, thread: Thread, first: Observati
     """Return a thread without the selection that the silence before an observation has ended, if it has."""
     if thread.selected_at is None:
         return thread
-    own = own_channels(channels, tx.scope, tx.threads.timeouts())
+    own = own_channels(channels, tx.scope, tx.upkeep.settings().timeouts)
     longest = own.silence(tx.scope.user_id, first.channel or None, thread.timeout)
     over = first.at - max(thread.last_activity_at, thread.selected_at) > longest
     return replace(thread, selected_at=None) if over else thread
@@ -218,7 +219,7 @@ def silent_threads(
     """Return which threads silence has ended, in event time and in record time."""
     known = {thread.id: thread for thread in threads}
     views = [view_of(thread) for thread in known.values() if thread.modality != "step"]
-    own = own_channels(channels, tx.scope, tx.threads.timeouts())
+    own = own_channels(channels, tx.scope, tx.upkeep.settings().timeouts)
     result = set()
     for view in idle(views, now, tx.scope.user_id, own):
         received = tx.threads.frame(view.id).last_received_at

@@ -14,6 +14,7 @@ from uuid import UUID
 from episodic_agent.core.chains import Metadata, SuppliedMetadata, capped
 from episodic_agent.core.chains.metadata import NOTHING
 from episodic_agent.core.identity import decision_id
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.protocols import Transaction
 from episodic_agent.schemas import Decision, Episode, Json, Section
 
@@ -141,7 +142,7 @@ def _texts(values: Mapping[str, Json], name: str) -> tuple[str, ...]:
 
 def facts_of(tx: Transaction, episode_id: UUID) -> SessionFacts | None:
     """Return what was said of a session; None for any other episode."""
-    decision = tx.relations.decision(record_id(episode_id))
+    decision = stored_decision(tx, record_id(episode_id))
     return None if decision is None or decision.type != SESSION else read_record(decision)
 
 

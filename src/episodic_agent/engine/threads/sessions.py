@@ -157,7 +157,7 @@ class Sessions:
             where, frame = self._thread(tx, thread, facts.started_at, now)
             facts = replace(facts, thread_id=where.id, own_thread=thread is None)
             self._open(tx, where, frame, facts, now)
-            tx.relations.decide(record_of(facts))
+            tx.knowledge.decide(record_of(facts))
             self._name(tx, facts, frame.next_seq, vector, now)
             self._lead(tx, facts.episode_id, parent, now)
             return session_of(tx, facts)
@@ -224,7 +224,7 @@ class Sessions:
             tx.episodes.lead(child, above)
             if isinstance(parent, UUID):
                 keep_above(tx, parent)
-        tx.relations.decide(decision)
+        tx.knowledge.decide(decision)
 
     # --- end --------------------------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ class Sessions:
             known = replace(facts, supplied=together(facts.supplied, more))
             over = known if known.ended_at is not None else self._over(tx, known, now)
             if over != facts:
-                tx.relations.decide(record_of(over), amend=True)
+                tx.knowledge.decide(record_of(over), amend=True)
                 _tell(tx, over, now)
             return identity
 
@@ -261,7 +261,7 @@ class Sessions:
             following = sections[sections.index(own[-1]) + 1]
             return replace(facts, ended_at=now, last_seq=following.first_seq - 1)
         facts = replace(facts, ended_at=now, last_seq=last_seq)
-        tx.relations.decide(record_of(facts), amend=True)  # an empty one is not to be called abandoned then
+        tx.knowledge.decide(record_of(facts), amend=True)  # an empty one is not to be called abandoned then
         if facts.own_thread:
             ask_for_end(tx, self._deps, thread.id, now)
             end_thread(tx, self._segmenter, thread.id, Reason.MANUAL, now)
@@ -278,7 +278,7 @@ class Sessions:
         if episode is None or episode.state is not EpisodeState.COMPACTED:
             return
         if self._deps.chain_policy != OFF:
-            tx.work.ask(CHAIN, str(episode.id), CHAIN, now=now)
+            tx.upkeep.ask(CHAIN, str(episode.id), CHAIN, now=now)
 
 
 def _unused(tx: Transaction, at: datetime) -> str:

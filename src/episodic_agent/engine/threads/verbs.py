@@ -33,7 +33,7 @@ from episodic_agent.engine.threads.sessions import Session, known_session, sessi
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import OwnTimeout, Transaction
 from episodic_agent.schemas import Json, Reason, Thread
 from episodic_agent.showing import described
 
@@ -54,12 +54,12 @@ class ThreadCard:
 
 def card_of(tx: Transaction, thread: Thread, channels: Channels, now: datetime) -> ThreadCard:
     """Return a thread's card."""
-    own = own_channels(channels, tx.scope, tx.threads.timeouts())
+    own = own_channels(channels, tx.scope, tx.upkeep.settings().timeouts)
     user = tx.scope.user_id
     timeout = max(own.silence(user, channel, thread.timeout) for channel in thread.channels or (None,))
     view = replace(view_of(thread), last_activity_at=thread.last_activity_at)
     section = tx.threads.section(thread.id)
-    joined = tx.relations.joined([thread.id])
+    joined = tx.threads.joined([thread.id])
     record = as_record(
         view,
         user,
@@ -114,7 +114,7 @@ def set_timeout(
     if thread is not None:
         tx.threads.save(replace(find_thread(tx, thread), timeout=timeout))
     else:
-        tx.threads.set_timeout(channel_name(channel) if channel else "", timeout)
+        tx.upkeep.put(OwnTimeout(channel_name(channel) if channel else "", timeout))
 
 
 def _minutes(minutes: float) -> timedelta:
@@ -263,7 +263,7 @@ class SessionRoom:
             raise InvalidInput(f"no state {state!r}; use one of {', '.join(SESSION_STATES)}")
         most = counted("limit", limit, 0)
         with self._at.read() as tx:
-            stored_facts = [read_record(one) for one in tx.relations.decisions(type=SESSION)]
+            stored_facts = [read_record(one) for one in tx.knowledge.decisions(type=SESSION)]
             stored_facts.sort(
                 key=lambda facts: (facts.started_at, facts.at, facts.episode_id.bytes), reverse=True
             )

@@ -114,7 +114,7 @@ def _of_threads(
         first, last = (first_after(tx, thread.id, moment, end) for moment in (since, until))
         taken = tx.observations.read(thread.id, max(first, last - _PAGE), last - 1) if first < last else ()
         if taken:
-            count = last - first - len(tx.visibility.erased(thread.id, first, last - 1))
+            count = last - first - len(tx.observations.erased(thread.id, first, last - 1))
             words = f"{plural(count, 'message')} in {thread.title or thread.origin!r}"
             yield MemoryChange(taken[-1].received_at, ChangeKind.MESSAGES, words, thread.id, thread.origin)
         for episode in tx.episodes.list(threads=[thread.id]):
@@ -169,7 +169,7 @@ def _of_facts(tx: Transaction, since: datetime, until: datetime) -> Iterator[Mem
 def _of_links(
     tx: Transaction, names: dict[UUID, str], since: datetime, until: datetime
 ) -> Iterator[MemoryChange]:
-    for link in tx.relations.links(limit=EVERY_LINK, taken_back=True):
+    for link in tx.threads.links(limit=EVERY_LINK, taken_back=True):
         later, earlier = (names.get(thread, str(thread)) for thread in (link.later, link.earlier))
         words = f"{later!r} goes on with {earlier!r} ({link.basis}, {link.label})"
         if since < link.at <= until:
@@ -198,12 +198,12 @@ def _of_marks(
         MarkKind.SUPPRESSED: ChangeKind.SUPPRESSED,
         MarkKind.ARCHIVED: ChangeKind.ARCHIVED,
     }
-    marks = [one for one in tx.visibility.marks(*kinds) if since < one.at <= until]
+    marks = [one for one in tx.upkeep.marks(*kinds) if since < one.at <= until]
     threads = tx.threads.by_numbers([split_ref(one.first_ref)[0] for one in marks])
     for mark in marks:
         name = names.get(threads.get(split_ref(mark.first_ref)[0]) or UUID(int=0))
         yield MemoryChange(mark.at, kinds[mark.kind], _span(mark, name), thread=name)
-    for hidden in tx.visibility.words():
+    for hidden in tx.upkeep.settings().words:
         if since < hidden.at <= until:
             yield MemoryChange(hidden.at, ChangeKind.SUPPRESSED, f"the words {hidden.words!r}", by="hand")
 
@@ -223,7 +223,7 @@ def _of_erasures(store: Store, scope: Scope, since: datetime, until: datetime) -
 
 def _of_models(tx: Transaction, since: datetime, until: datetime) -> Iterator[MemoryChange]:
     """Yield what models were asked; a day's calls are one sum, told at the day's end or at `until`."""
-    for use in tx.work.usage(since.date(), until.date()):
+    for use in tx.upkeep.usage(since.date(), until.date()):
         at = min(until, datetime.combine(use.day, time.max, tzinfo=UTC))
         words = f"{plural(use.calls, 'call')} for {use.stage}, {use.tokens} tokens, {use.used} used"
         yield MemoryChange(at, ChangeKind.MODEL, words, by=use.model)

@@ -18,7 +18,7 @@ from episodic_agent.core.trace import unpacked
 from episodic_agent.engine.arguments import aware, clean_name, counted
 from episodic_agent.engine.boundary.explain import read_records
 from episodic_agent.engine.boundary.generations import without_history
-from episodic_agent.engine.scoped import Scoped, find_thread
+from episodic_agent.engine.scoped import Scoped, find_thread, stored_decision
 from episodic_agent.engine.threads.resolving import THREAD
 from episodic_agent.engine.trace.changes import MemoryChanges, changes_between
 from episodic_agent.engine.trace.work import ADD
@@ -109,7 +109,7 @@ def trace_turn(tx: Transaction, name: str, *, text: bool = False) -> TurnTrace:
     turn = turn_around(tx, place)
     thread = tx.threads.get(place.thread_id)
     number = tx.threads.number(place.thread_id)
-    rows = tx.work.spans(ref_of(number, turn[0].seq), ref_of(number, turn[-1].seq))
+    rows = tx.upkeep.spans(ref_of(number, turn[0].seq), ref_of(number, turn[-1].seq))
     nodes = [_node(unpacked(row.body), row.at) for row in rows]
     if not any(node.name == ADD for node in nodes):
         nodes.insert(0, TraceNode(ADD))
@@ -215,7 +215,7 @@ def _into(node: TraceNode, stage: str, verdicts: Sequence[TracedVerdict]) -> Tra
 def _resolutions(tx: Transaction, turn: Sequence[Observation], text: bool) -> list[Placed]:
     """Return why the turn is in this thread, where that needed a decision."""
     named = ((o.seq, decision_id(o.thread_id, f"{THREAD}-{o.id}")) for o in turn)
-    pairs = ((seq, tx.relations.decision(one)) for seq, one in named)
+    pairs = ((seq, stored_decision(tx, one)) for seq, one in named)
     return [(seq, _verdict(one, text)) for seq, one in pairs if one is not None]
 
 
@@ -224,7 +224,7 @@ def _boundaries(tx: Transaction, turn: Sequence[Observation], text: bool) -> lis
     thread, first, last = turn[0].thread_id, turn[0].seq, turn[-1].seq
     pairs = [(seq, _check(record)) for seq, record in sorted(read_records(tx, thread, first, last).items())]
     for episode in tx.episodes.list(threads=[thread]):
-        decision = tx.relations.decision(episode.decision_id) if episode.decision_id else None
+        decision = stored_decision(tx, episode.decision_id)
         if decision is None:
             continue
         answer = decision.detail.get("decided_at_seq")
@@ -251,7 +251,7 @@ def _check(record: Record) -> TracedVerdict:
 
 def _links(tx: Transaction, turn: Sequence[Observation], text: bool) -> list[TracedVerdict]:
     ids = {str(o.id) for o in turn}
-    every = tx.relations.decisions(subject=turn[0].thread_id, type=LINK)
+    every = tx.knowledge.decisions(subject=turn[0].thread_id, type=LINK)
     return [_verdict(one, text) for one in every if one.detail.get("observation") in ids]
 
 
@@ -261,7 +261,7 @@ def _about(tx: Transaction, node: TraceNode, text: bool) -> list[TracedVerdict]:
         subject = UUID(str(node.attributes.get("job", "")))
     except ValueError:
         return []
-    return [_verdict(one, text) for one in tx.relations.decisions(subject=subject, type=node.name)]
+    return [_verdict(one, text) for one in tx.knowledge.decisions(subject=subject, type=node.name)]
 
 
 def _verdict(decision: Decision, text: bool, **more: Json) -> TracedVerdict:
@@ -346,5 +346,5 @@ class TraceRoom:
         """
         most, moment = counted("limit", limit), aware(since)
         with self._at.read() as tx:
-            decisions = tx.relations.decisions(last=most if moment is None else None, since=moment)
+            decisions = tx.knowledge.decisions(last=most if moment is None else None, since=moment)
             return [without_history(one) for one in decisions[:most]]

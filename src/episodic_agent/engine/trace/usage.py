@@ -136,7 +136,7 @@ class Meter:
         for scope in dict.fromkeys(scope for scope, *_ in batch):
             mine = {key: use for key, use in batch.items() if key[0] == scope}
             with self._store.begin(scope) as tx:
-                tx.work.put(*mine.values())
+                tx.upkeep.put(*mine.values())
             with self._lock:
                 for key, use in mine.items():
                     self._add(key, negated(use))
@@ -271,7 +271,7 @@ def usage(store: Store, space: str, scope: Scope | None, since: date, until: dat
     if scope is None:
         return list(store.usage(space, since, until))
     with store.begin(scope, write=False) as tx:
-        return list(tx.work.usage(since, until))
+        return list(tx.upkeep.usage(since, until))
 
 
 def summed(uses: Sequence[ModelUse]) -> ModelUse | None:

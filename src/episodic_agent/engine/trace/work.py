@@ -88,7 +88,7 @@ class Tracer:
         at = now - timedelta(seconds=max(0.0, record.begun - start))
         if self._days > 0:
             refs = ref_of(number, new[0].seq), ref_of(number, new[-1].seq)
-            tx.work.put(WorkRow(*refs, at, ADD, packed(root)))
+            tx.upkeep.put(WorkRow(*refs, at, ADD, packed(root)))
         if self._sink is not None:
             turn = next((one for one in reversed(new) if opens_turn(one)), new[-1])
             record.reported.append((tx.scope, turn.id, at, root))
@@ -136,7 +136,7 @@ class Tracer:
                     ref = ref_of(tx.threads.number(seen.thread_id), seen.seq)
                     rows.append(WorkRow(ref, ref, began, job.kind, packed(own)))
                 if self._days > 0:
-                    tx.work.put(*rows)
+                    tx.upkeep.put(*rows)
                     self._drop_old(tx)
 
         try:
@@ -150,7 +150,7 @@ class Tracer:
         """Drop what is too old, once a day for each scope that is worked for."""
         now = self._clock()
         if now - self._dropped.get(tx.scope, now - _DAY) >= _DAY:
-            tx.work.drop_spans(now - self._days * _DAY)
+            tx.upkeep.drop(before=now - self._days * _DAY)
             self._dropped[tx.scope] = now
 
     def _tell(self, scope: Scope, turn: UUID, at: datetime, root: Span) -> None:

@@ -44,6 +44,7 @@ from episodic_agent.core.threads.turns import opens_turn
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.kinds import LINK, OUTCOME
 from episodic_agent.engine.links.joining import section_of
+from episodic_agent.engine.scoped import stored_decision
 from episodic_agent.engine.tuning.runs import HAND, ask_for_tuning
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import OBSERVATIONS, Transaction, ref_of
@@ -102,7 +103,7 @@ def listen(tx: Transaction, before: Thread, observations: Sequence[Observation],
     if before.modality == STEP or not spoken or not before.turn_count:
         return
     early = before.turn_count < SETTLED
-    if (early or any(denies_in_words(o.text) for o in spoken)) and tx.relations.decisions(
+    if (early or any(denies_in_words(o.text) for o in spoken)) and tx.knowledge.decisions(
         subject=before.id, type=LINK, last=1
     ):
         ask_for_outcomes(tx, before.id, now)
@@ -110,7 +111,7 @@ def listen(tx: Transaction, before: Thread, observations: Sequence[Observation],
 
 def ask_for_outcomes(tx: Transaction, thread_id: UUID, now: datetime) -> None:
     """Ask to hear what was said after a thread's links; whoever decides after the fact asks for it too."""
-    tx.work.ask(OUTCOME, str(thread_id), str(thread_id), now=now)
+    tx.upkeep.ask(OUTCOME, str(thread_id), str(thread_id), now=now)
 
 
 class Listener:
@@ -129,7 +130,7 @@ class Listener:
         with self._deps.store.begin(scope) as tx:
             tx.hold("threads")  # a person may label the same decision meanwhile
             for job in jobs:
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
             self._label(tx, outcomes)
             ask_for_tuning(tx, self._deps.link_policy, self._deps.clock())
 
@@ -146,17 +147,17 @@ class Listener:
 
     def _label(self, tx: Transaction, outcomes: Mapping[UUID, KnownOutcome | None]) -> None:
         for identity, known in outcomes.items():
-            decision = tx.relations.decision(identity)
+            decision = stored_decision(tx, identity)
             if decision is None or is_by_hand(decision):
                 continue
             if (amended := labelled(decision, known)) != decision:
-                tx.relations.decide(amended, amend=True)
+                tx.knowledge.decide(amended, amend=True)
                 if known is not None and known.strength == EXPLICIT:
                     _part_denied(tx, amended, self._deps.clock())
 
     def _known_outcomes(self, tx: Transaction, thread_id: UUID) -> Mapping[UUID, KnownOutcome | None]:
         """Return what is known of each link decision of a thread; None where nothing is."""
-        decisions = tx.relations.decisions(subject=thread_id, type=LINK)
+        decisions = tx.knowledge.decisions(subject=thread_id, type=LINK)
         by_message: dict[UUID, list[Decision]] = {}
         for decision in decisions:
             with suppress(KeyError, TypeError, ValueError):  # one that names no message has no next turn
@@ -425,7 +426,7 @@ def tell(
     tx.hold("threads")  # lest what the user's turns say is written over it meanwhile
     decision = find_decision(tx, name, type)
     amended = labelled(decision, KnownOutcome(target, EXPLICIT, HAND, why="told by hand"))
-    tx.relations.decide(amended, amend=True)
+    tx.knowledge.decide(amended, amend=True)
     _part_denied(tx, amended, now)
     return amended
 
@@ -444,12 +445,12 @@ def find_decision(tx: Transaction, name: "UUID | str", type: str | None = None) 
         identity = name if isinstance(name, UUID) else UUID(name)
     except ValueError:
         start = str(name).strip().lower()
-        listed = tx.relations.decisions(type=type, last=LISTED) if start else ()
+        listed = tx.knowledge.decisions(type=type, last=LISTED) if start else ()
         decisions = [d for d in listed if str(d.id).startswith(start)]
     else:
         episode = tx.episodes.get(identity)
         named = episode.decision_id if episode is not None and episode.decision_id is not None else identity
-        decisions = [d for d in (tx.relations.decision(named),) if d is not None]
+        decisions = [d for d in (stored_decision(tx, named),) if d is not None]
     if len(decisions) != 1:
         what = f"{len(decisions)} decisions begin with" if decisions else "no decision"
         raise NotFound(f"{what} {str(name)!r} in this memory; give the whole id, as `--json` prints it")

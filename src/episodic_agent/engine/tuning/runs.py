@@ -8,7 +8,7 @@ goes back through.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 from uuid import UUID, uuid5
@@ -39,7 +39,7 @@ from episodic_agent.engine.deps import NO_LINKING, Deps
 from episodic_agent.engine.jobs.kinds import CHAIN, LINK, TUNE, TUNED
 from episodic_agent.engine.jobs.retrying import until_unopposed
 from episodic_agent.errors import Conflict, InvalidInput
-from episodic_agent.protocols import Transaction
+from episodic_agent.protocols import Countable, Transaction
 from episodic_agent.schemas import Decision, Job, Json, Scope
 from episodic_agent.showing import described
 
@@ -49,7 +49,7 @@ LIMIT: Final = "kept"  # a run that changed nothing
 HAND: Final = "hand"
 READ: Final = 2_000  # decisions a run reads: at any rate of labels more than its window
 WEIGHTS: Final = ("keyword", "entity", "topic", "recency")
-BEGINNING: Final = datetime.min.replace(tzinfo=UTC)
+_DECIDED: Final[Mapping[str, Countable]] = {LINK: "link decisions", CHAIN: "chain decisions"}
 _TICK: Final = timedelta(microseconds=1)
 
 
@@ -98,7 +98,7 @@ def policy_in_force(tx: Transaction, default_name: str) -> LinkPolicy:
 
 def guidance_in_force(tx: Transaction) -> tuple[str, ...]:
     """Return the lines that the language model is told about links (`core.prompts.thread_link`)."""
-    last = tx.relations.decisions(subject=SUBJECT, type=TUNE, last=1)
+    last = tx.knowledge.decisions(subject=SUBJECT, type=TUNE, last=1)
     return _lines(last[0].detail.get("guidance")) if last else ()
 
 
@@ -116,7 +116,7 @@ def chain_policy_in_force(tx: Transaction, default_name: str) -> ChainPolicy:
 
 def _newest(tx: Transaction, base: str | None = None, what: str = LINK) -> Decision | None:
     """Return the newest run, of one policy or of any."""
-    last = tx.relations.decisions(subject=SUBJECTS[what], type=TUNE, last=1)
+    last = tx.knowledge.decisions(subject=SUBJECTS[what], type=TUNE, last=1)
     if not last or base is None or last[0].detail.get("base") == base:
         return last[0] if last else None
     return next(reversed(_history(tx, base, what)), None)
@@ -124,7 +124,7 @@ def _newest(tx: Transaction, base: str | None = None, what: str = LINK) -> Decis
 
 def _history(tx: Transaction, base: str, what: str) -> list[Decision]:
     """Return the runs for a policy, oldest first."""
-    decisions = tx.relations.decisions(subject=SUBJECTS[what], type=TUNE)
+    decisions = tx.knowledge.decisions(subject=SUBJECTS[what], type=TUNE)
     return [d for d in decisions if d.detail.get("base") == base]
 
 
@@ -154,7 +154,7 @@ def labelled_links(tx: Transaction, base: str) -> Labelled:
     that lacks its components cannot be scored by other weights, and one that yielded to a better candidate
     is not the threshold's; nor is one about the end of a thread, which has a limit of its own.
     """
-    read = tx.relations.decisions(type=LINK, last=READ)
+    read = tx.knowledge.decisions(type=LINK, last=READ)
     family = base.partition("?")[0]
     weighted = isinstance(link_policy(base), SeedPolicy)
     some = [
@@ -174,7 +174,7 @@ def labelled_chains(tx: Transaction, base: str) -> Labelled:
 
     The fitted policy asks its threshold at both stages; of the others only opening does.
     """
-    read = tx.relations.decisions(type=CHAIN, last=READ)
+    read = tx.knowledge.decisions(type=CHAIN, last=READ)
     family, both = base.partition("?")[0], isinstance(chain_policy(base), FittedChain)
     some = [
         d
@@ -208,8 +208,8 @@ def ask_for_tuning(tx: Transaction, default_name: str, now: datetime, what: str 
     if default_name == NO_LINKING:
         return
     last = _newest(tx, _policy(what, default_name).name, what)
-    if tx.relations.decided(what, BEGINNING if last is None else last.at) >= EVERY:
-        tx.work.ask(TUNE, what, f"{TUNE}:{what}", now=now)
+    if tx.count(_DECIDED[what], since=None if last is None else last.at) >= EVERY:
+        tx.upkeep.ask(TUNE, what, f"{TUNE}:{what}", now=now)
 
 
 def _policy(what: str, name: str) -> LinkPolicy | ChainPolicy:
@@ -234,7 +234,7 @@ class Tuner:
             if self._named(what) == NO_LINKING:
                 with self._deps.store.begin(scope) as tx:
                     for job in asked:
-                        tx.work.drop(job)
+                        tx.upkeep.drop(job)
             else:
                 self._run(scope, what, asked)
 
@@ -266,10 +266,10 @@ class Tuner:
         with self._deps.store.begin(scope) as tx:
             tx.hold("threads")
             for job in jobs:
-                tx.work.drop(job)
+                tx.upkeep.drop(job)
             if _next_id(tx, what) != made.id:
                 raise Conflict("another tuning run was faster; repeat the call")
-            tx.relations.decide(made)
+            tx.knowledge.decide(made)
         return made
 
     def _tuned(self, tx: Transaction, what: str) -> Decision:
@@ -431,7 +431,7 @@ def reported_outcomes(decision: Decision, *, dry_run: bool = False) -> TuningRun
 
 def tunings(tx: Transaction) -> list[TuningRun]:
     """Return every run, of links and of chains, newest first."""
-    return [reported_outcomes(d) for d in reversed(tx.relations.decisions(type=TUNE))]
+    return [reported_outcomes(d) for d in reversed(tx.knowledge.decisions(type=TUNE))]
 
 
 def keep_tunings(tx: Transaction, decisions: Sequence[Decision]) -> None:
@@ -440,4 +440,4 @@ def keep_tunings(tx: Transaction, decisions: Sequence[Decision]) -> None:
         if _newest(tx, what=what) is None:
             for decision in decisions:
                 if decision.subject == subject:
-                    tx.relations.decide(decision)
+                    tx.knowledge.decide(decision)

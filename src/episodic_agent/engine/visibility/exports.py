@@ -9,7 +9,15 @@ from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.files.own import MarkLine, Noun, RetentionLine
 from episodic_agent.engine.visibility.hidden import span_of
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import Mark, MarkKind, SuppressedWords, Transaction, ref_of, split_ref
+from episodic_agent.protocols import (
+    Mark,
+    MarkKind,
+    OwnRetention,
+    SuppressedWords,
+    Transaction,
+    ref_of,
+    split_ref,
+)
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.chains import Refusal
 
@@ -18,13 +26,13 @@ PAIR: Final = 2  # a link has two ends: both must be there to be kept apart
 
 def visibility_nouns(tx: Transaction, among: Collection[UUID] | None = None) -> Iterator[Noun]:
     """Yield the marks of a scope (of some threads), its suppressed words and its own policy."""
-    for mark in sorted(tx.visibility.marks()):
+    for mark in sorted(tx.upkeep.marks()):
         lines = list(_line(tx, mark))
         yield from (one for one in lines if among is None or one.thread_id in among)
-    yield from tx.visibility.words()
-    if (policy := tx.visibility.policy()) is not None:
+    yield from tx.upkeep.settings().words
+    if (policy := tx.upkeep.settings().retention) is not None:
         yield RetentionLine(policy)
-    refusals = tx.relations.refusals()
+    refusals = tx.episodes.refusals()
     ends = tx.episodes.get([end for one in refusals for end in (one.child, one.parent)]) if among else {}
     inside = {one.id for one in ends.values() if one.thread_id in (among or ())}
     yield from (one for one in refusals if among is None or {one.child, one.parent} <= inside)
@@ -45,16 +53,16 @@ def restore_visibility(deps: Deps, scope: Scope, nouns: Sequence[Noun]) -> None:
         return
     with deps.store.begin(scope) as tx:
         tx.hold("threads")
-        known = {w.words.casefold() for w in tx.visibility.words()}
+        known = {w.words.casefold() for w in tx.upkeep.settings().words}
         for noun in nouns:
             if isinstance(noun, MarkLine):
                 _mark(tx, noun)
             elif isinstance(noun, SuppressedWords) and noun.words.casefold() not in known:
-                tx.visibility.mark(noun)
-            elif isinstance(noun, RetentionLine) and tx.visibility.policy() is None:
-                tx.visibility.set_policy(str(read_retention(noun.policy)))
+                tx.upkeep.put(noun)
+            elif isinstance(noun, RetentionLine) and tx.upkeep.settings().retention is None:
+                tx.upkeep.put(OwnRetention(str(read_retention(noun.policy))))
             elif isinstance(noun, Refusal) and len(tx.episodes.nodes([noun.child, noun.parent])) == PAIR:
-                tx.relations.put(noun)
+                tx.episodes.put(noun)
 
 
 def _line(tx: Transaction, mark: Mark) -> Iterator[MarkLine]:
@@ -84,5 +92,5 @@ def _mark(tx: Transaction, line: MarkLine) -> None:
     first = pair[0] if line.first_id is None else ref_of(number, observations[line.first_id].seq)
     last = pair[1] if line.last_id is None else ref_of(number, observations[line.last_id].seq)
     kind = MarkKind(line.kind)
-    if first <= last and not tx.visibility.touched([kind], [(first, last)]):
-        tx.visibility.mark(Mark(first, last, kind, line.at, line.reason))
+    if first <= last and not tx.upkeep.touched([kind], [(first, last)]):
+        tx.upkeep.put(Mark(first, last, kind, line.at, line.reason))

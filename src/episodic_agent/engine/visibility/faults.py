@@ -16,15 +16,15 @@ _PAGE: Final = 512
 
 def visibility_faults(tx: Transaction) -> Iterator[str]:
     """Yield a message for everything that is wrong with what is pinned, hidden, put away or to expire."""
-    marks = tx.visibility.marks()
+    marks = tx.upkeep.marks()
     yield from _misplaced(tx, marks)
     for mark, other in pairwise(marks):  # by kind, then by place
         if mark.kind is other.kind and other.first_ref <= mark.last_ref:
             yield f"two marks ({mark.kind.value}) meet at {other.first_ref}; take both off and set one"
-    if any(not words.words.strip() for words in tx.visibility.words()):
+    if any(not words.words.strip() for words in tx.upkeep.settings().words):
         yield "the list of suppressed words has a row without words, which hides nothing"
     yield from _unreadable(tx)
-    gone = _lost(tx, tx.visibility.expired(None, EVER, limit=tx.count("expiring") or 1))
+    gone = _lost(tx, tx.upkeep.expired(None, EVER, limit=tx.count("expiring") or 1))
     if gone:
         yield (
             f"{plural(gone, 'observation is', 'observations are')} to expire but not there; "
@@ -44,7 +44,7 @@ def _misplaced(tx: Transaction, marks: Sequence[Mark]) -> Iterator[str]:
 
 def _unreadable(tx: Transaction) -> Iterator[str]:
     try:
-        read_retention(tx.visibility.policy() or "")
+        read_retention(tx.upkeep.settings().retention or "")
     except InvalidInput as error:
         yield f"the retention policy cannot be read ({error}); set another with `episodic retention set`"
 

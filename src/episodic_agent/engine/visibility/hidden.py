@@ -37,9 +37,9 @@ class Visibility:
     def __init__(self, tx: Transaction, now: datetime, *, lifted: bool = False) -> None:
         self._tx = tx
         self._now = now
-        self.drawn, self.pins = tx.visibility.in_force(now)
+        self.drawn, self.pins = tx.upkeep.in_force(now)
         self._kinds = () if lifted else HIDING
-        self._words = [w.words for w in tx.visibility.words()] if self.drawn and not lifted else []
+        self._words = [w.words for w in tx.upkeep.settings().words] if self.drawn and not lifted else []
         self._known: dict[int, str] = {}  # by ref, "" for what is shown
         self._threads: dict[int, str] = {}  # the same of episodes by their first ref
         self._spans: dict[int, Cover] = {}
@@ -54,10 +54,9 @@ class Visibility:
         fresh = [ref for ref in refs if ref not in self._known] if self.drawn else []
         if fresh:
             spans = [(ref, ref) for ref in fresh]
-            texts = dict.fromkeys(self._tx.visibility.expired(spans, self._now), EXPIRED)
+            texts = dict.fromkeys(self._tx.upkeep.expired(spans, self._now), EXPIRED)
             texts |= {
-                fresh[n]: reason_text(mark)
-                for n, mark in self._tx.visibility.touched(self._kinds, spans).items()
+                fresh[n]: reason_text(mark) for n, mark in self._tx.upkeep.touched(self._kinds, spans).items()
             }
             if self._words:
                 stored = self._tx.observations.get([ref for ref in fresh if ref not in texts])
@@ -83,7 +82,7 @@ class Visibility:
         fresh = [ref for ref in refs if ref not in self._threads] if self.drawn else []
         if fresh:
             covers = self._covers(fresh)
-            touched = self._tx.visibility.touched(self._kinds, [(c.first_ref, c.last_ref) for c in covers])
+            touched = self._tx.upkeep.touched(self._kinds, [(c.first_ref, c.last_ref) for c in covers])
             texts = {covers[n].first_ref: reason_text(mark) for n, mark in touched.items()}
             if self._words:
                 stored = self._tx.episodes.get([ref for ref in fresh if ref not in texts])
@@ -102,7 +101,7 @@ class Visibility:
         """Return the episodes, of any kind, that are hidden as wholes, each with the reason."""
         if not self.drawn:
             return {}
-        touched = self._tx.visibility.touched(self._kinds, [self._span(e) for e in episodes])
+        touched = self._tx.upkeep.touched(self._kinds, [self._span(e) for e in episodes])
         texts = {e.id: self.holds(e.title, e.summary) for e in episodes}
         texts |= {episodes[n].id: reason_text(mark) for n, mark in touched.items()}
         return {identity: why for identity, why in texts.items() if why}
@@ -116,7 +115,7 @@ class Visibility:
 
         Its metadata are without what holds suppressed words.
         """
-        if self.drawn and self._tx.visibility.expired([self._span(episode)], self._now):
+        if self.drawn and self._tx.upkeep.expired([self._span(episode)], self._now):
             return replace(episode, title="", summary="", metadata={})
         if not self._words:
             return episode
@@ -136,7 +135,7 @@ class Visibility:
         """Return the places of those spans in which something has expired."""
         if not (self.drawn and spans):
             return set()
-        results = np.array(self._tx.visibility.expired(spans, self._now), np.int64)
+        results = np.array(self._tx.upkeep.expired(spans, self._now), np.int64)
         first = np.searchsorted(results, [span[0] for span in spans])
         last = np.searchsorted(results, [span[1] for span in spans], side="right")
         return set(np.flatnonzero(last > first).tolist())
@@ -146,7 +145,7 @@ class Visibility:
         if not self.drawn:
             return False
         pairs = [span_of(self._tx, thread.id, 0, None)]
-        met = self._tx.visibility.touched(self._kinds, pairs) or self._tx.visibility.expired(pairs, self._now)
+        met = self._tx.upkeep.touched(self._kinds, pairs) or self._tx.upkeep.expired(pairs, self._now)
         return bool(self._words or met)
 
     def pinned(self, refs: Sequence[int]) -> set[int]:
@@ -154,17 +153,13 @@ class Visibility:
         if not self.pins or not refs:
             return set()
         covers = self._covers(refs)
-        touched = self._tx.visibility.touched([MarkKind.PINNED], [(c.first_ref, c.last_ref) for c in covers])
+        touched = self._tx.upkeep.touched([MarkKind.PINNED], [(c.first_ref, c.last_ref) for c in covers])
         return {covers[n].first_ref for n in touched}
 
     def pinned_of(self, episodes: Sequence[Episode]) -> set[UUID]:
         """Return the episodes that a pin meets."""
         spans = [self._span(e) for e in episodes] if self.pins else []
-        return (
-            {episodes[n].id for n in self._tx.visibility.touched([MarkKind.PINNED], spans)}
-            if spans
-            else set()
-        )
+        return {episodes[n].id for n in self._tx.upkeep.touched([MarkKind.PINNED], spans)} if spans else set()
 
     def _span(self, episode: Episode) -> Span:
         return span_of(self._tx, episode.thread_id, episode.first_seq, episode.last_seq)

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from episodic_agent.core.strength.retention import Chosen, Retention, let_go, read_retention
 from episodic_agent.engine.deps import Deps
 from episodic_agent.engine.jobs.retrying import until_unopposed
-from episodic_agent.protocols import Mark, MarkKind, Transaction, split_ref
+from episodic_agent.protocols import Mark, MarkKind, OwnRetention, Transaction, split_ref
 from episodic_agent.schemas import Scope
 from episodic_agent.schemas.erasures import Erasure, What
 from episodic_agent.schemas.strength import Standing
@@ -87,8 +87,8 @@ class Keeper:
         """Do a piece of what is due; by far the most scopes have nothing, and are only read."""
         moment = now or self.deps.clock()
         with self.deps.store.begin(scope, write=False) as tx:
-            expired = bool(tx.visibility.expired(None, moment, limit=1))
-            retains = bool(policy_of(tx, self.deps)) or bool(tx.visibility.marks(MarkKind.ARCHIVED))
+            expired = bool(tx.upkeep.expired(None, moment, limit=1))
+            retains = bool(policy_of(tx, self.deps)) or bool(tx.upkeep.marks(MarkKind.ARCHIVED))
         done = until_unopposed(lambda: self._expire(scope, moment)) if expired else RetentionPass()
         return done + until_unopposed(lambda: self._retain(scope, moment, EVERY)) if retains else done
 
@@ -109,10 +109,10 @@ class Keeper:
     def _expire(self, scope: Scope, now: datetime) -> RetentionPass:
         with self.deps.store.begin(scope) as tx:
             tx.hold("threads")
-            refs = tx.visibility.expired(None, now, limit=EXPIRED_AT_ONCE)
+            refs = tx.upkeep.expired(None, now, limit=EXPIRED_AT_ONCE)
             if refs:
                 self.eraser.erase(tx, refs, reason=TTL, now=now, what=What.OBSERVATION)
-                tx.visibility.settle(refs)
+                tx.upkeep.release(refs)
         return RetentionPass(expired=len(refs))
 
     def _retain(
@@ -121,20 +121,20 @@ class Keeper:
         """Do one piece of what the policy says, archiving before erasing; `only` bounds what is erased."""
         with self.deps.store.begin(scope) as tx:
             tx.hold("threads")
-            if every and not tx.visibility.take_turn(now, every):
+            if every and not tx.upkeep.take_turn(now, every):
                 return RetentionPass()
             matching_plan = plan(tx, policy_of(tx, self.deps), now)
             erase = [c for c in matching_plan.erase if only is None or c.standing.name in only]
             away, gone = matching_plan.archive[:ARCHIVED_AT_ONCE], erase[:ERASED_AT_ONCE]
             for standing in matching_plan.back:
-                tx.visibility.release(MarkKind.ARCHIVED, standing.first_ref, standing.last_ref)
+                tx.upkeep.release(MarkKind.ARCHIVED, standing.first_ref, standing.last_ref)
             for chosen in away:
                 first, last = chosen.standing.first_ref, chosen.standing.last_ref
-                tx.visibility.mark(Mark(first, last, MarkKind.ARCHIVED, now, chosen.reason))
+                tx.upkeep.put(Mark(first, last, MarkKind.ARCHIVED, now, chosen.reason))
             self._erase(tx, gone, now)
             left = len(matching_plan.archive) - len(away) + len(erase) - len(gone)
             if left:
-                tx.visibility.set_policy(tx.visibility.policy())
+                tx.upkeep.put(OwnRetention(tx.upkeep.settings().retention))
         return RetentionPass(
             archived=len(away), returned=len(matching_plan.back), erased=len(gone), left=left
         )
@@ -147,23 +147,23 @@ class Keeper:
         for reason, refs in by_reason.items():
             self.eraser.erase(tx, refs, reason=f"{RETENTION}: {reason}", now=now, what=What.EPISODE)
         for chosen in gone:
-            tx.visibility.release(MarkKind.ARCHIVED, chosen.standing.first_ref, chosen.standing.last_ref)
+            tx.upkeep.release(MarkKind.ARCHIVED, chosen.standing.first_ref, chosen.standing.last_ref)
 
 
 def policy_of(tx: Transaction, deps: Deps) -> Retention:
     """Return what a scope lets go: by its own policy, else by the setting."""
-    own = tx.visibility.policy()
+    own = tx.upkeep.settings().retention
     return deps.retention if own is None else read_retention(own)
 
 
 def plan(tx: Transaction, policy: Retention, now: datetime) -> Plan:
     """Return what a policy says today of a scope; nothing is written."""
-    archived = tx.visibility.marks(MarkKind.ARCHIVED)
+    archived = tx.upkeep.marks(MarkKind.ARCHIVED)
     if not policy and not archived:
         return Plan()
-    standings = tx.episodes.standings()
+    standings = tx.index.spans([])
     away = met(standings, archived)
-    pinned = met(standings, tx.visibility.marks(*_PINNED))
+    pinned = met(standings, tx.upkeep.marks(*_PINNED))
     chosen = let_go(policy, standings, now, pinned=frozenset(pinned), archived=frozenset(away))
     going = {one.standing.name for one in chosen}
     grace = timedelta(days=policy.grace)
@@ -184,7 +184,7 @@ def met(standings: Sequence[Standing], marks: Sequence[Mark]) -> Mapping[str, Ma
     """Return the episodes that one of these marks meets, with the mark; both are sorted by reference.
 
     >>> at = datetime(2024, 3, 1)
-    >>> list(met([Standing("a", 1, 4, 0, 1.0, 0)], [Mark(4, 9, MarkKind.PINNED, at)]))
+    >>> list(met([Standing(1, 4, "a", 0, 0, 1.0, 0)], [Mark(4, 9, MarkKind.PINNED, at)]))
     ['a']
     """
     firsts = [mark.first_ref for mark in marks]
@@ -201,7 +201,7 @@ def drop_marks(tx: Transaction, refs: Sequence[int], now: datetime) -> None:
     going = set(refs)
     spans = [(ref, ref) for ref in refs]
     for kind in MarkKind:
-        for mark in dict.fromkeys(tx.visibility.touched([kind], spans).values()):
+        for mark in dict.fromkeys(tx.upkeep.touched([kind], spans).values()):
             number, first = split_ref(mark.first_ref)
             last = split_ref(mark.last_ref)[1]
             thread = tx.threads.by_numbers([number])[number]
@@ -210,4 +210,4 @@ def drop_marks(tx: Transaction, refs: Sequence[int], now: datetime) -> None:
                 continue
             left = tx.observations.read(thread, first, last)
             if all(mark.first_ref - first + o.seq in going for o in left):
-                tx.visibility.release(kind, mark.first_ref, mark.last_ref)
+                tx.upkeep.release(kind, mark.first_ref, mark.last_ref)

@@ -15,7 +15,7 @@ from episodic_agent.engine.visibility.hidden import span_of
 from episodic_agent.engine.visibility.retention import Plan, RetentionPass, plan, policy_of
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import Mark, MarkKind, SuppressedWords, Transaction, split_ref
+from episodic_agent.protocols import Mark, MarkKind, OwnRetention, SuppressedWords, Transaction, split_ref
 from episodic_agent.schemas.strength import Standing
 from episodic_agent.showing import described
 
@@ -84,14 +84,14 @@ def pin(
     """Pin what is meant; what was archived of it comes back."""
     span, title = _meant(tx, episode_id, thread)
     mark = Mark(*span, MarkKind.PINNED, now, (clean_name(reason) or "").strip())
-    tx.visibility.mark(mark)
-    tx.visibility.release(MarkKind.ARCHIVED, *span)
+    tx.upkeep.put(mark)
+    tx.upkeep.release(MarkKind.ARCHIVED, *span)
     return _marked(tx, mark, title)
 
 
 def pinned(tx: Transaction) -> list[Marked]:
     """Return what is pinned, by thread and place in it."""
-    return [_marked(tx, mark) for mark in tx.visibility.marks(MarkKind.PINNED)]
+    return [_marked(tx, mark) for mark in tx.upkeep.marks(MarkKind.PINNED)]
 
 
 def suppress(
@@ -100,29 +100,29 @@ def suppress(
     """Put what is meant on the suppression list."""
     span, title = _meant(tx, episode_id, thread)
     mark = Mark(*span, MarkKind.SUPPRESSED, now, (clean_name(reason) or "").strip() or BY_HAND)
-    tx.visibility.mark(mark)
+    tx.upkeep.put(mark)
     return _marked(tx, mark, title)
 
 
 def suppress_words(tx: Transaction, words: str, *, reason: str, now: datetime) -> Marked:
     """Put words on the suppression list."""
     why = (clean_name(reason) or "").strip() or BY_HAND
-    tx.visibility.mark(SuppressedWords(words, now, why))
+    tx.upkeep.put(SuppressedWords(words, now, why))
     return Marked(MarkKind.SUPPRESSED.value, now, why, words=words)
 
 
 def suppressed(tx: Transaction) -> list[Marked]:
     """Return what is suppressed: words first, then by thread and place in it."""
     markeds = [
-        Marked(MarkKind.SUPPRESSED.value, w.at, w.reason, words=w.words) for w in tx.visibility.words()
+        Marked(MarkKind.SUPPRESSED.value, w.at, w.reason, words=w.words) for w in tx.upkeep.settings().words
     ]
-    return markeds + [_marked(tx, mark) for mark in tx.visibility.marks(MarkKind.SUPPRESSED)]
+    return markeds + [_marked(tx, mark) for mark in tx.upkeep.marks(MarkKind.SUPPRESSED)]
 
 
 def take_off(tx: Transaction, kind: MarkKind, episode_id: "UUID | str | None", thread: str | None) -> bool:
     """Take a mark off what is meant; tell whether there was one."""
     span, _ = _meant(tx, episode_id, thread)
-    taken = tx.visibility.release(kind, *span)
+    taken = tx.upkeep.release(kind, *span)
     if taken and kind is MarkKind.SUPPRESSED:
         # nobody has learnt from them while they were hidden
         firsts = _first_refs(tx, span)
@@ -173,9 +173,9 @@ class RetentionRoom:
         with self._at.read() as tx:
             return RetentionState(
                 policy=str(policy_of(tx, self._deps)),
-                own=tx.visibility.policy() is not None,
-                archived=sum(len(_episodes(tx, mark)) for mark in tx.visibility.marks(MarkKind.ARCHIVED)),
-                pinned=sum(len(_episodes(tx, mark)) for mark in tx.visibility.marks(MarkKind.PINNED)),
+                own=tx.upkeep.settings().retention is not None,
+                archived=sum(len(_episodes(tx, mark)) for mark in tx.upkeep.marks(MarkKind.ARCHIVED)),
+                pinned=sum(len(_episodes(tx, mark)) for mark in tx.upkeep.marks(MarkKind.PINNED)),
                 expiring=tx.count("expiring"),
             )
 
@@ -187,7 +187,7 @@ class RetentionRoom:
         """
         text = None if policy is None else str(read_retention(clean_name(policy) or ""))
         with self._deps.store.begin(self._at.scope) as tx:
-            tx.visibility.set_policy(text)
+            tx.upkeep.put(OwnRetention(text))
         return self.get()
 
     def preview(self, policy: str | None = None, *, now: datetime | None = None) -> list[LetGo]:

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.errors import NotFound
 from episodic_agent.protocols import Walk
 from episodic_agent.schemas.chains import TreeNode
 from episodic_agent.stores.postgres.server.batches import byteas
 from episodic_agent.stores.postgres.server.session import PostgresSession
-from episodic_agent.stores.rows import optional_bytes, optional_id, to_time
+from episodic_agent.stores.rows import optional_id, to_time
 from episodic_agent.stores.tables.dialect import Table
 
 _OWN: Final = "space = %s AND owner = %s"
@@ -20,15 +19,6 @@ class PostgresNodes(Table):
     """Episodes as the nodes of chains."""
 
     _session: PostgresSession
-
-    def lead(self, child: UUID, parent: UUID | None) -> None:
-        """Let an episode go on from another, or from none; NotFound for either. Loops are not looked for."""
-        keys = self._session.own()
-        if parent is not None and not self.nodes([parent]):
-            raise NotFound(f"no episode {parent} in this scope to go on from")
-        sql = f"UPDATE episode SET parent_episode_id = %s::bytea WHERE {_OWN} AND id = %s"
-        if self._session.execute(sql, (optional_bytes(parent), *keys, child.bytes)) == 0:
-            raise NotFound(f"no episode {child} in this scope")
 
     def nodes(self, ids: Sequence[UUID], walk: Walk = "self") -> Sequence[TreeNode]:
         """Return those of these episodes that there are, or those they lead to, by id, each once."""

@@ -60,7 +60,7 @@ class PostgresActors(ActorTable):
 class PostgresErasing(PostgresActors, ErasingTable):
     """Erasing on a server."""
 
-    records = ("DELETE FROM verdict WHERE :mine AND ref BETWEEN :first AND :last",)
+    _unrecorded = ("DELETE FROM verdict WHERE :mine AND ref BETWEEN :first AND :last",)
 
 
 def erase_scope(

@@ -19,8 +19,7 @@ from episodic_agent.stores.postgres.server.connection import PostgresConnections
 from episodic_agent.stores.postgres.server.session import Connection, PostgresSession, key_of, keys_of
 from episodic_agent.stores.postgres.server.text import from_stored, read_columns
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.erasing import RECALLED
-from episodic_agent.stores.tables.ledgers import LedgerTable
+from episodic_agent.stores.tables.upkeep import LedgerTable
 
 _NOW: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 _OLDEST_FIRST: Final = "ORDER BY run_after, asked_at, id"
@@ -63,7 +62,7 @@ class _JobScope(NamedTuple):
 
 
 class PostgresWork(LedgerTable):
-    """The `Work` of one transaction.
+    """The jobs of one transaction.
 
     A job's id is random: it names one request, however often the same (kind, key) is asked for.
     """
@@ -112,11 +111,6 @@ class PostgresWork(LedgerTable):
             )
             bindings = (error, *claimed)
         self._expect_one(job, self._session.execute(sql, bindings))
-
-    def take_back(self) -> None:
-        """Take every claimed job of the scope back and blank its errors: no worker keeps what it read."""
-        for sql in RECALLED:
-            self._session.change(sql)
 
     def _expect_one(self, job: Job, index: int) -> None:
         if index == 0:

@@ -1,25 +1,22 @@
-"""Threads that form a cross-thread episode, as rows; with links, refusals and decisions the `Relations`."""
+"""Threads that form a cross-thread episode, as rows."""
 
 from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from episodic_agent.stores.postgres.metadata import PostgresMetadata
 from episodic_agent.stores.postgres.server.batches import bigints
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
-from episodic_agent.stores.tables.decisions import DecisionTable
 from episodic_agent.stores.tables.links import LinkTable
 
 _OWN: Final = "space = %s AND owner = %s"
 
 
-class PostgresRelations(LinkTable, DecisionTable, PostgresMetadata):
-    """The `Relations` of one transaction."""
+class PostgresLinks(LinkTable):
+    """Which threads belong together."""
 
     _session: PostgresSession
 
-    def join(self, episode_id: UUID, threads: Sequence[UUID]) -> None:
-        """Let just these threads form a cross-thread episode; they leave those they were in."""
+    def _join(self, episode_id: UUID, threads: Sequence[UUID]) -> None:
         keys, identity = self._session.own(), episode_id.bytes
         # In one order everywhere: two writers of the same rows then wait, and never for each other.
         self._session.find_threads(threads)

@@ -13,7 +13,7 @@ from episodic_agent.stores.postgres.server.batches import bigints
 from episodic_agent.stores.postgres.server.session import PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.replaced import ReplacedTable
+from episodic_agent.stores.tables.spans import ReplacedTable
 
 _OWN: Final = "e.space = %s AND e.owner = %s"
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"

@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.protocols import CoverSpan
 from episodic_agent.schemas.chains import Condition, Term
+from episodic_agent.schemas.strength import Standing
 from episodic_agent.stores.postgres.server.batches import byteas, texts
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.conditions import ConditionTable, passing_all
 from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.tables.spans import ConditionTable, passing_all
 
 _OWN: Final = "space = %s AND owner = %s"
 # One look-up for each value: without statistics `= ANY(…)` reads all there is of the scope.
@@ -25,8 +25,8 @@ _PART: Final = (
     " AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS v (part) WHERE strpos(value, v.part) > 0)"
 )
 _SPAN: Final = (
-    "(e.thread::bigint << 32) | e.first_seq AS ref, (e.thread::bigint << 32) | e.last_seq AS last,"
-    " encode(e.id, 'hex') AS name, e.start_at, e.end_at"
+    "(e.thread::bigint << 32) | e.first_seq AS ref, (e.thread::bigint << 32) | e.last_seq,"
+    " encode(e.id, 'hex'), e.start_at, e.end_at, e.stability, e.last_reviewed_at"
 )
 _CURRENT: Final = "kind = 'event' AND generation_to IS NULL"
 
@@ -36,7 +36,7 @@ class PostgresMetadata(Table):
 
     _session: PostgresSession
 
-    def describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
+    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
         """Write an episode's rows in the place of those it had."""
         keys, once = self._session.own(), list(dict.fromkeys(terms))
         sql = f"DELETE FROM metadata_term WHERE {_OWN} AND episode = %s"
@@ -50,6 +50,12 @@ class PostgresMetadata(Table):
         )
         columns = texts([term.field for term in once]), texts([term.value for term in once])
         self._session.insert(sql, (episode_id.bytes, *keys, *columns), len(once))
+
+
+class PostgresConditions(ConditionTable):
+    """Episodes that pass conditions."""
+
+    _session: PostgresSession
 
     def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
         """Return the rows of these episodes, by episode, field, value."""
@@ -65,20 +71,14 @@ class PostgresMetadata(Table):
             for episode, field, value in map(read_columns, rows)
         ]
 
-
-class PostgresConditions(ConditionTable):
-    """Episodes that pass conditions."""
-
-    _session: PostgresSession
-
     def spans(
         self,
         fields: Sequence[Sequence[Condition]],
         *,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> Sequence[CoverSpan]:
-        """Return what the current event episodes that pass every field own, by reference."""
+    ) -> Sequence[Standing]:
+        """Return where the current event episodes that pass every field stand, by reference."""
         conditions, values = [_OWN, _CURRENT], list[Any](self._session.keys)
         if since is not None and not fields:  # what begins then ends later: by the index on ends
             conditions.append("end_at >= %s")
@@ -96,7 +96,7 @@ class PostgresConditions(ConditionTable):
                 f" ({source} AND id = k.key OFFSET 0) o"
             )
         sql = f"SELECT {_SPAN} FROM ({source}) e ORDER BY ref"
-        return [CoverSpan._make(columns) for columns in self._session.rows(sql, values)]
+        return [Standing._make(columns) for columns in self._session.rows(sql, values)]
 
     def _passing(self, condition: Condition) -> list[bytes]:
         values, keys = texts(condition.values), self._session.keys

@@ -16,14 +16,15 @@ from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.protocols import ref_of, split_ref
 from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.hashing import altered_of, content_hash
+from episodic_agent.stores.hashing import altered_of
 from episodic_agent.stores.nouns import (
     OBSERVATION,
     STORED_OBSERVATION,
     observation_columns,
     observation_of,
 )
-from episodic_agent.stores.postgres.places import PostgresStays, go_on
+from episodic_agent.stores.postgres.erasing import PostgresErasing
+from episodic_agent.stores.postgres.places import go_on
 from episodic_agent.stores.postgres.server.batches import bigints, byteas, optional_integers, texts
 from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.session import EACH, LAST_SEQ, OWN_ROW, PostgresSession
@@ -63,7 +64,7 @@ _SPEAK: Final = (
 )
 
 
-class PostgresObservations(PostgresStays, ObservationTable):
+class PostgresObservations(PostgresErasing, ObservationTable):
     """The `Observations` of one transaction."""
 
     _session: PostgresSession
@@ -200,27 +201,6 @@ class PostgresObservations(PostgresStays, ObservationTable):
         )
         result = map(read_columns, self._session.rows(sql, (*self._session.keys, *span)))
         return altered_of(thread_id, result)
-
-    def hash_older(self, *, limit: int) -> int:
-        """Hash up to `limit` observations that have no content hash as they are now; return how many."""
-        sql = f"{_READ} AND content_hash IS NULL LIMIT %s"
-        results = [
-            read_columns(columns) for columns in self._session.rows(sql, (*self._session.own(), limit))
-        ]
-        threads = self._session.thread_ids([split_ref(ref)[0] for ref, *_ in results])
-        hashes = {
-            ref: content_hash(threads[number], seq, columns)
-            for ref, *columns in results
-            for number, seq in [split_ref(ref)]
-        }
-        sql = (
-            "UPDATE observation o SET content_hash = g.hash"
-            " FROM unnest(%s::bigint[], %s::bytea[]) AS g (ref, hash)"
-            " WHERE o.space = %s AND o.owner = %s AND o.ref = g.ref"
-        )
-        pair = bigints(list(hashes)), byteas(list(hashes.values()))
-        self._session.execute(sql, (*pair, *self._session.keys))
-        return len(results)
 
     # --- the scope as a whole ---------------------------------------------------------------------------
 

@@ -1,18 +1,15 @@
 """Where threads were: their stays, as rows."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 
 from episodic_agent.protocols import ref_of
 from episodic_agent.schemas.places import Visit, place_key
-from episodic_agent.stores.nouns import VISIT, visit_columns, visit_label, visit_of
+from episodic_agent.stores.nouns import visit_columns, visit_label
 from episodic_agent.stores.postgres.server.batches import bigints, texts
 from episodic_agent.stores.postgres.server.packing import Binary
-from episodic_agent.stores.postgres.server.session import LAST_SEQ, OWN_ROW, PostgresSession
-from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
+from episodic_agent.stores.tables.places import VisitTable
 from episodic_agent.stores.terms import place_number
 
 _TYPES: Final = ["bigint", "bigint", "bigint", "text", "bigint", "bigint", "bigint"]
@@ -50,7 +47,7 @@ _LABELS: Final = (
 )
 
 
-class PostgresStays(Table):
+class PostgresStays(VisitTable):
     """The stays of threads, and the places they name."""
 
     _session: PostgresSession
@@ -62,39 +59,9 @@ class PostgresStays(Table):
         labels = [visit_label(label) for (label,) in rows]
         return {place_key(label): label for label in labels}
 
-    def visits(
-        self,
-        *,
-        place: str | None = None,
-        thread_id: UUID | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> Sequence[Visit]:
-        """Return stays that touch [since, until) in event time, by reference."""
-        conditions, bindings = ["space = %s AND owner = %s"], [*self._session.keys]
-        if thread_id is not None:
-            number = self._session.find_thread(thread_id)
-            if number is None:
-                return []
-            conditions.append("first_ref BETWEEN %s AND %s")
-            bindings += [ref_of(number, 0), ref_of(number, LAST_SEQ)]
-        if place is not None:
-            conditions.append("place = %s")
-            bindings.append(place_number(place_key(place)))
-        for time, comparison in ((since, "end_at >= %s"), (until, "start_at < %s")):
-            if time is not None:
-                conditions.append(comparison)
-                bindings.append(to_microseconds(time))
-        sql = f"SELECT {VISIT} FROM stay WHERE {' AND '.join(conditions)} ORDER BY first_ref"
-        return [visit_of(columns) for columns in self._session.rows(sql, bindings)]
-
-    def rewrite_stays(self, thread_id: UUID, visits: Sequence[Visit]) -> None:
-        """Put these in the place of all stays of a thread; raises NotFound for an unknown one."""
-        keys, number = self._session.own(), self._session.thread_number(thread_id)
-        sql = "DELETE FROM stay WHERE space = %s AND owner = %s AND first_ref BETWEEN %s AND %s"
-        self._session.execute(sql, (*keys, ref_of(number, 0), ref_of(number, LAST_SEQ)))
+    def _insert_stays(self, visits: Sequence[Visit]) -> None:
         if visits:
-            self._session.insert(_INSERT, (*keys, *_in_columns(visits)), len(visits))
+            self._session.insert(_INSERT, (*self._session.own(), *_in_columns(visits)), len(visits))
 
 
 def go_on(session: PostgresSession, visits: Sequence[Visit]) -> None:

@@ -14,11 +14,9 @@ from episodic_agent.protocols import (
     Keys,
     Knowledge,
     Observations,
-    Relations,
     Threads,
     Transaction,
-    VisibilityRecords,
-    Work,
+    UpkeepRecords,
 )
 from episodic_agent.schemas import Backup, Job, ModelUse, Scope
 from episodic_agent.schemas.erasures import Erasure, Sweep
@@ -34,8 +32,7 @@ from episodic_agent.stores.postgres.erasing import (
 )
 from episodic_agent.stores.postgres.facts import PostgresKnowledge
 from episodic_agent.stores.postgres.index import PostgresIndex
-from episodic_agent.stores.postgres.jobs import PostgresClaim, PostgresWork, count_jobs, renew
-from episodic_agent.stores.postgres.links import PostgresRelations
+from episodic_agent.stores.postgres.jobs import PostgresClaim, count_jobs, renew
 from episodic_agent.stores.postgres.observations import PostgresObservations
 from episodic_agent.stores.postgres.server.connection import PostgresConnections, PostgresOptions
 from episodic_agent.stores.postgres.server.migrate import problems
@@ -49,7 +46,7 @@ from episodic_agent.stores.postgres.server.session import (
 from episodic_agent.stores.postgres.server.text import read_columns, to_stored
 from episodic_agent.stores.postgres.threads import PostgresThreads
 from episodic_agent.stores.postgres.usage import usage_of_space
-from episodic_agent.stores.postgres.visibility import PostgresVisibility
+from episodic_agent.stores.postgres.visibility import PostgresUpkeep
 from episodic_agent.stores.tables.keys import KeyTable, Run
 from episodic_agent.stores.tables.transaction import ScopeTransaction
 
@@ -72,11 +69,6 @@ class PostgresTransaction(ScopeTransaction):
         return PostgresEpisodes(self._session)
 
     @cached_property
-    def relations(self) -> Relations:
-        """Return the `Relations` of this transaction."""
-        return PostgresRelations(self._session)
-
-    @cached_property
     def observations(self) -> Observations:
         """Return the `Observations` of this transaction."""
         return PostgresObservations(self._session)
@@ -87,19 +79,14 @@ class PostgresTransaction(ScopeTransaction):
         return PostgresIndex(self._session)
 
     @cached_property
-    def work(self) -> Work:
-        """Return the `Work` of this transaction."""
-        return PostgresWork(self._session)
-
-    @cached_property
     def knowledge(self) -> Knowledge:
         """Return the `Knowledge` of this transaction."""
         return PostgresKnowledge(self._session)
 
     @cached_property
-    def visibility(self) -> VisibilityRecords:
-        """Return the `VisibilityRecords` of this transaction."""
-        return PostgresVisibility(self._session)
+    def upkeep(self) -> UpkeepRecords:
+        """Return the `UpkeepRecords` of this transaction."""
+        return PostgresUpkeep(self._session)
 
 
 class PostgresStore:

@@ -1,16 +1,16 @@
-"""Care as rows: how marks and expiries of many spans are looked up; with erasing the `VisibilityRecords`
-of a scope."""
+"""Visibility as rows: how marks and expiries of many spans are looked up; with jobs the `UpkeepRecords`."""
 
 from collections.abc import Sequence
 from typing import Any, Final
 
 from episodic_agent.schemas import Observation
-from episodic_agent.stores.postgres.erasing import PostgresErasing
+from episodic_agent.stores.postgres.jobs import PostgresWork
 from episodic_agent.stores.postgres.server.batches import bigints, texts
 from episodic_agent.stores.postgres.server.session import OWN_ROW, PostgresSession
 from episodic_agent.stores.postgres.server.text import read_columns
 from episodic_agent.stores.rows import to_microseconds
-from episodic_agent.stores.tables.visibility import MARK, VisibilityTable
+from episodic_agent.stores.tables.upkeep import UpkeepTable
+from episodic_agent.stores.tables.visibility import MARK
 
 _WHOSE: Final = "WHERE space = %s AND owner = %s"
 _TOUCHED: Final = (
@@ -26,8 +26,8 @@ _KEEP: Final = (
 )
 
 
-class PostgresVisibility(VisibilityTable, PostgresErasing):
-    """The `VisibilityRecords` of one transaction."""
+class PostgresUpkeep(UpkeepTable, PostgresWork):
+    """The `UpkeepRecords` of one transaction."""
 
     _session: PostgresSession
     locked = " FOR UPDATE"

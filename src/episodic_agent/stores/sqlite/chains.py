@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.errors import NotFound
 from episodic_agent.protocols import Walk
 from episodic_agent.schemas.chains import TreeNode
-from episodic_agent.stores.rows import optional_bytes, optional_id, to_time
+from episodic_agent.stores.rows import optional_id, to_time
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list
 from episodic_agent.stores.tables.dialect import Table
 
@@ -19,16 +18,6 @@ class SqliteNodes(Table):
     """Episodes as the nodes of chains."""
 
     _session: SqliteSession
-
-    def lead(self, child: UUID, parent: UUID | None) -> None:
-        """Let an episode go on from another, or from none; NotFound for either. Loops are not looked for."""
-        scope = self._session.own()
-        if parent is not None and not self.nodes([parent]):
-            raise NotFound(f"no episode {parent} in this scope to go on from")
-        sql = "UPDATE episode SET parent_episode_id = ? WHERE scope = ? AND id = ?"
-        self._session.db.execute(sql, (optional_bytes(parent), scope, child.bytes))
-        if not self._session.db.changes():
-            raise NotFound(f"no episode {child} in this scope")
 
     def nodes(self, ids: Sequence[UUID], walk: Walk = "self") -> Sequence[TreeNode]:
         """Return those of these episodes that there are, or those they lead to, by id, each once."""

@@ -9,30 +9,22 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-import apsw
-
-from episodic_agent.core.chains import metadata_terms
-from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.protocols import ref_of
-from episodic_agent.schemas import Encoding, Episode
-from episodic_agent.stores.faults import reach
+from episodic_agent.schemas import Episode
+from episodic_agent.schemas.chains import Condition
 from episodic_agent.stores.nouns import (
     EPISODE,
     columns_of,
-    episode_columns,
     episode_of,
-    own_words,
 )
 from episodic_agent.stores.rows import (
-    to_json,
     to_microseconds,
 )
 from episodic_agent.stores.sqlite.chains import SqliteNodes
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
-from episodic_agent.stores.sqlite.metadata import SqliteMetadata
+from episodic_agent.stores.sqlite.metadata import SqliteConditions, SqliteMetadata
 from episodic_agent.stores.tables.episodes import EpisodeTable
 
-_INSERT: Final = f"INSERT INTO episode (scope, {EPISODE}) VALUES ({', '.join('?' * 22)})"
 _READ: Final = f"{columns_of(EPISODE, 'e')}, w.title, w.summary, w.encoded_by, w.metadata"
 _WORDED: Final = (
     "episode e LEFT JOIN encoding w"
@@ -48,67 +40,10 @@ _PENDING: Final = f"e.scope = ? AND {_CURRENT} AND e.consolidated_at IS NULL AND
 _FROM, _TO = "(p.value ->> 0)", "(p.value ->> 1)"
 
 
-class SqliteEpisodes(EpisodeTable, SqliteNodes):
+class SqliteEpisodes(SqliteMetadata, EpisodeTable, SqliteNodes):
     """The `Episodes` of one transaction."""
 
     _session: SqliteSession
-
-    def _insert(self, episode: Episode) -> None:
-        scope, number = self._session.own(), self._session.thread_number(episode.thread_id)
-        sql = "SELECT 1 FROM episode WHERE scope = ? AND id = ?"
-        if self._session.row(sql, (scope, episode.id.bytes)) is not None:
-            return
-        try:
-            self._session.db.execute(_INSERT, (scope, *episode_columns(episode, number)))
-        except apsw.ConstraintError as error:
-            place = f"{episode.first_seq} of thread {episode.thread_id}"
-            raise Conflict(f"a current episode begins at {place} already") from error
-        if episode.encoding_version > 0:
-            self._encode(own_words(episode))
-
-    def archive(self, thread_id: UUID, first_seq: int, last_seq: int) -> int:
-        """Archive the current closed event episodes that end within a span of seqs; return how many."""
-        sql = (
-            "UPDATE episode AS e SET state = 'archived' WHERE e.scope = ? AND e.thread = ?"
-            f" AND e.last_seq BETWEEN ? AND ? AND e.state = 'closed' AND {_CURRENT}"
-        )
-        scope, number = self._session.own(), self._session.thread_number(thread_id)
-        self._session.db.execute(sql, (scope, number, first_seq, last_seq))
-        return self._session.db.changes()
-
-    def retire(self, ids: Sequence[UUID], generation: int) -> None:
-        """Let current event episodes end with the generation before this one; Conflict where one is not."""
-        scope, target = self._session.own(), id_list(ids)
-        sql = f"SELECT e.id FROM {EACH} episode e WHERE e.id = unhex(p.value) AND e.scope = ? AND {_CURRENT}"
-        if len(self._session.rows(sql, (target, scope))) != len(ids):
-            raise Conflict("an episode to be replaced is no longer current; repeat the call")
-        sql = (
-            "UPDATE episode SET generation_to = ?"
-            " WHERE scope = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
-        )
-        self._session.db.execute(sql, (generation, scope, target))
-        reach("after-retire")
-
-    def revive(self, thread_id: UUID, generation: int) -> None:
-        """Undo a generation: delete what it made, make current again what it retired; NotFound."""
-        scope, number = self._session.own(), self._session.thread_number(thread_id)
-        made = (
-            "SELECT id FROM episode WHERE scope = ?1 AND thread = ?2 AND kind = 'event'"
-            " AND generation_from >= ?3"
-        )
-        for sql in (
-            f"DELETE FROM encoding WHERE scope = ?1 AND episode IN ({made})",
-            f"DELETE FROM metadata_term WHERE scope = ?1 AND episode IN ({made})",
-            f"DELETE FROM decision WHERE scope = ?1 AND subject IN ({made})",
-            f"DELETE FROM episode WHERE scope = ?1 AND id IN ({made})",
-        ):
-            self._session.db.execute(sql, (scope, number, generation))
-        reach("mid-revive")
-        sql = (
-            "UPDATE episode SET generation_to = NULL WHERE scope = ? AND thread = ? AND kind = 'event'"
-            " AND generation_to = ?"
-        )
-        self._session.db.execute(sql, (scope, number, generation))
 
     def _by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
         sql = f"{_LOOK_UP} WHERE e.scope = ? AND e.id = unhex(p.value)"
@@ -147,6 +82,9 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
         sql = f"{_SELECT} WHERE {_PENDING} ORDER BY e.created_at, e.id LIMIT ?"
         return self._episodes(self._session.rows(sql, (self._session.number, -1 if limit is None else limit)))
 
+    def _about(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
+        return SqliteConditions(self._session).passing(fields)
+
     def _recent(
         self, since: datetime | None, before: datetime | None, limit: int | None
     ) -> Sequence[Episode]:
@@ -162,37 +100,3 @@ class SqliteEpisodes(EpisodeTable, SqliteNodes):
     def _episodes(self, values: Sequence[tuple[Any, ...]]) -> Sequence[Episode]:
         threads = self._session.thread_ids([columns[1] for columns in values])
         return [episode_of(columns, threads[columns[1]]) for columns in values]
-
-    def _encode(self, encoding: Encoding) -> None:
-        scope = self._session.own()
-        sql = (
-            "INSERT INTO encoding (scope, episode, version, title, summary, metadata, encoded_by, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, episode, version) DO NOTHING"
-        )
-        words = (encoding.title, encoding.summary, to_json(encoding.metadata), encoding.by)
-        key = (scope, encoding.episode_id.bytes, encoding.version)
-        try:
-            self._session.db.execute(sql, (*key, *words, to_microseconds(encoding.created_at)))
-        except apsw.ConstraintError as error:
-            raise NotFound(f"no episode {encoding.episode_id} in this scope") from error
-        sql = "UPDATE episode SET encoding_version = ? WHERE scope = ? AND id = ? AND encoding_version < ?"
-        self._session.db.execute(sql, (encoding.version, scope, encoding.episode_id.bytes, encoding.version))
-        if self._session.db.changes():
-            SqliteMetadata(self._session).describe(encoding.episode_id, metadata_terms(encoding.metadata))
-
-    def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
-        identifiers = set(ids)
-        sql = (
-            f"UPDATE episode AS e SET consolidated_at = ? WHERE {_PENDING}"
-            " AND e.id IN (SELECT unhex(value) FROM json_each(?))"
-        )
-        self._session.db.execute(sql, (to_microseconds(at), self._session.own(), id_list(identifiers)))
-        if self._session.db.changes() != len(identifiers):
-            raise Conflict("an episode to be consolidated is no longer pending; repeat the call")
-
-    def _reconsider(self, ids: Sequence[UUID]) -> None:
-        sql = (
-            "UPDATE episode SET consolidated_at = NULL"
-            " WHERE scope = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
-        )
-        self._session.db.execute(sql, (self._session.own(), id_list(set(ids))))

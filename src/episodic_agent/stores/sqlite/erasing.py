@@ -49,7 +49,7 @@ class SqliteActors(ActorTable):
 class SqliteErasing(SqliteActors, ErasingTable):
     """Erasing in a file."""
 
-    records = ("UPDATE observation SET cues = NULL WHERE :mine AND ref BETWEEN :first AND :last",)
+    _unrecorded = ("UPDATE observation SET cues = NULL WHERE :also AND ref BETWEEN :first AND :last",)
 
 
 def erase_scope(connections: SqliteConnections, scope: Scope, erasure: Erasure) -> Erasure:

@@ -1,23 +1,21 @@
-"""Facts as rows: how they are held, written and looked up here; with skills the `Knowledge` of a scope."""
+"""Facts as rows: how they are held, written and looked up here; with skills and decisions the `Knowledge`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.schemas.facts import FactTombstone, StoredFact
+from episodic_agent.schemas.facts import StoredFact
 from episodic_agent.stores.fact_rows import (
     CHANGING,
     FACT,
-    evidence_columns,
     fact_columns,
-    holders,
 )
-from episodic_agent.stores.faults import reach
 from episodic_agent.stores.nouns import columns_of
 from episodic_agent.stores.rows import to_json, to_microseconds, to_time
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
 from episodic_agent.stores.sqlite.skills import SqliteSkills
+from episodic_agent.stores.tables.decisions import DecisionTable
 from episodic_agent.stores.tables.facts import FactTable
 
 _NAMES: Final = CHANGING.split(", ")
@@ -47,66 +45,27 @@ _RESTING: Final = (
 )
 
 
-class SqliteKnowledge(FactTable, SqliteSkills):
+class SqliteKnowledge(FactTable, SqliteSkills, DecisionTable):
     """The `Knowledge` of one transaction."""
 
     _session: SqliteSession
 
     # --- writing ----------------------------------------------------------------------------------------
 
-    def put_facts(self, facts: Sequence[StoredFact]) -> Sequence[StoredFact]:
-        """Write facts, new or in place of those with their ids; return them as they are kept now."""
+    def _write(self, facts: Mapping[UUID, StoredFact]) -> Mapping[UUID, StoredFact]:
         scope = self._session.own()
-        latest = {kept.id: kept for kept in facts}
-        matching_facts = {identity: self._put(scope, kept) for identity, kept in latest.items()}
-        self._forget("fact_evidence", "fact", [kept.number for kept in matching_facts.values()])
-        reach("mid-facts")
+        return {identity: self._put(scope, kept) for identity, kept in facts.items()}
+
+    def _rest(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        scope = self._session.own()
         sql = "INSERT INTO fact_evidence (scope, fact, place, observation, body) VALUES (?, ?, ?, ?, ?)"
-        rows = [
-            (scope, kept.number, place, *evidence_columns(one))
-            for kept in matching_facts.values()
-            for place, one in enumerate(kept.fact.evidence)
-        ]
-        self._session.db.executemany(sql, rows)
-        self._forget_ids("fact_move", "id", list(matching_facts))
-        return [matching_facts[kept.id] for kept in facts]
+        self._session.db.executemany(sql, [(scope, *columns) for columns in rows])
 
     def _put(self, scope: int, fact: StoredFact) -> StoredFact:
         columns = (scope, fact.id.bytes, *fact_columns(fact.fact), to_microseconds(fact.created_at))
         row = self._session.row(_PUT, columns)
         assert row is not None
         return replace(fact, number=row[0], created_at=to_time(row[1]))
-
-    def move_facts(self, gone: Mapping[UUID, UUID | None]) -> Sequence[int]:
-        """Delete facts whose evidence others hold now; return the numbers they had."""
-        scope = self._session.own()
-        numbers = self._delete(list(gone))
-        for old, holder in holders(gone).items():
-            if holder is None:
-                for column in ("id", "now"):
-                    self._forget_ids("fact_move", column, [old])
-                continue
-            keys = (holder.bytes, scope, old.bytes)
-            self._session.db.execute("UPDATE fact_move SET now = ? WHERE scope = ? AND now = ?", keys)
-            sql = "INSERT OR REPLACE INTO fact_move (now, scope, id) VALUES (?, ?, ?)"
-            self._session.db.execute(sql, keys)
-        return numbers
-
-    def _delete(self, ids: Sequence[UUID]) -> list[int]:
-        rows = self._session.rows(f"SELECT f.number FROM {_EACH_ID}", (id_list(ids), self._session.number))
-        numbers = [number for (number,) in rows]
-        self._forget("fact_evidence", "fact", numbers)
-        self._forget("fact", "number", numbers)
-        return sorted(set(numbers))
-
-    def _forget(self, table: str, column: str, numbers: Sequence[int]) -> None:
-        # `+`: no index of the scope, which would lead past all of its rows
-        sql = f"DELETE FROM {table} WHERE +scope = ? AND {column} IN (SELECT value FROM json_each(?))"
-        self._session.db.execute(sql, (self._session.own(), number_list(numbers)))
-
-    def _forget_ids(self, table: str, column: str, ids: Sequence[UUID]) -> None:
-        sql = f"DELETE FROM {table} WHERE scope = ? AND {column} IN (SELECT unhex(value) FROM json_each(?))"
-        self._session.db.execute(sql, (self._session.own(), id_list(ids)))
 
     # --- reading ----------------------------------------------------------------------------------------
 
@@ -133,18 +92,3 @@ class SqliteKnowledge(FactTable, SqliteSkills):
         return self._session.rows(_EVIDENCE, (number_list(numbers), self._session.number))
 
     # --- what must not be learned again -----------------------------------------------------------------
-
-    def bury(self, tombstones: Sequence[FactTombstone]) -> None:
-        """Keep what is not to be learned again; one that is there already stays as it is."""
-        scope = self._session.own()
-        sql = (
-            "INSERT OR IGNORE INTO fact_tombstone (scope, observation, mark, deleted_at) VALUES (?, ?, ?, ?)"
-        )
-        rows = [
-            (scope, one.observation_id.bytes, one.mark, to_microseconds(one.deleted_at)) for one in tombstones
-        ]
-        self._session.db.executemany(sql, rows)
-
-    def unbury(self, observation_ids: Sequence[UUID]) -> None:
-        """Take away the tombstones of observations, as when those are erased."""
-        self._forget_ids("fact_tombstone", "observation", observation_ids)

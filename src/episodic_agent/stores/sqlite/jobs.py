@@ -15,15 +15,14 @@ from episodic_agent.stores.nouns import JOB, job_of
 from episodic_agent.stores.rows import to_microseconds
 from episodic_agent.stores.sqlite.file.connection import every, row, rows
 from episodic_agent.stores.sqlite.file.session import SqliteSession
-from episodic_agent.stores.tables.erasing import RECALLED
-from episodic_agent.stores.tables.ledgers import LedgerTable
+from episodic_agent.stores.tables.upkeep import LedgerTable
 
 _JOB: Final = JOB.replace("id,", "number,", 1)
 _OLDEST_FIRST: Final = "ORDER BY run_after, number"
 
 
 class SqliteWork(LedgerTable):
-    """The `Work` of one transaction. A job's id is its number in the file."""
+    """The jobs of one transaction. A job's id is its number in the file."""
 
     _session: SqliteSession
 
@@ -62,11 +61,6 @@ class SqliteWork(LedgerTable):
         due = job.run_after if error is None else retry_at
         if due is not None:
             put_back(self._session.db, job.id.int, to_microseconds(due))
-
-    def take_back(self) -> None:
-        """Take every claimed job of the scope back and blank its errors: no worker keeps what it read."""
-        for sql in RECALLED:
-            self._session.change(sql)
 
     def _claimed(self, job: Job) -> tuple[int, int, int]:
         return job.id.int, self._session.own(), job.token

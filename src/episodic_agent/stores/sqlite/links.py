@@ -1,21 +1,18 @@
-"""Threads that form a cross-thread episode, as rows; with links, refusals and decisions the `Relations`."""
+"""Threads that form a cross-thread episode, as rows."""
 
 from collections.abc import Sequence
 from uuid import UUID
 
 from episodic_agent.stores.sqlite.file.session import SqliteSession
-from episodic_agent.stores.sqlite.metadata import SqliteMetadata
-from episodic_agent.stores.tables.decisions import DecisionTable
 from episodic_agent.stores.tables.links import LinkTable
 
 
-class SqliteRelations(LinkTable, DecisionTable, SqliteMetadata):
-    """The `Relations` of one transaction."""
+class SqliteLinks(LinkTable):
+    """Which threads belong together."""
 
     _session: SqliteSession
 
-    def join(self, episode_id: UUID, threads: Sequence[UUID]) -> None:
-        """Let just these threads form a cross-thread episode; they leave those they were in."""
+    def _join(self, episode_id: UUID, threads: Sequence[UUID]) -> None:
         scope = self._session.own()
         numbers = [self._session.thread_number(thread) for thread in threads]
         sql = "DELETE FROM joined WHERE scope = ? AND episode = ?"

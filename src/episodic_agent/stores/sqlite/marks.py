@@ -11,7 +11,7 @@ from episodic_agent.protocols import Cover, EpisodeMark, ObservationMark, Refs
 from episodic_agent.schemas import TimeSource
 from episodic_agent.stores.rows import to_json, to_microseconds
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, number_list
-from episodic_agent.stores.tables.replaced import ReplacedTable
+from episodic_agent.stores.tables.spans import ReplacedTable
 
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
 _MARK: Final = "(e.thread << 32) | e.first_seq, lower(hex(e.id)), e.stability, e.last_reviewed_at"

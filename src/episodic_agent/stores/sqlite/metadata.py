@@ -5,18 +5,18 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from episodic_agent.protocols import CoverSpan
 from episodic_agent.schemas.chains import Condition, Term
+from episodic_agent.schemas.strength import Standing
 from episodic_agent.stores.rows import to_json, to_microseconds
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list
-from episodic_agent.stores.tables.conditions import ConditionTable, passing_all
 from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.tables.spans import ConditionTable, passing_all
 
 _FULL: Final = "m.value IN (SELECT value FROM json_each(?))"
 _PART: Final = "EXISTS (SELECT 1 FROM json_each(?) p WHERE instr(m.value, p.value))"
 _SPAN: Final = (
     "(e.thread << 32) | e.first_seq AS ref, (e.thread << 32) | e.last_seq, lower(hex(e.id)),"
-    " e.start_at, e.end_at"
+    " e.start_at, e.end_at, e.stability, e.last_reviewed_at"
 )
 _CURRENT: Final = "e.kind = 'event' AND e.generation_to IS NULL"
 
@@ -26,7 +26,7 @@ class SqliteMetadata(Table):
 
     _session: SqliteSession
 
-    def describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
+    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
         """Write an episode's rows in the place of those it had."""
         scope = self._session.own()
         sql = "DELETE FROM metadata_term WHERE scope = ? AND episode = ?"
@@ -34,6 +34,12 @@ class SqliteMetadata(Table):
         sql = "INSERT INTO metadata_term (scope, field, value, episode) VALUES (?, ?, ?, ?)"
         rows = [(scope, term.field, term.value, episode_id.bytes) for term in dict.fromkeys(terms)]
         self._session.db.executemany(sql, rows)
+
+
+class SqliteConditions(ConditionTable):
+    """Episodes that pass conditions."""
+
+    _session: SqliteSession
 
     def described(self, ids: Sequence[UUID]) -> Sequence[tuple[UUID, Term]]:
         """Return the rows of these episodes, by episode, field, value."""
@@ -44,20 +50,14 @@ class SqliteMetadata(Table):
         rows = self._session.rows(sql, (id_list(ids), self._session.number))
         return [(UUID(bytes=episode), Term(field, value)) for episode, field, value in rows]
 
-
-class SqliteConditions(ConditionTable):
-    """Episodes that pass conditions."""
-
-    _session: SqliteSession
-
     def spans(
         self,
         fields: Sequence[Sequence[Condition]],
         *,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> Sequence[CoverSpan]:
-        """Return what the current event episodes that pass every field own, by reference."""
+    ) -> Sequence[Standing]:
+        """Return where the current event episodes that pass every field stand, by reference."""
         source, conditions, numbers = "episode e", ["e.scope = ?", _CURRENT], [self._session.number]
         bindings: list[Any] = []
         if fields:
@@ -72,7 +72,7 @@ class SqliteConditions(ConditionTable):
                 conditions.append(condition)
                 numbers.append(to_microseconds(moment))
         sql = f"SELECT {_SPAN} FROM {source} WHERE {' AND '.join(conditions)} ORDER BY ref"
-        return [CoverSpan._make(columns) for columns in self._session.rows(sql, (*bindings, *numbers))]
+        return [Standing._make(columns) for columns in self._session.rows(sql, (*bindings, *numbers))]
 
     def _passing(self, condition: Condition) -> list[bytes]:
         value = _PART if condition.contains else _FULL

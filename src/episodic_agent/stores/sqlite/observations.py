@@ -12,7 +12,6 @@ from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.protocols import ref_of, split_ref
 from episodic_agent.schemas import Observation, Receipt
 from episodic_agent.stores.faults import reach
-from episodic_agent.stores.hashing import UNHASHED, content_hash
 from episodic_agent.stores.nouns import (
     OBSERVATION,
     STORED_OBSERVATION,
@@ -23,17 +22,19 @@ from episodic_agent.stores.nouns import (
 from episodic_agent.stores.rows import (
     to_json,
 )
+from episodic_agent.stores.sqlite.erasing import SqliteErasing
 from episodic_agent.stores.sqlite.file.connection import all_or_nothing
 from episodic_agent.stores.sqlite.file.content import altered
 from episodic_agent.stores.sqlite.file.session import EACH, SqliteSession, id_list, number_list
-from episodic_agent.stores.sqlite.places import SqliteStays, go_on
+from episodic_agent.stores.sqlite.places import go_on
 from episodic_agent.stores.sqlite.visibility import keep_expiries
 from episodic_agent.stores.tables.observations import ObservationTable
 
 _LOOK_UP: Final = f"SELECT {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
+# With the plus rows are found by their refs: without statistics those of a scope look as few.
 _IN_RANGES: Final = (
     f"SELECT p.key, {columns_of(OBSERVATION, 'o')} FROM {EACH} observation o"
-    " WHERE o.ref BETWEEN p.value ->> 0 AND p.value ->> 1 AND o.scope = ? AND o.erased_at IS NULL"
+    " WHERE o.ref BETWEEN p.value ->> 0 AND p.value ->> 1 AND +o.scope = ? AND o.erased_at IS NULL"
     " ORDER BY p.key, o.ref"
 )
 _INSERT_OBSERVATION: Final = (
@@ -42,7 +43,7 @@ _INSERT_OBSERVATION: Final = (
 _LAST_SEQ: Final = 0xFFFFFFFF
 
 
-class SqliteObservations(SqliteStays, ObservationTable):
+class SqliteObservations(SqliteErasing, ObservationTable):
     """The `Observations` of one transaction."""
 
     _session: SqliteSession
@@ -109,7 +110,7 @@ class SqliteObservations(SqliteStays, ObservationTable):
             return []
         sql = (
             f"SELECT {OBSERVATION} FROM observation"
-            " WHERE ref BETWEEN ? AND ? AND scope = ? AND erased_at IS NULL ORDER BY ref"
+            " WHERE ref BETWEEN ? AND ? AND +scope = ? AND erased_at IS NULL ORDER BY ref"
         )
         return self._observations(self._session.rows(sql, (*span, self._session.number)))
 
@@ -151,7 +152,7 @@ class SqliteObservations(SqliteStays, ObservationTable):
             return {}
         sql = (
             "SELECT ref, cues FROM observation"
-            " WHERE ref BETWEEN ? AND ? AND scope = ? AND cues IS NOT NULL ORDER BY ref"
+            " WHERE ref BETWEEN ? AND ? AND +scope = ? AND cues IS NOT NULL ORDER BY ref"
         )
         rows = self._session.rows(sql, (*span, self._session.number))
         return {split_ref(ref)[1]: cues for ref, cues in rows}
@@ -162,21 +163,6 @@ class SqliteObservations(SqliteStays, ObservationTable):
         """Return (seq, id) of those observations of a span that are not what was stored, in order."""
         span = self._session.span(thread_id, first_seq, last_seq)
         return [] if span is None else altered(self._session.db, self._session.number, thread_id, *span)
-
-    def hash_older(self, *, limit: int) -> int:
-        """Hash up to `limit` observations that have no content hash as they are now; return how many."""
-        sql = f"SELECT {OBSERVATION} FROM observation WHERE scope = ? AND {UNHASHED} LIMIT ?"
-        rows = self._session.rows(sql, (self._session.own(), limit))
-        threads = self._session.thread_ids([split_ref(ref)[0] for ref, *_ in rows])
-        hashed = [
-            (content_hash(threads[number], seq, columns), ref, self._session.number)
-            for ref, *columns in rows
-            for number, seq in [split_ref(ref)]
-            if number in threads
-        ]
-        sql = "UPDATE observation SET content_hash = ? WHERE ref = ? AND scope = ?"
-        self._session.db.executemany(sql, hashed)
-        return len(hashed)
 
     # --- the scope as a whole ---------------------------------------------------------------------------
 

@@ -1,19 +1,15 @@
 """Where threads were: their stays, as rows."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Final
-from uuid import UUID
 
 from episodic_agent.protocols import ref_of
 from episodic_agent.schemas.places import Visit, place_key
-from episodic_agent.stores.nouns import VISIT, visit_columns, visit_label, visit_of
-from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.nouns import visit_columns, visit_label
 from episodic_agent.stores.sqlite.file.session import SqliteSession
-from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.tables.places import VisitTable
 from episodic_agent.stores.terms import place_number
 
-_LAST_SEQ: Final = 0xFFFFFFFF
 _INSERT: Final = (
     "INSERT INTO stay (scope, place, first_ref, last_ref, label, start_at, end_at, steps)"
     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
@@ -38,7 +34,7 @@ _LABELS: Final = (
 )
 
 
-class SqliteStays(Table):
+class SqliteStays(VisitTable):
     """The stays of threads, and the places they name."""
 
     _session: SqliteSession
@@ -49,39 +45,8 @@ class SqliteStays(Table):
         labels = [visit_label(label) for (label,) in rows]
         return {place_key(label): label for label in labels}
 
-    def visits(
-        self,
-        *,
-        place: str | None = None,
-        thread_id: UUID | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> Sequence[Visit]:
-        """Return stays that touch [since, until) in event time, by reference."""
-        # A thread's stays lie side by side; without the plus those of the whole scope are read.
-        conditions = ["+scope = ?" if thread_id is not None else "scope = ?"]
-        bindings = [self._session.number]
-        if thread_id is not None:
-            number = self._session.find_thread(thread_id)
-            if number is None:
-                return []
-            conditions.append("first_ref BETWEEN ? AND ?")
-            bindings += [ref_of(number, 0), ref_of(number, _LAST_SEQ)]
-        if place is not None:
-            conditions.append("place = ?")
-            bindings.append(place_number(place_key(place)))
-        for time, comparison in ((since, "end_at >= ?"), (until, "start_at < ?")):
-            if time is not None:
-                conditions.append(comparison)
-                bindings.append(to_microseconds(time))
-        sql = f"SELECT {VISIT} FROM stay WHERE {' AND '.join(conditions)} ORDER BY first_ref"
-        return [visit_of(columns) for columns in self._session.rows(sql, bindings)]
-
-    def rewrite_stays(self, thread_id: UUID, visits: Sequence[Visit]) -> None:
-        """Put these in the place of all stays of a thread; raises NotFound for an unknown one."""
-        scope, number = self._session.own(), self._session.thread_number(thread_id)
-        sql = "DELETE FROM stay WHERE first_ref BETWEEN ? AND ? AND +scope = ?"
-        self._session.db.execute(sql, (ref_of(number, 0), ref_of(number, _LAST_SEQ), scope))
+    def _insert_stays(self, visits: Sequence[Visit]) -> None:
+        scope = self._session.own()
         columns = [(scope, place_number(stay.place), *visit_columns(stay)) for stay in visits]
         self._session.db.executemany(_INSERT, columns)
 

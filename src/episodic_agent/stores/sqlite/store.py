@@ -18,11 +18,9 @@ from episodic_agent.protocols import (
     Keys,
     Knowledge,
     Observations,
-    Relations,
     Threads,
     Transaction,
-    VisibilityRecords,
-    Work,
+    UpkeepRecords,
 )
 from episodic_agent.schemas import Backup, Job, ModelUse, Scope
 from episodic_agent.schemas.erasures import Erasure, Sweep
@@ -93,11 +91,6 @@ class SqliteTransaction(ScopeTransaction):
         return episodes.SqliteEpisodes(self._session)
 
     @cached_property
-    def relations(self) -> Relations:
-        """Return the `Relations` of this transaction."""
-        return links.SqliteRelations(self._session)
-
-    @cached_property
     def observations(self) -> Observations:
         """Return the `Observations` of this transaction."""
         return observations.SqliteObservations(self._session)
@@ -108,19 +101,14 @@ class SqliteTransaction(ScopeTransaction):
         return index.SqliteIndex(self._session, self._shelves())
 
     @cached_property
-    def work(self) -> Work:
-        """Return the `Work` of this transaction."""
-        return job_rows.SqliteWork(self._session)
-
-    @cached_property
     def knowledge(self) -> Knowledge:
         """Return the `Knowledge` of this transaction."""
         return facts.SqliteKnowledge(self._session)
 
     @cached_property
-    def visibility(self) -> VisibilityRecords:
-        """Return the `VisibilityRecords` of this transaction."""
-        return visibility.SqliteVisibility(self._session)
+    def upkeep(self) -> UpkeepRecords:
+        """Return the `UpkeepRecords` of this transaction."""
+        return visibility.SqliteUpkeep(self._session)
 
 
 class SqliteStore:

@@ -1,14 +1,13 @@
-"""Care as rows: how marks and expiries of many spans are looked up; with erasing the `VisibilityRecords`
-of a scope."""
+"""Visibility as rows: how marks and expiries of many spans are looked up; with jobs the `UpkeepRecords`."""
 
 from collections.abc import Sequence
 from typing import Any, Final
 
 from episodic_agent.schemas import Observation
 from episodic_agent.stores.rows import to_json, to_microseconds
-from episodic_agent.stores.sqlite.erasing import SqliteErasing
 from episodic_agent.stores.sqlite.file.session import SqliteSession
-from episodic_agent.stores.tables.visibility import VisibilityTable
+from episodic_agent.stores.sqlite.jobs import SqliteWork
+from episodic_agent.stores.tables.upkeep import UpkeepTable
 
 _FROM, _TO = "(p.value ->> 0)", "(p.value ->> 1)"
 _TOUCHED: Final = (
@@ -19,8 +18,8 @@ _TOUCHED: Final = (
 )
 
 
-class SqliteVisibility(VisibilityTable, SqliteErasing):
-    """The `VisibilityRecords` of one transaction."""
+class SqliteUpkeep(UpkeepTable, SqliteWork):
+    """The `UpkeepRecords` of one transaction."""
 
     _session: SqliteSession
 

@@ -36,21 +36,20 @@ class DecisionTable(Table):
             ids = [one.bytes for one in decision_ids]
             self._session.change("DELETE FROM decision WHERE :mine AND id IN :ids(ids)", ids=ids)
 
-    def decision(self, decision_id: UUID) -> Decision | None:
-        """Read one decision."""
-        sql = f"SELECT {DECISION} FROM decision WHERE :mine AND id = :id"
-        results = self._session.read(sql, id=decision_id.bytes)
-        return decision_of(results[0]) if results else None
-
     def decisions(
         self,
         *,
+        ids: Sequence[UUID] | None = None,
         subject: UUID | None = None,
         type: str | None = None,
         last: int | None = None,
         since: datetime | None = None,
     ) -> Sequence[Decision]:
-        """Return decisions (from a time on) by time, then id; only the `last` so many where that is given."""
+        """Return decisions by time, then id: of ids, or the `last` of a subject and type."""
+        if ids is not None:
+            sql = f"SELECT {DECISION} FROM decision WHERE :mine AND id IN :ids(ids)"
+            results = self._session.read(sql, ids=[one.bytes for one in ids])
+            return sorted(map(decision_of, results), key=lambda one: (one.at, one.id))
         conditions: list[str] = [":mine"]
         values: dict[str, Any] = {"last": EVERY if last is None else last}
         if subject is not None:
@@ -66,11 +65,6 @@ class DecisionTable(Table):
         sql = f"SELECT {DECISION} FROM decision WHERE {' AND '.join(conditions)} ORDER BY at DESC, id DESC"
         results = self._session.read(f"{sql} LIMIT :last", **values)
         return [decision_of(columns) for columns in reversed(results)]
-
-    def decided(self, type: str, since: datetime) -> int:
-        """Count the decisions of a type that are younger than a time."""
-        sql = f"SELECT count(*) FROM decision WHERE :mine AND {_of_type(type)} AND at > :since"
-        return int(self._session.read(sql, type=type, since=to_microseconds(since))[0][0])
 
 
 def _of_type(type: str) -> str:

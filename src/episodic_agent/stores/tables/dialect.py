@@ -4,6 +4,7 @@
 |---|---|---|
 | `:mine` | `scope = ?` | `space = %s AND owner = %s` |
 | `:this` (of the scope's own row) | `number = ?` | `space = %s AND owner = %s` |
+| `:also` (of rows found by a number that is the row's own) | `+scope = ?` | `space = %s AND owner = %s` |
 | `(:keys, day)` | `(scope, day)` | `(space, owner, day)` |
 | `VALUES (:own, :day)` | `VALUES (?, ?)` | `VALUES (%s, %s, %s)` |
 | `ref IN :numbers(refs)` | `ref IN (SELECT value FROM json_each(?))` | `ref = ANY(%s::bigint[])` |
@@ -22,10 +23,13 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeGuard
 from uuid import UUID
 
+from episodic_agent.errors import NotFound, StoreError
+from episodic_agent.protocols import ref_of
 from episodic_agent.schemas import Scope
 
 _WORD: Final = re.compile(r"IN :(numbers|ids|texts)\((\w+)\)|(?<!:):(\w+)")
-_SCOPES: Final = ("mine", "this", "own")
+LAST_SEQ: Final = 0xFFFFFFFF  # a ref has 32 bits for it
+_SCOPES: Final = ("mine", "this", "also", "own")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,6 +39,7 @@ class Dialect:
     mark: str
     keys: Sequence[str]
     this: Sequence[str]
+    also: Sequence[str]
     exact: str
     lists: Mapping[str, str]
 
@@ -43,6 +48,7 @@ SQLITE: Final = Dialect(
     "?",
     ("scope",),
     ("number",),
+    ("+scope",),  # without statistics the rows of a scope look as few as those of a stretch of numbers
     "",
     {
         "numbers": "IN (SELECT value FROM json_each(?))",
@@ -52,6 +58,7 @@ SQLITE: Final = Dialect(
 )
 POSTGRES: Final = Dialect(
     "%s",
+    ("space", "owner"),
     ("space", "owner"),
     ("space", "owner"),
     ' COLLATE "C"',
@@ -90,7 +97,7 @@ def translated(sql: str, dialect: Dialect) -> tuple[str, Sequence[Placeholder]]:
             slots.append(Placeholder(""))
             if name == "own":
                 return ", ".join([dialect.mark] * len(dialect.keys))
-            keys = dialect.this if name == "this" else dialect.keys
+            keys = {"this": dialect.this, "also": dialect.also}.get(name, dialect.keys)
             return " AND ".join(f"{key} = {dialect.mark}" for key in keys)
         slots.append(Placeholder(name))
         return dialect.mark
@@ -105,8 +112,12 @@ class Rows(ABC):
     """A session of either store, as the plain tables see it."""
 
     dialect: Dialect
-    writes: bool  # whether its transaction may
-    scope: Scope
+
+    def __init__(self, scope: Scope, *, write: bool) -> None:
+        self.scope = scope
+        self.writes = write
+        self._thread_numbers: dict[UUID, int] = {}
+        self._thread_ids: dict[int, UUID] = {}
 
     @abstractmethod
     def hold_threads(self) -> None:
@@ -148,25 +159,60 @@ class Rows(ABC):
     def hashes(self) -> tuple[int, int]:
         """Return the hashes of the space's and the user's names."""
 
+    def must_write(self) -> None:
+        """Raise StoreError in a read transaction."""
+        if not self.writes:
+            raise StoreError("a read transaction cannot write; begin it with write=True")
+
     @abstractmethod
+    def _numbers_of(self, thread_ids: Sequence[UUID]) -> Iterable[tuple[Any, ...]]:
+        """Look up (number, id) of threads, one look-up for each."""
+
+    @abstractmethod
+    def _ids_of(self, numbers: Sequence[int]) -> Iterable[tuple[Any, ...]]:
+        """Look up (number, id) of the threads of these numbers."""
+
     def find_thread(self, thread_id: UUID) -> int | None:
         """Return a thread's number, or None when this scope has no such thread."""
+        if thread_id not in self._thread_numbers:
+            sql = "SELECT number FROM thread WHERE :mine AND id = :id"
+            for (number,) in self.read(sql, id=thread_id.bytes):
+                self.remember_thread(number, thread_id)
+        return self._thread_numbers.get(thread_id)
 
-    @abstractmethod
     def find_threads(self, thread_ids: Iterable[UUID]) -> Mapping[int, UUID]:
         """Return those of these threads that this scope has, by number."""
+        identifiers = list(dict.fromkeys(thread_ids))
+        if unknown := [one for one in identifiers if one not in self._thread_numbers]:
+            for number, identity in self._numbers_of(unknown):
+                self.remember_thread(number, UUID(bytes=identity))
+        return {self._thread_numbers[one]: one for one in identifiers if one in self._thread_numbers}
 
-    @abstractmethod
     def thread_number(self, thread_id: UUID) -> int:
         """Return a thread's number; raises NotFound."""
+        number = self.find_thread(thread_id)
+        if number is None:
+            raise NotFound(f"no thread {thread_id} in this scope")
+        return number
 
-    @abstractmethod
     def thread_ids(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
         """Return the ids of those thread numbers that are threads of this scope."""
+        if unknown := [number for number in dict.fromkeys(numbers) if number not in self._thread_ids]:
+            for number, identity in self._ids_of(unknown):
+                self.remember_thread(number, UUID(bytes=identity))
+        return {number: self._thread_ids[number] for number in numbers if number in self._thread_ids}
 
-    @abstractmethod
     def remember_thread(self, number: int, thread_id: UUID) -> None:
         """Keep a pair for the rest of the transaction."""
+        self._thread_numbers[thread_id] = number
+        self._thread_ids[number] = thread_id
+
+    def span(self, thread_id: UUID, first_seq: int, last_seq: int) -> tuple[int, int] | None:
+        """Return the refs of a range of a thread's observations, or None when there can be none."""
+        number = self.find_thread(thread_id)
+        if number is None or last_seq < max(first_seq, 0):
+            return None
+        return ref_of(number, max(first_seq, 0)), ref_of(number, min(last_seq, LAST_SEQ))
 
     def bound(self, sql: str, keys: Sequence[int], values: Mapping[str, Any]) -> tuple[str, list[Any]]:
         """Return a statement as the driver takes it, and its values in order."""

@@ -6,12 +6,49 @@ from datetime import datetime
 from typing import Any, Final, cast, overload
 from uuid import UUID
 
+from episodic_agent.core.chains import metadata_terms
 from episodic_agent.errors import Conflict, NotFound
 from episodic_agent.schemas import Encoding, Episode, EpisodeState
-from episodic_agent.schemas.strength import Standing, Strength
-from episodic_agent.stores.rows import from_json, to_microseconds, to_time
-from episodic_agent.stores.tables.dialect import Table, are_ids
+from episodic_agent.schemas.chains import Condition, Refusal, Term
+from episodic_agent.schemas.strength import Strength
+from episodic_agent.stores.faults import reach
+from episodic_agent.stores.nouns import EPISODE, episode_columns, own_words
+from episodic_agent.stores.rows import (
+    from_json,
+    optional_bytes,
+    optional_microseconds,
+    to_json,
+    to_microseconds,
+    to_time,
+)
+from episodic_agent.stores.tables.dialect import are_ids, placed, row_of
+from episodic_agent.stores.tables.erasing import ErasedEpisodeTable
 
+CURRENT: Final = "kind = 'event' AND generation_to IS NULL"
+_PENDING: Final = f"{CURRENT} AND consolidated_at IS NULL AND encoding_version > 0"
+_INSERT: Final = (
+    f"INSERT INTO episode (:keys, {EPISODE}) VALUES (:own, {placed(EPISODE)}) ON CONFLICT DO NOTHING"
+)
+_WORDS: Final = "episode, version, title, summary, metadata, encoded_by, created_at"
+_ENCODE: Final = (
+    f"INSERT INTO encoding (:keys, {_WORDS}) VALUES (:own, {placed(_WORDS)})"
+    " ON CONFLICT (:keys, episode, version) DO NOTHING"
+)
+_NEWEST: Final = (
+    "UPDATE episode SET encoding_version = :version WHERE :mine AND id = :id AND encoding_version < :version"
+)
+_MADE: Final = "thread = :thread AND kind = 'event' AND generation_from >= :generation"
+_UNMADE: Final = (
+    "DELETE FROM encoding WHERE :mine AND episode = :id",
+    "DELETE FROM metadata_term WHERE :mine AND episode = :id",
+    "DELETE FROM decision WHERE :mine AND subject = :id",
+    "DELETE FROM episode WHERE :mine AND id = :id",
+)
+_REVIVE: Final = (
+    "UPDATE episode SET generation_to = NULL"
+    " WHERE :mine AND thread = :thread AND kind = 'event' AND generation_to = :generation"
+)
+_LEAD: Final = "UPDATE episode SET parent_episode_id = :parent WHERE :mine AND id = :child"
 _STRENGTHEN: Final = (
     "UPDATE episode SET stability = :stability, difficulty = :difficulty, last_reviewed_at = :reviewed"
     " WHERE :mine AND id = :id AND stability = :old_stability AND difficulty = :old_difficulty"
@@ -25,22 +62,34 @@ _LATEST: Final = (
     "SELECT id FROM episode WHERE :mine AND kind = 'primary' AND state <> 'open' AND end_at <= :before"
     " ORDER BY end_at DESC, thread DESC, first_seq DESC LIMIT :limit"
 )
-_THREAD: Final = "(CAST(thread AS bigint) << 32)"
-_STANDINGS: Final = (
-    f"SELECT id, {_THREAD} | first_seq AS ref, {_THREAD} | last_seq, end_at, stability, last_reviewed_at"
-    " FROM episode WHERE :mine AND kind = 'event' AND generation_to IS NULL ORDER BY ref"
-)
 
 
-class EpisodeTable(Table):
-    """Episodes, as both stores keep them."""
+class EpisodeTable(ErasedEpisodeTable):
+    """Episodes, as both stores keep them.
 
-    def put(self, written: Episode | Encoding) -> None:
-        """Write an episode, or append a version of its words; what is there already stays as it is."""
+    `generation_from`..`generation_to` is half open: an episode belongs to generations from <= g < to, and is
+    current while `generation_to` is NULL.
+    """
+
+    # What ends a read of rows that are changed, or deleted, before the end: locks in the order of ids, as
+    # everywhere, so that two writers wait, and never for each other.
+    _changing = _deleting = ""
+
+    def put(self, written: Episode | Encoding | Refusal) -> None:
+        """Write an episode, or append a version of its words; or that a chain was taken back."""
         if isinstance(written, Encoding):
-            self._encode(written)
+            if not self._encode(written):
+                self._describe_again(written)
+        elif isinstance(written, Refusal):
+            self._refuse(written)
         else:
             self._insert(written)
+
+    def _describe_again(self, encoding: Encoding) -> None:
+        """Write what an episode is found by again, if this version is its newest."""
+        episode = self._by_ids([encoding.episode_id])[encoding.episode_id]
+        if episode.encoding_version == encoding.version:
+            self._describe(episode.id, metadata_terms(episode.metadata))
 
     @overload
     def get(self, key: UUID) -> Episode | None: ...
@@ -69,9 +118,13 @@ class EpisodeTable(Table):
         since: datetime | None = None,
         before: datetime | None = None,
         unconsolidated: bool = False,
+        about: Sequence[Sequence[Condition]] | None = None,
         limit: int | None = None,
     ) -> Sequence[Episode]:
-        """Return current event episodes: of threads, or waiting to be consolidated, or by their ends."""
+        """Return current episodes: of threads, waiting to be consolidated, about, or by their ends."""
+        if about is not None:
+            read = self._by_ids(self._about(about))
+            return sorted((e for e in read.values() if e.generation_to is None), key=lambda e: e.id)
         if threads is not None and (len(threads) == 1 or generation is not None):
             several = [self._of_thread(one, generation) for one in threads]
             return [episode for episodes in several for episode in episodes]
@@ -81,20 +134,9 @@ class EpisodeTable(Table):
             return self._unconsolidated(limit)
         return self._recent(since, before, limit)
 
-    def consolidate(self, ids: Sequence[UUID], at: datetime | None) -> None:
-        """Set `consolidated_at` of pending episodes, Conflict where one is not; None lets any wait again."""
-        if at is None:
-            self._reconsider(ids)
-        else:
-            self._consolidate(ids, at)
-
     @abstractmethod
-    def _insert(self, episode: Episode) -> None:
-        """Write an episode; Conflict when another current event episode begins at the same observation."""
-
-    @abstractmethod
-    def _encode(self, encoding: Encoding) -> None:
-        """Append a version of words; NotFound for those of an unknown episode."""
+    def _describe(self, episode_id: UUID, terms: Sequence[Term]) -> None:
+        """Write what an episode is found by in the place of what it was."""
 
     @abstractmethod
     def _by_ids(self, ids: Sequence[UUID]) -> Mapping[UUID, Episode]:
@@ -123,12 +165,84 @@ class EpisodeTable(Table):
         """Look up current event episodes by their ends, newest first."""
 
     @abstractmethod
-    def _consolidate(self, ids: Sequence[UUID], at: datetime) -> None:
-        """Set `consolidated_at` of pending episodes; Conflict where one is not."""
+    def _about(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
+        """Look up the episodes, replaced ones too, that pass every field by any condition."""
 
-    @abstractmethod
-    def _reconsider(self, ids: Sequence[UUID]) -> None:
-        """Let these wait to be consolidated again."""
+    # --- writing ----------------------------------------------------------------------------------------
+
+    def _held(self, where: str, lock: str, **values: Any) -> Sequence[bytes]:
+        """Look up the ids of episodes that nobody else changes before the end."""
+        self._session.own()
+        sql = f"SELECT id FROM episode WHERE :mine AND {where}{lock}"
+        return [key for (key,) in self._session.read(sql, **values)]
+
+    def _exists(self, episode_id: UUID) -> bool:
+        return bool(self._session.read("SELECT 1 FROM episode WHERE :mine AND id = :id", id=episode_id.bytes))
+
+    def _insert(self, episode: Episode) -> None:
+        columns = episode_columns(episode, self._session.thread_number(episode.thread_id))
+        if not self._session.change(_INSERT, **row_of(EPISODE, columns)):
+            if not self._exists(episode.id):
+                place = f"{episode.first_seq} of thread {episode.thread_id}"
+                raise Conflict(f"a current episode begins at {place} already")
+        elif episode.encoding_version > 0:
+            self._encode(own_words(episode))
+
+    def _encode(self, encoding: Encoding) -> bool:
+        """Append a version of words, say whether they are the newest; NotFound for an unknown episode."""
+        identity, version = encoding.episode_id, encoding.version
+        newest = self._session.change(_NEWEST, id=identity.bytes, version=version) > 0
+        if not newest and not self._exists(identity):
+            raise NotFound(f"no episode {identity} in this scope")
+        words = (encoding.title, encoding.summary, to_json(encoding.metadata), encoding.by)
+        columns = (identity.bytes, version, *words, to_microseconds(encoding.created_at))
+        self._session.change(_ENCODE, **row_of(_WORDS, columns))
+        if newest:
+            self._describe(identity, metadata_terms(encoding.metadata))
+        return newest
+
+    def archive(self, thread_id: UUID, first_seq: int, last_seq: int) -> int:
+        """Archive the current closed event episodes that end within a span of seqs; return how many."""
+        number = self._session.thread_number(thread_id)
+        where = f"thread = :thread AND last_seq BETWEEN :first AND :last AND state = 'closed' AND {CURRENT}"
+        ids = self._held(where, self._changing, thread=number, first=first_seq, last=last_seq)
+        sql = "UPDATE episode SET state = 'archived' WHERE :mine AND id IN :ids(ids)"
+        return self._session.change(sql, ids=ids) if ids else 0
+
+    def retire(self, ids: Sequence[UUID], generation: int) -> None:
+        """Let current event episodes end with the generation before this one; Conflict where one is not."""
+        keys = [identity.bytes for identity in ids]
+        if len(self._held(f"id IN :ids(ids) AND {CURRENT}", self._changing, ids=keys)) != len(ids):
+            raise Conflict("an episode to be replaced is no longer current; repeat the call")
+        sql = "UPDATE episode SET generation_to = :generation WHERE :mine AND id IN :ids(ids)"
+        self._session.change(sql, generation=generation, ids=keys)
+        reach("after-retire")
+
+    def revive(self, thread_id: UUID, generation: int) -> None:
+        """Undo a generation: delete what it made, make current again what it retired; NotFound."""
+        values = {"thread": self._session.thread_number(thread_id), "generation": generation}
+        ids = self._held(_MADE, self._deleting, **values)
+        self._each(_UNMADE, [UUID(bytes=key) for key in ids])
+        reach("mid-revive")
+        self._session.change(_REVIVE, **values)
+
+    def consolidate(self, ids: Sequence[UUID], at: datetime | None) -> None:
+        """Set `consolidated_at` of pending episodes, Conflict where one is not; None lets any wait again."""
+        keys = [identity.bytes for identity in set(ids)]
+        pending = "" if at is None else f" AND {_PENDING}"
+        held = self._held(f"id IN :ids(ids){pending}", self._changing, ids=keys)
+        if at is not None and len(held) != len(keys):
+            raise Conflict("an episode to be consolidated is no longer pending; repeat the call")
+        sql = "UPDATE episode SET consolidated_at = :at WHERE :mine AND id IN :ids(ids)"
+        self._session.change(sql, at=optional_microseconds(at), ids=held)
+
+    def lead(self, child: UUID, parent: UUID | None) -> None:
+        """Let an episode go on from another, or from none; NotFound for either. Loops are not looked for."""
+        self._session.own()
+        if parent is not None and not self._exists(parent):
+            raise NotFound(f"no episode {parent} in this scope to go on from")
+        if not self._session.change(_LEAD, parent=optional_bytes(parent), child=child.bytes):
+            raise NotFound(f"no episode {child} in this scope")
 
     def change(
         self,
@@ -181,7 +295,3 @@ class EpisodeTable(Table):
         """Return closed parts and sessions that ended at a time or before, newest end and last said first."""
         results = self._session.read(_LATEST, before=to_microseconds(before), limit=limit)
         return [UUID(bytes=identity) for (identity,) in results]
-
-    def standings(self) -> Sequence[Standing]:
-        """Return what retention reads of all current event episodes, by reference."""
-        return [Standing(identity.hex(), *columns) for identity, *columns in self._session.read(_STANDINGS)]

@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from episodic_agent.protocols import LONGEST_RUN, ref_of, split_ref
+from episodic_agent.schemas.chains import Refusal
 from episodic_agent.schemas.erasures import Erasure, Tombstone, What
 from episodic_agent.stores.catalogue import StoredTable, counting, deleting, deleting_thread
 from episodic_agent.stores.rows import (
@@ -18,6 +19,7 @@ from episodic_agent.stores.rows import (
     to_time,
 )
 from episodic_agent.stores.tables.dialect import Rows, Table
+from episodic_agent.stores.tables.refusals import RefusalTable
 from episodic_agent.stores.tables.sections import SectionTable
 
 _LAST_SEQ: Final = 0xFFFFFFFF
@@ -29,10 +31,13 @@ _BLANK: Final = (
     "UPDATE observation SET erased_at = :at, at = 0, received_at = 0, at_source = 'assumed',"
     " utc_offset = NULL, kind = 'message', actor = '', channel = NULL, external_id = NULL, text = NULL,"
     " data = NULL, content_hash = NULL"
-    " WHERE :mine AND ref BETWEEN :first AND :last AND erased_at IS NULL"
+    " WHERE :also AND ref BETWEEN :first AND :last AND erased_at IS NULL"
+)
+_ERASED: Final = (
+    "SELECT id FROM observation WHERE :also AND ref BETWEEN :first AND :last AND erased_at IS NOT NULL"
 )
 _SPOKEN: Final = (
-    "SELECT actor, count(*) FROM observation WHERE :mine AND ref BETWEEN :first AND :last"
+    "SELECT actor, count(*) FROM observation WHERE :also AND ref BETWEEN :first AND :last"
     " AND erased_at IS NULL GROUP BY actor"
 )
 _GONE: Final = (
@@ -50,13 +55,6 @@ _UNWORDED: Final = (
     "UPDATE episode SET encoding_version = 0, metadata = NULL, consolidated_at = NULL"
     " WHERE :mine AND id = :id",
     "UPDATE episode SET decision_id = NULL WHERE :mine AND id = :id AND kind <> 'event'",
-)
-RECALLED: Final = (
-    "DELETE FROM job WHERE :mine AND state = 'leased' AND (kind, key) IN"
-    " (SELECT kind, key FROM job WHERE :mine AND state = 'waiting')",
-    "UPDATE job SET state = 'waiting', token = token + 1, lease_owner = NULL, lease_until = NULL"
-    " WHERE :mine AND state = 'leased'",
-    "UPDATE job SET last_error = '' WHERE :mine AND last_error <> ''",
 )
 _RECORD: Final = (
     f"INSERT INTO erasure (space, {ERASURE}) VALUES (:space, :owner, :id, :at, :what, :subject,"
@@ -143,9 +141,7 @@ class DroppingTable(SectionTable, ActorTable):
 class ErasingTable(ActorTable):
     """What a store takes away for good."""
 
-    records: Sequence[str]  # statements that take the check records of `:first` to `:last` away
-
-    # --- observations -----------------------------------------------------------------------------------
+    _unrecorded: Sequence[str]  # statements that take the check records of `:first` to `:last` away
 
     def erase(self, thread_id: UUID, seqs: Sequence[int], at: datetime) -> int:
         """Leave tombstones in the place of observations; return how many were none yet."""
@@ -159,7 +155,8 @@ class ErasingTable(ActorTable):
             for actor, count in spoken:
                 self._silence(number, actor, count)
             for sql in (
-                *self.records,
+                *self._unrecorded,
+                f"DELETE FROM fact_tombstone WHERE :mine AND observation IN ({_ERASED})",
                 "DELETE FROM skill_turn WHERE :mine AND ref BETWEEN :first AND :last",
                 "DELETE FROM expiry WHERE :mine AND ref BETWEEN :first AND :last",
                 "DELETE FROM work WHERE :mine AND first_ref BETWEEN :least AND :last AND last_ref >= :first",
@@ -171,7 +168,7 @@ class ErasingTable(ActorTable):
         """Return the tombstones of a span in order."""
         number = self._session.thread_number(thread_id)
         sql = (
-            "SELECT ref, id, erased_at FROM observation WHERE :mine AND ref BETWEEN :first AND :last"
+            "SELECT ref, id, erased_at FROM observation WHERE :also AND ref BETWEEN :first AND :last"
             " AND erased_at IS NOT NULL ORDER BY ref"
         )
         results = self._session.read(
@@ -182,11 +179,16 @@ class ErasingTable(ActorTable):
             for ref, key, at in results
         ]
 
-    # --- what is derived --------------------------------------------------------------------------------
 
-    def remove(self, episode_ids: Sequence[UUID], *, words_only: bool = False) -> None:
-        """Delete episodes with their words and the decisions about them, or just the words."""
-        self._each(_UNWORDED if words_only else _GONE, episode_ids)
+class ErasedEpisodeTable(RefusalTable):
+    """Episodes with what belongs to them, as far as deleting goes."""
+
+    def drop(self, *gone: UUID | Refusal, words_only: bool = False) -> None:
+        """Delete episodes with their words and the decisions about them, or just the words; or refusals."""
+        for refusal in gone:
+            if isinstance(refusal, Refusal):
+                self._lift(refusal)
+        self._each(_UNWORDED if words_only else _GONE, [one for one in gone if isinstance(one, UUID)])
 
     def _each(self, statements: Sequence[str], ids: Sequence[UUID]) -> None:
         for start in range(0, len(ids), _PAGE):

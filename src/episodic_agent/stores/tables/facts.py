@@ -12,16 +12,30 @@ from episodic_agent.schemas.facts import FactCandidate, FactEvidence, FactTombst
 from episodic_agent.stores.fact_rows import (
     CURRENT,
     FACT,
+    evidence_columns,
     evidence_of,
     fact_of,
     group_columns,
     groups_of,
+    holders,
     tombstone_of,
 )
-from episodic_agent.stores.tables.dialect import Table
+from episodic_agent.stores.faults import reach
+from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.tables.dialect import EVERY, Table, placed, row_of
 
 _NEWEST: Final = "ORDER BY valid_at DESC, id DESC"
-_TOMBSTONES: Final = "SELECT observation, mark, deleted_at FROM fact_tombstone WHERE :mine"
+_TOMBSTONE: Final = "observation, mark, deleted_at"
+_TOMBSTONES: Final = f"SELECT {_TOMBSTONE} FROM fact_tombstone WHERE :mine"
+_BURY: Final = (
+    f"INSERT INTO fact_tombstone (:keys, {_TOMBSTONE}) VALUES (:own, {placed(_TOMBSTONE)})"
+    " ON CONFLICT DO NOTHING"
+)
+_MOVE: Final = (
+    "UPDATE fact_move SET now = :now WHERE :mine AND now = :old",
+    "INSERT INTO fact_move (:keys, id, now) VALUES (:own, :old, :now)"
+    " ON CONFLICT (:keys, id) DO UPDATE SET now = excluded.now",
+)
 _BY_OBSERVATION: Final = "ORDER BY observation, mark:exact"
 
 
@@ -32,6 +46,7 @@ class FactTable(Table):
         self,
         *,
         ids: Sequence[UUID] | None = None,
+        between: tuple[UUID, UUID] | None = None,
         numbers: Sequence[int] | None = None,
         slots: Iterable[tuple[str, str]] | None = None,
         resting_on: Collection[UUID] | None = None,
@@ -42,6 +57,8 @@ class FactTable(Table):
         """Return the facts that are asked for, by `valid_at`, oldest first, ties by id."""
         if ids is not None:
             results = self._of_ids(ids)
+        elif between is not None:
+            results = self._between(*between, EVERY if limit is None else limit)
         elif numbers is not None:
             results = self._of_numbers(numbers)
         elif slots is not None:
@@ -55,6 +72,10 @@ class FactTable(Table):
             return self._facts(self._newest(current, limit)[::-1])
         once = {columns[0]: columns for columns in results}
         return sorted(self._facts(list(once.values())), key=lambda kept: (kept.fact.valid_at, kept.id))
+
+    def _between(self, first: UUID, last: UUID, limit: int) -> list[tuple[Any, ...]]:
+        sql = f"SELECT {FACT} FROM fact WHERE :mine AND id BETWEEN :first AND :last ORDER BY id LIMIT :limit"
+        return self._session.read(sql, first=first.bytes, last=last.bytes, limit=limit)
 
     def _newest(self, current: bool, limit: int | None) -> list[tuple[Any, ...]]:
         sql = f"SELECT {FACT} FROM fact WHERE :mine{f' AND {CURRENT}' if current else ''} {_NEWEST}"
@@ -88,27 +109,69 @@ class FactTable(Table):
     def _evidence(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
         """Look up (fact, observation, body) of the evidence, by fact, then in its order."""
 
+    # --- writing ----------------------------------------------------------------------------------------
+
+    def put_facts(self, facts: Sequence[StoredFact]) -> Sequence[StoredFact]:
+        """Write facts, new or in place of those with their ids; return them as they are kept now."""
+        written = self._write({kept.id: kept for kept in facts})
+        self._forget("fact_evidence", "fact", [kept.number for kept in written.values()])
+        reach("mid-facts")
+        self._rest(
+            [
+                (kept.number, place, *evidence_columns(one))
+                for kept in written.values()
+                for place, one in enumerate(kept.fact.evidence)
+            ]
+        )
+        self._forget_ids("fact_move", "id", list(written))
+        return [written[kept.id] for kept in facts]
+
+    @abstractmethod
+    def _write(self, facts: Mapping[UUID, StoredFact]) -> Mapping[UUID, StoredFact]:
+        """Write facts without their evidence; return them with their numbers and times."""
+
+    @abstractmethod
+    def _rest(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Write evidence: the fact's number, the place in it, the observation, the body."""
+
+    def move_facts(self, gone: Mapping[UUID, UUID | None]) -> Sequence[int]:
+        """Delete facts whose evidence others hold now; return the numbers they had."""
+        self._session.hold_facts()
+        numbers = sorted(columns[0] for columns in self._of_ids(list(gone)))
+        self._forget("fact_evidence", "fact", numbers)
+        self._forget("fact", "number", numbers)
+        led = holders(gone)
+        for column in ("id", "now"):
+            self._forget_ids("fact_move", column, [old for old, holder in led.items() if holder is None])
+        moved = [{"old": old.bytes, "now": now.bytes} for old, now in led.items() if now is not None]
+        for sql in _MOVE:
+            self._session.change_all(sql, moved)
+        return numbers
+
+    def bury(self, tombstones: Sequence[FactTombstone]) -> None:
+        """Keep what is not to be learned again; one that is there already stays as it is."""
+        self._session.hold_facts()
+        rows = [(one.observation_id.bytes, one.mark, to_microseconds(one.deleted_at)) for one in tombstones]
+        self._session.change_all(_BURY, [row_of(_TOMBSTONE, columns) for columns in rows])
+
+    def _forget(self, table: str, column: str, numbers: Sequence[int]) -> None:
+        sql = f"DELETE FROM {table} WHERE :also AND {column} IN :numbers(numbers)"
+        self._session.change(sql, numbers=numbers)
+
+    def _forget_ids(self, table: str, column: str, ids: Sequence[UUID]) -> None:
+        if ids:
+            sql = f"DELETE FROM {table} WHERE :mine AND {column} IN :ids(ids)"
+            self._session.change(sql, ids=[one.bytes for one in ids])
+
     # --- what became of old ids, and what must not be learned again -------------------------------------
 
-    def near(self, first: UUID, last: UUID, *, limit: int = 2) -> Sequence[UUID]:
-        """Return facts whose ids lie between two, by id; else the successors of ids that are gone."""
-        for column, table in (("id", "fact"), ("now", "fact_move")):
-            sql = (
-                f"SELECT DISTINCT {column} FROM {table} WHERE :mine AND id BETWEEN :first AND :last"
-                f" ORDER BY {column} LIMIT :limit"
-            )
-            results = self._session.read(sql, first=first.bytes, last=last.bytes, limit=limit)
-            if results:
-                return [UUID(bytes=identity) for (identity,) in results]
-        return []
-
-    def moves(self, fact_id: UUID | None = None) -> Mapping[UUID, UUID]:
-        """Return for each id that is gone (or this one) where it leads, by id."""
-        sql = "SELECT id, now FROM fact_move WHERE :mine"
-        if fact_id is None:
-            results = self._session.read(f"{sql} ORDER BY id")
-        else:
-            results = self._session.read(f"{sql} AND id = :id", id=fact_id.bytes)
+    def moves(self, first: UUID | None = None, last: UUID | None = None) -> Mapping[UUID, UUID]:
+        """Return for each id that is gone (from the first to the last of these) where it leads, by id."""
+        sql, values = "SELECT id, now FROM fact_move WHERE :mine", dict[str, bytes]()
+        if first is not None:
+            sql += " AND id BETWEEN :first AND :last"
+            values = {"first": first.bytes, "last": (last or first).bytes}
+        results = self._session.read(f"{sql} ORDER BY id", **values)
         return {UUID(bytes=identity): UUID(bytes=now) for identity, now in results}
 
     def tombstones(self, observation_ids: Sequence[UUID] | None = None) -> Sequence[FactTombstone]:

@@ -6,10 +6,8 @@ from typing import Any, Final, overload
 from uuid import UUID
 
 from episodic_agent.schemas import Link
-from episodic_agent.schemas.chains import Refusal
 from episodic_agent.stores.nouns import LINK, link_columns, link_of
-from episodic_agent.stores.tables.dialect import EVERY, placed, replacing, row_of
-from episodic_agent.stores.tables.refusals import RefusalTable
+from episodic_agent.stores.tables.dialect import EVERY, Table, placed, replacing, row_of
 
 _REVERSED: Final = "DELETE FROM link WHERE :mine AND later = :earlier AND earlier = :later"
 _PUT: Final = (
@@ -19,16 +17,8 @@ _PUT: Final = (
 _THERE: Final = "unlinked_at IS NULL"
 
 
-class LinkTable(RefusalTable):
-    """Links of two threads, the cross-thread episodes they form, and what was taken back."""
-
-    def put(self, *records: Link | Refusal) -> None:
-        """Write links of two threads, and that chains were taken back, in the place of what stood there."""
-        for record in records:
-            if isinstance(record, Link):
-                self._put_link(record)
-            else:
-                self._refuse(record)
+class LinkTable(Table):
+    """Links of two threads, and the cross-thread episodes they form."""
 
     def _put_link(self, link: Link) -> None:
         later, earlier = self._session.thread_number(link.later), self._session.thread_number(link.earlier)
@@ -64,6 +54,10 @@ class LinkTable(RefusalTable):
     def joined(self, key: Sequence[UUID] | UUID) -> Mapping[UUID, UUID] | Sequence[UUID]:
         """Return the cross-thread episode of each of these threads, or the threads of such an episode."""
         return self._members(key) if isinstance(key, UUID) else self._joined(key)
+
+    @abstractmethod
+    def _join(self, episode_id: UUID, threads: Sequence[UUID]) -> None:
+        """Let just these threads form a cross-thread episode; they leave those they were in."""
 
     @abstractmethod
     def _members(self, episode_id: UUID) -> Sequence[UUID]:

@@ -6,7 +6,10 @@ from datetime import datetime
 from typing import cast, overload
 from uuid import UUID
 
+from episodic_agent.protocols import split_ref
 from episodic_agent.schemas import Observation
+from episodic_agent.stores.hashing import UNHASHED, content_hash
+from episodic_agent.stores.nouns import OBSERVATION
 from episodic_agent.stores.rows import optional_time
 from episodic_agent.stores.tables.dialect import Table, are_ids
 
@@ -82,3 +85,20 @@ class ObservationTable(Table):
         where = f":mine AND erased_at IS NULL AND ({answer})"
         sql = f"SELECT ref FROM observation WHERE {where} ORDER BY ref LIMIT :n"
         return [ref for (ref,) in self._session.read(sql, n=limit, **targets)]
+
+    def hash_older(self, *, limit: int) -> int:
+        """Hash up to `limit` observations that have no content hash as they are now; return how many."""
+        self._session.own()
+        sql = f"SELECT {OBSERVATION} FROM observation WHERE :mine AND {UNHASHED} LIMIT :limit"
+        results = self._session.read(sql, limit=limit)
+        threads = self._session.thread_ids([split_ref(ref)[0] for ref, *_ in results])
+        hashed = [
+            {"ref": ref, "hash": content_hash(threads[number], seq, columns)}
+            for ref, *columns in results
+            for number, seq in [split_ref(ref)]
+            if number in threads
+        ]
+        self._session.change_all(
+            "UPDATE observation SET content_hash = :hash WHERE :mine AND ref = :ref", hashed
+        )
+        return len(hashed)

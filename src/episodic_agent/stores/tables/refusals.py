@@ -23,10 +23,9 @@ class RefusalTable(Table):
         pair = {"child": refusal.child.bytes, "parent": refusal.parent.bytes}
         self._session.change(_PUT, **pair, at=to_microseconds(refusal.at), by=refusal.by)
 
-    def lift(self, child: UUID, parent: UUID) -> None:
-        """Forget a refusal; an unknown one is gone already."""
+    def _lift(self, refusal: Refusal) -> None:
         sql = "DELETE FROM chain_refusal WHERE :mine AND child = :child AND parent = :parent"
-        self._session.change(sql, child=child.bytes, parent=parent.bytes)
+        self._session.change(sql, child=refusal.child.bytes, parent=refusal.parent.bytes)
 
     def refusals(self, child: UUID | None = None) -> Sequence[Refusal]:
         """Return the refusals of an episode, or all, oldest first, ties by child, then parent."""

@@ -2,16 +2,26 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, overload
 from uuid import UUID
 
+from episodic_agent.errors import Conflict, InvalidInput
 from episodic_agent.protocols import WhichThreads
-from episodic_agent.schemas import Frame, Section, Thread
-from episodic_agent.stores.nouns import THREAD, thread_of
-from episodic_agent.stores.rows import span_microseconds, to_microseconds
-from episodic_agent.stores.tables.dialect import EVERY
+from episodic_agent.schemas import Frame, Joined, Link, Section, Thread
+from episodic_agent.stores.nouns import (
+    CHANGING,
+    FRAME,
+    THREAD,
+    changing_columns,
+    frame_columns,
+    frame_of,
+    thread_of,
+)
+from episodic_agent.stores.rows import to_microseconds
+from episodic_agent.stores.tables.dialect import EVERY, placed, row_of
 from episodic_agent.stores.tables.erasing import DroppingTable
+from episodic_agent.stores.tables.links import LinkTable
 
 _READ: Final = f"SELECT {THREAD} FROM thread WHERE :mine"
 _ALL: Final = f"{_READ} ORDER BY last_activity_at DESC, id LIMIT :limit"
@@ -21,14 +31,27 @@ _GROWING: Final = (
     " WHERE :mine AND first_seq < next_seq) f WHERE open = number)"
     " ORDER BY last_activity_at DESC, id LIMIT :limit"
 )
-_PUT_TIMEOUT: Final = (
-    "INSERT INTO timeout (:keys, channel, lasts) VALUES (:own, :channel, :lasts)"
-    " ON CONFLICT (:keys, channel) DO UPDATE SET lasts = excluded.lasts"
+_UNFINISHED: Final = (
+    f"SELECT {THREAD} FROM thread JOIN"
+    " (SELECT thread AS open, first_seq < next_seq AS growing FROM frame WHERE :mine) f ON open = number"
+    " WHERE :mine AND (growing OR status = 'open' AND NOT explicit) ORDER BY last_activity_at, id"
+)
+_SAVE: Final = (
+    f"UPDATE thread SET {', '.join(f'{name} = :{name}' for name in CHANGING.split(', '))}"
+    " WHERE :mine AND number = :number"
+)
+_NEW_FRAME: Final = f"INSERT INTO frame (:keys, thread, {FRAME}) VALUES (:own, :thread, {placed(FRAME)})"
+_FRAMED: Final = FRAME.removesuffix(", version")
+_SAVE_FRAME: Final = (
+    f"UPDATE frame SET {', '.join(f'{name} = :{name}' for name in _FRAMED.split(', '))},"
+    " version = version + 1 WHERE :mine AND thread = :thread AND version = :version"
 )
 
 
-class ThreadTable(DroppingTable):
-    """Threads, as both stores keep them, and the user's own timeouts."""
+class ThreadTable(DroppingTable, LinkTable):
+    """Threads, as both stores keep them."""
+
+    _locked = ""  # what ends a read of a frame that nobody else changes before the end
 
     def get(self, key: UUID | str) -> Thread | None:
         """Read one thread, by id or by the caller's own name of it."""
@@ -54,7 +77,7 @@ class ThreadTable(DroppingTable):
         elif which == "current":
             results = self._current(limit)
         elif which == "unfinished":
-            results = self._unfinished()
+            results = self._session.read(_UNFINISHED)
         else:
             sql = {"growing": _GROWING, "oldest": _OLDEST}.get(which, _ALL)
             results = self._session.read(sql, limit=EVERY if limit is None else limit)
@@ -77,10 +100,6 @@ class ThreadTable(DroppingTable):
     def _current(self, limit: int | None) -> Sequence[tuple[Any, ...]]:
         """Look up the threads that a message may go on with."""
 
-    @abstractmethod
-    def _unfinished(self) -> Sequence[tuple[Any, ...]]:
-        """Look up the threads that time may end, longest silent first."""
-
     def number(self, thread_id: UUID) -> int:
         """Return the thread's number for `ref_of`; raises NotFound."""
         return self._session.thread_number(thread_id)
@@ -89,12 +108,16 @@ class ThreadTable(DroppingTable):
         """Return the ids of those numbers that are threads of this scope."""
         return self._session.thread_ids(numbers)
 
-    def save(self, changed: Thread | Frame | Section) -> None:
-        """Write a thread's changed fields, a section, or the frame of its own version, as version + 1."""
+    def save(self, changed: Thread | Frame | Section | Link | Joined) -> None:
+        """Write a thread's changed fields, the next version of a frame, a section, a link, what is joined."""
         if isinstance(changed, Frame):
             self._save_frame(changed)
         elif isinstance(changed, Section):
             self._save_section(changed)
+        elif isinstance(changed, Link):
+            self._put_link(changed)
+        elif isinstance(changed, Joined):
+            self._join(changed.episode_id, changed.threads)
         else:
             self._save_thread(changed)
 
@@ -108,32 +131,41 @@ class ThreadTable(DroppingTable):
         """Read a thread's frame (raises NotFound), or several at once, to look at only."""
         return self._frame(key) if isinstance(key, UUID) else self._frames(key)
 
+    def create(self, thread: Thread, frame: Frame) -> None:
+        """Write a new thread with its empty frame; raises Conflict when the origin or id is taken."""
+        if frame.thread_id != thread.id:
+            raise InvalidInput(f"the frame of thread {frame.thread_id} was given for thread {thread.id}")
+        number = self._add(thread)
+        if number is None:
+            raise Conflict(f"a thread {thread.id} or of origin {thread.origin!r} exists already")
+        self._session.remember_thread(number, thread.id)
+        columns = row_of(FRAME, (*frame_columns(frame), frame.version))
+        self._session.change(_NEW_FRAME, thread=number, **columns)
+
     @abstractmethod
+    def _add(self, thread: Thread) -> int | None:
+        """Write a new thread; return its number, None when its origin or id is taken."""
+
     def _save_thread(self, thread: Thread) -> None:
-        """Write a thread's changed fields; raises NotFound."""
+        number = self._session.thread_number(thread.id)
+        self._session.change(_SAVE, number=number, **row_of(CHANGING, changing_columns(thread)))
 
-    @abstractmethod
     def _save_frame(self, frame: Frame) -> None:
-        """Write a frame as version + 1 where the stored version is its own; Conflict otherwise."""
+        number = self._session.thread_number(frame.thread_id)
+        columns = row_of(_FRAMED, frame_columns(frame))
+        if not self._session.change(_SAVE_FRAME, thread=number, version=frame.version, **columns):
+            raise Conflict(f"the frame of thread {frame.thread_id} is no longer at version {frame.version}")
 
-    @abstractmethod
     def _frame(self, thread_id: UUID) -> Frame:
-        """Read a frame that nobody else changes before the end of a write transaction; NotFound."""
+        number = self._session.thread_number(thread_id)
+        sql = f"SELECT {FRAME} FROM frame WHERE :mine AND thread = :thread"
+        results = self._session.read(sql + (self._locked if self._session.writes else ""), thread=number)
+        if not results:
+            raise Conflict(f"thread {thread_id} was deleted just now; repeat the call")
+        return frame_of(results[0], thread_id)
 
-    @abstractmethod
     def _frames(self, thread_ids: Sequence[UUID]) -> Mapping[UUID, Frame]:
-        """Read several frames, unknown ones left out."""
-
-    # --- how long a thread of a channel may be silent, where the user said so ---------------------------
-
-    def timeouts(self) -> Mapping[str, timedelta]:
-        """Return the user's own timeouts by channel ("" for all)."""
-        results = self._session.read("SELECT channel, lasts FROM timeout WHERE :mine ORDER BY channel")
-        return {channel: timedelta(microseconds=lasts) for channel, lasts in results}
-
-    def set_timeout(self, channel: str, timeout: timedelta | None) -> None:
-        """Keep the user's own timeout of a channel ("" for all); None takes it away."""
-        if timeout is None:
-            self._session.change("DELETE FROM timeout WHERE :mine AND channel = :channel", channel=channel)
-        else:
-            self._session.change(_PUT_TIMEOUT, channel=channel, lasts=span_microseconds(timeout))
+        numbers = self._session.find_threads(thread_ids)
+        sql = f"SELECT thread, {FRAME} FROM frame WHERE :mine AND thread IN :numbers(threads)"
+        results = self._session.read(sql, threads=[*numbers])
+        return {numbers[number]: frame_of(tuple(columns), numbers[number]) for number, *columns in results}

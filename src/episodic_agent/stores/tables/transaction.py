@@ -39,9 +39,9 @@ class ScopeTransaction:
         else:
             self._rows.hold_facts()
 
-    def count(self, what: Countable, *, limit: int | None = None) -> int:
-        """Count what the scope holds, up to a limit where it is given."""
-        return counting.count(self._rows, what, limit)
+    def count(self, what: Countable, *, since: datetime | None = None, limit: int | None = None) -> int:
+        """Count what the scope holds, up to a limit where it is given; of decisions those after a time."""
+        return counting.count(self._rows, what, since, limit)
 
     def holdings(self, thread_id: UUID | None = None) -> Mapping[str, int]:
         """Count what the scope, or one of its threads, holds, by kind of thing."""

@@ -7,10 +7,17 @@ the only one to look at. How marks of many spans are looked up at once, each sto
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, overload
 
-from episodic_agent.protocols import Mark, MarkKind, SuppressedWords
-from episodic_agent.stores.rows import to_microseconds, to_time
+from episodic_agent.protocols import (
+    Mark,
+    MarkKind,
+    OwnRetention,
+    OwnSettings,
+    OwnTimeout,
+    SuppressedWords,
+)
+from episodic_agent.stores.rows import span_microseconds, to_microseconds, to_time
 from episodic_agent.stores.tables.dialect import EVERY, Table, placed, row_of
 
 MARK: Final = "kind, first_ref, last_ref, at, reason"
@@ -32,6 +39,16 @@ _SUPPRESS: Final = (
     " VALUES (:own, :folded, :words, :at, :reason) ON CONFLICT (:keys, folded) DO UPDATE"
     " SET words = excluded.words, at = excluded.at, reason = excluded.reason"
 )
+_TIMEOUT, _RETENTION, _WORDS = range(3)
+_SETTINGS: Final = (
+    f"SELECT {_TIMEOUT}, channel, lasts, '' FROM timeout WHERE :mine"
+    f" UNION ALL SELECT {_RETENTION}, policy, 0, '' FROM retention WHERE :mine AND policy IS NOT NULL"
+    f" UNION ALL SELECT {_WORDS}, words, at, reason FROM suppressed_words WHERE :mine"
+)
+_PUT_TIMEOUT: Final = (
+    "INSERT INTO timeout (:keys, channel, lasts) VALUES (:own, :channel, :lasts)"
+    " ON CONFLICT (:keys, channel) DO UPDATE SET lasts = excluded.lasts"
+)
 _POLICY: Final = (
     "INSERT INTO retention (:keys, policy, checked_at) VALUES (:own, :policy, 0)"
     " ON CONFLICT (:keys) DO UPDATE SET policy = excluded.policy, checked_at = 0"
@@ -48,18 +65,31 @@ class VisibilityTable(Table):
 
     locked = ""  # what ends a read whose rows nobody else may change before the end
 
-    def mark(self, what: Mark | SuppressedWords) -> None:
-        """Mark a span, in place of what was marked as the same kind inside it; or suppress words."""
-        if isinstance(what, SuppressedWords):
-            at = to_microseconds(what.at)
-            folded = what.words.casefold()
-            self._session.change(_SUPPRESS, folded=folded, words=what.words, at=at, reason=what.reason)
-        else:
-            self.release(what.kind, what.first_ref, what.last_ref)
-            self._session.change(_PUT, **row_of(MARK, _columns(what)))
+    def _mark(self, mark: Mark) -> None:
+        self.release(mark.kind, mark.first_ref, mark.last_ref)
+        self._session.change(_PUT, **row_of(MARK, _columns(mark)))
 
-    def release(self, kind: MarkKind, first_ref: int, last_ref: int) -> int:
-        """Take a kind of mark from a span; what a mark reaches beyond it stays."""
+    def _suppress(self, what: SuppressedWords) -> None:
+        at, folded = to_microseconds(what.at), what.words.casefold()
+        self._session.change(_SUPPRESS, folded=folded, words=what.words, at=at, reason=what.reason)
+
+    @overload
+    def release(self, what: MarkKind, first_ref: int, last_ref: int) -> int: ...
+
+    @overload
+    def release(self, what: str | Sequence[int]) -> int: ...
+
+    def release(self, what: MarkKind | str | Sequence[int], first_ref: int = 0, last_ref: int = 0) -> int:
+        """Take a kind of mark from a span, words from the suppressed ones, or refs from what expires."""
+        if isinstance(what, MarkKind):
+            return self._unmark(what, first_ref, last_ref)
+        if isinstance(what, str):
+            sql = "DELETE FROM suppressed_words WHERE :mine AND folded = :folded"
+            return self._session.change(sql, folded=what.casefold())
+        sql = "DELETE FROM expiry WHERE :mine AND ref IN :numbers(refs)"
+        return self._session.change(sql, refs=list(what))
+
+    def _unmark(self, kind: MarkKind, first_ref: int, last_ref: int) -> int:
         self._session.own()
         span = {"kind": kind.value, "first": first_ref, "last": last_ref}
         marks = [mark_of(columns) for columns in self._session.read(_MET + self.locked, **span)]
@@ -93,16 +123,6 @@ class VisibilityTable(Table):
         [(hidden, pinned)] = self._session.read(_IN_FORCE, now=to_microseconds(now))
         return bool(hidden), bool(pinned)
 
-    def words(self) -> Sequence[SuppressedWords]:
-        """Return the suppressed words, in the order they were suppressed."""
-        sql = "SELECT words, at, reason FROM suppressed_words WHERE :mine ORDER BY at, folded"
-        return [SuppressedWords(words, to_time(at), reason) for words, at, reason in self._session.read(sql)]
-
-    def unsuppress_words(self, words: str) -> bool:
-        """Take words (in any case) from the list; tell whether they were on it."""
-        sql = "DELETE FROM suppressed_words WHERE :mine AND folded = :folded"
-        return self._session.change(sql, folded=words.casefold()) > 0
-
     def expired(
         self, spans: Sequence[tuple[int, int]] | None, now: datetime, *, limit: int | None = None
     ) -> Sequence[int]:
@@ -117,18 +137,30 @@ class VisibilityTable(Table):
     def _expired(self, spans: Sequence[tuple[int, int]], now: int) -> list[tuple[Any, ...]]:
         """Look up the refs in spans, rising."""
 
-    def settle(self, refs: Sequence[int]) -> None:
-        """Let these expire no more: they are erased."""
-        self._session.change("DELETE FROM expiry WHERE :mine AND ref IN :numbers(refs)", refs=list(refs))
+    def settings(self) -> OwnSettings:
+        """Return what the user set for all of their memory."""
+        timeouts: dict[str, timedelta] = {}
+        retention: str | None = None
+        words: list[SuppressedWords] = []
+        for kind, text, at, reason in self._session.read(_SETTINGS):
+            if kind == _TIMEOUT:
+                timeouts[text] = timedelta(microseconds=at)
+            elif kind == _RETENTION:
+                retention = text
+            else:
+                words.append(SuppressedWords(text, to_time(at), reason))
+        words.sort(key=lambda one: (one.at, one.words.casefold()))
+        return OwnSettings(dict(sorted(timeouts.items())), retention, words)
 
-    def policy(self) -> str | None:
-        """Return the scope's own retention policy, as it was set."""
-        results = self._session.read("SELECT policy FROM retention WHERE :mine")
-        return results[0][0] if results else None
-
-    def set_policy(self, policy: str | None) -> None:
-        """Keep a retention policy of the scope's own, None for none; it is looked at as soon as may be."""
-        self._session.change(_POLICY, policy=policy)
+    def _set(self, changed: OwnTimeout | OwnRetention) -> None:
+        if isinstance(changed, OwnRetention):
+            self._session.change(_POLICY, policy=changed.rules)
+        elif changed.lasts is None:
+            sql = "DELETE FROM timeout WHERE :mine AND channel = :channel"
+            self._session.change(sql, channel=changed.channel)
+        else:
+            lasts = span_microseconds(changed.lasts)
+            self._session.change(_PUT_TIMEOUT, channel=changed.channel, lasts=lasts)
 
     def take_turn(self, now: datetime, every: timedelta) -> bool:
         """Tell whether retention was not looked at for so long, and say that it is looked at now."""

@@ -6,19 +6,17 @@ from uuid import UUID
 
 import psycopg
 
-from episodic_agent.errors import Conflict, NotFound, StoreError
-from episodic_agent.protocols import ref_of
+from episodic_agent.errors import Conflict, StoreError
 from episodic_agent.schemas import Scope
 from episodic_agent.stores.keys import key_of, keys_of
 from episodic_agent.stores.postgres.server.batches import bigints, byteas, texts
 from episodic_agent.stores.postgres.server.packing import Binary
 from episodic_agent.stores.postgres.server.text import read_columns, to_stored
-from episodic_agent.stores.tables.dialect import POSTGRES, Rows
+from episodic_agent.stores.tables.dialect import LAST_SEQ, POSTGRES, Rows
 
-__all__ = ["Connection", "KnownScopes", "PostgresSession", "key_of", "keys_of"]
+__all__ = ["LAST_SEQ", "Connection", "KnownScopes", "PostgresSession", "key_of", "keys_of"]
 
 Connection = psycopg.Connection[tuple[Any, ...]]
-LAST_SEQ: Final = 0xFFFFFFFF  # a ref has 32 bits for it
 _REMEMBERED_SCOPES: Final = 1 << 16
 # One look-up for each id. Where PostgreSQL has no statistics yet it believes a scope to hold a row or two,
 # and reads all of it for `id = ANY(…)`.
@@ -64,15 +62,12 @@ class PostgresSession(Rows):
     def __init__(
         self, db: Connection, scope: Scope, *, write: bool, known_scopes: KnownScopes | None = None
     ) -> None:
+        super().__init__(scope, write=write)
         self.db = db
-        self.scope = scope
-        self.writes = write
         self.space, self.owner = keys_of(scope)
         self._known_scopes = KnownScopes() if known_scopes is None else known_scopes
         self._owned = False
         self._last_fact: int | None = None  # the number given last, once the scope's facts are held
-        self._thread_numbers: dict[UUID, int] = {}
-        self._thread_ids: dict[int, UUID] = {}
 
     @property
     def keys(self) -> tuple[int, int]:
@@ -128,7 +123,10 @@ class PostgresSession(Rows):
         """Let nobody else change facts before the transaction's end; return the number given last."""
         keys = self.own()
         if self._last_fact is None:
-            sql = "INSERT INTO fact_number (space, owner, last) VALUES (%s, %s, 0) ON CONFLICT DO NOTHING"
+            sql = (
+                "INSERT INTO fact_number (space, owner, last)"
+                f" SELECT s.space, s.owner, 0::bigint FROM {OWN_ROW} ON CONFLICT DO NOTHING"
+            )
             self.execute(sql, keys)
             sql = "SELECT last FROM fact_number WHERE space = %s AND owner = %s FOR UPDATE"
             row = self.row(sql, keys)
@@ -143,11 +141,6 @@ class PostgresSession(Rows):
             sql = "UPDATE fact_number SET last = %s WHERE space = %s AND owner = %s"
             self.execute(sql, (last, *self.keys))
             self._last_fact = last
-
-    def must_write(self) -> None:
-        """Raise StoreError in a read transaction."""
-        if not self.writes:
-            raise StoreError("a read transaction cannot write; begin it with write=True")
 
     def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a query and return all its rows."""
@@ -196,54 +189,9 @@ class PostgresSession(Rows):
         arrays = {"numbers": bigints, "ids": byteas, "texts": texts}
         return arrays[kind](values)
 
-    def find_thread(self, thread_id: UUID) -> int | None:
-        """Return a thread's number, or None when this scope has no such thread."""
-        number = self._thread_numbers.get(thread_id)
-        if number is None:
-            sql = "SELECT number FROM thread WHERE space = %s AND owner = %s AND id = %s"
-            row = self.row(sql, (*self.keys, thread_id.bytes))
-            if row is None:
-                return None
-            number = int(row[0])
-            self.remember_thread(number, thread_id)
-        return number
+    def _numbers_of(self, thread_ids: Sequence[UUID]) -> Iterable[tuple[Any, ...]]:
+        return self.rows(_NUMBERS, (byteas([one.bytes for one in thread_ids]), *self.keys))
 
-    def find_threads(self, thread_ids: Iterable[UUID]) -> dict[int, UUID]:
-        """Return those of these threads that this scope has, by number."""
-        identifiers = list(dict.fromkeys(thread_ids))
-        unknown = [one for one in identifiers if one not in self._thread_numbers]
-        if unknown:
-            ids = byteas([one.bytes for one in unknown])
-            for number, identity in self.rows(_NUMBERS, (ids, *self.keys)):
-                self.remember_thread(number, UUID(bytes=identity))
-        return {self._thread_numbers[one]: one for one in identifiers if one in self._thread_numbers}
-
-    def thread_number(self, thread_id: UUID) -> int:
-        """Return a thread's number; raises NotFound."""
-        number = self.find_thread(thread_id)
-        if number is None:
-            raise NotFound(f"no thread {thread_id} in this scope")
-        return number
-
-    def thread_ids(self, numbers: Sequence[int]) -> dict[int, UUID]:
-        """Return the ids of those thread numbers that are threads of this scope."""
-        unknown = [number for number in dict.fromkeys(numbers) if number not in self._thread_ids]
-        if unknown:
-            sql = (
-                "SELECT number, id FROM thread WHERE space = %s AND owner = %s AND number = ANY(%s::bigint[])"
-            )
-            for number, identity in self.rows(sql, (*self.keys, bigints(unknown))):
-                self.remember_thread(number, UUID(bytes=identity))
-        return {number: self._thread_ids[number] for number in numbers if number in self._thread_ids}
-
-    def remember_thread(self, number: int, thread_id: UUID) -> None:
-        """Keep a pair for the rest of the transaction."""
-        self._thread_numbers[thread_id] = number
-        self._thread_ids[number] = thread_id
-
-    def span(self, thread_id: UUID, first_seq: int, last_seq: int) -> tuple[int, int] | None:
-        """Return the refs of a range of a thread's observations, or None when there can be none."""
-        number = self.find_thread(thread_id)
-        if number is None or last_seq < max(first_seq, 0):
-            return None
-        return ref_of(number, max(first_seq, 0)), ref_of(number, min(last_seq, LAST_SEQ))
+    def _ids_of(self, numbers: Sequence[int]) -> Iterable[tuple[Any, ...]]:
+        sql = "SELECT number, id FROM thread WHERE space = %s AND owner = %s AND number = ANY(%s::bigint[])"
+        return self.rows(sql, (*self.keys, bigints(numbers)))

@@ -13,7 +13,7 @@ _IN_SPAN: Final = (
     "SELECT ref, id, at, received_at, CAST(at_source AS BLOB), utc_offset, CAST(kind AS BLOB),"
     " CAST(actor AS BLOB), CAST(channel AS BLOB), CAST(external_id AS BLOB), CAST(text AS BLOB),"
     " CAST(data AS BLOB), content_hash, erased_at FROM observation"
-    " WHERE ref BETWEEN ? AND ? AND scope = ? AND content_hash IS NOT NULL ORDER BY ref"
+    " WHERE ref BETWEEN ? AND ? AND +scope = ? AND content_hash IS NOT NULL ORDER BY ref"
 )
 _TEXTS: Final = frozenset({4, 6, 7, 8, 9, 10, 11})  # the columns read as bytes
 

@@ -6,8 +6,6 @@ from uuid import UUID
 
 import apsw
 
-from episodic_agent.errors import NotFound, StoreError
-from episodic_agent.protocols import ref_of
 from episodic_agent.schemas import Scope
 from episodic_agent.stores.keys import keys_of
 from episodic_agent.stores.rows import to_json
@@ -41,11 +39,8 @@ class SqliteSession(Rows):
     dialect = SQLITE
 
     def __init__(self, db: apsw.Connection, scope: Scope, *, write: bool) -> None:
+        super().__init__(scope, write=write)
         self.db = db
-        self.scope = scope
-        self.writes = write
-        self._thread_numbers: dict[UUID, int] = {}
-        self._thread_ids: dict[int, UUID] = {}
         # This first read also fixes the snapshot of a read transaction.
         sql = "SELECT number FROM scope WHERE space = ? AND user_id = ?"
         results = row(db, sql, (scope.space, scope.user_id))
@@ -67,11 +62,6 @@ class SqliteSession(Rows):
     def hold_facts(self) -> None:
         """Let nobody else change facts before the transaction's end: there is but one writer."""
         self.must_write()
-
-    def must_write(self) -> None:
-        """Raise StoreError in a read transaction."""
-        if not self.writes:
-            raise StoreError("a read transaction cannot write; begin it with write=True")
 
     def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a query and return all its rows."""
@@ -114,52 +104,10 @@ class SqliteSession(Rows):
             return number_list(values)
         return to_json([value.hex() for value in values] if kind == "ids" else list(values))
 
-    def find_thread(self, thread_id: UUID) -> int | None:
-        """Return a thread's number, or None when this scope has no such thread."""
-        number = self._thread_numbers.get(thread_id)
-        if number is None:
-            sql = "SELECT number FROM thread WHERE scope = ? AND id = ?"
-            results = self.row(sql, (self.number, thread_id.bytes))
-            if results is None:
-                return None
-            number = results[0]
-            self.remember_thread(number, thread_id)
-        return number
+    def _numbers_of(self, thread_ids: Sequence[UUID]) -> Iterable[tuple[Any, ...]]:
+        sql = f"SELECT t.number, t.id FROM {EACH} thread t WHERE t.scope = ? AND t.id = unhex(p.value)"
+        return self.rows(sql, (id_list(thread_ids), self.number))
 
-    def find_threads(self, thread_ids: Iterable[UUID]) -> dict[int, UUID]:
-        """Return those of these threads that this scope has, by number."""
-        identifiers = list(dict.fromkeys(thread_ids))
-        unknown = [one for one in identifiers if one not in self._thread_numbers]
-        if unknown:
-            sql = f"SELECT t.number, t.id FROM {EACH} thread t WHERE t.scope = ? AND t.id = unhex(p.value)"
-            for number, identity in self.rows(sql, (id_list(unknown), self.number)):
-                self.remember_thread(number, UUID(bytes=identity))
-        return {self._thread_numbers[one]: one for one in identifiers if one in self._thread_numbers}
-
-    def thread_number(self, thread_id: UUID) -> int:
-        """Return a thread's number; raises NotFound."""
-        number = self.find_thread(thread_id)
-        if number is None:
-            raise NotFound(f"no thread {thread_id} in this scope")
-        return number
-
-    def thread_ids(self, numbers: Sequence[int]) -> Mapping[int, UUID]:
-        """Return the ids of those thread numbers that are threads of this scope."""
-        unknown = [number for number in dict.fromkeys(numbers) if number not in self._thread_ids]
-        if unknown:
-            sql = f"SELECT t.number, t.id FROM {EACH} thread t WHERE t.number = p.value AND t.scope = ?"
-            for number, identity in self.rows(sql, (number_list(unknown), self.number)):
-                self.remember_thread(number, UUID(bytes=identity))
-        return {number: self._thread_ids[number] for number in numbers if number in self._thread_ids}
-
-    def remember_thread(self, number: int, thread_id: UUID) -> None:
-        """Keep a pair for the rest of the transaction."""
-        self._thread_numbers[thread_id] = number
-        self._thread_ids[number] = thread_id
-
-    def span(self, thread_id: UUID, first_seq: int, last_seq: int) -> tuple[int, int] | None:
-        """Return the refs of a range of a thread's observations, or None when there can be none."""
-        number = self.find_thread(thread_id)
-        if number is None or last_seq < max(first_seq, 0):
-            return None
-        return ref_of(number, max(first_seq, 0)), ref_of(number, last_seq)
+    def _ids_of(self, numbers: Sequence[int]) -> Iterable[tuple[Any, ...]]:
+        sql = f"SELECT t.number, t.id FROM {EACH} thread t WHERE t.number = p.value AND t.scope = ?"
+        return self.rows(sql, (number_list(numbers), self.number))

@@ -1,4 +1,4 @@
-"""The plain tables of `Work`: recalls that wait to be judged, what models cost, what work took."""
+"""The plain tables of upkeep: recalls that wait to be judged, what models cost, what work took."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -7,7 +7,14 @@ from typing import Final
 from uuid import UUID
 
 from episodic_agent.errors import InvalidInput
-from episodic_agent.protocols import LONGEST_RUN
+from episodic_agent.protocols import (
+    LONGEST_RUN,
+    Mark,
+    OwnRetention,
+    OwnTimeout,
+    SuppressedWords,
+    UpkeepNoun,
+)
 from episodic_agent.schemas import Job, ModelUse, PendingReview, WorkRow
 from episodic_agent.stores.nouns import (
     PENDING,
@@ -22,6 +29,7 @@ from episodic_agent.stores.nouns import (
 )
 from episodic_agent.stores.rows import to_day, to_microseconds
 from episodic_agent.stores.tables.dialect import Table, placed, row_of
+from episodic_agent.stores.tables.visibility import VisibilityTable
 
 _PUT_REVIEW: Final = (
     f"INSERT INTO pending_review (:keys, {PENDING}) VALUES (:own, {placed(PENDING)})"
@@ -53,21 +61,23 @@ _SPANS_OF: Final = (
 )
 
 
+_RECALLED: Final = (
+    "DELETE FROM job WHERE :mine AND state = 'leased' AND (kind, key) IN"
+    " (SELECT kind, key FROM job WHERE :mine AND state = 'waiting')",
+    "UPDATE job SET state = 'waiting', token = token + 1, lease_owner = NULL, lease_until = NULL"
+    " WHERE :mine AND state = 'leased'",
+    "UPDATE job SET last_error = '' WHERE :mine AND last_error <> ''",
+)
+
+
 class LedgerTable(Table, ABC):
-    """Everything of `Work` but jobs, whose rows each store has its own way with."""
+    """Reviews and ledgers; the rows of jobs each store has its own way with."""
 
-    def put(self, *records: PendingReview | ModelUse | WorkRow) -> None:
-        """Keep recalls that wait, add to what models cost, keep what work took."""
-        for record in records:
-            if isinstance(record, PendingReview):
-                self._put_review(record)
-        if uses := [record for record in records if isinstance(record, ModelUse)]:
-            self._add_usage(uses)
-        if spans := [record for record in records if isinstance(record, WorkRow)]:
-            self._put_spans(spans)
-
-    def drop(self, *done: Job | UUID | PendingReview) -> None:
-        """Delete jobs that are claimed (or, by id, are not), and recalls that are judged."""
+    def drop(self, *done: Job | UUID | PendingReview, before: datetime | None = None) -> None:
+        """Delete jobs that are claimed (or, by id, are not), recalls that are judged, what work took."""
+        if before is not None:
+            at = to_microseconds(before)
+            self._session.change("DELETE FROM work WHERE :mine AND at < :before", before=at)
         self._drop_reviews([judged for judged in done if isinstance(judged, PendingReview)])
         for job in done:
             if isinstance(job, Job):
@@ -76,13 +86,17 @@ class LedgerTable(Table, ABC):
                 self._cancel(job)
 
     def put_back(
-        self, job: Job | UUID, *, error: str | None = None, retry_at: datetime | None = None
+        self, job: Job | UUID | None = None, *, error: str | None = None, retry_at: datetime | None = None
     ) -> None:
         """Give a claimed job back untried, or failed: then it waits for `retry_at`, or is dead when None.
 
-        One by its id is not claimed: it gets all its attempts back, and is due at `retry_at`.
+        One by its id is not claimed: it gets all its attempts back, and is due at `retry_at`. Without a job
+        all that are claimed are given back, and none says any more what went wrong.
         """
-        if isinstance(job, Job):
+        if job is None:
+            for sql in _RECALLED:
+                self._session.change(sql)
+        elif isinstance(job, Job):
             self._put_back(job, error, retry_at)
         elif retry_at is None:
             raise InvalidInput(f"job {job} is put back by its id: say when it is due, with retry_at")
@@ -148,6 +162,22 @@ class LedgerTable(Table, ABC):
             for columns in self._session.read(_SPANS_OF, least=least, first=first_ref, last=last_ref)
         ]
 
-    def drop_spans(self, before: datetime) -> None:
-        """Delete what was done before a time."""
-        self._session.change("DELETE FROM work WHERE :mine AND at < :before", before=to_microseconds(before))
+
+class UpkeepTable(LedgerTable, VisibilityTable):
+    """Everything of `UpkeepRecords` but jobs."""
+
+    def put(self, *records: UpkeepNoun) -> None:
+        """Keep recalls that wait, what models cost, what work took, marks, and what the user set."""
+        for record in records:
+            if isinstance(record, PendingReview):
+                self._put_review(record)
+            elif isinstance(record, Mark):
+                self._mark(record)
+            elif isinstance(record, SuppressedWords):
+                self._suppress(record)
+            elif isinstance(record, OwnTimeout | OwnRetention):
+                self._set(record)
+        if uses := [record for record in records if isinstance(record, ModelUse)]:
+            self._add_usage(uses)
+        if spans := [record for record in records if isinstance(record, WorkRow)]:
+            self._put_spans(spans)

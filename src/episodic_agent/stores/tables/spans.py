@@ -1,0 +1,60 @@
+"""Episodes by what passes conditions on their metadata, and those that were replaced, by what they owned."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import Final
+from uuid import UUID
+
+from episodic_agent.protocols import Cover, ref_of, split_ref
+from episodic_agent.schemas.chains import Condition
+from episodic_agent.stores.tables.dialect import Table
+
+_REPLACED: Final = (
+    "SELECT id, first_seq, last_seq FROM episode WHERE :mine AND thread = :thread AND kind = 'event'"
+    " AND generation_to IS NOT NULL AND first_seq <= :last AND last_seq >= :first"
+)
+
+
+def passing_all(
+    fields: Sequence[Sequence[Condition]],
+    passing: Callable[[Condition], Iterable[bytes]],
+) -> frozenset[bytes]:
+    """Return the keys that pass every field by any of its conditions.
+
+    >>> by_value = {"leak": [b"1", b"2"], "bread": [b"3"], "tim": [b"2", b"3"]}
+    >>> tags, who = [Condition("tag", ("leak",)), Condition("tag", ("bread",))], [Condition("who", ("tim",))]
+    >>> sorted(passing_all([tags, who], lambda one: by_value[one.values[0]]))
+    [b'2', b'3']
+    """
+    data: frozenset[bytes] | None = None
+    for field in fields:
+        passed = frozenset(found for condition in field for found in passing(condition))
+        data = passed if data is None else data & passed
+    return data or frozenset()
+
+
+class ConditionTable(Table):
+    """Episodes that pass conditions, as both stores find them."""
+
+    def passing(self, fields: Sequence[Sequence[Condition]]) -> Sequence[UUID]:
+        """Return the episodes, replaced ones too, that pass every field by any condition, by id."""
+        return [UUID(bytes=key) for key in sorted(passing_all(fields, self._passing))]
+
+    @abstractmethod
+    def _passing(self, condition: Condition) -> Iterable[bytes]:
+        """Look up the keys of the episodes that pass one condition."""
+
+
+class ReplacedTable(Table):
+    """Replaced episodes."""
+
+    def _replaced(self, spans: Sequence[tuple[int, int]]) -> list[Cover]:
+        covers: set[Cover] = set()
+        for number, group in groupby(sorted(spans), key=lambda span: split_ref(span[0])[0]):
+            own = [(split_ref(first)[1], split_ref(last)[1]) for first, last in group]
+            bounds = {"first": own[0][0], "last": max(last for _, last in own)}
+            for key, first, last in self._session.read(_REPLACED, thread=number, **bounds):
+                if any(first <= end and begin <= last for begin, end in own):
+                    covers.add(Cover(ref_of(number, first), ref_of(number, last), key.hex()))
+        return sorted(covers)
