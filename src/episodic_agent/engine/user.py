@@ -28,6 +28,7 @@ from episodic_agent.engine.arguments import (
 from episodic_agent.engine.filters import Filter, Narrowed, Where, filter_of, narrowed
 from episodic_agent.engine.results import ImportReport, Recall, Stats
 from episodic_agent.engine.scoped import Scoped
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
 from episodic_agent.lazily import module
@@ -86,6 +87,7 @@ else:
     turns = module("episodic_agent.engine.trace.turns")
 
 
+@acts()
 class UserMemory:
     """The memory of one user; nothing in it reaches another user's (I11). `Memory.user` makes one.
 

@@ -56,6 +56,7 @@ from episodic_agent.engine.threads.session_records import (
     together,
 )
 from episodic_agent.engine.threads.verbs import MANUAL
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput, NotFound, ProviderError
 from episodic_agent.protocols import Transaction, ref_of
@@ -394,6 +395,7 @@ def session_of(tx: Transaction, facts: SessionFacts) -> Session:
     )
 
 
+@acts("sessions")
 class SessionRoom:
     """The sessions a caller frames."""
 

@@ -13,6 +13,7 @@ from episodic_agent.engine.episodes.listing import newest_summary, titled
 from episodic_agent.engine.scoped import Scoped, find_thread
 from episodic_agent.engine.sections.bounds import summary_of
 from episodic_agent.engine.threads.resolving import own_channels, view_of
+from episodic_agent.engine.trace.acts import acts
 from episodic_agent.engine.visibility.hidden import Visibility
 from episodic_agent.engine.works import Works
 from episodic_agent.errors import InvalidInput
@@ -109,6 +110,7 @@ def _minutes(minutes: float) -> timedelta:
         raise InvalidInput(f"{minutes!r} minutes are no time a thread could be silent") from error
 
 
+@acts("threads")
 class ThreadRoom:
     """A user's threads: list, show, close, select, rename, and how long silence may last."""
 

@@ -1,0 +1,341 @@
+"""Keep who did what: a store that writes an entry beside what is written, in the same transaction.
+
+It stands before the store of a memory, so that no verb and no job writes without it. What each method of the
+port writes is said once, in `WRITTEN`; a call that writes in several transactions has one entry, which grows
+with each. A transaction that wrote nothing a person would ask for (a frame, a lease, a search's pending
+review) leaves no entry, nor does one with a receipt, which tells who erased.
+"""
+
+import itertools
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from uuid import UUID
+
+from episodic_agent.engine.trace.acts import Act, current_act
+from episodic_agent.protocols import Mark, MarkKind, Store, Transaction
+from episodic_agent.schemas import (
+    AuditEntry,
+    AuditKind,
+    Caller,
+    Encoding,
+    Episode,
+    Frame,
+    Link,
+    Scope,
+    Section,
+    Thread,
+)
+from episodic_agent.schemas.erasures import Erasure
+from episodic_agent.schemas.facts import StoredFact
+from episodic_agent.schemas.skills import StoredSkill
+
+_COUNTED: Final = (1 << 28) - 1  # with the mark of a process a number of 52 bits, which JSON holds exactly
+_MARK_BITS: Final = 24
+RECEIPTS: Final = "receipts"
+_numbers = itertools.count()
+
+
+class Written(NamedTuple):
+    """What a call of the port wrote: so many of what, and which thing that concerns, where it is one.
+
+    What is `beside` comes with other writes, and counts where nothing else was written.
+    """
+
+    what: str
+    number: int
+    thing: str = ""
+    subject: UUID | None = None
+    deletes: bool = False
+    beside: bool = False
+
+
+Says = Callable[[tuple[Any, ...], Mapping[str, Any], Any], Iterable[Written]]
+
+
+class Auditor:
+    """Makes the entries of one process: `owner` names it, `clock` gives record time."""
+
+    def __init__(self, clock: Callable[[], datetime], owner: str) -> None:
+        self._clock = clock
+        self._mark = zlib.crc32(owner.encode("utf-8", "replace")) >> (32 - _MARK_BITS)
+
+    def new(self, kind: AuditKind, verb: str, by: Caller, **more: Any) -> AuditEntry:
+        """Return an entry of this moment."""
+        number = (next(_numbers) & _COUNTED) << _MARK_BITS | self._mark
+        return AuditEntry(self._clock(), f"{number:x}", kind, verb, by, **more)
+
+    def entry(self, act: Act, scope: Scope, record: "WriteRecord") -> AuditEntry:
+        """Return an act's entry with what one transaction of it wrote; raises nothing."""
+        before = act.entries.get(scope)
+        kind = AuditKind.DELETION if record.deletes else AuditKind.WRITE
+        thing, subject = act.subject or record.subject()
+        if before is None:
+            return self.new(kind, act.verb, act.by, thing=thing, subject=subject, counts=record.counts())
+        return replace(
+            before,
+            kind=before.kind if before.kind is AuditKind.DELETION else kind,
+            thing=before.thing or thing,
+            subject=subject if (before.thing, before.subject) == (thing, subject) else None,
+            counts=dict(Counter(before.counts) + Counter(record.counts())),
+        )
+
+
+class WriteRecord:
+    """What one transaction wrote."""
+
+    __slots__ = ("deletes", "erased", "written")
+
+    def __init__(self) -> None:
+        self.written: list[Written] = []
+        self.deletes = False
+        self.erased = False
+
+    def add(self, writes: Iterable[Written]) -> None:
+        """Note what a call of the port wrote."""
+        for write in writes:
+            if write.number > 0:
+                self.written.append(write)
+                self.deletes = self.deletes or write.deletes
+                self.erased = self.erased or write.what == RECEIPTS
+
+    @property
+    def telling(self) -> Sequence[Written]:
+        """Return what an entry tells: not what only stands beside it."""
+        return [one for one in self.written if not one.beside] or self.written
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how many of what were written."""
+        counts: Counter[str] = Counter()
+        for write in self.telling:
+            counts[write.what] += write.number
+        return dict(counts)
+
+    def subject(self) -> tuple[str, UUID | None]:
+        """Return what the first kind of thing is called, and which it was where it was one alone."""
+        first = self.telling[0]
+        ids = {one.subject for one in self.telling if one.what == first.what}
+        return first.thing, first.subject if len(ids) == 1 else None
+
+
+class AuditedStore:
+    """A store whose write transactions leave an entry of who wrote what; all else is the store's own."""
+
+    def __init__(self, store: Store, auditor: Auditor) -> None:
+        self.store = store
+        self._auditor = auditor
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.store, name)
+
+    def begin(self, scope: Scope, *, write: bool = True) -> AbstractContextManager[Transaction]:
+        """Open a transaction; one that writes is watched."""
+        return self._writing(scope) if write else self.store.begin(scope, write=False)
+
+    @contextmanager
+    def _writing(self, scope: Scope) -> Iterator[Transaction]:
+        act, record, entry = current_act(), WriteRecord(), None
+        with self.store.begin(scope) as tx:
+            yield cast("Transaction", _WatchedTransaction(tx, record))
+            if record.written and not record.erased:
+                entry = self._auditor.entry(act, scope, record)
+                tx.record(entry)
+        if entry is not None:  # committed: what the act writes from here on is added to it
+            act.entries[scope] = entry
+
+
+def audited(store: Store, clock: Callable[[], datetime], owner: str) -> tuple[Store, Auditor]:
+    """Return a store that keeps who wrote what to it, and what makes its entries."""
+    auditor = Auditor(clock, owner)
+    inner = store.store if isinstance(store, AuditedStore) else store
+    return cast("Store", AuditedStore(inner, auditor)), auditor
+
+
+class _WatchedTransaction:
+    """A transaction that notes what is written through it."""
+
+    def __init__(self, tx: Transaction, record: WriteRecord) -> None:
+        self._tx = tx
+        self._record = record
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an aggregate, watched, or a method of the transaction; only the first look-up comes here."""
+        member = getattr(self._tx, name)
+        rules = WRITTEN.get(name)
+        if rules is not None:
+            member = _WatchedAggregate(member, rules, self._record)
+        elif name == "record":
+            member = _noted(member, _recorded, self._record)
+        setattr(self, name, member)
+        return member
+
+
+class _WatchedAggregate:
+    """An aggregate of a transaction that notes what its methods write."""
+
+    def __init__(self, aggregate: Any, rules: Mapping[str, Says], record: WriteRecord) -> None:
+        self._aggregate = aggregate
+        self._rules = rules
+        self._record = record
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._aggregate, name)
+        says = self._rules.get(name)
+        if says is not None:
+            method = _noted(method, says, self._record)
+        setattr(self, name, method)
+        return method
+
+
+def _noted(method: Callable[..., Any], says: Says, record: WriteRecord) -> Callable[..., Any]:
+    def writing(*values: Any, **named: Any) -> Any:
+        result = method(*values, **named)
+        record.add(says(values or tuple(named.values()), named, result))
+        return result
+
+    return writing
+
+
+# --- what each method of the port writes --------------------------------------------------------------
+
+
+def _recorded(values: tuple[Any, ...], _named: Mapping[str, Any], _result: Any) -> Iterator[Written]:
+    if isinstance(values[0], Erasure):
+        yield Written(RECEIPTS, 1)
+
+
+def _saved(values: tuple[Any, ...], _named: Mapping[str, Any], _result: Any) -> Iterator[Written]:
+    changed = values[0]
+    if isinstance(changed, Thread):
+        yield Written("threads", 1, "thread", changed.id, beside=True)
+    elif isinstance(changed, Section):
+        yield Written("parts", 1, "episode", changed.episode_id, beside=True)
+    else:
+        assert isinstance(changed, Frame)
+
+
+def _dropped(values: tuple[Any, ...], named: Mapping[str, Any], _result: Any) -> Iterator[Written]:
+    if len(values) > 1 or named.get("section") is not None:
+        yield Written("parts", 1, "thread", values[0], beside=True)
+    else:
+        yield Written("threads", 1, "thread", values[0], deletes=True)
+
+
+def _put_episode(values: tuple[Any, ...], _named: Mapping[str, Any], _result: Any) -> Iterator[Written]:
+    written = values[0]
+    if isinstance(written, Episode):
+        yield Written("episodes", 1, "episode", written.id)
+    elif isinstance(written, Encoding):
+        yield Written("summaries", 1, "episode", written.episode_id)
+
+
+def _related(values: tuple[Any, ...], _named: Mapping[str, Any], _result: Any) -> Iterator[Written]:
+    for record in values:
+        if isinstance(record, Link):
+            yield Written("links", 1, "thread", record.later)
+        else:
+            yield Written("refusals of chains", 1, "episode", record.child)
+
+
+def _moved_facts(values: tuple[Any, ...], _named: Mapping[str, Any], _result: Any) -> Iterator[Written]:
+    for fact, heir in values[0].items():
+        yield Written("facts", 1, "fact", fact, deletes=heir is None, beside=heir is not None)
+
+
+_MARKS: Final = {
+    MarkKind.PINNED: "pins",
+    MarkKind.SUPPRESSED: "suppressions",
+    MarkKind.ARCHIVED: "archivings",
+}
+
+
+def _marked(values: tuple[Any, ...], _named: Mapping[str, Any], _result: Any) -> Iterator[Written]:
+    mark = values[0]
+    yield Written(_MARKS[mark.kind if isinstance(mark, Mark) else MarkKind.SUPPRESSED], 1)
+
+
+def _of_jobs(values: tuple[Any, ...], _named: Mapping[str, Any], _result: Any) -> Iterator[Written]:
+    yield from (Written("jobs", 1, "job", one) for one in values if isinstance(one, UUID))
+
+
+def _all(what: str, thing: str = "", *, beside: bool = False, deletes: bool = False) -> Says:
+    """Return what a method says that writes one thing, whose id it is given first."""
+    return lambda values, _named, _result: [
+        Written(what, 1, thing, _id_of(values[0]), beside=beside, deletes=deletes)
+    ]
+
+
+def _each(what: str, thing: str, *, beside: bool = False) -> Says:
+    """Return what a method says that writes a list of things."""
+    return lambda values, _named, _result: [
+        Written(what, 1, thing, _id_of(one), beside=beside) for one in values[0]
+    ]
+
+
+def _id_of(value: Any) -> UUID | None:
+    if isinstance(value, UUID):
+        return value
+    return value.id if isinstance(value, Thread | Episode | StoredFact | StoredSkill) else None
+
+
+_THREADS: Final[Mapping[str, Says]] = {
+    "create": _all("threads", "thread"),
+    "save": _saved,
+    "drop": _dropped,
+    "set_timeout": lambda _values, _named, _result: [Written("timeouts", 1)],
+}
+_OBSERVATIONS: Final[Mapping[str, Says]] = {
+    "append": lambda values, _named, _result: [
+        Written("observations", len(values[0]), "thread", values[0][0].thread_id)
+    ],
+}
+_EPISODES: Final[Mapping[str, Says]] = {
+    "put": _put_episode,
+    "change": _all("episodes", "episode", beside=True),
+    "archive": lambda values, _named, result: [Written("archivings", result, "thread", values[0])],
+    "retire": _each("replaced episodes", "episode"),
+    "revive": _all("undone generations", "thread"),
+    "strengthen": _all("reviews", "episode"),
+    "lead": _all("chains", "episode"),
+}
+_RELATIONS: Final[Mapping[str, Says]] = {
+    "put": _related,
+    "lift": _all("refusals of chains", "episode", beside=True),
+    "decide": lambda values, _named, _result: [
+        Written("decisions", 1, "decision", values[0].id, beside=True)
+    ],
+    "revoke": lambda values, _named, _result: [Written("decisions", len(values), beside=True)],
+}
+_INDEX: Final[Mapping[str, Says]] = {
+    "put_vectors": lambda values, _named, _result: [Written("vectors", len(set(values[2])), beside=True)],
+}
+_KNOWLEDGE: Final[Mapping[str, Says]] = {
+    "put_facts": _each("facts", "fact"),
+    "move_facts": _moved_facts,
+    "put_skill": _all("skills", "skill"),
+    "drop_skill": _all("skills", "skill", deletes=True),
+}
+_VISIBILITY: Final[Mapping[str, Says]] = {
+    "mark": _marked,
+    "release": lambda values, _named, result: [Written(_MARKS[values[0]], result)],
+    "unsuppress_words": lambda _values, _named, result: [Written("suppressions", int(result))],
+    "set_policy": lambda _values, _named, _result: [Written("retention policies", 1, beside=True)],
+    "remove": lambda values, _named, _result: [Written("episodes", len(values[0]), "episode", beside=True)],
+}
+_WORK: Final[Mapping[str, Says]] = {"drop": _of_jobs, "put_back": _of_jobs}
+WRITTEN: Final[Mapping[str, Mapping[str, Says]]] = {
+    "threads": _THREADS,
+    "observations": _OBSERVATIONS,
+    "episodes": _EPISODES,
+    "relations": _RELATIONS,
+    "index": _INDEX,
+    "knowledge": _KNOWLEDGE,
+    "visibility": _VISIBILITY,
+    "work": _WORK,
+}
