@@ -190,3 +190,21 @@ def test_what_two_weeks_tell_of_facts_is_what_both_together_tell(
         ]
     assert told[0] + told[1] == told[2]
     assert told[2].total() > 0 or "live" not in program
+
+
+def test_a_past_knows_a_chain_that_was_taken_back_since(told: Any) -> None:
+    user, clock = told
+    sessions = []
+    for number in range(2):
+        session = user.sessions.start(f"Topic {number}", timestamp=clock.now.isoformat())
+        user.add(f"About the topic of session {number}", thread=session.thread)
+        user.sessions.end(session.id)
+        sessions.append(session.id)
+        clock.now += timedelta(hours=1)
+    user.chains.add(sessions[1], sessions[0])
+    clock.now += timedelta(hours=1)
+    chained = clock.now
+    clock.now += timedelta(hours=1)
+    user.chains.remove(sessions[1])
+    assert [one.id for one in user.as_of(chained).chains.get(sessions[1])] == sessions
+    assert [one.id for one in user.chains.get(sessions[1])] == sessions[1:]
