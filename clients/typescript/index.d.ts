@@ -108,7 +108,7 @@ export interface Caller {
 export type Category = "identity" | "preference" | "interest" | "personality" | "relationship" | "experience" | "goal" | "guideline";
 
 /** What a change is of. */
-export type ChangeKind = "messages" | "episode" | "fact" | "fact ended" | "fact edited" | "fact deleted" | "link" | "unlinked" | "skill" | "pinned" | "suppressed" | "archived" | "erased" | "model";
+export type ChangeKind = "thread" | "messages" | "episode" | "fact" | "fact ended" | "fact edited" | "fact deleted" | "link" | "unlinked" | "chain" | "unchained" | "skill" | "pinned" | "suppressed" | "archived" | "erased" | "model";
 
 /** Whether there was anything to do. */
 export interface Changed {
@@ -520,7 +520,7 @@ export interface MarkedPage {
   /** Give it as `cursor` for the next page; null on the last. */ next: string | null;
 }
 
-/** One change: when it was written (record time), of what kind, and in words what. `subject` is the id of what changed, `thread` the name of the thread it concerns; None where there is none. `by` says who concluded it: "algorithm", a model's name, "hand", or "" where that is not told. */
+/** One change: when it was written (record time), of what kind, and in words what. `subject` is the id of what changed, `thread` the name of the thread it concerns; None where there is none. `by` says who concluded it: "algorithm", a model's name, "hand", who erased, or "" where that is not told; `TraceRoom.audit` tells who called. */
 export interface MemoryChange {
   at: string;
   kind: ChangeKind;

@@ -17,7 +17,7 @@ from stores.verbs import READS, WRITES
 
 from episodic_agent import Memory
 from episodic_agent.engine.trace.acts import acts, calling
-from episodic_agent.engine.trace.auditing import WRITTEN, audited
+from episodic_agent.engine.trace.auditing import WRITTEN, AuditedStore
 from episodic_agent.errors import InvalidInput, NotFound
 from episodic_agent.protocols import Store
 from episodic_agent.schemas import AuditEntry, AuditKind, Caller
@@ -269,7 +269,7 @@ def test_nobody_sees_anothers_and_nobody_knows_a_stranger(open_memory: OpenMemor
 @pytest.fixture
 def store(tmp_path: Path) -> Any:
     inner = SqliteStore(tmp_path / "m.db", synchronous="off")
-    yield audited(inner, Clock(NOON), "here")[0]
+    yield AuditedStore.of(inner, Clock(NOON), "here")
     inner.close()
 
 

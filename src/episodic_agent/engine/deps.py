@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from episodic_agent.core.boundary.contract import Policy
 from episodic_agent.core.calibration import Calibration
@@ -15,7 +15,7 @@ from episodic_agent.core.prompts import EPISODE, FACTS
 from episodic_agent.core.strength.retention import Retention
 from episodic_agent.core.threads import Channels
 from episodic_agent.engine.recently_shown import RecentlyShown
-from episodic_agent.engine.trace.auditing import Auditor, audited
+from episodic_agent.engine.trace.auditing import AuditedStore
 from episodic_agent.engine.trace.usage import Meter, model_of
 from episodic_agent.engine.trace.work import KEPT_DAYS, Tracer
 from episodic_agent.errors import InvalidInput
@@ -90,13 +90,14 @@ class Deps:
     recently_shown: RecentlyShown = field(init=False)
 
     def __post_init__(self) -> None:
-        auditor: Auditor | None = None
+        ledgers, auditor = self.store, None  # what work took and cost is nobody's doing
         if self.audits:
-            store, auditor = audited(self.store, self.clock, self.owner)
-            object.__setattr__(self, "store", store)
-        object.__setattr__(self, "meter", Meter(self.store, self.clock, self.budget, auditor))
+            audited = AuditedStore.of(self.store, self.clock, self.owner)
+            ledgers, auditor = audited.store, audited.auditor
+            object.__setattr__(self, "store", cast("Store", audited))
+        object.__setattr__(self, "meter", Meter(ledgers, self.clock, self.budget, auditor))
         object.__setattr__(self, "recently_shown", RecentlyShown())
-        object.__setattr__(self, "tracer", Tracer(self.store, self.clock, self.trace_days, self.sink))
+        object.__setattr__(self, "tracer", Tracer(ledgers, self.clock, self.trace_days, self.sink))
 
     @property
     def embedder_name(self) -> str:

@@ -469,6 +469,7 @@ def work_of(columns: tuple[Any, ...]) -> WorkRow:
     return WorkRow(int(first), int(last), to_time(int(at)), name, body)
 
 
+@lru_cache(maxsize=256)  # a process is called by few
 def caller_column(caller: Caller | None) -> str:
     """Return who did something as one text; "" where that is not known."""
     return "" if caller is None else to_json((caller.face, caller.key, caller.role, caller.cause))

@@ -52,13 +52,13 @@ class Retention:
 
     def __str__(self) -> str:
         """Return the rules as `read_retention` takes them."""
-        kept = [] if self.audit is None else [f"audit={_written(self.audit)}d"]
+        entries = [] if self.audit is None else [f"audit={_written(self.audit)}d"]
         if not self:
-            return "".join(kept) or NONE
+            return "".join(entries) or NONE
         rules = [] if self.age is None else [f"age={_written(self.age)}d"]
         rules += [] if self.strength is None else [f"strength={_written(self.strength)}"]
         rules += [] if self.count is None else [f"count={self.count}"]
-        return ",".join([*rules, f"grace={_written(self.grace)}d", *kept])
+        return ",".join([*rules, f"grace={_written(self.grace)}d", *entries])
 
 
 _DAY: Final = 86_400e6  # microseconds

@@ -7,13 +7,16 @@ review) leaves no entry, nor does one with a receipt, which tells who erased.
 """
 
 import itertools
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from operator import attrgetter
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 from uuid import UUID
 
 from episodic_agent.engine.trace.acts import Act, current_act
@@ -127,7 +130,13 @@ class AuditedStore:
 
     def __init__(self, store: Store, auditor: Auditor) -> None:
         self.store = store
-        self._auditor = auditor
+        self.auditor = auditor
+
+    @classmethod
+    def of(cls, store: "Store | AuditedStore", clock: Callable[[], datetime], owner: str) -> Self:
+        """Return a store, or the one that another of these stands before, with an auditor of its own."""
+        inner = store.store if isinstance(store, AuditedStore) else store
+        return cls(inner, Auditor(clock, owner))
 
     if not TYPE_CHECKING:
 
@@ -136,70 +145,45 @@ class AuditedStore:
 
     def begin(self, scope: Scope, *, write: bool = True) -> AbstractContextManager[Transaction]:
         """Open a transaction; one that writes is watched."""
-        return self._writing(scope) if write else self.store.begin(scope, write=False)
+        inner = self.store.begin(scope, write=write)
+        return _Writing(inner, self.auditor, scope) if write else inner
 
-    @contextmanager
-    def _writing(self, scope: Scope) -> Iterator[Transaction]:
-        act, record, entry = current_act(), WriteRecord(), None
-        with self.store.begin(scope) as tx:
-            yield cast("Transaction", _WatchedTransaction(tx, record))
-            if record.written and not record.erased:
-                entry = self._auditor.entry(act, scope, record)
-                tx.record(entry)
+
+class _Writing:
+    """A write transaction that ends with the entry of what was written in it.
+
+    A class with the two methods, not a generator: most calls open half a dozen, and wait for each.
+    """
+
+    __slots__ = ("_auditor", "_inner", "_record", "_scope", "_tx")
+
+    def __init__(self, inner: AbstractContextManager[Transaction], auditor: Auditor, scope: Scope) -> None:
+        self._inner = inner
+        self._auditor = auditor
+        self._scope = scope
+        self._record = WriteRecord()
+
+    def __enter__(self) -> Transaction:
+        self._tx = self._inner.__enter__()
+        return cast("Transaction", _WatchedTransaction(self._tx, self._record))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        record, entry, noted = self._record, None, False
+        if kind is None and record.written and not record.erased:
+            try:
+                act = current_act()
+                entry = self._auditor.entry(act, self._scope, record)
+                self._tx.record(entry)
+                noted = True
+            finally:
+                if not noted:
+                    self._inner.__exit__(*sys.exc_info())
+        handled = self._inner.__exit__(kind, error, trace)
         if entry is not None:  # committed: what the act writes from here on is added to it
-            act.entries[scope] = entry
-
-
-def audited(store: Store, clock: Callable[[], datetime], owner: str) -> tuple[Store, Auditor]:
-    """Return a store that keeps who wrote what to it, and what makes its entries."""
-    auditor = Auditor(clock, owner)
-    inner = store.store if isinstance(store, AuditedStore) else store
-    return cast("Store", AuditedStore(inner, auditor)), auditor
-
-
-class _WatchedTransaction:
-    """A transaction that notes what is written through it."""
-
-    def __init__(self, tx: Transaction, record: WriteRecord) -> None:
-        self._tx = tx
-        self._record = record
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an aggregate, watched, or a method of the transaction; only the first look-up comes here."""
-        member = getattr(self._tx, name)
-        rules = WRITTEN.get(name)
-        if rules is not None:
-            member = _WatchedAggregate(member, rules, self._record)
-        elif name == "record":
-            member = _noted(member, _recorded, self._record)
-        setattr(self, name, member)
-        return member
-
-
-class _WatchedAggregate:
-    """An aggregate of a transaction that notes what its methods write."""
-
-    def __init__(self, aggregate: Any, rules: Mapping[str, Says], record: WriteRecord) -> None:
-        self._aggregate = aggregate
-        self._rules = rules
-        self._record = record
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._aggregate, name)
-        says = self._rules.get(name)
-        if says is not None:
-            method = _noted(method, says, self._record)
-        setattr(self, name, method)
-        return method
-
-
-def _noted(method: Callable[..., Any], says: Says, record: WriteRecord) -> Callable[..., Any]:
-    def writing(*values: Any, **named: Any) -> Any:
-        result = method(*values, **named)
-        record.add(says(values or tuple(named.values()), named, result))
-        return result
-
-    return writing
+            act.entries[self._scope] = entry
+        return handled
 
 
 # --- what each method of the port writes --------------------------------------------------------------
@@ -339,3 +323,58 @@ WRITTEN: Final[Mapping[str, Mapping[str, Says]]] = {
     "visibility": _VISIBILITY,
     "work": _WORK,
 }
+
+
+# --- the transaction that is watched ------------------------------------------------------------------
+
+
+def _noted(name: str, says: Says, inner: str) -> Callable[..., Any]:
+    def writing(self: Any, *values: Any, **named: Any) -> Any:
+        result = getattr(getattr(self, inner), name)(*values, **named)
+        self._record.add(says(values or tuple(named.values()), named, result))
+        return result
+
+    return writing
+
+
+def _watched(rules: Mapping[str, Says]) -> type:
+    """Return the class of an aggregate whose methods note what they write; all others are its own."""
+
+    class WatchedAggregate:
+        __slots__ = ("_aggregate", "_record")
+
+        def __init__(self, aggregate: Any, record: WriteRecord) -> None:
+            self._aggregate = aggregate
+            self._record = record
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._aggregate, name)
+
+    for name, says in rules.items():
+        setattr(WatchedAggregate, name, _noted(name, says, "_aggregate"))
+    return WatchedAggregate
+
+
+def _aggregate(name: str) -> property:
+    """Return the property of a watched transaction that is one of its aggregates."""
+    watched, read = _watched(WRITTEN[name]), attrgetter(f"_tx.{name}")
+    return property(lambda self: watched(read(self), self._record))
+
+
+class _WatchedTransaction:
+    """A transaction that notes what is written through it."""
+
+    __slots__ = ("_record", "_tx")
+
+    def __init__(self, tx: Transaction, record: WriteRecord) -> None:
+        self._tx = tx
+        self._record = record
+
+    record = _noted("record", _recorded, "_tx")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+
+for _name in WRITTEN:
+    setattr(_WatchedTransaction, _name, _aggregate(_name))
