@@ -329,8 +329,10 @@ WRITTEN: Final[Mapping[str, Mapping[str, Says]]] = {
 
 
 def _noted(name: str, says: Says, inner: str) -> Callable[..., Any]:
+    method = attrgetter(f"{inner}.{name}")
+
     def writing(self: Any, *values: Any, **named: Any) -> Any:
-        result = getattr(getattr(self, inner), name)(*values, **named)
+        result = method(self)(*values, **named)
         self._record.add(says(values or tuple(named.values()), named, result))
         return result
 
@@ -355,16 +357,21 @@ def _watched(rules: Mapping[str, Says]) -> type:
     return WatchedAggregate
 
 
-def _aggregate(name: str) -> property:
-    """Return the property of a watched transaction that is one of its aggregates."""
-    watched, read = _watched(WRITTEN[name]), attrgetter(f"_tx.{name}")
-    return property(lambda self: watched(read(self), self._record))
+class _Aggregate:
+    """An aggregate of a watched transaction, made at its first use and then found beside the others."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._watched = _watched(WRITTEN[name])
+        self._read = attrgetter(f"_tx.{name}")
+
+    def __get__(self, transaction: Any, _kind: type) -> Any:
+        made = transaction.__dict__[self._name] = self._watched(self._read(transaction), transaction._record)
+        return made
 
 
 class _WatchedTransaction:
     """A transaction that notes what is written through it."""
-
-    __slots__ = ("_record", "_tx")
 
     def __init__(self, tx: Transaction, record: WriteRecord) -> None:
         self._tx = tx
@@ -377,4 +384,4 @@ class _WatchedTransaction:
 
 
 for _name in WRITTEN:
-    setattr(_WatchedTransaction, _name, _aggregate(_name))
+    setattr(_WatchedTransaction, _name, _Aggregate(_name))
