@@ -10,11 +10,11 @@ import itertools
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from operator import attrgetter
+from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 from uuid import UUID
@@ -39,7 +39,6 @@ from episodic_agent.schemas.skills import StoredSkill
 
 _COUNTED: Final = (1 << 28) - 1  # with the mark of a process a number of 52 bits, which JSON holds exactly
 _MARK_BITS: Final = 24
-RECEIPTS: Final = "receipts"
 _numbers = itertools.count()
 
 
@@ -104,7 +103,6 @@ class WriteRecord:
             if write.number > 0:
                 self.written.append(write)
                 self.deletes = self.deletes or write.deletes
-                self.erased = self.erased or write.what == RECEIPTS
 
     @property
     def telling(self) -> Sequence[Written]:
@@ -187,11 +185,6 @@ class _Writing:
 
 
 # --- what each method of the port writes --------------------------------------------------------------
-
-
-def _recorded(values: tuple[Any, ...], _named: Mapping[str, Any], _result: Any) -> Iterator[Written]:
-    if isinstance(values[0], Erasure):
-        yield Written(RECEIPTS, 1)
 
 
 def _saved(values: tuple[Any, ...], _named: Mapping[str, Any], _result: Any) -> Iterator[Written]:
@@ -328,59 +321,55 @@ WRITTEN: Final[Mapping[str, Mapping[str, Says]]] = {
 # --- the transaction that is watched ------------------------------------------------------------------
 
 
-def _noted(name: str, says: Says, inner: str) -> Callable[..., Any]:
-    method = attrgetter(f"{inner}.{name}")
-
+def _noted(method: Callable[..., Any], says: Says) -> Callable[..., Any]:
     def writing(self: Any, *values: Any, **named: Any) -> Any:
-        result = method(self)(*values, **named)
-        self._record.add(says(values or tuple(named.values()), named, result))
+        result = method(self, *values, **named)
+        self.writes.add(says(values or tuple(named.values()), named, result))
         return result
 
     return writing
 
 
-def _watched(rules: Mapping[str, Says]) -> type:
-    """Return the class of an aggregate whose methods note what they write; all others are its own."""
-
-    class WatchedAggregate:
-        __slots__ = ("_aggregate", "_record")
-
-        def __init__(self, aggregate: Any, record: WriteRecord) -> None:
-            self._aggregate = aggregate
-            self._record = record
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._aggregate, name)
-
-    for name, says in rules.items():
-        setattr(WatchedAggregate, name, _noted(name, says, "_aggregate"))
-    return WatchedAggregate
+@cache
+def _noting(kind: Any, name: str) -> type:
+    """Return the class of an aggregate that notes what its methods write; all else is the store's own."""
+    methods = {method: _noted(getattr(kind, method), says) for method, says in WRITTEN[name].items()}
+    return type(f"Noting{kind.__name__}", (kind,), methods)
 
 
 class _Aggregate:
-    """An aggregate of a watched transaction, made at its first use and then found beside the others."""
+    """An aggregate of a watched transaction, from its first use on one that notes.
+
+    It changes its class, so that what only reads costs nothing: something that stood before it would cost a
+    call more than the entry does. A transaction's aggregates are its own, and go with it.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._watched = _watched(WRITTEN[name])
-        self._read = attrgetter(f"_tx.{name}")
 
     def __get__(self, transaction: Any, _kind: type) -> Any:
-        made = transaction.__dict__[self._name] = self._watched(self._read(transaction), transaction._record)
-        return made
+        aggregate = getattr(transaction.tx, self._name)
+        kind: Hashable = type(aggregate)
+        aggregate.__class__ = _noting(kind, self._name)
+        aggregate.writes = transaction.writes
+        transaction.__dict__[self._name] = aggregate
+        return aggregate
 
 
 class _WatchedTransaction:
     """A transaction that notes what is written through it."""
 
-    def __init__(self, tx: Transaction, record: WriteRecord) -> None:
-        self._tx = tx
-        self._record = record
+    def __init__(self, tx: Transaction, writes: WriteRecord) -> None:
+        self.tx = tx
+        self.writes = writes
 
-    record = _noted("record", _recorded, "_tx")
+    def record(self, what: Erasure | AuditEntry) -> None:
+        """Keep a receipt, which is told by itself, or an entry."""
+        self.tx.record(what)
+        self.writes.erased = self.writes.erased or isinstance(what, Erasure)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._tx, name)
+        return getattr(self.tx, name)
 
 
 for _name in WRITTEN:
