@@ -349,8 +349,7 @@ class _Aggregate:
 
     def __get__(self, transaction: Any, _kind: type) -> Any:
         aggregate = getattr(transaction.tx, self._name)
-        kind: Hashable = type(aggregate)
-        aggregate.__class__ = _noting(kind, self._name)
+        aggregate.__class__ = _noting(cast("Hashable", type(aggregate)), self._name)
         aggregate.writes = transaction.writes
         transaction.__dict__[self._name] = aggregate
         return aggregate
